@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong, and where: the one error value of the library.
+//
+//   status s = data_loss_error("crc of the data is 0x1f, expected 0x2e").in_file("train-03.tfrecord", 81920, 17);
+//   s.to_string();   // data_loss: train-03.tfrecord at byte 81920, record 17: crc of the data is 0x1f, expected 0x2e
+//
+// A status is one pointer: null is ok, so passing success around costs nothing. The codes are Abseil's (and gRPC's);
+// `sluice/base/absl_status.hpp` converts. It is a type of our own because Debian's absl/status.h costs every
+// including file 0.6 s, and because provenance belongs to the value (docs/decisions/0001).
+// Thread: a status is immutable; copies share one counted representation.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace sluice {
+
+enum class status_code : std::uint8_t {
+  ok = 0,
+  cancelled = 1,            ///< a stop was requested: not an end, not a defect
+  unknown = 2,              ///< a user's function threw something we know nothing about
+  invalid_argument = 3,
+  deadline_exceeded = 4,
+  not_found = 5,
+  already_exists = 6,
+  permission_denied = 7,
+  resource_exhausted = 8,   ///< memory budget, descriptors, disk
+  failed_precondition = 9,
+  aborted = 10,
+  out_of_range = 11,
+  unimplemented = 12,
+  internal = 13,
+  unavailable = 14,
+  data_loss = 15,           ///< bytes that cannot be what was written
+  unauthenticated = 16,
+};
+
+/// The code's name as it is printed: "data_loss".
+std::string_view to_string(status_code code);
+
+/// Where an error happened, as far as is known. Empty and kUnknown mean "not known".
+struct provenance {
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  std::string stage;                       ///< the operator's name: "map(parse_sample)"
+  std::string file;                        ///< path or URL
+  std::uint64_t offset_bytes = kUnknown;   ///< first byte of the record in the (decompressed) file
+  std::uint64_t record_index = kUnknown;   ///< counted from 0 within the file
+};
+
+class [[nodiscard]] status {
+ public:
+  constexpr status() noexcept = default;
+  status(status_code code, std::string_view message);
+  status(const status& other) noexcept : rep_(other.rep_) { if (rep_) retain(rep_); }
+  status(status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  status& operator=(status other) noexcept { std::swap(rep_, other.rep_); return *this; }
+  ~status() { if (rep_) release(rep_); }
+
+  bool ok() const noexcept { return rep_ == nullptr; }
+  status_code code() const noexcept;
+  std::string_view message() const noexcept;
+  const provenance& where() const noexcept;
+  /// What a user's function threw, when that is the cause; else null.
+  std::exception_ptr cause() const noexcept;
+
+  // Each returns a copy with one thing added; what an inner layer already said is kept. Ok stays ok.
+  status in_stage(std::string_view stage) const;
+  status in_file(std::string_view file, std::uint64_t offset_bytes = provenance::kUnknown,
+                 std::uint64_t record_index = provenance::kUnknown) const;
+  status with_cause(std::exception_ptr cause) const;
+
+  /// "data_loss: tfrecord: a.tfrecord at byte 12, record 3: message"; "ok" for ok.
+  std::string to_string() const;
+
+ private:
+  struct rep;
+  static void retain(rep*) noexcept;
+  static void release(rep*) noexcept;
+  rep* rep_ = nullptr;
+};
+
+status cancelled_error(std::string_view message = "stopped");
+status unknown_error(std::string_view message);
+status invalid_argument_error(std::string_view message);
+status not_found_error(std::string_view message);
+status permission_denied_error(std::string_view message);
+status resource_exhausted_error(std::string_view message);
+status failed_precondition_error(std::string_view message);
+status out_of_range_error(std::string_view message);
+status unimplemented_error(std::string_view message);
+status internal_error(std::string_view message);
+status unavailable_error(std::string_view message);
+status data_loss_error(std::string_view message);
+/// From errno: ENOENT → not_found, EACCES → permission_denied …; the message ends with strerror's words.
+status errno_error(int error_number, std::string_view what);
+
+/// What `next()` and `sync_wait` throw: a status with its provenance.
+class error : public std::runtime_error {
+ public:
+  explicit error(status s) : std::runtime_error(s.to_string()), status_(std::move(s)) {}
+  const status& why() const noexcept { return status_; }
+  status_code code() const noexcept { return status_.code(); }
+
+ private:
+  status status_;
+};
+
+/// The status of the exception now being handled: an `error`'s own, else `unknown` with its what() and cause.
+status current_exception_status() noexcept;
+/// Throws `error(s)`; or, where s only carries a foreign exception and no provenance, that exception itself.
+[[noreturn]] void throw_status(const status& s);
+
+}  // namespace sluice

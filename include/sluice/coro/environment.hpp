@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The world a coroutine runs in: who resumes it, what time it is, whether to stop.
+//
+// Every promise of ours has a pointer to one environment and passes it to the coroutines it awaits, so nothing here is
+// global or thread-local and two runs never see each other. `executor` and `clock` are two of the five seams
+// (docs/architecture.md): the real ones are in runtime/, the simulated ones in runtime/simulation.hpp.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <stop_token>
+
+namespace sluice {
+
+/// Resumes coroutines. Thread: any thread may post.
+class executor {
+ public:
+  /// `h` is resumed exactly once, later, on a thread of the executor; never inside this call.
+  virtual void post(std::coroutine_handle<> h) noexcept = 0;
+  /// As post, for work that nobody waits for yet (fresh tasks, producers): runs after what was posted.
+  virtual void post_later(std::coroutine_handle<> h) noexcept { post(h); }
+  /// Is the calling thread one of this executor's? Blocking waits refuse to run there.
+  virtual bool on_worker() const noexcept { return false; }
+
+ protected:
+  ~executor() = default;
+};
+
+/// A moment in the run's own time, which a simulation moves by hand.
+using time_point = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
+using duration = std::chrono::nanoseconds;
+
+/// One pending wake-up; lives in the frame that sleeps. `fire` is called once, on any thread, unless cancelled.
+struct timer_node {
+  time_point due{};
+  void (*fire)(timer_node&) noexcept = nullptr;
+  std::size_t heap_index = ~std::size_t{0};   ///< the clock's own
+};
+
+/// Tells the time and wakes. Thread: safe from any thread.
+class clock {
+ public:
+  virtual time_point now() const noexcept = 0;
+  virtual void arm(timer_node& node) noexcept = 0;
+  /// True: the node will never fire. False: it has fired, or is firing now.
+  virtual bool cancel(timer_node& node) noexcept = 0;
+
+ protected:
+  ~clock() = default;
+};
+
+/// Shared by every coroutine of one run; outlives them all.
+struct environment {
+  executor* exec = nullptr;
+  clock* time = nullptr;
+  std::stop_token stop;
+  /// Read once per block by every stage. Bumped when marks are due (stream_base) and when a stop is requested.
+  std::atomic<std::uint32_t> tick{0};
+  std::atomic<bool> stopping{false};
+
+  void request_marks() noexcept { tick.fetch_add(1, std::memory_order_relaxed); }
+};
+
+}  // namespace sluice
