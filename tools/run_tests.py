@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the test executables of a build folder and the script tests, in parallel; prints what failed and the count.
+
+  run_tests.py BUILD [--scripts] [--only FOLDER]… [--jobs N]
+
+Every Catch2 test case gets a process of its own: a crash costs one test, the slow ones spread over the cores, and no
+test lives on state that another left behind. The last line is `N passed, N failed`; the exit status says the same.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TIMEOUT_SECONDS = int(os.environ.get("SLUICE_TEST_TIMEOUT", "600"))
+SCRIPT_PATTERNS = ["tests/tidy/*.py", "tests/**/*_test.py", "tests/**/*_test.sh"]
+
+
+def catch_cases(executable):
+    listing = subprocess.run([executable, "--list-test-names-only", "~[.]"], capture_output=True, text=True)
+    names = [line for line in listing.stdout.splitlines() if line.strip()]
+    if listing.returncode != len(names):  # Catch2 v2 exits with the number of tests it listed, modulo 256
+        if listing.returncode < 0 or not names:
+            return [(f"{pathlib.Path(executable).name} cannot list its tests", [executable, "--list-test-names-only"])]
+    folder = pathlib.Path(executable).name.removesuffix("_tests")
+    # A backslash keeps Catch2 from reading the name as a pattern.
+    escaped = [re.sub(r"([\\,\[*~\"])", r"\\\1", name) for name in names]
+    return [(f"{folder}: {name}", [executable, spec]) for name, spec in zip(names, escaped)]
+
+
+def script_cases(only):
+    scripts = sorted({path for pattern in SCRIPT_PATTERNS for path in ROOT.glob(pattern)})
+    chosen = [s for s in scripts if not only or s.relative_to(ROOT / "tests").parts[0] in only]
+    return [(str(s.relative_to(ROOT)), ["python3" if s.suffix == ".py" else "bash", str(s)]) for s in chosen]
+
+
+def count(output, succeeded):
+    """A script that ends with `N passed, N failed` counts its own checks; anything else is one."""
+    match = re.search(r"(\d+) passed, (\d+) failed\s*\Z", output)
+    if not match:
+        return int(succeeded), int(not succeeded)
+    passed, failed = map(int, match.groups())
+    return passed, failed if succeeded else max(failed, 1)
+
+
+def run(case):
+    name, command = case
+    started = time.monotonic()
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=TIMEOUT_SECONDS, cwd=ROOT, errors="replace", text=True)
+        output, status = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as expired:
+        tail = (expired.stdout or b"").decode(errors="replace")[-4000:]
+        output, status = f"{tail}\nstill running after {TIMEOUT_SECONDS} s", 124
+    if "No test cases matched" in output:
+        status = status or 1
+    return name, command, status, output, time.monotonic() - started
+
+
+def report(name, command, status, output):
+    meaning = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+    print(f"FAILED {name}: {meaning}\n  {subprocess.list2cmdline(command)}")
+    print("\n".join("  | " + line for line in output.strip().splitlines()[-80:]), flush=True)
+
+
+def collect(build, only, with_scripts):
+    cases = script_cases(only) if with_scripts else []
+    for test in json.loads((build / "meson-info/intro-tests.json").read_text()):
+        if not only or test["name"] in only:
+            cases += catch_cases(test["cmd"][0])
+    return cases
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("build", type=pathlib.Path)
+    arguments.add_argument("--only", action="append", default=[])
+    arguments.add_argument("--scripts", action="store_true")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments.add_argument("--slowest", type=int, default=0)
+    given = arguments.parse_args()
+    build = given.build.resolve()
+    os.environ["SLUICE_BUILD"] = str(build)  # for scripts that run the program
+
+    cases = collect(build, given.only, given.scripts)
+    passed = failed = 0
+    times = []
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run, case) for case in cases]):
+            name, command, status, output, seconds = done.result()
+            good, bad = count(output, status == 0) if command[0] in ("python3", "bash") else (int(not status), int(bool(status)))
+            passed, failed = passed + good, failed + bad
+            times.append((seconds, name))
+            if bad:
+                report(name, command, status, output)
+    for seconds, name in sorted(times, reverse=True)[:given.slowest]:
+        print(f"{seconds:8.2f} s  {name}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

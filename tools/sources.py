@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the sources of one part of the tree, sorted, one a line: meson.build asks for them when it configures.
+
+  sources.py library | program | main | bench | examples | headers | protos
+  sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
+  sources.py test FOLDER            what the test executable of that folder is made of
+  sources.py support                sources of folders below tests/ without a *_test.cpp of their own
+  sources.py all                    everything above; ./dev reconfigures when it changes
+"""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Compiled by their own scripts, one way per program.
+SCRIPTED = {"hazards", "compile_fail", "golden", "tidy"}
+
+
+def below(folder, pattern):
+    return sorted(str(p.relative_to(ROOT)) for p in (ROOT / folder).glob(pattern))
+
+
+def test_folders():
+    folders = (p.name for p in (ROOT / "tests").glob("*/"))
+    return sorted(f for f in folders if f not in SCRIPTED and below(f"tests/{f}", "**/*_test.cpp"))
+
+
+def support():
+    sources = below("tests", "*/**/*.cpp")
+    owned = SCRIPTED | set(test_folders())
+    return [s for s in sources if s.split("/")[1] not in owned]
+
+
+def library():
+    return [s for s in below("src", "**/*.cpp") + below("io", "**/*.cpp") if not s.startswith("src/cli/")]
+
+
+PARTS = {
+    "library": library,
+    "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith("/main.cpp")],
+    "main": lambda: below("src/cli", "main.cpp"),
+    "bench": lambda: below("bench", "**/*.cpp"),
+    "examples": lambda: below("examples", "*.cpp"),
+    "headers": lambda: below("include", "**/*.hpp"),
+    "protos": lambda: below("tests", "**/*.proto"),
+    "test_folders": test_folders,
+    "support": support,
+}
+
+
+def main(arguments):
+    if arguments[0] == "test":
+        lines = below(f"tests/{arguments[1]}", "**/*.cpp")
+    elif arguments[0] == "all":
+        lines = [line for part in PARTS.values() for line in part()]
+        lines += below("tests", "**/*_test.cpp")
+    else:
+        lines = PARTS[arguments[0]]()
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
