@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams of elements known by their descriptor, and the coroutines that make them: the engine's own currency.
+//
+// A built-in operator is a loop over blocks. It is compiled once, in a .cpp, for every element type:
+//
+//   erased_stream take_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
+//     while (*left) {
+//       std::uint64_t passed = out.pass(*left - 1);            // a request always asks for one: rule of demand
+//       auto b = co_await in.next_block({.skip = passed, .elements = out.wanted_of(*left - passed)});
+//       if (!b) { out.unpass(in.skip_left()); break; }         // what did not exist goes back to the requester
+//       *left -= passed + b.size();                            // every saved value is up to date at each co_yield
+//       co_yield b;
+//     }
+//   }
+//
+// Rules for such a stage: `saved` values are right at every co_yield; anything else in a local can be recomputed;
+// output made and not yet yielded is told to the outlet (`hold`), so that an error passing through delivers it first.
+#pragma once
+
+#include <coroutine>
+#include <utility>
+
+#include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/stream_base.hpp"
+
+namespace sluice {
+
+struct block_promise;
+
+/// A block stage's way to its own output and demand. The first parameter of its coroutine, made from the output type.
+class outlet {
+ public:
+  explicit outlet(const element_type& type) : type_(&type) {}
+
+  const element_type& type() const { return *type_; }
+  environment* env() const;
+  /// How many elements the consumer wants now (at least one), and of about how many bytes.
+  std::uint32_t wanted() const;
+  std::uint32_t wanted_bytes() const;
+  /// The same, but at most n.
+  std::uint32_t wanted_of(std::uint64_t n) const { return n < wanted() ? static_cast<std::uint32_t>(n) : wanted(); }
+  /// How many elements are to be passed over first.
+  std::uint64_t to_pass() const;
+  /// Wanted plus what is to be passed over (bounded): what a stage that cannot pass over cheaply asks for.
+  std::uint32_t ask() const;
+  /// Takes over up to `most` of the elements to be passed over.
+  std::uint64_t pass(std::uint64_t most);
+  /// Gives back what did not exist.
+  void unpass(std::uint64_t n);
+  /// Uninitialised room for n output elements. What the stage yielded before is destroyed.
+  char* room(std::size_t n);
+  /// The first n elements of the room are built: a view of them, to be yielded.
+  block made(std::size_t n);
+  /// These were made and not yielded yet: should an error pass through, they go out first.
+  void hold(block made);
+  /// The stage's slab, for kernels that append to it.
+  slab& storage();
+
+ private:
+  friend struct block_promise;
+  const element_type* type_;
+  block_promise* promise_ = nullptr;
+};
+
+class [[nodiscard]] erased_stream : public stream_base {
+ public:
+  using promise_type = block_promise;
+  using stream_base::stream_base;
+  erased_stream() = default;
+  erased_stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}  // NOLINT: a typed stream is one too
+
+  // Awaiters are one word, and requests are kept in the stream: g++ 12 makes anything fatter eight times slower.
+  struct fill_awaiter {
+    erased_stream& s;
+    bool await_ready() const noexcept { return s.cur_ != s.end_; }
+    template <class P>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const { return s.ask(h.promise()); }
+  };
+  struct block_awaiter : fill_awaiter {
+    block await_resume() const { return s.take_view(); }
+  };
+  struct ready_awaiter : fill_awaiter {
+    bool await_resume() const {
+      if (s.cur_ == s.end_) s.set_view();
+      return s.cur_ != s.end_;
+    }
+  };
+
+  /// A view of 1..elements elements; empty at the end. In a task it throws `error`; in a stage an error unwinds.
+  block_awaiter next_block(demand d) { request(d); return {{*this}}; }
+  /// Makes at least one element ready and takes none: `left()` and `peek()` tell what there is. False at the end.
+  ready_awaiter ready(demand d) { request(d); return {{*this}}; }
+
+  struct attempt {
+    block view;
+    status why;   ///< ok, with an empty view: the end
+  };
+  class try_awaiter : public fill_awaiter {
+   public:
+    explicit try_awaiter(erased_stream& s) : fill_awaiter{s} {}
+    template <class P>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
+      h.promise().catching = true;
+      return s.ask(h.promise());
+    }
+    attempt await_resume() const {
+      bool filled = s.cur_ == s.end_;
+      if (filled) s.child_->waiter->catching = false;
+      if (filled) s.set_view();
+      attempt a{s.cur_ == s.end_ ? block() : s.take_view(), {}};
+      if (!a.view) a.why = s.child_->failure;
+      return a;
+    }
+  };
+  /// As next_block, but opts out of unwinding.
+  try_awaiter try_next_block(demand d) { request(d); return try_awaiter(*this); }
+
+  /// The untaken part of the current view.
+  block peek() const { return {view_owner_, &type(), cur_, left()}; }
+  /// Takes n elements of the current view; the caller moved them out, or leaves them to be destroyed.
+  void advance(std::uint32_t n) { cur_ += std::size_t{n} * element_bytes_; }
+
+ private:
+  void request(const demand& d) {
+    request_skip_ = d.skip;
+    request_want_ = d.elements;
+    request_bytes_ = d.bytes;
+  }
+  block take_view() {
+    if (cur_ == end_) {
+      set_view();
+      if (child_->waiter->catching) [[unlikely]] { child_->waiter->catching = false; if (cur_ == end_) throw_if_failed(); }
+      if (cur_ == end_) return {};
+      auto n = static_cast<std::uint32_t>(static_cast<std::size_t>(end_ - cur_) / element_bytes_);
+      if (n <= request_want_) [[likely]] {
+        block all(view_owner_, &child_->type(), cur_, n);
+        cur_ = end_;
+        return all;
+      }
+    }
+    return take_part();
+  }
+  block take_part();
+};
+
+/// The promise of a block stage.
+struct block_promise final : stage_base, detail::pooled_frame {
+  static constexpr bool kBlockStage = true;
+
+  template <class... A>
+  explicit block_promise(outlet& out, A&... parameters) : stage_base(out.type()) {
+    out.promise_ = this;
+    self = std::coroutine_handle<block_promise>::from_promise(*this);
+    kind_ = kind::block;
+    (register_parameter(parameters), ...);
+    kind_ = kind::block;   // a `stateless` tag means nothing here
+  }
+  block_promise(const block_promise&) = delete;
+
+  erased_stream get_return_object() { return erased_stream(static_cast<stage_base*>(this)); }
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  struct final_awaiter {
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<block_promise> h) const noexcept { return leave(&h.promise()); }
+    void await_resume() const noexcept {}
+  };
+  final_awaiter final_suspend() const noexcept { return {}; }
+  void return_void() noexcept { over_ = true; }
+  void unhandled_exception() noexcept { fail_with_current_exception(); }
+
+  struct yield_awaiter {
+    block_promise* p;   // null: all of it was passed over, go on
+    bool await_ready() const noexcept { return p == nullptr; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return p->waiter->self; }
+    void await_resume() const noexcept {}
+  };
+  yield_awaiter yield_value(block b) {
+    held_ = block{};
+    if (skip_) [[unlikely]] { if (!pass_yielded(b)) return {nullptr}; }
+    handed_ = b;
+    return {this};
+  }
+
+ private:
+  friend class outlet;
+  bool pass_yielded(block& b);
+};
+
+inline environment* outlet::env() const { return promise_->env; }
+inline std::uint32_t outlet::wanted() const { return promise_->want_; }
+inline std::uint32_t outlet::wanted_bytes() const { return promise_->want_bytes_; }
+inline std::uint64_t outlet::to_pass() const { return promise_->skip_; }
+inline char* outlet::room(std::size_t n) { return promise_->out_.reserve(n); }
+inline block outlet::made(std::size_t n) { promise_->out_.set_live(0, n); return promise_->out_.view(); }
+inline void outlet::hold(block made) { promise_->held_ = made; }
+inline slab& outlet::storage() { return promise_->out_; }
+
+}  // namespace sluice

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// State of a stage that survives in a position.
+//
+//   stream<std::int64_t> running_sum(saved<std::int64_t> sum, stream<std::int64_t> in) {
+//     while (auto x = co_await in.next()) { *sum += *x; co_yield *sum; }
+//   }
+//
+// Contract of an element stage with a `saved` parameter: whenever it asks for input, the saved value accounts for every
+// element taken so far. A stage that asks more than once before it has accounted for what it took calls `commit()`
+// where that is true; so do user-written sources. What a resume makes again is then at most one input block.
+// State: numbers, enums, strings, vectors, pairs and aggregates of those; or a type with
+//   void save(position_writer&) and void load(position_reader&).
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sluice/base/reflect.hpp"
+#include "sluice/coro/stream_base.hpp"
+
+namespace sluice {
+
+template <class S>
+concept self_saving = requires(S s, position_writer& w, position_reader& r) { s.save(w); s.load(r); };
+
+namespace detail {
+
+template <class S> void save_value(position_writer& w, const S& value);
+template <class S> void load_value(position_reader& r, S& value);
+
+template <class S> concept pair_like = requires { typename S::first_type; typename S::second_type; };
+template <class S> concept vector_like = requires(S s) { typename S::value_type; s.push_back(s.front()); };
+
+template <class S>
+void save_value(position_writer& w, const S& value) {
+  if constexpr (std::is_floating_point_v<S>) w.raw(&value, sizeof value);
+  else if constexpr (std::is_signed_v<S>) {   // zigzag: small numbers of either sign stay small
+    auto v = static_cast<std::int64_t>(value);
+    w.number((static_cast<std::uint64_t>(v) << 1) ^ static_cast<std::uint64_t>(v >> 63));
+  } else if constexpr (std::is_integral_v<S> || std::is_enum_v<S>) w.number(static_cast<std::uint64_t>(value));
+  else if constexpr (std::is_same_v<S, std::string>) w.text(value);
+  else if constexpr (pair_like<S>) { save_value(w, value.first); save_value(w, value.second); }
+  else if constexpr (vector_like<S>) { w.number(value.size()); for (const auto& x : value) save_value(w, x); }
+  else with_members(value, [&](const auto&... member) { (save_value(w, member), ...); });
+}
+
+template <class S>
+void load_value(position_reader& r, S& value) {
+  if constexpr (std::is_floating_point_v<S>) r.raw(&value, sizeof value);
+  else if constexpr (std::is_signed_v<S>) {
+    std::uint64_t v = r.number();
+    value = static_cast<S>(static_cast<std::int64_t>(v >> 1) ^ -static_cast<std::int64_t>(v & 1));
+  } else if constexpr (std::is_integral_v<S> || std::is_enum_v<S>) value = static_cast<S>(r.number());
+  else if constexpr (std::is_same_v<S, std::string>) value = std::string(r.text());
+  else if constexpr (pair_like<S>) { load_value(r, value.first); load_value(r, value.second); }
+  else if constexpr (vector_like<S>) { value.resize(r.count()); for (auto& x : value) load_value(r, x); }
+  else with_members(value, [&](auto&... member) { (load_value(r, member), ...); });
+}
+
+}  // namespace detail
+
+template <class S>
+class saved final : public saved_base {
+ public:
+  using value_type = S;
+  saved() = default;
+  explicit saved(S value) : value_(std::move(value)) {}
+
+  S& operator*() noexcept { return value_; }
+  S* operator->() noexcept { return &value_; }
+  const S& operator*() const noexcept { return value_; }
+  const S* operator->() const noexcept { return &value_; }
+
+  /// The stage can start again from here. Its value must account for every input element taken and output made so far.
+  void commit() {
+    owner_->user_cut_ = true;
+    if (owner_->saved_count_ == 1) {   // the usual case, without virtual calls: this is once per element
+      for (int i = 0; i < owner_->input_count_; ++i) owner_->cut_cursor_[i] = owner_->inputs_[i]->cur_;
+      owner_->cut_put_ = owner_->put_;
+      owner_->cut_pending_ = true;
+      cut();
+    } else {
+      owner_->cut();
+    }
+  }
+
+ private:
+  void cut() override { if constexpr (!self_saving<S>) at_cut_ = value_; }
+  void save(position_writer& w, [[maybe_unused]] bool at_resume_point) override {
+    if constexpr (self_saving<S>) value_.save(w);
+    else detail::save_value(w, at_resume_point ? at_cut_ : value_);
+  }
+  void load(position_reader& r) override {
+    if constexpr (self_saving<S>) value_.load(r);
+    else { detail::load_value(r, value_); at_cut_ = value_; }
+  }
+  bool may_wait() const override {
+    if constexpr (requires(const S& s) { s.may_wait(); }) return value_.may_wait();
+    else return false;
+  }
+
+  struct nothing {};
+  S value_{};
+  [[no_unique_address]] std::conditional_t<self_saving<S>, nothing, S> at_cut_{};
+};
+
+}  // namespace sluice

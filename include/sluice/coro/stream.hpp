@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream of T: what a consumer awaits, and the return type of a user's own source or transformation.
+//
+//   stream<std::string> words(stream<line> in) {                // a transformation is a coroutine
+//     while (auto l = co_await in.next())
+//       for (auto w : split(l->view())) co_yield std::string(w);
+//   }
+//   auto s = dataset.iterate(rt);
+//   while (auto b = co_await s.next()) step(*b);                // the canonical loop
+//
+// next() gives a pointer: to an element that is ours to read, change or move from until the next call on this stream;
+// null at the end, and from then on. Elements travel in blocks below, so inside a block next() is ready at once.
+// Errors: in a task, next() throws `error` and try_next() returns the status; in a stage an error passes through
+//   (promise.hpp), which ends the stage. After an error the stream stays failed.
+// Cancel: a stop makes the next fill fail with `cancelled`; a stop is never an end.
+// State: a user's stage resumes by replay from its start (correct, but as long as the stage is old) unless it takes the
+//   tag `stateless`, a `saved<S>` parameter, or calls commit() (saved.hpp).
+// Thread: one consumer at a time.
+#pragma once
+
+#include <coroutine>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/base/result.hpp"
+#include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/coro/stream_base.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice {
+
+template <class T> struct element_promise;
+
+/// A place in a run, for `iterate(rt, {.from = …})`: positions, never payloads.
+struct checkpoint {
+  std::string bytes;
+  bool empty() const { return bytes.empty(); }
+};
+
+template <class T>
+class [[nodiscard]] stream : public stream_base {
+ public:
+  using value_type = T;
+  using promise_type = element_promise<T>;
+  stream() = default;
+  explicit stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}
+  explicit stream(stage_base* child) : stream_base(child) {}
+
+  struct fill_awaiter {
+    stream& s;
+    bool await_ready() const noexcept { return s.cur_ != s.end_; }
+    template <class P>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
+      s.request_want_ = 0;
+      return s.ask(h.promise());
+    }
+  };
+  struct next_awaiter : fill_awaiter {
+    T* await_resume() const {
+      stream& st = this->s;
+      if (st.cur_ == st.end_) [[unlikely]] { if (!st.view_after_fill()) return nullptr; }
+      return st.take_one();
+    }
+  };
+  /// What try_next gives: the element, or null and why (ok: the end).
+  struct attempt {
+    T* element = nullptr;
+    status why;
+    explicit operator bool() const { return element != nullptr; }
+    T& operator*() const { return *element; }
+    T* operator->() const { return element; }
+  };
+  struct try_awaiter : fill_awaiter {
+    template <class P>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
+      h.promise().catching = true;
+      return fill_awaiter::await_suspend(h);
+    }
+    attempt await_resume() const {
+      stream& st = this->s;
+      if (st.cur_ == st.end_) {
+        st.set_view();
+        st.end_task_fill();
+        if (st.cur_ == st.end_) return {nullptr, st.child_->failure};
+      }
+      return {st.take_one(), {}};
+    }
+  };
+
+  [[nodiscard]] next_awaiter next() { return {{*this}}; }
+  [[nodiscard]] try_awaiter try_next() { return {{*this}}; }
+
+  /// Where the next element is made again from. Only between calls. Some hundred nanoseconds; bytes grow with the plan
+  /// and its nondeterministic choices, not with buffers.
+  checkpoint position() {
+    position_writer w;
+    stream_base::position(w);
+    return {run_ ? run_->seal(w.bytes()) : w.bytes()};
+  }
+  using stream_base::position;
+
+  /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
+  void request_stop() noexcept { if (run_) run_->request_stop(); }
+
+ private:
+  T* take_one() {
+    T* p = std::launder(reinterpret_cast<T*>(cur_));
+    cur_ += sizeof(T);
+    return p;
+  }
+  /// Takes up the view after a fill. False at the end; throws where a task asked and the stage failed.
+  bool view_after_fill() {
+    set_view();
+    bool for_task = child_->waiter->catching;
+    if (for_task) end_task_fill();
+    if (cur_ != end_) return true;
+    if (for_task) throw_if_failed();
+    return false;
+  }
+};
+
+/// The promise of a user's stage.
+template <class T>
+struct element_promise final : stage_base, detail::pooled_frame {
+  element_promise() : element_promise(nothing_) {}
+  template <class... A>
+  explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
+    self = std::coroutine_handle<element_promise>::from_promise(*this);
+    (register_parameter(parameters), ...);
+    if (saved_count_ && kind_ == kind::opaque) kind_ = kind::stateless;
+  }
+  element_promise(const element_promise&) = delete;
+
+  stream<T> get_return_object() { return stream<T>(static_cast<stage_base*>(this)); }
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  struct final_awaiter {
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<element_promise> h) const noexcept { return h.promise().leave_stage(); }
+    void await_resume() const noexcept {}
+  };
+  final_awaiter final_suspend() const noexcept { return {}; }
+  void return_void() noexcept { over_ = true; }
+  void unhandled_exception() noexcept { fail_with_current_exception(); }
+
+  struct yield_awaiter {
+    element_promise* p;
+    bool await_ready() const noexcept { return p->put_ != p->limit_; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> h) const { return p->limit_reached(h); }
+    void await_resume() const noexcept {}
+  };
+  // On g++ 12 never co_yield a braced aggregate: it is destroyed twice (docs/hazards.md). Name it, then move it.
+  yield_awaiter yield_value(T&& element) {
+    ::new (static_cast<void*>(put_)) T(std::move(element));
+    put_ += sizeof(T);
+    return {this};
+  }
+  yield_awaiter yield_value(const T& element) requires std::is_copy_constructible_v<T> {
+    ::new (static_cast<void*>(put_)) T(element);
+    put_ += sizeof(T);
+    return {this};
+  }
+
+ private:
+  struct nothing {};
+  static inline nothing nothing_;
+};
+
+}  // namespace sluice

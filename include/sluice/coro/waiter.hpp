@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A coroutine that waits in a list, and can be woken by a peer or by a stop, once.
+//
+// The waiter is the awaiter object itself, so waiting allocates nothing. The primitive (channel, ledger) owns a mutex
+// and the lists; the protocol between the two wakers is:
+//   1. wait() arms the stop hook first and queues second: once queued, the frame may be resumed and gone at any moment.
+//   2. Whoever takes the waiter off its list, under the mutex, is the one who wakes it, after the mutex is released.
+//   3. A stop that comes before the queueing leaves a flag; one that comes after a wake finds no list and does nothing.
+// Every wake satisfies the waiter's predicate: the waker does the operation (moves the value, takes the bytes) on the
+// waiter's behalf, so a woken coroutine never has to look again.
+#pragma once
+
+#include <mutex>
+
+#include "sluice/coro/promise.hpp"
+#include "sluice/coro/stop_token.hpp"
+
+namespace sluice::detail {
+
+class waiter;
+
+/// Those who wait: intrusive, first in first out. Guarded by the primitive's mutex.
+class waiter_list {
+ public:
+  bool empty() const noexcept { return !first_; }
+  waiter* front() const noexcept { return first_; }
+  inline void push_back(waiter& w) noexcept;
+  inline void erase(waiter& w) noexcept;
+
+ private:
+  waiter* first_ = nullptr;
+  waiter* last_ = nullptr;
+};
+
+/// Those who were served and are to be woken: local to the thread that served them.
+class wake_list {
+ public:
+  inline void push_back(waiter& w) noexcept;
+  /// Resumes or unwinds each on its own executor, and empties the list. Call it without the mutex.
+  inline void wake_all() noexcept;
+
+ private:
+  waiter* first_ = nullptr;
+  waiter* last_ = nullptr;
+};
+
+enum class attempt : std::uint8_t { pending, done, failed };
+
+class waiter {
+ public:
+  waiter() = default;
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+
+  /// Moves it from its queue to those to be woken; with a status, it will unwind instead of resume. Mutex held.
+  void wake_into(wake_list& woken, status why = {}) noexcept {
+    list_->erase(*this);
+    why_ = std::move(why);
+    woken.push_back(*this);
+  }
+
+ protected:
+  ~waiter() = default;
+  /// It left the queue without being served (stop, or its frame was dropped): others may now have their turn.
+  virtual void left(wake_list& woken) noexcept { (void)woken; }
+
+  /// The body of await_suspend. `try_now(woken) → attempt` runs under the mutex; on `failed` it has set `why_`.
+  template <class Promise, class TryNow>
+  std::coroutine_handle<> wait(std::coroutine_handle<Promise> h, std::mutex& mutex, waiter_list& queue, TryNow try_now) {
+    promise_ = &h.promise();
+    handle_ = h;
+    mutex_ = &mutex;
+    hook_.arm(promise_->env->stop, &waiter::on_stop, this);
+    wake_list woken;
+    std::unique_lock lock(mutex);
+    attempt a = try_now(woken);
+    bool queued = a == attempt::pending && !stopped_;
+    if (queued) queue.push_back(*this);
+    lock.unlock();   // from here on a queued waiter is not ours to touch
+    woken.wake_all();
+    if (queued) return std::noop_coroutine();
+    if (a == attempt::done) return h;
+    return unwind(promise_, a == attempt::failed ? std::move(why_) : cancelled_error());
+  }
+
+  /// For the destructor of an awaiter: a frame may be dropped while it waits, though not once it was woken.
+  void abandon() noexcept {
+    hook_.disarm();
+    if (!mutex_ || served_) return;   // served: the primitive itself may be gone by now
+    wake_list woken;
+    std::unique_lock lock(*mutex_);
+    if (!list_) return;
+    list_->erase(*this);
+    left(woken);
+    lock.unlock();
+    woken.wake_all();
+  }
+
+  status why_;
+
+ private:
+  friend class waiter_list;
+
+  static void on_stop(void* self) noexcept {
+    auto& w = *static_cast<waiter*>(self);
+    wake_list woken;
+    std::unique_lock lock(*w.mutex_);
+    if (!w.list_) {
+      w.stopped_ = true;
+      return;
+    }
+    w.list_->erase(w);
+    w.left(woken);
+    w.why_ = cancelled_error();
+    woken.push_back(w);
+    lock.unlock();
+    woken.wake_all();
+  }
+
+  promise_base* promise_ = nullptr;
+  std::coroutine_handle<> handle_;
+  std::mutex* mutex_ = nullptr;
+  waiter_list* list_ = nullptr;   ///< null: in no queue
+  waiter* next_ = nullptr;
+  waiter* previous_ = nullptr;
+  bool stopped_ = false;
+  bool served_ = false;
+  stop_hook hook_;
+};
+
+inline void waiter_list::push_back(waiter& w) noexcept {
+  w.list_ = this;
+  w.previous_ = last_;
+  w.next_ = nullptr;
+  (last_ ? last_->next_ : first_) = &w;
+  last_ = &w;
+}
+
+inline void waiter_list::erase(waiter& w) noexcept {
+  (w.previous_ ? w.previous_->next_ : first_) = w.next_;
+  (w.next_ ? w.next_->previous_ : last_) = w.previous_;
+  w.list_ = nullptr;
+}
+
+inline void wake_list::push_back(waiter& w) noexcept {
+  w.served_ = true;
+  w.next_ = nullptr;
+  (last_ ? last_->next_ : first_) = &w;
+  last_ = &w;
+}
+
+inline void wake_list::wake_all() noexcept {
+  while (waiter* w = first_) {
+    first_ = w->next_;
+    executor* exec = w->promise_->env->exec;
+    if (w->why_.ok()) {
+      exec->post(w->handle_);
+      continue;
+    }
+    w->hook_.disarm();   // an unwound frame can lie there longer than the primitive whose mutex the hook takes
+    status why = w->why_;
+    exec->post(unwind(w->promise_, std::move(why)));
+  }
+  last_ = nullptr;
+}
+
+}  // namespace sluice::detail

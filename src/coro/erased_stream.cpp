@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice {
+
+// Elements of the view that were taken before this part stay behind it, constructed; a block that moves elements out
+// must be the first of its owner's live ones, so they go now.
+block erased_stream::take_part() {
+  if (view_owner_->begin() < cur_) {
+    auto taken = static_cast<std::uint32_t>(static_cast<std::size_t>(cur_ - view_owner_->begin()) / element_bytes_);
+    block(view_owner_, &type(), view_owner_->begin(), taken).drop_front(taken);
+  }
+  std::uint32_t n = std::min(request_want_, left());
+  block part(view_owner_, &type(), cur_, n);
+  cur_ += std::size_t{n} * element_bytes_;
+  return part;
+}
+
+bool block_promise::pass_yielded(block& b) {
+  auto passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, b.size()));
+  skip_ -= passed;
+  b.drop_front(passed);
+  return !b.empty();
+}
+
+std::uint32_t outlet::ask() const {
+  constexpr std::uint64_t kPassedPerBlock = 1024;   // enough to vectorise the passing over
+  return promise_->want_ + static_cast<std::uint32_t>(std::min(promise_->skip_, kPassedPerBlock));
+}
+
+std::uint64_t outlet::pass(std::uint64_t most) {
+  std::uint64_t n = std::min(most, promise_->skip_);
+  promise_->skip_ -= n;
+  return n;
+}
+
+void outlet::unpass(std::uint64_t n) { promise_->skip_ += n; }
+
+}  // namespace sluice

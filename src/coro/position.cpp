@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/position.hpp"
+
+#include <cstring>
+
+namespace sluice {
+
+decision_log::place decision_log::here() const {
+  place p;
+  p.chunk_ = tail_;
+  p.offset_ = tail_->count.load(std::memory_order_relaxed);   // we are the only writer
+  return p;
+}
+
+void decision_log::add(std::uint64_t value) {
+  std::uint32_t n = tail_->count.load(std::memory_order_relaxed);
+  if (n == kPerChunk) {
+    auto fresh = std::make_shared<chunk>();
+    fresh->values[0] = value;
+    fresh->count.store(1, std::memory_order_relaxed);
+    std::atomic_store_explicit(&tail_->next, fresh, std::memory_order_release);   // readers follow `next` only when set
+    tail_ = std::move(fresh);
+    return;
+  }
+  tail_->values[n] = value;
+  tail_->count.store(n + 1, std::memory_order_release);   // a reader that sees n + 1 sees the value
+}
+
+std::vector<std::uint64_t> decision_log::place::read() const {
+  std::vector<std::uint64_t> values;
+  std::uint32_t offset = offset_;
+  for (auto c = chunk_; c; c = std::atomic_load_explicit(&c->next, std::memory_order_acquire), offset = 0) {
+    std::uint32_t n = c->count.load(std::memory_order_acquire);
+    values.insert(values.end(), c->values + offset, c->values + n);
+  }
+  return values;
+}
+
+void position_writer::append(const position_writer& other) {
+  for (const late& l : other.late_) late_.push_back({l.at + bytes_.size(), l.inner, l.from});
+  bytes_ += other.bytes_;
+}
+
+std::string position_writer::bytes() const {
+  if (late_.empty()) return bytes_;
+  position_writer out;
+  std::size_t at = 0;
+  for (const late& l : late_) {
+    out.bytes_.append(bytes_, at, l.at - at);
+    at = l.at;
+    if (l.inner) {
+      out.text(l.inner->bytes());
+    } else {
+      auto values = l.from.read();
+      out.number(values.size());
+      for (auto v : values) out.number(v);
+    }
+  }
+  out.bytes_.append(bytes_, at);
+  return std::move(out.bytes_);
+}
+
+std::uint64_t position_reader::number() {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    if (rest_.empty()) break;
+    auto byte = static_cast<unsigned char>(rest_.front());
+    rest_.remove_prefix(1);
+    value |= std::uint64_t{byte & 127u} << shift;
+    if (byte < 128) return value;
+  }
+  fail();
+  return 0;
+}
+
+std::string_view position_reader::text() {
+  std::uint64_t n = number();
+  if (n > rest_.size()) { fail(); return {}; }
+  auto s = rest_.substr(0, n);
+  rest_.remove_prefix(n);
+  return s;
+}
+
+void position_reader::raw(void* data, std::size_t size_bytes) {
+  if (size_bytes > rest_.size()) { fail(); std::memset(data, 0, size_bytes); return; }
+  std::memcpy(data, rest_.data(), size_bytes);
+  rest_.remove_prefix(size_bytes);
+}
+
+std::size_t position_reader::count() {
+  std::uint64_t n = number();
+  if (n > rest_.size()) { fail(); return 0; }
+  return n;
+}
+
+}  // namespace sluice
