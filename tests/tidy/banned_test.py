@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words, includes and sizes that a review would send back."""
+import re
+import sys
+
+import tree
+
+# (folders, pattern, what to do instead, files that may)
+BANS = [
+    (["tests"], r"\bsleep_for\b|\bsleep_until\b|\busleep\s*\(|\bnanosleep\b", "wait for the thing itself, or use the simulator", set()),
+    (["include"], r'#\s*include\s*[<"]absl/', "public headers speak std:: types", {"include/sluice/base/absl_status.hpp"}),
+    (["include"], r'#\s*include\s*[<"](?:asio|boost/asio)', "only the adapter may include asio", {"/asio.hpp"}),
+    (["include"], r'#\s*include\s*[<"](?:liburing|isa-l|catch2|nlohmann|CLI|google/|grpc|openssl|sqlite3|zlib)',
+     "hide the library behind a .cpp", set()),
+    (["include"], r"#\s*include\s*<(?:iostream|regex|filesystem|iomanip)>", "too dear for a public header", set()),
+    (["include"], r"\busing\s+namespace\b", "a header must not open a namespace for its users", set()),
+    (["include", "src", "io"], r"\bstd::(?:cout|cerr)\b|\bprintf\s*\(", "only the program writes to the terminal", {"src/cli/"}),
+    (["include", "src", "io"], r"\bstd::regex\b|\bstd::async\b|\bstd::random_device\b|\brand\s*\(",
+     "not in this library: slow, blocking or not replayable", set()),
+    (["include", "src", "io", "tests", "bench", "examples"], r"\t", "spaces, not tabs", set()),
+]
+ROOMS = re.compile(r"(?:^|[/_])(?:utils?|helpers?|manager|impl|common|misc)(?:[/_.]|$)")
+LONG = 500   # a file past this wants a reason here …
+ENDLESS = 800  # … and past this there is none
+REASONS = {
+    # "src/plan/text.cpp": "one grammar, one file",
+}
+
+
+def complaints(folder, path, text):
+    code = re.sub(r"//[^\n]*", "", text)  # strings stay: an #include is one
+    found = []
+    for folders, pattern, advice, allowed in BANS:
+        if folder not in folders or any(path.startswith(a) or path.endswith(a) for a in allowed):
+            continue
+        for match in re.finditer(pattern, code):
+            found.append(f"{path}:{code.count(chr(10), 0, match.start()) + 1}: {match.group().strip() or 'tab'}: {advice}")
+    if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
+        found.append(f"{path}:1: the first line names the licence")
+    if path.endswith(".hpp") and "#pragma once" not in text:
+        found.append(f"{path}: no #pragma once")
+    if ROOMS.search(path):
+        found.append(f"{path}: a name that takes in anything; name the subject")
+    lines = text.count("\n")
+    if lines > ENDLESS or (lines > LONG and path not in REASONS):
+        found.append(f"{path}: {lines} lines; split it, or give the reason in {__file__.split('/')[-1]}")
+    return found
+
+
+def main():
+    check = tree.checks()
+    spdx = "// SPDX-License-Identifier: Apache-2.0\n"
+    for folder, path, text, bad in [
+        ("tests", "tests/a/x.cpp", "std::this_thread::sleep_for(1ms);", True),
+        ("include", "include/sluice/op/x.hpp", "#pragma once\n#include <absl/status/status.h>", True),
+        ("include", "include/sluice/op/x.hpp", "#pragma once\n#include \"absl/types/span.h\"", True),
+        ("include", "include/sluice/op/x.hpp", "#include <vector>", True),
+        ("include", "include/sluice/op/x.hpp", "#pragma once\n#include <asio.hpp>", True),
+        ("include", "include/sluice/adapt/asio.hpp", "#pragma once\n#include <asio.hpp>", False),
+        ("src", "src/op/map_utils.cpp", "", True),
+        ("src", "src/cli/run.cpp", "std::cerr << 1;", False),
+        ("src", "src/op/run.cpp", "std::cerr << 1;", True),
+        ("src", "src/op/map.cpp", "// sleep_for is banned\n" + "\n" * 400, False),
+        ("src", "src/op/map.cpp", "\n" * 600, True),
+    ]:
+        found = complaints(folder, path, spdx + text)
+        check.expect(bool(found) == bad, f"the checker is wrong about {path} with {text[:60]!r}: {found}")
+    check.expect(complaints("src", "src/a.cpp", "int x;\n"), "the checker misses a file without licence line")
+
+    found = []
+    for folder in ["include", "src", "io", "tests", "bench", "examples"]:
+        for path in tree.files(folder):
+            found += complaints(folder, tree.name(path), path.read_text())
+    check.clean("banned", found)
+    stale = [p for p in REASONS if not (tree.ROOT / p).exists() or (tree.ROOT / p).read_text().count("\n") <= LONG]
+    check.clean("reasons for length that are no longer needed", stale)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

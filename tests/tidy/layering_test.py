@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file includes only its own layer and what stands left of it (docs/architecture.md)."""
+import re
+import sys
+
+import tree
+
+# Layers of equal rank do not see each other.
+# coro sees element: a stage's block lies in a slab. element never sees coro.
+RANKS = [["base"], ["element"], ["coro"], ["runtime"], ["io"], ["format"], ["plan"], ["op"], ["optimizer", "profile"],
+         ["autotune"], ["pipeline"], ["service"], ["cli"]]
+RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}
+# Folders beside the layers: the umbrella and the adapters for other libraries see everything.
+FREE = {"adapt", "sluice.hpp"}
+LIBRARIES = {"absl"}  # customarily quoted too; headers_test.py says who may
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+
+def layer_of(path):
+    """The layer of a path below the root, None when it has none: include/sluice/op/x.hpp, src/op/x.cpp, io/uring/y.cpp."""
+    parts = path.split("/")
+    if parts[0] == "io":
+        return "io"
+    below = parts[2:] if parts[:2] == ["include", "sluice"] else parts[1:] if parts[0] in ("src", "sluice") else parts
+    if below[0] in FREE:
+        return None
+    return below[0] if below[0] in RANK or len(below) > 1 else None
+
+
+def complaints(path, text):
+    here = layer_of(path)
+    if here is None:
+        return []
+    if here not in RANK:
+        return [f"{path}: '{here}' is not a layer"]
+    found = []
+    for target in INCLUDE.findall(text):
+        there = layer_of(target)
+        if there in LIBRARIES:
+            continue
+        if there is None:
+            found.append(f"{path}: includes {target}, which sees every layer")
+        elif there not in RANK:
+            found.append(f"{path}: includes {target}, which is not of the tree")
+        elif there != here and RANK[there] >= RANK[here]:
+            found.append(f"{path}: {here} must not include {target}")
+    return found
+
+
+def main():
+    check = tree.checks()
+    # The checker itself: every way an arrow can point back, and those that may not be refused.
+    for path, include, bad in [
+        ("include/sluice/base/x.hpp", "sluice/coro/task.hpp", True),
+        ("src/optimizer/x.cpp", "sluice/profile/report.hpp", True),
+        ("include/sluice/element/x.hpp", "sluice/coro/task.hpp", True),
+        ("src/runtime/x.cpp", "op/batch_kernel.hpp", True),
+        ("io/uring/ring.cpp", "sluice/format/tfrecord.hpp", True),
+        ("src/format/x.cpp", "sluice/sluice.hpp", True),
+        ("src/op/x.cpp", "sluice/pipeline/iterate.hpp", True),
+        ("src/surprise/x.cpp", "sluice/base/status.hpp", True),
+        ("src/base/x.cpp", "catch2/catch.hpp", True),
+        ("include/sluice/op/map.hpp", "sluice/coro/stream.hpp", False),
+        ("src/op/map.cpp", "op/pump.hpp", False),
+        ("io/uring/ring.cpp", "io/uring/ring.hpp", False),
+        ("src/runtime/x.cpp", "sluice/element/slab.hpp", False),
+        ("include/sluice/sluice.hpp", "sluice/pipeline/iterate.hpp", False),
+        ("include/sluice/adapt/asio.hpp", "sluice/pipeline/iterate.hpp", False),
+    ]:
+        found = complaints(path, f'// a comment\n#include "{include}"\n')
+        check.expect(bool(found) == bad, f"the checker is wrong about {path} including {include}: {found}")
+
+    found = []
+    for path in tree.files("include", "src", "io"):
+        found += complaints(tree.name(path), path.read_text())
+    check.clean("includes that point back", found)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
