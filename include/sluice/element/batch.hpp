@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows stored by column: a batch of structures is a structure of arrays.
+//
+//   batched<sample> b;
+//   std::span<std::int64_t> labels = b[&sample::label];
+//   auto [texts, labels2] = b.columns();
+//   std::span<float> v = batch_of_floats.values();               // rows that are not structures are one column
+//
+// One representation for every T, so that the engine makes, moves, prints and ships batches of types that no C++ code
+// of the program names. Columns of numbers are contiguous and 64-byte aligned: hand data() to whoever computes.
+// Owns: its columns.  Thread: none.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sluice/element/slab.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice {
+
+/// A batch as the engine sees it: one slab for each member of a structure or pair, one for any other row.
+struct batch_storage {
+  static constexpr bool trivially_relocatable = true;
+
+  std::int64_t rows = 0;
+  std::vector<slab> columns;
+
+  batch_storage() = default;
+  batch_storage(batch_storage&& o) noexcept : rows(std::exchange(o.rows, 0)), columns(std::move(o.columns)) {}
+  batch_storage& operator=(batch_storage&& o) noexcept {
+    rows = std::exchange(o.rows, 0);
+    columns = std::move(o.columns);
+    return *this;
+  }
+
+  /// Room for n more rows of this type; makes the columns at first.
+  void reserve(const element_type& row, std::size_t n);
+  /// Moves n rows from `from` to the end; the originals are gone. Errors: std::bad_alloc, before any row is moved.
+  void append(const element_type& row, void* from, std::size_t n);
+  /// The same out of the front of a block.
+  void append(block& from, std::uint32_t n) { append(from.type(), from.data(), n); from.forget_front(n); }
+  /// Moves the first n rows to uninitialised room: unbatch. They need not be all.
+  void take_front(const element_type& row, void* to, std::size_t n) noexcept;
+  void drop_front(const element_type& row, std::size_t n) noexcept;
+};
+
+namespace detail {
+/// Which column holds the member at this offset.
+std::size_t column_at(const element_type& row, std::size_t offset);
+
+/// Does a batch of T have a column for each member? The C++ side of kind::structure and kind::pair.
+template <class T>
+inline constexpr bool by_member =
+    is_pair<T> || (reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; });
+
+template <class T>
+constexpr bool stacks() {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || is_text<T> || is_batched<T>) return true;
+  else if constexpr (std::is_array_v<T>) return stacks<std::remove_extent_t<T>>();
+  else if constexpr (is_list<T> || is_maybe<T> || is_array<T>) return stacks<typename T::value_type>();
+  else if constexpr (is_pair<T>) return stacks<typename T::first_type>() && stacks<typename T::second_type>();
+  else if constexpr (requires { T::sluice_name; }) return true;
+  else if constexpr (reflectable<T>)
+    return []<class... M>(std::tuple<M*...>*) { return (stacks<std::remove_cv_t<M>>() && ...); }(static_cast<member_pointers<T>*>(nullptr));
+  else return false;
+}
+}  // namespace detail
+
+/// What `batch` can stack: numbers, texts, arrays, lists and optionals of them, batches, structures and pairs of all
+/// these, and classes that describe themselves. The same answer as can_stack(type_of<T>()).
+template <class T>
+concept stackable = detail::stacks<T>();
+
+template <class T>
+class batched {
+ public:
+  using row_type = T;
+  static constexpr bool trivially_relocatable = true;
+
+  std::int64_t size() const noexcept { return storage_.rows; }
+  bool empty() const noexcept { return storage_.rows == 0; }
+
+  /// The column of one member: `b[&sample::label]`.
+  template <class U, class C>
+    requires std::is_same_v<C, T>
+  std::span<U> operator[](U C::*m) { return column<U>(detail::column_at(type_of<T>(), offset_of(m))); }
+  template <class U, class C>
+    requires std::is_same_v<C, T>
+  std::span<const U> operator[](U C::*m) const { return column<U>(detail::column_at(type_of<T>(), offset_of(m))); }
+
+  /// The rows themselves, where a row is one column (numbers, texts, arrays …).
+  std::span<T> values() requires(!detail::by_member<T>) { return column<T>(0); }
+  std::span<const T> values() const requires(!detail::by_member<T>) { return column<T>(0); }
+  /// All columns as a tuple of spans, in the order of the members: `auto [text, label] = b.columns();`
+  auto columns() {
+    if constexpr (detail::is_pair<T>) {
+      return std::tuple(column<typename T::first_type>(0), column<typename T::second_type>(1));
+    } else if constexpr (detail::by_member<T>) {
+      return [this]<class... M, std::size_t... I>(std::tuple<M*...>*, std::index_sequence<I...>) {
+        return std::tuple(column<std::remove_cv_t<M>>(I)...);
+      }(static_cast<member_pointers<T>*>(nullptr), std::make_index_sequence<member_count<T>>{});
+    } else {
+      return std::tuple(column<T>(0));
+    }
+  }
+
+  void push_back(T row) {
+    alignas(T) std::byte room[sizeof(T)];
+    auto* at = ::new (static_cast<void*>(room)) T(std::move(row));
+    storage_.append(type_of<T>(), at, 1);
+  }
+
+  batch_storage& storage() noexcept { return storage_; }
+  const batch_storage& storage() const noexcept { return storage_; }
+
+ private:
+  template <class U>
+  std::span<U> column(std::size_t k) const noexcept {
+    if (storage_.rows == 0) return {};
+    return {std::launder(reinterpret_cast<U*>(storage_.columns[k].begin())), static_cast<std::size_t>(storage_.rows)};
+  }
+  template <class U, class C>
+  static std::size_t offset_of(U C::*m) noexcept {
+    static detail::room<T> nothing;   // never constructed: only its addresses are used
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(&(nothing.value.*m)) - reinterpret_cast<const char*>(&nothing.value));
+  }
+
+  batch_storage storage_;
+};
+
+}  // namespace sluice

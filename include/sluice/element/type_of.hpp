@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// type_of<T>(): the descriptor of a C++ type. Included by element/type.hpp.
+//
+// A class may hook its own kernels with static members:
+//   static constexpr std::string_view sluice_name = "record";      // makes a class `named` rather than opaque
+//   static constexpr bool trivially_relocatable = true;
+//   using sluice_text = void; std::string_view view() const;       // it is a text
+//   static void sluice_destroy(T*, size_t n);                      // a block at once
+//   static size_t sluice_footprint(const T*, size_t n);
+//   static void sluice_compact(T*, size_t n);
+//   void sluice_print(std::string& json) const;
+// SLUICE_ELEMENT(sample) in a header and SLUICE_ELEMENT_DEFINITION(sample) in one source keep what type_of costs
+// (60 ms a structure) out of all the others.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sluice/base/reflect.hpp"
+#include "sluice/element/relocatable.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice {
+
+template <class T> class batched;
+
+namespace detail {
+
+/// Keeps `t` for ever.
+const element_type& keep(element_type t);
+/// Fills in the kernels that work on bytes and on members, where the type has no better ones.
+void complete(element_type& t);
+
+/// Uninitialised, for the offsets of members.
+template <class T>
+union room {
+  T value;
+  room() {}
+  ~room() {}
+};
+
+// --- One representation for types that mean the same: long and long long are both int64. ---
+template <class T>
+constexpr auto canonical_integer() {
+  constexpr bool is_signed = std::is_signed_v<T>;
+  if constexpr (sizeof(T) == 1) return std::conditional_t<is_signed, std::int8_t, std::uint8_t>{};
+  else if constexpr (sizeof(T) == 2) return std::conditional_t<is_signed, std::int16_t, std::uint16_t>{};
+  else if constexpr (sizeof(T) == 4) return std::conditional_t<is_signed, std::int32_t, std::uint32_t>{};
+  else return std::conditional_t<is_signed, std::int64_t, std::uint64_t>{};
+}
+
+const element_type& scalar_type(std::int8_t*);
+const element_type& scalar_type(std::int16_t*);
+const element_type& scalar_type(std::int32_t*);
+const element_type& scalar_type(std::int64_t*);
+const element_type& scalar_type(std::uint8_t*);
+const element_type& scalar_type(std::uint16_t*);
+const element_type& scalar_type(std::uint32_t*);
+const element_type& scalar_type(std::uint64_t*);
+const element_type& scalar_type(bool*);
+const element_type& scalar_type(float*);
+const element_type& scalar_type(double*);
+const element_type& string_type();
+
+// --- Kernels instantiated for one type. ---
+template <class T>
+void relocate(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+  auto* t = static_cast<char*>(to);
+  auto* f = static_cast<char*>(from);
+  for (; n != 0; --n, t += to_stride, f += from_stride) {
+    T* source = std::launder(reinterpret_cast<T*>(f));
+    ::new (static_cast<void*>(t)) T(std::move(*source));
+    source->~T();
+  }
+}
+template <class T>
+void exchange(const element_type&, void* out, void* slots, void* in, const std::uint32_t* at, std::size_t n) {
+  auto* o = static_cast<T*>(out);
+  auto* s = static_cast<T*>(slots);
+  auto* v = static_cast<T*>(in);
+  for (std::size_t i = 0; i != n; ++i) {
+    T* slot = s + at[i];
+    ::new (static_cast<void*>(o + i)) T(std::move(*slot));
+    slot->~T();
+    ::new (static_cast<void*>(slot)) T(std::move(v[i]));
+    v[i].~T();
+  }
+}
+template <class T>
+void destroy(const element_type&, void* p, std::size_t n) {
+  if constexpr (requires(T* t) { T::sluice_destroy(t, n); }) T::sluice_destroy(static_cast<T*>(p), n);
+  else std::destroy_n(static_cast<T*>(p), n);
+}
+template <class T>
+void copy(const element_type&, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+  auto* t = static_cast<char*>(to);
+  auto* f = static_cast<const char*>(from);
+  for (; n != 0; --n, t += to_stride, f += from_stride)
+    ::new (static_cast<void*>(t)) T(*std::launder(reinterpret_cast<const T*>(f)));
+}
+void copy_bytes(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride);
+template <class T>
+void construct(const element_type&, void* p, std::size_t n, std::size_t stride) {
+  for (auto* at = static_cast<char*>(p); n != 0; --n, at += stride) ::new (static_cast<void*>(at)) T();
+}
+template <class T>
+std::size_t hooked_footprint(const element_type&, const void* p, std::size_t n) {
+  return T::sluice_footprint(static_cast<const T*>(p), n);
+}
+template <class T>
+void hooked_compact(const element_type&, void* p, std::size_t n) { T::sluice_compact(static_cast<T*>(p), n); }
+template <class T>
+void hooked_print(const element_type&, const void* p, std::string& out) { static_cast<const T*>(p)->sluice_print(out); }
+template <class T>
+std::string_view text(const void* p) {
+  if constexpr (std::is_same_v<T, std::string>) return *static_cast<const T*>(p);
+  else return static_cast<const T*>(p)->view();
+}
+
+// Elements of a list or maybe: footprint, compact and print go through the element's descriptor.
+template <class List>
+std::size_t list_footprint(const element_type& t, const void* p, std::size_t n) {
+  std::size_t bytes = 0;
+  for (auto* l = static_cast<const List*>(p); n != 0; --n, ++l)
+    bytes += l->capacity() * t.element->size + t.element->footprint(*t.element, l->data(), l->size());
+  return bytes;
+}
+template <class List>
+void list_compact(const element_type& t, void* p, std::size_t n) {
+  for (auto* l = static_cast<List*>(p); n != 0; --n, ++l)
+    if (t.element->compact) t.element->compact(*t.element, l->data(), l->size());
+}
+void print_array(const element_type& element, const void* p, std::size_t n, std::string& out);
+template <class List>
+void list_print(const element_type& t, const void* p, std::string& out) {
+  auto* l = static_cast<const List*>(p);
+  print_array(*t.element, l->data(), l->size(), out);
+}
+template <class Maybe>
+std::size_t maybe_footprint(const element_type& t, const void* p, std::size_t n) {
+  std::size_t bytes = 0;
+  for (auto* m = static_cast<const Maybe*>(p); n != 0; --n, ++m)
+    if (*m) bytes += t.element->footprint(*t.element, &**m, 1);
+  return bytes;
+}
+template <class Maybe>
+void maybe_compact(const element_type& t, void* p, std::size_t n) {
+  for (auto* m = static_cast<Maybe*>(p); n != 0; --n, ++m)
+    if (*m && t.element->compact) t.element->compact(*t.element, &**m, 1);
+}
+template <class Maybe>
+void maybe_print(const element_type& t, const void* p, std::string& out) {
+  auto* m = static_cast<const Maybe*>(p);
+  if (*m) t.element->print(*t.element, &**m, out);
+  else out += "null";
+}
+
+// --- What a type is. ---
+template <class T> inline constexpr bool is_text = std::is_same_v<T, std::string> || requires { typename T::sluice_text; };
+template <class T> inline constexpr bool is_list = false;
+template <class T> inline constexpr bool is_list<std::vector<T>> = !std::is_same_v<T, bool>;
+template <class T> inline constexpr bool is_maybe = false;
+template <class T> inline constexpr bool is_maybe<std::optional<T>> = true;
+template <class T> inline constexpr bool is_pair = false;
+template <class A, class B> inline constexpr bool is_pair<std::pair<A, B>> = true;
+template <class T> inline constexpr bool is_array = false;
+template <class T, std::size_t N> inline constexpr bool is_array<std::array<T, N>> = N != 0;
+template <class T> inline constexpr bool is_batched = false;
+template <class T> inline constexpr bool is_batched<batched<T>> = true;
+
+/// A vector says that it can be copied whatever it holds, so we look inside.
+template <class T>
+constexpr bool copyable() {
+  if constexpr (std::is_array_v<T>) return copyable<std::remove_extent_t<T>>();
+  else if constexpr (is_list<T> || is_maybe<T>) return copyable<typename T::value_type>();
+  else if constexpr (reflectable<T>)
+    return []<class... M>(std::tuple<M*...>*) {
+      return std::is_copy_constructible_v<T> && (copyable<std::remove_cv_t<M>>() && ...);
+    }(static_cast<member_pointers<T>*>(nullptr));
+  else return std::is_copy_constructible_v<T>;
+}
+
+template <class T>
+std::string type_name() {
+  if constexpr (requires { T::sluice_name; }) {
+    return std::string(T::sluice_name);
+  } else {
+    std::string_view s = pretty_type<T>();
+    auto scope = s.substr(0, s.find('<')).find_last_of(": ");   // arguments keep their own scopes
+    return std::string(scope == s.npos ? s : s.substr(scope + 1));
+  }
+}
+
+template <class T>
+void add_members(element_type& t) {
+  static room<T> nothing;                 // never constructed: only its addresses are used
+  auto* base = reinterpret_cast<const char*>(&nothing.value);
+  with_members(nothing.value, [&]<class... M>(M&... m) {
+    std::size_t k = 0;
+    (t.members.push_back({std::string(member_names<T>[k++]),
+                          static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base), &type_of<std::remove_cv_t<M>>()}),
+     ...);
+  });
+}
+
+template <class T>
+void describe(element_type& t) {
+  if constexpr (is_text<T>) {
+    t.kind = kind::text;
+    t.text = text<T>;
+  } else if constexpr (std::is_enum_v<T>) {
+    t.kind = kind::scalar;
+    t.print = type_of<std::underlying_type_t<T>>().print;
+  } else if constexpr (is_list<T>) {
+    t.kind = kind::list;
+    t.element = &type_of<typename T::value_type>();
+    t.name = t.element->name + "[]";
+    t.footprint = list_footprint<T>;
+    if (t.element->compact) t.compact = list_compact<T>;
+    t.print = list_print<T>;
+  } else if constexpr (is_maybe<T>) {
+    t.kind = kind::maybe;
+    t.element = &type_of<typename T::value_type>();
+    t.name = t.element->name + "?";
+    t.footprint = maybe_footprint<T>;
+    if (t.element->compact) t.compact = maybe_compact<T>;
+    t.print = maybe_print<T>;
+  } else if constexpr (requires { T::sluice_name; }) {
+    t.kind = kind::named;
+  } else if constexpr (reflectable<T>) {
+    t.kind = kind::structure;
+    add_members<T>(t);
+  }
+  if constexpr (requires(const T* p) { T::sluice_footprint(p, std::size_t{}); }) t.footprint = hooked_footprint<T>;
+  if constexpr (requires(T* p) { T::sluice_compact(p, std::size_t{}); }) t.compact = hooked_compact<T>;
+  if constexpr (requires(const T& v, std::string& s) { v.sluice_print(s); }) t.print = hooked_print<T>;
+}
+
+template <class T>
+element_type made_of() {
+  static_assert(std::is_object_v<T> && std::is_nothrow_destructible_v<T> && std::is_move_constructible_v<T>,
+                "sluice: an element must be a type of objects that can be moved");
+  element_type t;
+  t.name = type_name<T>();
+  t.size = sizeof(T);
+  t.align = alignof(T);
+  t.relocatable = trivially_relocatable_v<T>;
+  t.trivially_destroyed = std::is_trivially_destructible_v<T>;
+  if constexpr (!trivially_relocatable_v<T>) {
+    t.relocate = relocate<T>;
+    t.exchange = exchange<T>;
+  }
+  if constexpr (!std::is_trivially_destructible_v<T>) t.destroy = destroy<T>;
+  if constexpr (std::is_trivially_copyable_v<T>) t.copy = copy_bytes;
+  else if constexpr (copyable<T>()) t.copy = copy<T>;
+  if constexpr (std::is_default_constructible_v<T>) t.construct = construct<T>;
+  describe<T>(t);
+  return t;
+}
+
+template <class T>
+const element_type& make_type() {
+  element_type t = made_of<T>();
+  complete(t);
+  return keep(std::move(t));
+}
+
+}  // namespace detail
+
+template <class T>
+const element_type& type_of() {
+  static_assert(!std::is_const_v<T> && !std::is_reference_v<T>, "sluice: an element type is written without const or &");
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    return detail::scalar_type(static_cast<T*>(nullptr));
+  } else if constexpr (std::is_integral_v<T>) {
+    return detail::scalar_type(static_cast<decltype(detail::canonical_integer<T>())*>(nullptr));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return detail::string_type();
+  } else {
+    static const element_type& type = []() -> const element_type& {
+      if constexpr (detail::is_pair<T>) return *pair_of(&type_of<typename T::first_type>(), &type_of<typename T::second_type>());
+      else if constexpr (std::is_array_v<T>) return *array_of(&type_of<std::remove_extent_t<T>>(), std::extent_v<T>);
+      else if constexpr (detail::is_array<T>) return *array_of(&type_of<typename T::value_type>(), std::tuple_size_v<T>);
+      else if constexpr (detail::is_batched<T>) return *batched_of(&type_of<typename T::row_type>());
+      else return detail::make_type<T>();
+    }();
+    return type;
+  }
+}
+
+}  // namespace sluice
+
+/// In a header, at namespace scope outside sluice: type_of<T> is defined elsewhere.
+#define SLUICE_ELEMENT(T) template <> const ::sluice::element_type& sluice::type_of<T>();
+/// In one source.
+#define SLUICE_ELEMENT_DEFINITION(T)                                                           \
+  template <> const ::sluice::element_type& sluice::type_of<T>() {                             \
+    static const ::sluice::element_type& type = ::sluice::detail::make_type<T>();              \
+    return type;                                                                               \
+  }

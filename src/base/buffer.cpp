@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/base/buffer.hpp"
+
+#include <bit>
+#include <mutex>
+#include <new>
+
+namespace sluice {
+
+// One free list for each power of two that is pooled. A mutex, not lock-free lists: it is taken once per buffer of
+// 64 KiB or more, that is once per hundreds of records.
+class buffer_pool {
+ public:
+  static constexpr int kClasses = std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kPooledBytesMin) + 1;
+
+  buffer* take(std::size_t capacity) {
+    std::lock_guard lock(mutex_);
+    buffer*& list = parked_[class_of(capacity)];
+    buffer* b = list;
+    if (!b) return nullptr;
+    list = b->next_parked_;
+    parked_bytes_ -= capacity;
+    return b;
+  }
+
+  /// False: the pool is full.
+  bool park(buffer* b) noexcept {
+    std::lock_guard lock(mutex_);
+    if (parked_bytes_ + b->capacity_ > buffer::kParkedBytesMax) return false;
+    buffer*& list = parked_[class_of(b->capacity_)];
+    b->next_parked_ = list;
+    list = b;
+    parked_bytes_ += b->capacity_;
+    return true;
+  }
+
+  std::size_t parked_bytes() const noexcept {
+    std::lock_guard lock(mutex_);
+    return parked_bytes_;
+  }
+
+  static buffer* create(std::size_t capacity) {
+    void* at = ::operator new(buffer::kAlignment + capacity, std::align_val_t{buffer::kAlignment});
+    return ::new (at) buffer(capacity);
+  }
+  static void destroy(buffer* b) noexcept {
+    b->~buffer();
+    ::operator delete(b, std::align_val_t{buffer::kAlignment});
+  }
+
+  void trim() noexcept {
+    for (std::size_t capacity = buffer::kPooledBytesMin; capacity <= buffer::kPooledBytesMax; capacity *= 2)
+      while (buffer* b = take(capacity)) destroy(b);
+  }
+
+ private:
+  static int class_of(std::size_t capacity) {
+    return std::countr_zero(capacity) - std::countr_zero(buffer::kPooledBytesMin);
+  }
+
+  mutable std::mutex mutex_;
+  buffer* parked_[kClasses] = {};
+  std::size_t parked_bytes_ = 0;
+};
+
+namespace {
+
+/// Never destroyed: buffers may be dropped by statics of the program.
+buffer_pool& pool() {
+  static buffer_pool& p = *new buffer_pool;
+  return p;
+}
+
+bool is_pooled(std::size_t capacity) {
+  return std::has_single_bit(capacity) && capacity >= buffer::kPooledBytesMin && capacity <= buffer::kPooledBytesMax;
+}
+
+/// Large sizes up to the next power of two, so that they come from the pool; small ones as asked.
+std::size_t rounded(std::size_t bytes) {
+  bool rounds = bytes > buffer::kPooledBytesMin / 2 && bytes <= buffer::kPooledBytesMax;
+  return rounds ? std::bit_ceil(bytes) : bytes;
+}
+
+}  // namespace
+
+buffer* buffer::make(std::size_t bytes) {
+  std::size_t capacity = rounded(bytes);
+  buffer* b = is_pooled(capacity) ? pool().take(capacity) : nullptr;
+  if (!b) return buffer_pool::create(capacity);
+  b->references_.store(1, std::memory_order_relaxed);   // nobody else knows it yet
+  return b;
+}
+
+void buffer::charge(byte_account* account, std::size_t bytes) noexcept {
+  account_ = account;
+  charged_bytes_ = bytes;
+  account->retain();
+}
+
+void buffer::recycle() noexcept {
+  // The block first: whoever is woken by the credit may ask for just such a buffer.
+  auto* account = std::exchange(account_, nullptr);
+  auto bytes = std::exchange(charged_bytes_, 0);
+  if (!is_pooled(capacity_) || !pool().park(this)) buffer_pool::destroy(this);
+  if (!account) return;
+  account->release(bytes);
+  account->unretain();
+}
+
+std::size_t buffer::parked_bytes() noexcept { return pool().parked_bytes(); }
+void buffer::trim() noexcept { pool().trim(); }
+
+}  // namespace sluice

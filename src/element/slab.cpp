@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/element/slab.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+namespace {
+
+// A cache line at least: blocks are read by other workers than the one that filled them.
+constexpr std::size_t kAlign = 64;
+
+std::align_val_t alignment(const element_type& t) { return std::align_val_t{std::max(kAlign, t.align)}; }
+
+}  // namespace
+
+void slab::swap(slab& o) noexcept {
+  std::swap(type_, o.type_);
+  std::swap(data_, o.data_);
+  std::swap(capacity_, o.capacity_);
+  std::swap(first_, o.first_);
+  std::swap(live_, o.live_);
+}
+
+void slab::allocate(std::size_t n) {
+  release();
+  data_ = static_cast<char*>(::operator new(n * type_->size, alignment(*type_)));
+  capacity_ = n;
+}
+
+void slab::release() noexcept {
+  if (data_) ::operator delete(data_, alignment(*type_));
+  data_ = nullptr;
+  capacity_ = 0;
+}
+
+void slab::grow(std::size_t n) {
+  // Also taken when there is room, but behind elements that have gone: they are what the doubling pays for.
+  slab larger(*type_);
+  larger.allocate(std::max(n, capacity_ * 2));
+  if (live_ != 0) type_->relocate(*type_, larger.data_, begin(), live_, type_->size, type_->size);
+  larger.live_ = std::exchange(live_, 0);
+  swap(larger);
+}
+
+void slab::close_gap(block& b, std::uint32_t kept) noexcept {
+  // Backwards, one at a time: the ranges may overlap. Rare: only where a view did not cover all that is live.
+  std::size_t gap = b.size_ - kept, size = type_->size;
+  for (std::size_t i = kept; i != 0; --i)
+    type_->relocate(*type_, b.data_ + (i - 1 + gap) * size, b.data_ + (i - 1) * size, 1, size, size);
+  b.data_ += gap * size;
+  first_ += gap;
+  live_ -= gap;
+}
+
+}  // namespace sluice

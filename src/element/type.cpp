@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/element/type.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <tuple>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "element/kernels.hpp"
+#include "element/made_once.hpp"
+#include "element/print.hpp"
+#include "sluice/element/slice.hpp"
+
+namespace sluice {
+
+namespace detail {
+
+namespace {
+
+/// Every descriptor of the process. Never destroyed: elements may outlive main's statics.
+struct type_store {
+  absl::Mutex mutex;
+  std::deque<element_type> types ABSL_GUARDED_BY(mutex);
+  absl::flat_hash_map<std::string, const element_type*> by_name ABSL_GUARDED_BY(mutex);
+  /// What was made from what: {"pair", a, b}, {"array", a, n} …
+  absl::flat_hash_map<std::tuple<std::string, const void*, std::size_t>, const element_type*> made ABSL_GUARDED_BY(mutex);
+};
+
+type_store& store() {
+  static type_store& s = *new type_store;
+  return s;
+}
+
+template <class T>
+void print_number(const element_type&, const void* p, std::string& out) {
+  T v = *static_cast<const T*>(p);
+  if constexpr (std::is_same_v<T, bool> || std::is_floating_point_v<T>) print_scalar(v, out);
+  else if constexpr (std::is_signed_v<T>) print_scalar(static_cast<std::int64_t>(v), out);
+  else print_scalar(static_cast<std::uint64_t>(v), out);
+}
+
+template <class T>
+const element_type& make_scalar(std::string_view name) {
+  element_type t;
+  t.name = name;
+  t.size = sizeof(T);
+  t.align = alignof(T);
+  t.kind = kind::scalar;
+  t.relocatable = t.trivially_destroyed = true;
+  t.copy = copy_bytes;
+  t.construct = construct<T>;
+  t.print = print_number<T>;
+  complete(t);
+  return keep(std::move(t));
+}
+
+std::size_t string_footprint(const element_type&, const void* p, std::size_t n) {
+  std::size_t bytes = 0;
+  for (auto* s = static_cast<const std::string*>(p); n != 0; --n, ++s) {
+    bool is_inside = s->data() >= reinterpret_cast<const char*>(s) && s->data() < reinterpret_cast<const char*>(s + 1);
+    if (!is_inside) bytes += s->capacity() + 1;
+  }
+  return bytes;
+}
+
+const element_type& make_string() {
+  element_type t = made_of<std::string>();
+  t.name = "string";
+  t.footprint = string_footprint;
+  complete(t);
+  return keep(std::move(t));
+}
+
+std::size_t rounded(std::size_t n, std::size_t align) { return (n + align - 1) / align * align; }
+
+/// Offsets, size and alignment as C++ would lay the members out; kernels that every member has.
+void lay_out(element_type& t) {
+  bool can_copy = true, can_construct = true;
+  t.align = 1;
+  t.relocatable = t.trivially_destroyed = true;
+  for (auto& m : t.members) {
+    m.offset = rounded(t.size, m.type->align);
+    t.size = m.offset + m.type->size;
+    t.align = std::max(t.align, m.type->align);
+    t.relocatable &= m.type->relocatable;
+    t.trivially_destroyed &= m.type->trivially_destroyed;
+    can_copy &= m.type->copy != nullptr;
+    can_construct &= m.type->construct != nullptr;
+  }
+  t.size = rounded(std::max<std::size_t>(t.size, 1), t.align);
+  if (can_copy) t.copy = copy_parts;
+  if (can_construct) t.construct = construct_parts;
+}
+
+void choose_footprint(element_type& t) {
+  bool owns = t.kind == kind::array && t.element->footprint != no_footprint;
+  bool compacts = t.kind == kind::array && t.element->compact;
+  for (auto& m : t.members) {
+    owns |= m.type->footprint != no_footprint;
+    compacts |= m.type->compact != nullptr;
+  }
+  if (!t.footprint) t.footprint = owns ? footprint_parts : no_footprint;
+  if (!t.compact && compacts) t.compact = compact_parts;
+}
+
+void choose_print(element_type& t) {
+  if (t.print) return;
+  switch (t.kind) {
+    case kind::text: t.print = print_text; break;
+    case kind::array: t.print = print_extent; break;
+    case kind::structure:
+    case kind::pair: t.print = print_members; break;
+    default: t.print = print_opaque;
+  }
+}
+
+}  // namespace
+
+const element_type& keep(element_type t) {
+  absl::MutexLock lock(&store().mutex);
+  const element_type& kept = store().types.emplace_back(std::move(t));
+  store().by_name.try_emplace(kept.name, &kept);
+  return kept;
+}
+
+void complete(element_type& t) {
+  if (!t.relocate) t.relocate = t.relocatable ? relocate_bytes_kernel(t.size) : relocate_parts;
+  if (!t.exchange) t.exchange = t.relocatable ? exchange_bytes_kernel(t.size) : exchange_one_by_one;
+  if (!t.destroy) t.destroy = t.trivially_destroyed ? destroy_nothing : destroy_parts;
+  choose_footprint(t);
+  choose_print(t);
+}
+
+const element_type& scalar_type(std::int8_t*) { static auto& t = make_scalar<std::int8_t>("int8"); return t; }
+const element_type& scalar_type(std::int16_t*) { static auto& t = make_scalar<std::int16_t>("int16"); return t; }
+const element_type& scalar_type(std::int32_t*) { static auto& t = make_scalar<std::int32_t>("int32"); return t; }
+const element_type& scalar_type(std::int64_t*) { static auto& t = make_scalar<std::int64_t>("int64"); return t; }
+const element_type& scalar_type(std::uint8_t*) { static auto& t = make_scalar<std::uint8_t>("uint8"); return t; }
+const element_type& scalar_type(std::uint16_t*) { static auto& t = make_scalar<std::uint16_t>("uint16"); return t; }
+const element_type& scalar_type(std::uint32_t*) { static auto& t = make_scalar<std::uint32_t>("uint32"); return t; }
+const element_type& scalar_type(std::uint64_t*) { static auto& t = make_scalar<std::uint64_t>("uint64"); return t; }
+const element_type& scalar_type(bool*) { static auto& t = make_scalar<bool>("bool"); return t; }
+const element_type& scalar_type(float*) { static auto& t = make_scalar<float>("float"); return t; }
+const element_type& scalar_type(double*) { static auto& t = make_scalar<double>("double"); return t; }
+const element_type& string_type() { static auto& t = make_string(); return t; }
+
+// Two threads may both make one; the first to come back wins, so that its address is the type's for good.
+const element_type* made_once(std::string how, const void* of, std::size_t and_of, const std::function<element_type()>& make) {
+  auto key = std::tuple(std::move(how), of, and_of);
+  {
+    absl::MutexLock lock(&store().mutex);
+    auto found = store().made.find(key);
+    if (found != store().made.end()) return found->second;
+  }
+  element_type t = make();
+  complete(t);
+  const element_type* kept = &keep(std::move(t));
+  absl::MutexLock lock(&store().mutex);
+  return store().made.emplace(std::move(key), kept).first->second;
+}
+
+}  // namespace detail
+
+const element_type* pair_of(const element_type* first, const element_type* second) {
+  if (!first || !second) return nullptr;
+  return detail::made_once("pair", first, reinterpret_cast<std::size_t>(second), [=] {
+    element_type t;
+    t.name = absl::StrCat("(", first->name, ", ", second->name, ")");
+    t.kind = kind::pair;
+    t.members = {{"first", 0, first}, {"second", 0, second}};
+    detail::lay_out(t);
+    return t;
+  });
+}
+
+const element_type* array_of(const element_type* element, std::size_t n) {
+  if (!element || n == 0) return nullptr;
+  return detail::made_once("array", element, n, [=] {
+    element_type t;
+    t.name = absl::StrCat(element->name, "[", n, "]");
+    t.size = element->size * n;
+    t.align = element->align;
+    t.kind = kind::array;
+    t.relocatable = element->relocatable;
+    t.trivially_destroyed = element->trivially_destroyed;
+    t.element = element;
+    t.extent = n;
+    if (element->copy) t.copy = detail::copy_parts;
+    if (element->construct) t.construct = detail::construct_parts;
+    return t;
+  });
+}
+
+const element_type* struct_of(std::string_view name, std::vector<member> members) {
+  auto how = absl::StrCat("structure ", std::string(name));
+  for (auto& m : members) {
+    if (!m.type) return nullptr;
+    absl::StrAppend(&how, ",", m.name, ":", reinterpret_cast<std::uintptr_t>(m.type));
+  }
+  return detail::made_once(std::move(how), nullptr, 0, [&] {
+    element_type t;
+    t.name = name;
+    t.kind = kind::structure;
+    t.members = std::move(members);
+    detail::lay_out(t);
+    return t;
+  });
+}
+
+namespace {
+
+/// What lists are made of at run time, each beside its list.
+template <class... T>
+std::vector<std::pair<const element_type*, const element_type*>> all_lists() {
+  return {{&type_of<T>(), &type_of<std::vector<T>>()}...};
+}
+
+const auto& lists() {
+  static const auto& all =
+      *new auto(all_lists<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                          std::uint32_t, std::uint64_t, float, double, std::string, record, line>());
+  return all;
+}
+
+}  // namespace
+
+const element_type* list_of(const element_type* t) {
+  for (auto& [element, list] : lists())
+    if (element == t) return list;
+  return nullptr;
+}
+
+const element_type* type_named(std::string_view name) {
+  lists();            // so that the builtin types exist, used or not
+  type_of<bool>();
+  auto& s = detail::store();
+  absl::MutexLock lock(&s.mutex);
+  auto found = s.by_name.find(std::string(name));
+  return found == s.by_name.end() ? nullptr : found->second;
+}
+
+bool can_stack(const element_type& t) {
+  if (t.kind == kind::opaque || (t.element && t.kind != kind::batch && !can_stack(*t.element))) return false;
+  for (auto& m : t.members)
+    if (!can_stack(*m.type)) return false;
+  return true;
+}
+
+}  // namespace sluice

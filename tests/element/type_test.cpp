@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "sluice/element/batch.hpp"
+#include "sluice/element/slice.hpp"
+#include "sluice/element/type.hpp"
+
+namespace {
+
+struct sample {
+  std::string text;
+  std::int64_t label = 0;
+};
+struct nested {
+  sample inner;
+  float values[3] = {};
+  std::vector<float> list;
+  std::optional<std::int32_t> maybe;
+};
+enum class colour : std::uint8_t { red, green };
+struct self_described {
+  static constexpr std::string_view sluice_name = "self";
+  static constexpr bool trivially_relocatable = true;
+  std::unique_ptr<int> p;
+  void sluice_print(std::string& json) const { json += "7"; }
+};
+struct with_array {
+  int a = 0;
+  std::array<float, 4> v = {};
+};
+struct shared {
+  std::shared_ptr<int> p;
+  std::int64_t n = 0;
+};
+struct own_destructor {
+  int* p = nullptr;
+  ~own_destructor() {}
+};
+class secretive {
+ public:
+  int value() const { return value_; }
+
+ private:
+  int value_ = 3;
+};
+
+template <class T>
+std::string json(const T& v) {
+  std::string out;
+  sluice::print(sluice::type_of<T>(), &v, out);
+  return out;
+}
+
+}  // namespace
+
+using namespace sluice;
+
+TEST_CASE("builtin types have the same name under every compiler") {
+  CHECK(type_of<std::int64_t>().name == "int64");
+  CHECK(type_of<long long>().name == "int64");
+  CHECK(&type_of<long long>() == &type_of<long>());
+  CHECK(type_of<char>().name == (std::is_signed_v<char> ? "int8" : "uint8"));
+  CHECK(type_of<std::string>().name == "string");
+  CHECK(type_of<record>().name == "record");
+  CHECK(type_of<std::vector<float>>().name == "float[]");
+  CHECK(type_of<std::array<double, 3>>().name == "double[3]");
+  CHECK(type_of<std::optional<bool>>().name == "bool?");
+  CHECK(type_of<std::pair<std::string, int>>().name == "(string, int32)");
+  CHECK(type_of<batched<sample>>().name == "batch<sample>");
+  CHECK(type_of<sample>().name == "sample");
+}
+
+TEST_CASE("a type made at run time is the C++ type's own descriptor") {
+  CHECK(pair_of(&type_of<line>(), &type_of<std::uint16_t>()) == &type_of<std::pair<line, std::uint16_t>>());
+  CHECK(batched_of(&type_of<sample>()) == &type_of<batched<sample>>());
+  CHECK(array_of(&type_of<std::int32_t>(), 7) == &type_of<std::array<std::int32_t, 7>>());
+  CHECK(list_of(&type_of<float>()) == &type_of<std::vector<float>>());
+  CHECK(list_of(&type_of<sample>()) == nullptr);
+  CHECK(type_named("uint8[]") == &type_of<std::vector<std::uint8_t>>());
+  CHECK(type_named("no such type") == nullptr);
+}
+
+TEST_CASE("types made on several threads at once are one type") {
+  const element_type* seen[4] = {};
+  std::vector<std::thread> threads;
+  for (auto& s : seen)
+    threads.emplace_back([&s] { s = pair_of(array_of(&type_of<std::uint64_t>(), 91), batched_of(&type_of<bool>())); });
+  for (auto& t : threads) t.join();
+  for (auto* s : seen) CHECK(s == seen[0]);
+}
+
+TEST_CASE("layouts made at run time are the compiler's") {
+  auto& p = type_of<std::pair<char, std::pair<double, bool>>>();
+  CHECK(p.size == sizeof(std::pair<char, std::pair<double, bool>>));
+  CHECK(p.align == alignof(std::pair<char, std::pair<double, bool>>));
+  auto* s = struct_of("sample", {{"text", 0, &type_of<std::string>()}, {"label", 0, &type_of<std::int64_t>()}});
+  REQUIRE(s);
+  CHECK(s->size == sizeof(sample));
+  CHECK(s->members[1].offset == offsetof(sample, label));
+  CHECK(s == struct_of("sample", {{"text", 0, &type_of<std::string>()}, {"label", 0, &type_of<std::int64_t>()}}));
+  CHECK(s != struct_of("sample", {{"text", 0, &type_of<std::string>()}, {"labels", 0, &type_of<std::int64_t>()}}));
+  sample v{"a text that is longer than short strings are", 5};
+  std::string out;
+  print(*s, &v, out);
+  CHECK(out == json(v));
+}
+
+TEST_CASE("members are found with their names and offsets") {
+  auto& t = type_of<nested>();
+  REQUIRE(t.members.size() == 4);
+  CHECK(t.members[0].name == "inner");
+  CHECK(t.members[3].name == "maybe");
+  CHECK(t.members[2].offset == offsetof(nested, list));
+  CHECK(t.members[1].type == array_of(&type_of<float>(), 3));
+}
+
+TEST_CASE("elements print as JSON") {
+  CHECK(json(std::int8_t{-5}) == "-5");
+  CHECK(json(std::numeric_limits<std::uint64_t>::max()) == "18446744073709551615");
+  CHECK(json(0.1f) == "0.1");
+  CHECK(json(std::nan("")) == "\"nan\"");
+  CHECK(json(-std::numeric_limits<double>::infinity()) == "\"-inf\"");
+  CHECK(json(true) == "true");
+  CHECK(json(colour::green) == "1");
+  CHECK(json(std::pair(std::string("a"), 2)) == "[\"a\",2]");
+  CHECK(json(std::optional<int>()) == "null");
+  CHECK(json(std::vector<std::string>{"x", "y"}) == "[\"x\",\"y\"]");
+  CHECK(json(self_described{}) == "7");
+  CHECK(json(secretive()) == "\"<secretive>\"");
+  CHECK(json(record(slice::copy_of("r"))) == "\"r\"");
+  CHECK(json(nested{{"t", 4}, {1, 2, 3}, {0.5f}, {}}) ==
+        R"({"inner":{"text":"t","label":4},"values":[1,2,3],"list":[0.5],"maybe":null})");
+}
+
+TEST_CASE("texts are valid JSON whatever their bytes") {
+  auto quoted = [](std::string_view s) { std::string out; print_json_string(s, out); return out; };
+  CHECK(quoted("a\"b\\c\n\t\x01") == R"("a\"b\\c\n\t\u0001")");
+  CHECK(quoted("größe €, 𝄞") == "\"größe €, 𝄞\"");
+  CHECK(quoted("\xff" "a\xc3") == R"("\u00ffa\u00c3")");
+  CHECK(quoted("\xc0\xaf") == R"("\u00c0\u00af")");              // overlong
+  CHECK(quoted("\xed\xa0\x80") == R"("\u00ed\u00a0\u0080")");    // a surrogate
+  CHECK(quoted(std::string_view("\0", 1)) == R"("\u0000")");
+}
+
+TEST_CASE("only what can be moved as bytes is") {
+  STATIC_REQUIRE(trivially_relocatable_v<std::int64_t>);
+  STATIC_REQUIRE(trivially_relocatable_v<shared>);
+  STATIC_REQUIRE(trivially_relocatable_v<record>);
+  STATIC_REQUIRE(trivially_relocatable_v<with_array>);
+  STATIC_REQUIRE(trivially_relocatable_v<std::pair<std::unique_ptr<int>, std::vector<std::string>>>);
+  STATIC_REQUIRE(!trivially_relocatable_v<std::string>);
+  STATIC_REQUIRE(!trivially_relocatable_v<sample>);
+  STATIC_REQUIRE(!trivially_relocatable_v<own_destructor>);
+  STATIC_REQUIRE(!trivially_relocatable_v<std::map<int, int>>);
+}
+
+TEST_CASE("footprints count what elements own") {
+  std::string strings[2] = {"short", std::string(1000, 'x')};
+  auto& t = type_of<std::string>();
+  CHECK(t.footprint(t, strings, 1) == 0);
+  CHECK(t.footprint(t, strings, 2) >= 1000);
+  std::pair<std::string, std::int64_t> p{std::string(500, 'y'), 1};
+  auto& pt = type_of<decltype(p)>();
+  CHECK(pt.footprint(pt, &p, 1) >= 500);
+  std::vector<std::string> list{std::string(100, 'a'), std::string(200, 'b')};
+  auto& lt = type_of<decltype(list)>();
+  CHECK(lt.footprint(lt, &list, 1) >= 300 + 2 * sizeof(std::string));
+}
+
+TEST_CASE("what cannot be copied or default-constructed has no kernel for it") {
+  CHECK(type_of<self_described>().copy == nullptr);
+  CHECK(type_of<std::vector<std::unique_ptr<int>>>().copy == nullptr);
+  CHECK((type_of<std::pair<int, std::unique_ptr<int>>>().copy) == nullptr);
+  CHECK(type_of<sample>().copy != nullptr);
+  CHECK(type_of<std::int32_t>().copy != nullptr);
+}
+
+namespace {
+
+template <class T>
+void agree(bool expected) {
+  INFO(type_of<T>().name);
+  CHECK(stackable<T> == expected);
+  CHECK(can_stack(type_of<T>()) == expected);
+  CHECK((batched_of(&type_of<T>()) != nullptr) == expected);
+}
+
+}  // namespace
+
+TEST_CASE("the concept and the descriptor agree on what can be stacked") {
+  agree<std::int64_t>(true);
+  agree<bool>(true);
+  agree<colour>(true);
+  agree<std::string>(true);
+  agree<record>(true);
+  agree<std::array<float, 3>>(true);
+  agree<std::array<sample, 2>>(true);
+  agree<std::vector<std::string>>(true);
+  agree<std::optional<double>>(true);
+  agree<sample>(true);
+  agree<nested>(true);
+  agree<std::pair<sample, batched<int>>>(true);
+  agree<batched<batched<sample>>>(true);
+  agree<self_described>(true);
+  agree<std::unique_ptr<int>>(false);
+  agree<secretive>(false);
+  agree<shared>(false);
+  agree<std::map<int, int>>(false);
+  agree<std::vector<std::unique_ptr<int>>>(false);
+  agree<std::pair<int, secretive>>(false);
+}
