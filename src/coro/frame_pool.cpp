@@ -5,8 +5,22 @@
 #include <cstdint>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SLUICE_POOL_FRAMES 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SLUICE_POOL_FRAMES 0
+#endif
+#endif
+#ifndef SLUICE_POOL_FRAMES
+#define SLUICE_POOL_FRAMES 1
+#endif
+
 namespace sluice::detail {
 namespace {
+
+// Under a sanitizer every frame comes from malloc: a recycled frame would hide a use after free.
+constexpr bool kPoolFrames = SLUICE_POOL_FRAMES;
 
 constexpr std::size_t kGranuleBytes = 64;   // a cache line: frames of different threads never share one
 constexpr std::size_t kClasses = 32;        // frames up to 2 KiB; larger ones are rare and go to malloc
@@ -31,7 +45,7 @@ thread_local frame_lists t_lists;
 
 [[gnu::noinline]] void* allocate_frame(std::size_t size_bytes) {
   std::size_t index = (size_bytes - 1) / kGranuleBytes;
-  if (index >= kClasses) return ::operator new(size_bytes);
+  if (!kPoolFrames || index >= kClasses) return ::operator new(size_bytes);
   free_list& l = t_lists.lists[index];
   if (auto* n = l.head) { l.head = n->next; --l.count; return n; }
   return ::operator new((index + 1) * kGranuleBytes);
@@ -39,7 +53,7 @@ thread_local frame_lists t_lists;
 
 [[gnu::noinline]] void free_frame(void* frame, std::size_t size_bytes) noexcept {
   std::size_t index = (size_bytes - 1) / kGranuleBytes;
-  if (index >= kClasses || !t_lists.alive || t_lists.lists[index].count >= kFramesMax) { ::operator delete(frame); return; }
+  if (!kPoolFrames || index >= kClasses || !t_lists.alive || t_lists.lists[index].count >= kFramesMax) { ::operator delete(frame); return; }
   free_list& l = t_lists.lists[index];
   auto* n = static_cast<free_frame_node*>(frame);
   n->next = l.head;

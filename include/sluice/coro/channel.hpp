@@ -163,7 +163,7 @@ class [[nodiscard]] channel<T>::send_awaiter final : detail::waiter {
   bool await_ready() {
     detail::wake_list woken;
     std::unique_lock lock(channel_.mutex_);
-    bool ready = attempt(woken) == detail::attempt::done;
+    bool ready = offer(woken) == detail::attempt::done;
     if (!ready) ++channel_.counts_.send_waits;
     lock.unlock();
     woken.wake_all();
@@ -171,13 +171,13 @@ class [[nodiscard]] channel<T>::send_awaiter final : detail::waiter {
   }
   template <class Promise>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-    return this->wait(h, channel_.mutex_, channel_.senders_, [this](detail::wake_list& woken) { return attempt(woken); });
+    return this->wait(h, channel_.mutex_, channel_.senders_, [this](detail::wake_list& woken) { return offer(woken); });
   }
   bool await_resume() const noexcept { return sent_; }
 
  private:
   friend class channel;
-  detail::attempt attempt(detail::wake_list& woken) {
+  detail::attempt offer(detail::wake_list& woken) {
     if (channel_.closed_) return detail::attempt::done;
     detail::attempt a = channel_.try_put(std::move(value_), bytes_, woken);
     sent_ = a == detail::attempt::done;

@@ -11,6 +11,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <stop_token>
+#include <string_view>
 
 namespace sluice {
 
@@ -23,6 +24,13 @@ class executor {
   virtual void post_later(std::coroutine_handle<> h) noexcept { post(h); }
   /// Is the calling thread one of this executor's? Blocking waits refuse to run there.
   virtual bool on_worker() const noexcept { return false; }
+
+  enum class driven : std::uint8_t { none, ran, stuck };
+  /// Has a thread that waits do one step of the executor's work. `none`: the executor has threads of its own for that.
+  /// `stuck`: nothing is ready and nothing will be, so waiting on would be for ever.
+  virtual driven drive() { return driven::none; }
+  /// What a stuck executor has to say.
+  virtual std::string_view complaint() const noexcept { return {}; }
 
  protected:
   ~executor() = default;
@@ -51,11 +59,14 @@ class clock {
   ~clock() = default;
 };
 
+struct run_context;
+
 /// Shared by every coroutine of one run; outlives them all.
 struct environment {
   executor* exec = nullptr;
   clock* time = nullptr;
   std::stop_token stop;
+  run_context* run = nullptr;   ///< the run this belongs to (runtime/run_context.hpp), also in a scope's own environment
   /// Read once per block by every stage. Bumped when marks are due (stream_base) and when a stop is requested.
   std::atomic<std::uint32_t> tick{0};
   std::atomic<bool> stopping{false};

@@ -100,6 +100,7 @@ class waiter {
 
  private:
   friend class waiter_list;
+  friend class wake_list;
 
   static void on_stop(void* self) noexcept {
     auto& w = *static_cast<waiter*>(self);

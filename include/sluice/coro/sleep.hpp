@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for a moment in the run's own time.
+//
+//   co_await sleep_for(std::chrono::milliseconds(20));
+//   co_await sleep_until(when);
+//
+// Cancel: a stop ends the sleep at once: the sleeper unwinds with `cancelled`.
+// Thread: resumes on the environment's executor. Under a simulation the time is virtual and sleeping costs none.
+#pragma once
+
+#include <atomic>
+
+#include "sluice/coro/stop_token.hpp"
+
+namespace sluice {
+
+class [[nodiscard]] sleep_until : timer_node {
+ public:
+  explicit sleep_until(time_point when) noexcept { due = when; }
+  sleep_until(const sleep_until&) = delete;
+  sleep_until& operator=(const sleep_until&) = delete;
+  ~sleep_until() {
+    hook_.disarm();
+    // A frame dropped in its sleep; after a wake the state says so, and the clock may be gone.
+    if (promise_ && !(state_.load(std::memory_order_acquire) & kOver)) (void)promise_->env->time->cancel(*this);
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+    promise_ = &h.promise();
+    handle_ = h;
+    fire = &sleep_until::on_timer;
+    if (relative_) due += promise_->env->time->now().time_since_epoch();
+    hook_.arm(promise_->env->stop, &sleep_until::on_stop, this);
+    promise_->env->time->arm(*this);
+    return settle();
+  }
+  void await_resume() const noexcept {}
+
+ protected:
+  bool relative_ = false;
+
+ private:
+  // Timer, stop and the suspending thread meet in state_. Each sets its own bit; until kSuspended is set, the other two
+  // leave everything to the suspending thread, for the awaiter must not vanish under it. A stop that fails to cancel
+  // the timer leaves the wake to the timer, which is firing at that moment and will still touch the node.
+  // acq_rel: whoever wakes the sleeper must see the others' writes before the frame goes away.
+  static constexpr std::uint8_t kSuspended = 1, kFired = 2, kStopped = 4, kOver = 8;
+
+  std::coroutine_handle<> settle() noexcept {
+    auto before = state_.fetch_or(kSuspended, std::memory_order_acq_rel);
+    if (before & kFired) return state_.fetch_or(kOver, std::memory_order_relaxed), handle_;
+    if ((before & kStopped) && promise_->env->time->cancel(*this)) {
+      state_.fetch_or(kOver, std::memory_order_relaxed);
+      return unwind(promise_, cancelled_error());
+    }
+    return std::noop_coroutine();
+  }
+  static void on_timer(timer_node& node) noexcept {
+    auto& me = static_cast<sleep_until&>(node);
+    executor* exec = me.promise_->env->exec;
+    std::coroutine_handle<> h = me.handle_;
+    auto before = me.state_.fetch_or(kFired, std::memory_order_acq_rel);
+    if (!(before & kSuspended)) return;
+    me.state_.fetch_or(kOver, std::memory_order_release);
+    exec->post(h);
+  }
+  static void on_stop(void* self) noexcept {
+    auto& me = *static_cast<sleep_until*>(self);
+    auto before = me.state_.fetch_or(kStopped, std::memory_order_acq_rel);
+    if (!(before & kSuspended) || !me.promise_->env->time->cancel(me)) return;
+    me.state_.fetch_or(kOver, std::memory_order_release);
+    executor* exec = me.promise_->env->exec;
+    exec->post(unwind(me.promise_, cancelled_error()));
+  }
+
+  promise_base* promise_ = nullptr;
+  std::coroutine_handle<> handle_;
+  std::atomic<std::uint8_t> state_{0};
+  detail::stop_hook hook_;
+};
+
+class [[nodiscard]] sleep_for final : public sleep_until {
+ public:
+  explicit sleep_for(duration d) noexcept : sleep_until(time_point(d)) { relative_ = true; }
+};
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/sync_wait.hpp"
+
+#include <string>
+
+namespace sluice::detail {
+
+// Notified under the lock: the waiter cannot leave wait(), and destroy us, before the lock is released.
+void completion::set() {
+  std::lock_guard lock(mutex_);
+  set_ = true;
+  changed_.notify_all();
+}
+
+bool completion::is_set() const {
+  std::lock_guard lock(mutex_);
+  return set_;
+}
+
+void completion::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return set_; });
+}
+
+void root_frame::run(environment& env) {
+  if (env.exec->on_worker())
+    throw error(failed_precondition_error("sync_wait on a worker thread would block it; co_await the task instead"));
+  completion done;
+  handle_.promise().env = &env;
+  handle_.promise().done = &done;
+  env.exec->post(handle_);
+  while (!done.is_set()) {
+    auto step = env.exec->drive();
+    if (step == executor::driven::ran) continue;
+    if (step == executor::driven::stuck) throw error(failed_precondition_error(env.exec->complaint()));
+    done.wait();
+  }
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/when_all.hpp"
+
+namespace sluice::detail {
+
+std::coroutine_handle<> fork(std::span<child_frame> children, junction& join, promise_base& parent) noexcept {
+  join.start(parent, children.size());
+  for (child_frame& c : children) c.prepare(join, parent.env);
+  // The first has not run yet, so the parent, which owns `children`, cannot be resumed while this loop posts.
+  for (std::size_t i = children.size(); i-- > 1;) parent.env->exec->post(children[i].handle());
+  return children[0].handle();
+}
+
+}  // namespace sluice::detail
