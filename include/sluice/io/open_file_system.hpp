@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the back end behind the real file system.
+//
+//   auto files = open_file_system({.backend = io_backend::automatic});
+//   files.value()->description();     // "io_uring"
+//
+// Containers often forbid io_uring; `automatic` then takes threads and says so in description(). SLUICE_IO=uring|threads|auto
+// in the environment decides where the options leave it open.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "sluice/base/result.hpp"
+#include "sluice/io/file_system.hpp"
+
+namespace sluice {
+
+enum class io_backend : std::uint8_t { automatic, uring, threads };
+
+struct io_options {
+  io_backend backend = io_backend::automatic;
+  /// At most so many threads for blocking calls; started when needed. Disks want several reads in flight.
+  unsigned threads_max = 16;
+};
+
+/// "uring", "threads", "auto" or "". Errors: invalid_argument, naming the three.
+result<io_backend> parse_io_backend(std::string_view text);
+
+/// Errors: invalid_argument (SLUICE_IO is none of the three), unavailable (uring was insisted on, with the errno).
+result<std::unique_ptr<file_system>> open_file_system(io_options options = {});
+
+}  // namespace sluice

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/threads/thread_backend.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace sluice::detail {
+
+std::int64_t carry_out(operation& op) noexcept {
+  if (op.cancel_wanted.load(std::memory_order_relaxed)) return -ECANCELED;
+  std::int64_t got = -1;
+  switch (op.what) {
+    case operation::kind::open:
+      do got = ::open(op.path.c_str(), static_cast<int>(op.length)); while (got < 0 && errno == EINTR);
+      return got < 0 ? -errno : got;
+    case operation::kind::read:
+      do got = ::pread(op.from->number, op.to->data() + op.at, op.length, static_cast<off_t>(op.offset));
+      while (got < 0 && errno == EINTR);
+      return got < 0 ? -errno : got;
+    case operation::kind::call:
+      op.run();
+      return op.result;
+  }
+  return -EINVAL;
+}
+
+thread_backend::thread_backend(unsigned threads_max, std::string why)
+    : threads_max_(std::max(1u, threads_max)), why_(std::move(why)) {}
+
+thread_backend::~thread_backend() {
+  std::vector<std::thread> threads;
+  {
+    absl::MutexLock lock(&mutex_);
+    closing_ = true;
+    threads.swap(threads_);
+  }
+  for (auto& t : threads) t.join();
+}
+
+void thread_backend::submit(operation* op) noexcept {
+  // No thread to be had at all: better to block the caller than to lose its operation.
+  if (!enqueue(op)) op->complete(carry_out(*op));
+}
+
+bool thread_backend::enqueue(operation* op) noexcept {
+  absl::MutexLock lock(&mutex_);
+  if (queued_ >= idle_ && threads_.size() < threads_max_) start_thread();
+  if (threads_.empty()) return false;
+  op->next = nullptr;
+  (last_ ? last_->next : first_) = op;
+  last_ = op;
+  ++queued_;
+  return true;
+}
+
+void thread_backend::start_thread() noexcept {
+  try {
+    threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    // A limit on threads: those there are will come round to it.
+  }
+}
+
+operation* thread_backend::take() noexcept {
+  absl::MutexLock lock(&mutex_);
+  ++idle_;
+  mutex_.Await(absl::Condition(+[](thread_backend* self) ABSL_NO_THREAD_SAFETY_ANALYSIS { return self->wanted(); }, this));
+  --idle_;
+  operation* op = first_;
+  if (!op) return nullptr;
+  first_ = op->next;
+  if (!first_) last_ = nullptr;
+  --queued_;
+  return op;
+}
+
+void thread_backend::serve() noexcept {
+  pthread_setname_np(pthread_self(), "sluice-io");
+  while (operation* op = take()) op->complete(carry_out(*op));
+}
+
+std::string thread_backend::description() const {
+  return why_.empty() ? "threads" : absl::StrCat("threads: ", why_);
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scan loop of tfrecord.hpp, for any kind of output.
+//
+// It is a template so that the loop over small records has no call in it; everything that is not the loop (errors, ends)
+// is out of line in tfrecord.cpp.
+#pragma once
+
+#include "format/crc32c_inline.hpp"
+#include "sluice/format/crc32c.hpp"
+#include "sluice/format/tfrecord.hpp"
+
+namespace sluice::detail {
+
+/// The record at `used_bytes` was not passed: says why, or how much more of it is needed. `scan` is filled in.
+void explain_tfrecord(const tfrecord_window& window, tfrecord_scan& scan, bool check_data);
+
+/// `emit(index, data, size)` is called for each sound record, in order.
+template <class Emit>
+SLUICE_TARGET_CRC inline tfrecord_scan scan_with(const tfrecord_window& window, std::size_t records_max, Emit emit) {
+  tfrecord_scan scan;
+  const char* const begin = window.bytes.data();
+  const char* p = begin;
+  const char* const end = begin + window.bytes.size();
+  std::size_t records = 0;
+  while (records < records_max && static_cast<std::size_t>(end - p) >= kTfrecordFramingBytes) {
+    std::uint64_t size;
+    std::uint32_t size_crc, data_crc;
+    std::memcpy(&size, p, 8);
+    std::memcpy(&size_crc, p + 8, 4);
+    if (mask_crc(~inverted_crc(p, 8, ~0u)) != size_crc) break;
+    if (size > static_cast<std::size_t>(end - p) - kTfrecordFramingBytes || size > window.record_bytes_max) break;
+    const char* data = p + kTfrecordHeaderBytes;
+    std::memcpy(&data_crc, data + size, 4);
+    if (mask_crc(~inverted_crc(data, size, ~0u)) != data_crc) break;
+    emit(records++, data, static_cast<std::size_t>(size));
+    p = data + size + kTfrecordFooterBytes;
+  }
+  scan.records = records;
+  scan.used_bytes = static_cast<std::size_t>(p - begin);
+  if (records < records_max) explain_tfrecord(window, scan, true);
+  return scan;
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/posix_file_system.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace sluice::detail {
+
+std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, std::size_t n) noexcept {
+  if (!usable_.load(std::memory_order_relaxed)) return -EAGAIN;
+  iovec piece{to, n};
+  ssize_t got = ::preadv2(fd, &piece, 1, static_cast<off_t>(offset), RWF_NOWAIT);
+  if (got >= 0) return got;
+  if (errno == EAGAIN || errno == EINTR) return -EAGAIN;
+  if (errno == EIO) return -EIO;
+  usable_.store(false, std::memory_order_relaxed);   // ENOSYS, EPERM (seccomp), EOPNOTSUPP, EINVAL: the slow path tells
+  return -EAGAIN;
+}
+
+namespace {
+
+// O_NONBLOCK so that a FIFO without a writer does not hang; it is cleared again for regular files.
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+// The kernel takes at most this much in one read; a multiple of every page size.
+constexpr std::size_t kReadBytesMax = std::size_t{1} << 30;
+
+file_info info_of(const struct stat& s) {
+  file_info info;
+  info.size_bytes = static_cast<std::uint64_t>(s.st_size);
+  info.modified_ns = s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec;
+  return info;
+}
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode)) return "a character device";
+  if (S_ISBLK(mode)) return "a block device";
+  return "not a file";
+}
+
+/// Ok for a regular file.
+status check_regular(mode_t mode, const std::string& path) {
+  if (S_ISREG(mode)) return {};
+  return invalid_argument_error(absl::StrCat("is ", kind_of(mode), ", and only regular files can be read")).in_file(path);
+}
+
+status open_error(int error_number, const std::string& path) {
+  struct stat s;
+  // A socket cannot be opened at all: say what it is rather than ENXIO's words.
+  if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode)) return check_regular(s.st_mode, path);
+  if (error_number == ECANCELED) return cancelled_error().in_file(path);
+  return errno_error(error_number, "cannot open").in_file(path);
+}
+
+status read_error(int error_number, const std::string& path, std::uint64_t offset) {
+  if (error_number == ECANCELED) return cancelled_error().in_file(path);
+  return errno_error(error_number, "cannot read").in_file(path, offset);
+}
+
+class posix_file final : public file {
+ public:
+  posix_file(std::string path, file_info info, std::shared_ptr<descriptor> from, backend& io, page_cache_reader& cache)
+      : file(std::move(path), info), from_(std::move(from)), io_(io), cache_(cache) {}
+
+  std::ptrdiff_t try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
+    return cache_.read(from_->number, offset, to, n);
+  }
+  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) override;
+
+ private:
+  operation* new_read(std::uint64_t offset, const buffer_ref& to, std::size_t at, std::size_t n) const {
+    auto* op = new operation(operation::kind::read);
+    op->from = from_;
+    op->to = to;
+    op->at = at;
+    op->length = std::min(n, kReadBytesMax);
+    op->offset = offset;
+    return op;
+  }
+
+  std::shared_ptr<descriptor> from_;
+  backend& io_;
+  page_cache_reader& cache_;
+};
+
+task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
+  std::size_t done = 0;
+  while (done < n) {
+    std::int64_t got = try_read_at(offset + done, to->data() + at + done, n - done);
+    if (got == -EAGAIN) {
+      operation* op = new_read(offset + done, to, at + done, n - done);
+      got = co_await perform(io_, op);
+    }
+    if (got == -EINTR) continue;
+    if (got < 0) {
+      status why = read_error(static_cast<int>(-got), path(), offset + done);
+      co_await fail(std::move(why));
+    }
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  co_return done;
+}
+
+/// ::stat on a thread of the back end.
+struct stat_operation final : operation {
+  stat_operation() : operation(kind::call) {}
+  void run() noexcept override { result = ::stat(path.c_str(), &found) == 0 ? 0 : -errno; }
+  struct stat found {};
+};
+
+thread_local int t_glob_error;            // glob's callback has no argument of ours
+thread_local std::string* t_glob_folder;
+
+int note_unreadable(const char* folder, int error_number) {
+  if (t_glob_error == 0 && error_number != ENOENT && error_number != ENOTDIR) {
+    t_glob_error = error_number;
+    *t_glob_folder = folder;
+  }
+  return 0;
+}
+
+/// ::glob on a thread of the back end.
+struct glob_operation final : operation {
+  glob_operation() : operation(kind::call) {}
+  void run() noexcept override {
+    glob_t found{};
+    t_glob_error = 0;
+    t_glob_folder = &unreadable;
+    int outcome = ::glob(path.c_str(), GLOB_NOSORT, note_unreadable, &found);
+    for (std::size_t i = 0; outcome == 0 && i < found.gl_pathc; ++i) names.emplace_back(found.gl_pathv[i]);
+    ::globfree(&found);
+    result = -t_glob_error;
+    if (outcome == GLOB_NOSPACE) result = -ENOMEM;
+  }
+  std::vector<std::string> names;
+  std::string unreadable;
+};
+
+bool has_wildcard(const std::string& pattern) { return pattern.find_first_of("*?[") != std::string::npos; }
+
+status nothing_matches(const std::string& pattern) {
+  if (has_wildcard(pattern)) return not_found_error(absl::StrCat("no file matches the pattern \"", pattern, "\""));
+  return errno_error(ENOENT, "cannot open").in_file(pattern);
+}
+
+}  // namespace
+
+task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
+  auto* op = new operation(operation::kind::open);
+  op->path = path;
+  op->length = static_cast<std::size_t>(kOpenFlags);
+  std::int64_t got = co_await perform(*io_, op);
+  if (got < 0) {
+    status why = open_error(static_cast<int>(-got), path);
+    co_await fail(std::move(why));
+  }
+  auto from = std::make_shared<descriptor>(static_cast<int>(got));
+  struct stat s {};
+  status why;
+  if (::fstat(from->number, &s) != 0) why = errno_error(errno, "cannot stat").in_file(path);
+  else why = check_regular(s.st_mode, path);
+  if (!why.ok()) co_await fail(std::move(why));
+  // io_uring answers reads on O_NONBLOCK files with EAGAIN instead of waiting.
+  ::fcntl(from->number, F_SETFL, 0);
+  ::posix_fadvise(from->number, 0, 0, POSIX_FADV_SEQUENTIAL);
+  std::unique_ptr<file> opened = std::make_unique<posix_file>(std::move(path), info_of(s), std::move(from), *io_, cache_);
+  co_return std::move(opened);
+}
+
+task<file_info> posix_file_system::stat(std::string path) {
+  auto* op = new stat_operation;
+  op->path = path;
+  op->add_reference();
+  std::unique_ptr<stat_operation, void (*)(stat_operation*)> keep(op, [](stat_operation* p) { p->drop_reference(); });
+  std::int64_t got = co_await perform(*io_, op);
+  status why;
+  if (got < 0) why = open_error(static_cast<int>(-got), path);
+  else why = check_regular(op->found.st_mode, path);
+  if (!why.ok()) co_await fail(std::move(why));
+  co_return info_of(op->found);
+}
+
+task<std::vector<std::string>> posix_file_system::glob(std::string pattern) {
+  auto* op = new glob_operation;
+  op->path = pattern;
+  op->add_reference();
+  std::unique_ptr<glob_operation, void (*)(glob_operation*)> keep(op, [](glob_operation* p) { p->drop_reference(); });
+  std::int64_t got = co_await perform(*io_, op);
+  status why;
+  if (got == -ECANCELED) why = cancelled_error().in_file(pattern);
+  else if (got < 0) why = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern, "\""))
+                              .in_file(op->unreadable.empty() ? pattern : op->unreadable);
+  else if (op->names.empty()) why = nothing_matches(pattern);
+  if (!why.ok()) co_await fail(std::move(why));
+  std::sort(op->names.begin(), op->names.end());
+  co_return std::move(op->names);
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every back end of the real file system must do: one suite, run over each.
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "io/run_task.hpp"
+#include "io/temporary_folder.hpp"
+#include "sluice/io/open_file_system.hpp"
+
+using namespace sluice;
+using namespace sluice::testing;
+
+namespace {
+
+std::unique_ptr<file_system> open_backend(io_backend which) {
+  auto files = open_file_system({.backend = which});
+  if (!files.ok()) {
+    WARN("this back end cannot run here: " << files.why().to_string());
+    return nullptr;
+  }
+  return *std::move(files);
+}
+
+std::string random_bytes(std::size_t n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::string bytes(n, '\0');
+  for (auto& b : bytes) b = static_cast<char>(random());
+  return bytes;
+}
+
+task<std::string> read_all(file_system& files, std::string path, std::size_t piece) {
+  auto f = co_await files.open(std::move(path));
+  std::string bytes;
+  buffer_ref to(buffer::make(piece));
+  for (;;) {
+    buffer_ref share = to;
+    std::size_t n = co_await f->read_at(bytes.size(), std::move(share), 0, piece);
+    bytes.append(to->data(), n);
+    if (n < piece) break;
+  }
+  co_return std::move(bytes);
+}
+
+/// Past the page cache's fast path, whatever is in the cache.
+void evict(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDONLY);
+  ::fdatasync(fd);
+  ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(fd);
+}
+
+std::size_t open_descriptors() {
+  std::size_t n = 0;
+  for ([[maybe_unused]] auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
+  return n;
+}
+
+struct fixture {
+  explicit fixture(io_backend which) : files(open_backend(which)) {}
+  std::unique_ptr<file_system> files;
+  temporary_folder folder;
+  environment env;
+  queue_executor on;
+  template <class T>
+  auto run(task<T> work) { return run_task(env, on, std::move(work)); }
+};
+
+}  // namespace
+
+#define FOR_EACH_BACKEND(f)                                            \
+  auto which = GENERATE(io_backend::threads, io_backend::uring);       \
+  CAPTURE(static_cast<int>(which));                                    \
+  fixture f(which);                                                    \
+  if (!f.files) return
+
+TEST_CASE("a file is read as it was written, from the page cache and from the disk") {
+  FOR_EACH_BACKEND(f);
+  for (std::size_t size : {0u, 1u, 4095u, 4096u, 70'000u, 1'000'003u}) {
+    CAPTURE(size);
+    std::string bytes = random_bytes(size, 5);
+    std::string path = f.folder.write("a", bytes);
+    for (std::size_t piece : {4096u, 65'536u, 1u << 20}) {
+      evict(path);
+      for (int round = 0; round < 2; ++round) {
+        auto got = f.run(read_all(*f.files, path, piece));
+        REQUIRE(got.ok());
+        REQUIRE(*got == bytes);
+      }
+    }
+  }
+}
+
+namespace {
+task<int> read_one(file& f, std::uint64_t offset, const std::string& bytes) {
+  buffer_ref to(buffer::make(4096));
+  buffer_ref share = to;
+  std::size_t n = co_await f.read_at(offset, std::move(share), 0, 4096);
+  co_return n == 4096 && std::memcmp(to->data(), bytes.data() + offset, n) == 0 ? 1 : 0;
+}
+}  // namespace
+
+TEST_CASE("many reads of one file are in flight at once, each into its own buffer, on many threads") {
+  FOR_EACH_BACKEND(f);
+  std::string bytes = random_bytes(4u << 20, 6);
+  std::string path = f.folder.write("a", bytes);
+  auto opened = f.run(f.files->open(path));
+  REQUIRE(opened.ok());
+  evict(path);
+  std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::mt19937_64 random(t);
+      environment env;
+      queue_executor on;
+      for (int i = 0; i < 200; ++i) {
+        auto got = run_task(env, on, read_one(**opened, random() % 1023 * 4096 + random() % 4096, bytes));
+        if (got.ok()) right += *got;
+      }
+    });
+  for (auto& t : threads) t.join();
+  REQUIRE(right == 800);
+}
+
+TEST_CASE("what cannot be opened is refused with its name and what it is") {
+  FOR_EACH_BACKEND(f);
+  auto before = open_descriptors();
+  auto refused = [&](const std::string& path) {
+    auto got = f.run(f.files->open(path));
+    REQUIRE_FALSE(got.ok());
+    auto stat = f.run(f.files->stat(path));
+    if (got.why().code() != status_code::permission_denied) CHECK(stat.why().code() == got.why().code());
+    CHECK(got.why().where().file == path);
+    return got.why().to_string();
+  };
+  std::string missing = f.folder.path("missing");
+  CHECK(refused(missing) == "not_found: " + missing + ": cannot open: No such file or directory");
+  std::string folder = f.folder.path("");
+  CHECK(refused(folder) == "invalid_argument: " + folder + ": is a directory, and only regular files can be read");
+  std::string fifo = f.folder.path("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(refused(fifo) == "invalid_argument: " + fifo + ": is a FIFO, and only regular files can be read");
+  CHECK(refused("/dev/null") == "invalid_argument: /dev/null: is a character device, and only regular files can be read");
+  std::string long_name = f.folder.path(std::string(300, 'x'));
+  CHECK(refused(long_name) == "invalid_argument: " + long_name + ": cannot open: File name too long");
+
+  std::string path = f.folder.path("socket");
+  int s = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  REQUIRE(::bind(s, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  CHECK(refused(path) == "invalid_argument: " + path + ": is a socket, and only regular files can be read");
+  ::close(s);
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a file without read permission is refused with its name") {
+  FOR_EACH_BACKEND(f);
+  std::string path = f.folder.write("secret", "x");
+  REQUIRE(::chmod(path.c_str(), 0) == 0);
+  REQUIRE(::chmod(f.folder.path("").c_str(), 0755) == 0);
+  // Root may read everything, so be nobody for a moment; glibc makes all threads of the process so.
+  const bool root = ::geteuid() == 0;
+  if (root) REQUIRE(::seteuid(65534) == 0);
+  auto got = f.run(f.files->open(path));
+  if (root) REQUIRE(::seteuid(0) == 0);
+  REQUIRE_FALSE(got.ok());
+  CHECK(got.why().to_string() == "permission_denied: " + path + ": cannot open: Permission denied");
+}
+
+TEST_CASE("stat tells the size before a file is opened") {
+  FOR_EACH_BACKEND(f);
+  std::string path = f.folder.write("a", "12345");
+  auto info = f.run(f.files->stat(path));
+  REQUIRE(info.ok());
+  CHECK(info->size_bytes == 5);
+  CHECK(info->modified_ns > 1'500'000'000'000'000'000);
+}
+
+TEST_CASE("a glob's matches are sorted by bytes and wildcards do not cross a slash") {
+  FOR_EACH_BACKEND(f);
+  for (auto name : {"d/b-2", "d/b-10", "d/a", "d/Z", "d/e/b-3"}) f.folder.write(name, "");
+  auto all = f.run(f.files->glob(f.folder.path("d/b-*")));
+  REQUIRE(all.ok());
+  CHECK(*all == std::vector<std::string>{f.folder.path("d/b-10"), f.folder.path("d/b-2")});
+  auto any = f.run(f.files->glob(f.folder.path("d/[aZ]")));
+  REQUIRE(any.ok());
+  CHECK(*any == std::vector<std::string>{f.folder.path("d/Z"), f.folder.path("d/a")});
+  auto plain = f.run(f.files->glob(f.folder.path("d/a")));
+  REQUIRE(plain.ok());
+  CHECK(plain->size() == 1);
+}
+
+TEST_CASE("a glob without a match names its pattern") {
+  FOR_EACH_BACKEND(f);
+  std::string pattern = f.folder.path("nothing-*.tfrecord");
+  auto none = f.run(f.files->glob(pattern));
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.why().to_string() == "not_found: no file matches the pattern \"" + pattern + "\"");
+  std::string plain = f.folder.path("nothing.tfrecord");
+  auto missing = f.run(f.files->glob(plain));
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.why().to_string() == "not_found: " + plain + ": cannot open: No such file or directory");
+}
+
+TEST_CASE("a stop that was requested before ends I/O with cancelled and leaves no descriptor") {
+  FOR_EACH_BACKEND(f);
+  std::string path = f.folder.write("a", random_bytes(100'000, 7));
+  auto opened = f.run(f.files->open(path));
+  REQUIRE(opened.ok());
+  auto before = open_descriptors();
+  std::stop_source stop;
+  f.env.stop = stop.get_token();
+  stop.request_stop();
+  auto got = f.run(f.files->open(path));
+  REQUIRE_FALSE(got.ok());
+  CHECK(got.why().code() == status_code::cancelled);
+  auto names = f.run(f.files->glob(path));
+  CHECK(names.why().code() == status_code::cancelled);
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a stop during I/O gives either the bytes or cancelled, never anything else, and leaks nothing") {
+  FOR_EACH_BACKEND(f);
+  std::string bytes = random_bytes(1u << 20, 8);
+  std::string path = f.folder.write("a", bytes);
+  auto before = open_descriptors();
+  unsigned seed = 9;
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  int cancelled = 0;
+  for (int round = 0; round < 200; ++round) {
+    evict(path);
+    std::stop_source stop;
+    f.env.stop = stop.get_token();
+    std::thread stopper([&stop, spins = random() % 20'000] {
+      for (std::atomic<unsigned> i{0}; i < spins; ++i) {}
+      stop.request_stop();
+    });
+    auto got = f.run(read_all(*f.files, path, 65'536));
+    stopper.join();
+    if (got.ok()) {
+      REQUIRE(*got == bytes);
+    } else {
+      REQUIRE(got.why().code() == status_code::cancelled);
+      ++cancelled;
+    }
+  }
+  INFO("cancelled " << cancelled);
+  CHECK(open_descriptors() <= before + 3);   // what the back end itself opens late: none for threads, an eventfd, a ring
+  CHECK(cancelled > 0);
+}
+
+TEST_CASE("a coroutine that is destroyed while it waits leaves its buffer to the kernel") {
+  auto which = GENERATE(io_backend::threads, io_backend::uring);
+  std::string bytes = random_bytes(1u << 20, 10);
+  temporary_folder folder;
+  std::string path = folder.write("a", bytes);
+  auto before = open_descriptors();
+  for (int round = 0; round < 50; ++round) {
+    queue_executor on;   // never run again: what is posted to it is dropped
+    environment env;
+    env.exec = &on;
+    auto files = open_backend(which);
+    if (!files) return;
+    evict(path);
+    {
+      auto abandoned = read_all(*files, path, 65'536);
+      abandoned.get().promise().env = &env;
+      abandoned.get().resume();
+      for (int steps = round % 8; steps > 0 && !abandoned.get().done(); --steps) on.step();
+    }
+    files.reset();   // waits for what is in flight
+  }
+  CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("the back end says what it is") {
+  CHECK(open_backend(io_backend::threads)->description() == "threads");
+  auto ring = open_backend(io_backend::uring);
+  if (ring) CHECK(ring->description() == "io_uring");
+}
+
+TEST_CASE("an unknown back end is refused with the names of the known ones") {
+  CHECK(*parse_io_backend("") == io_backend::automatic);
+  CHECK(*parse_io_backend("auto") == io_backend::automatic);
+  CHECK(*parse_io_backend("threads") == io_backend::threads);
+  CHECK(*parse_io_backend("uring") == io_backend::uring);
+  CHECK(parse_io_backend("aio").why().message() == "SLUICE_IO=aio: not a back end; there are uring, threads and auto");
+}
