@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bounded work-stealing deque of coroutine frames.
+//
+// D. Chase, Y. Lev: Dynamic Circular Work-Stealing Deque, SPAA 2005, in the C11 form of N. M. Lê, A. Pop, A. Cohen,
+// F. Zappa Nardelli: Correct and Efficient Work-Stealing for Weak Memory Models, PPoPP 2013; with two changes. The ring
+// does not grow: a full deque refuses, and the scheduler's injector takes the surplus. The paper's stand-alone fences
+// are sequentially consistent accesses of `top_` and `bottom_`, which ThreadSanitizer understands (it does not model
+// fences) and which on x86-64 are the same instructions.
+//
+// Invariants
+//   top_ ≤ bottom_ except inside pop(); items live in [top_, bottom_). top_ only grows, so a CAS on it has no ABA.
+//   bottom_ is written by the owner only. Slot i is rewritten only when top_ > i - kCapacity, so a thief that read a slot
+//   which the owner reused meanwhile finds top_ moved and its CAS fails; the value it read is thrown away.
+//   The last item is decided by the CAS on top_, between the owner's pop and the thieves.
+// Thread: push and pop by the owner; steal and size by anyone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace sluice::detail {
+
+class work_deque {
+ public:
+  static constexpr std::int64_t kCapacity = 256;   // 2 KiB: deeper queues mean stale work, better spread by the injector
+
+  /// False: full.
+  bool push(void* item) noexcept {
+    std::int64_t b = bottom_.load(std::memory_order_relaxed);   // ours
+    // acquire: a thief that advanced top_ has read its slot before we write it again
+    if (b - top_.load(std::memory_order_acquire) >= kCapacity) return false;
+    slots_[b & kMask].store(item, std::memory_order_relaxed);   // published by bottom_
+    // seq_cst, not release: the pusher looks next whether someone sleeps, the sleeper announced itself and looks at
+    // bottom_; one of the two must see the other (scheduler: notify).
+    bottom_.store(b + 1, std::memory_order_seq_cst);
+    return true;
+  }
+
+  /// The newest, or null.
+  void* pop() noexcept {
+    std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
+    // An empty deque stays empty for its owner, whatever thieves do: no expensive store for it.
+    if (b < top_.load(std::memory_order_relaxed)) return nullptr;
+    bottom_.store(b, std::memory_order_seq_cst);                // claims slot b before looking at top_
+    std::int64_t t = top_.load(std::memory_order_seq_cst);
+    if (t < b) return slots_[b & kMask].load(std::memory_order_relaxed);
+    void* item = nullptr;
+    if (t == b) {
+      item = slots_[b & kMask].load(std::memory_order_relaxed);
+      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst)) item = nullptr;   // a thief was first
+    }
+    bottom_.store(b + 1, std::memory_order_relaxed);
+    return item;
+  }
+
+  /// The oldest, or null when empty. A lost race looks at the next one.
+  void* steal() noexcept {
+    std::int64_t t = top_.load(std::memory_order_seq_cst);
+    while (t < bottom_.load(std::memory_order_seq_cst)) {
+      void* item = slots_[t & kMask].load(std::memory_order_relaxed);
+      // A failed CAS reloads t. seq_cst orders it with the owner's claim in pop().
+      if (top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst)) return item;
+    }
+    return nullptr;
+  }
+
+  /// A moment's view. seq_cst: the sleeper's side of the agreement in push().
+  bool empty() const noexcept {
+    return bottom_.load(std::memory_order_seq_cst) <= top_.load(std::memory_order_seq_cst);
+  }
+
+ private:
+  static constexpr std::int64_t kMask = kCapacity - 1;
+
+  alignas(64) std::atomic<std::int64_t> top_{0};      // thieves' line
+  alignas(64) std::atomic<std::int64_t> bottom_{0};   // the owner's line
+  alignas(64) std::array<std::atomic<void*>, kCapacity> slots_{};
+};
+
+}  // namespace sluice::detail
