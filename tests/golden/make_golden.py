@@ -12,6 +12,7 @@ import json
 import os
 import random
 import struct
+import zlib
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow as tf
@@ -101,7 +102,8 @@ def features_of(serialized):
 
 
 def digest(records):
-    return {"count": len(records), "lengths": [len(r) for r in records], "sha256": [hashlib.sha256(r).hexdigest() for r in records]}
+    return {"count": len(records), "lengths": [len(r) for r in records], "crc32": [zlib.crc32(r) for r in records],
+            "sha256": hashlib.sha256(b"".join(records)).hexdigest()}
 
 
 def one_answer(answers, **what):
@@ -127,7 +129,7 @@ def tfrecord_answer(stem, records):
 
 def compress(name, data, compression):
     """TensorFlow writes no compressed text; zlib's own streams are what its readers are given in practice."""
-    import gzip, zlib
+    import gzip
     with open(path_of(name), "wb") as f:
         f.write({"": lambda: data, "gzip": lambda: gzip.compress(data, mtime=0), "zlib": lambda: zlib.compress(data)}[compression]())
 
