@@ -4,28 +4,11 @@
 #include <cmath>
 
 #include "element/print.hpp"
+#include "sluice/base/utf8.hpp"
 
 namespace sluice {
 
 namespace {
-
-/// Length of the well-formed UTF-8 sequence at s[0], 0 where there is none (RFC 3629: no surrogates, no overlong forms).
-std::size_t utf8_length(std::string_view s) {
-  auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
-  auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  unsigned b = byte(0), next = byte(1);
-  if (b < 0x80) return 1;
-  if (b >= 0xC2 && b <= 0xDF) return follows(1) ? 2 : 0;
-  if (b >= 0xE0 && b <= 0xEF) {
-    if ((b == 0xE0 && next < 0xA0) || (b == 0xED && next > 0x9F)) return 0;
-    return follows(1) && follows(2) ? 3 : 0;
-  }
-  if (b >= 0xF0 && b <= 0xF4) {
-    if ((b == 0xF0 && next < 0x90) || (b == 0xF4 && next > 0x8F)) return 0;
-    return follows(1) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 void append_escape(unsigned char c, std::string& out) {
   static constexpr char kHex[] = "0123456789abcdef";
