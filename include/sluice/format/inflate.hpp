@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Undoes gzip and zlib, a window at a time.
+//
+//   inflater gz(compression::gzip);
+//   inflate_step s = gz.step(input, last, out, out_bytes);
+//   // s.consumed of the input, s.produced in out, s.why; s.ended: nothing more will come
+//
+// The output is as large as the caller's room and no larger, so a bomb costs time, not memory. Concatenated gzip members
+// are one stream (as gzip, pigz and bgzip write them); zlib streams stand alone.
+// Errors: data_loss: not a gzip or zlib file, damaged (a wrong checksum, an impossible code), cut short, bytes after the
+//   end. The reader adds the file's name; in_bytes() is the compressed offset reached.
+// Owns: 100 KB of state.  Thread: none; one inflater per file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "sluice/base/result.hpp"
+
+namespace sluice {
+
+enum class compression : std::uint8_t {
+  none,
+  gzip,
+  zlib,
+  automatic,   ///< by the first bytes, see detect_compression
+};
+
+/// "none" (or ""), "gzip", "zlib", "auto", in any case, so that tf.data's "GZIP" and "ZLIB" are understood.
+result<compression> parse_compression(std::string_view text);
+std::string_view to_string(compression c);
+
+/// What a file that begins so is. Give twelve bytes, so that a TFRecord is known by the CRC of its first length.
+compression detect_compression(std::string_view first_bytes);
+
+struct inflate_step {
+  std::size_t consumed = 0;
+  std::size_t produced = 0;
+  bool ended = false;   ///< the stream is complete and the input is used up
+  status why;
+};
+
+class inflater {
+ public:
+  /// `format` is gzip or zlib.
+  explicit inflater(compression format);
+  inflater(inflater&&) noexcept;
+  inflater& operator=(inflater&&) noexcept;
+  ~inflater();
+
+  /// Takes from `input` and fills `out` as far as both go. `last`: no input follows this. A step that neither consumes
+  /// nor produces wants more input. An empty file is an empty stream.
+  inflate_step step(std::string_view input, bool last, char* out, std::size_t out_bytes);
+  /// Compressed bytes taken, and plain bytes given, so far.
+  std::uint64_t in_bytes() const noexcept { return in_bytes_; }
+  std::uint64_t out_bytes() const noexcept { return out_bytes_; }
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+  std::uint64_t in_bytes_ = 0, out_bytes_ = 0;
+};
+
+}  // namespace sluice

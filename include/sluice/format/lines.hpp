@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splits text into lines.
+//
+//   lines_scan s = scan_lines({window, n}, last, views, 256);
+//
+// A line ends at `\n`. Empty lines are kept; a last line without `\n` is kept. Every `\r` is dropped, also one inside a
+// line, as tf.data does: such lines are closed up in place, so the window must be the caller's to write.
+// Thread: pure functions over the caller's window.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "sluice/element/slice.hpp"
+
+namespace sluice {
+
+struct lines_scan {
+  std::size_t lines = 0;        ///< views written, or lines passed over
+  std::size_t used_bytes = 0;   ///< with their line ends. Fewer than the window: out is full, or the rest is no whole line
+};
+
+/// Writes up to `lines_max` views to `out`. With `last`, what follows the last `\n` is a line too, unless it is empty.
+/// No line and lines_max > 0: the window holds no whole line; more of it is needed.
+lines_scan scan_lines(std::span<char> window, bool last, std::string_view* out, std::size_t lines_max);
+
+/// As above, for a window inside `owner`: builds lines in uninitialised room at `out`, taking their references on
+/// `owner` in one operation.
+lines_scan scan_lines(std::span<char> window, bool last, buffer& owner, line* out, std::size_t lines_max);
+
+/// Counts up to `lines_max` lines without giving them out.
+lines_scan pass_over_lines(std::string_view window, bool last, std::size_t lines_max);
+
+}  // namespace sluice

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <random>
+#include <vector>
+
+#include "format/compressed.hpp"
+#include "sluice/format/inflate.hpp"
+#include "sluice/format/tfrecord.hpp"
+
+using namespace sluice;
+using namespace sluice::testing;
+
+namespace {
+
+struct outcome {
+  std::string plain;
+  status why;
+  bool ended = false;
+};
+
+/// Feeds `in_piece` bytes at a time and takes `out_piece`.
+outcome inflate_all(compression format, const std::string& bytes, std::size_t in_piece, std::size_t out_piece) {
+  inflater z(format);
+  outcome o;
+  std::size_t at = 0, have = std::min(in_piece, bytes.size());
+  while (o.why.ok() && !o.ended) {
+    std::string window = bytes.substr(at, have);   // its own allocation, so that ASan sees a read beyond it
+    std::string out(out_piece, '\0');
+    auto s = z.step(window, at + have == bytes.size(), out.data(), out.size());
+    o.plain.append(out, 0, s.produced);
+    o.why = s.why;
+    o.ended = s.ended;
+    at += s.consumed;
+    have -= s.consumed;
+    if (have == 0 || (s.consumed == 0 && s.produced == 0)) {
+      std::size_t more = std::min(in_piece, bytes.size() - at - have);
+      if (more == 0 && s.consumed == 0 && s.produced == 0 && o.why.ok() && !o.ended) {
+        o.why = internal_error("no progress");
+        break;
+      }
+      have += more;
+    }
+  }
+  return o;
+}
+
+std::string text(std::size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string s;
+  while (s.size() < n) s += "line " + std::to_string(random() % 1000) + "\n";
+  s.resize(n);
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("gzip and zlib come back as zlib wrote them, in pieces of any size") {
+  for (std::size_t n : {0u, 1u, 100u, 70'000u, 300'000u})
+    for (int level : {0, 1, 6, 9}) {
+      std::string plain = text(n, 11);
+      for (std::size_t in : {1u, 7u, 4096u, 1u << 20})
+        for (std::size_t out : {13u, 65'536u, 1u << 20}) {
+          if (n > 1000 && (in == 1 || out == 13) && level != 6) continue;
+          CAPTURE(n, level, in, out);
+          auto gz = inflate_all(compression::gzip, gzipped(plain, level), in, out);
+          REQUIRE(gz.why.to_string() == "ok");
+          REQUIRE(gz.plain == plain);
+          auto z = inflate_all(compression::zlib, zlibbed(plain, level), in, out);
+          REQUIRE(z.why.to_string() == "ok");
+          REQUIRE(z.plain == plain);
+        }
+    }
+}
+
+TEST_CASE("concatenated gzip members are one stream, empty members included") {
+  std::string a = text(50'000, 12), b = text(777, 13);
+  std::string bytes = gzipped(a) + gzipped("") + gzipped(b) + gzipped(b, 0);
+  for (std::size_t in : {1u, 2u, 9u, 4096u, 1u << 20}) {
+    CAPTURE(in);
+    auto o = inflate_all(compression::gzip, bytes, in, 4096);
+    REQUIRE(o.why.to_string() == "ok");
+    REQUIRE(o.plain == a + b + b);
+  }
+}
+
+TEST_CASE("an empty file is an empty stream") {
+  auto o = inflate_all(compression::gzip, "", 10, 10);
+  CHECK(o.ended);
+  CHECK(o.why.ok());
+}
+
+TEST_CASE("a stream cut at any byte is cut short, and what came before the cut is right") {
+  std::string plain = text(600, 14);
+  for (compression format : {compression::gzip, compression::zlib}) {
+    std::string bytes = format == compression::gzip ? gzipped(plain) : zlibbed(plain);
+    for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+      CAPTURE(cut);
+      auto o = inflate_all(format, bytes.substr(0, cut), 64, 100);
+      REQUIRE(o.why.code() == status_code::data_loss);
+      REQUIRE(o.why.message().find("stream is cut short at compressed byte " + std::to_string(cut)) != std::string_view::npos);
+      REQUIRE(plain.substr(0, o.plain.size()) == o.plain);
+    }
+  }
+}
+
+TEST_CASE("a flipped bit is an error or, in a header's idle bytes, changes nothing") {
+  std::string plain = text(300, 15);
+  for (compression format : {compression::gzip, compression::zlib}) {
+    const std::string bytes = format == compression::gzip ? gzipped(plain) : zlibbed(plain);
+    int errors = 0;
+    for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+      std::string copy = bytes;
+      copy[bit / 8] ^= static_cast<char>(1 << bit % 8);
+      auto o = inflate_all(format, copy, 64, 100);
+      CAPTURE(bit);
+      if (o.why.ok()) REQUIRE(o.plain == plain);
+      else REQUIRE(o.why.code() == status_code::data_loss);
+      errors += !o.why.ok();
+    }
+    CHECK(errors > static_cast<int>((bytes.size() - 12) * 8));
+  }
+}
+
+TEST_CASE("bytes after the end, a wrong checksum and a file of another kind are named") {
+  std::string gz = gzipped("hello"), z = zlibbed("hello");
+  auto garbage = inflate_all(compression::gzip, gz + "junk", 100, 100);
+  CHECK(garbage.plain == "hello");
+  CHECK(garbage.why.to_string() == "data_loss: there are bytes after the end of the gzip stream, at compressed byte " + std::to_string(gz.size()));
+  auto twice = inflate_all(compression::zlib, z + z, 100, 100);
+  CHECK(twice.why.message().find("bytes after the end of the zlib stream") != std::string_view::npos);
+  std::string wrong = gz;
+  wrong[wrong.size() - 8] ^= 1;
+  auto checksum = inflate_all(compression::gzip, wrong, 100, 100);
+  CHECK(checksum.why.message().find("its checksum is wrong") != std::string_view::npos);
+  auto plain = inflate_all(compression::gzip, "plain text", 100, 100);
+  CHECK(plain.why.to_string() == "data_loss: this is no gzip file: its first bytes are wrong");
+}
+
+TEST_CASE("a bomb fills no more than the room it is given") {
+  std::string bomb = gzipped(std::string(50 << 20, '\0'), 9);
+  inflater z(compression::gzip);
+  std::string out(4096, '\0');
+  std::size_t consumed = 0, produced = 0;
+  for (bool ended = false; !ended;) {
+    auto s = z.step(std::string_view(bomb).substr(consumed), true, out.data(), out.size());
+    REQUIRE(s.why.ok());
+    REQUIRE(s.produced <= out.size());
+    consumed += s.consumed;
+    produced += s.produced;
+    ended = s.ended;
+  }
+  CHECK(produced == 50u << 20);
+  CHECK(z.out_bytes() == produced);
+}
+
+TEST_CASE("the compression is known by a file's first bytes") {
+  CHECK(detect_compression(gzipped("x")) == compression::gzip);
+  for (int level : {0, 1, 6, 9}) CHECK(detect_compression(zlibbed("x", level)) == compression::zlib);
+  CHECK(detect_compression("") == compression::none);
+  CHECK(detect_compression("plain text") == compression::none);
+  for (std::size_t size : {376u, 40'056u, 35'615u}) {   // lengths that begin like zlib and gzip
+    std::string record;
+    append_tfrecord(record, std::string(size, 'x'));
+    CHECK(detect_compression(record) == compression::none);
+  }
+}
+
+TEST_CASE("compressions are named as here and as in tf.data") {
+  CHECK(*parse_compression("") == compression::none);
+  CHECK(*parse_compression("GZIP") == compression::gzip);
+  CHECK(*parse_compression("zlib") == compression::zlib);
+  CHECK(*parse_compression("auto") == compression::automatic);
+  CHECK(parse_compression("lz4").why().message() == "\"lz4\" is no compression; there are none, gzip, zlib and auto");
+}
