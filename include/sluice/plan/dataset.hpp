@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// dataset<T>: a pipeline as a value, and `|`.
+//
+//   auto ds = range(100) | shuffle(10, {.seed = 7}) | batch(4);       // dataset<batched<int64>>
+//   auto tail = shuffle(10) | batch(2);                               // stages compose without a source
+//   auto files = list_files("*.tfrecord") | interleave(tfrecord | take(3));   // a reader lacks its path
+//
+// A handle on an immutable plan: copying is cheap, one dataset serves many runs. Elements are typed here and erased
+// below: a stage's apply() checks types with a static_assert, whose message is the first error the compiler prints.
+// Thread: immutable.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/base/fields.hpp"
+#include "sluice/plan/function.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice {
+
+class runtime;
+template <class T> class stream;
+struct iterate_options;
+
+/// What a stage returns that was refused at compile time, so that one mistake makes one error.
+struct refused {};
+
+namespace detail {
+/// Throws unless the plan yields t.
+void expect_type(const node& n, const element_type& t);
+}  // namespace detail
+
+template <class T>
+class dataset {
+ public:
+  using value_type = T;
+  /// Errors: invalid_argument: the plan yields another type.
+  explicit dataset(node_ptr n) : node_(std::move(n)) { detail::expect_type(*node_, type_of<T>()); }
+
+  const node_ptr& plan() const noexcept { return node_; }
+  /// Starts a run, which keeps the plan. Defined in pipeline/.
+  stream<T> iterate(runtime& rt) const;
+  stream<T> iterate(runtime& rt, const iterate_options& o) const;
+
+ private:
+  node_ptr node_;
+};
+template <>
+class dataset<refused> {};
+
+/// Every stage derives from this and has `apply(const dataset<T>&)`.
+struct stage_base_tag {};
+template <class S>
+concept stage = std::derived_from<S, stage_base_tag>;
+
+/// Stages that keep the element type: one class for all of them, so that the user's file instantiates nothing.
+class preserving : public stage_base_tag {
+ public:
+  preserving(std::string_view op, options fields) : op_(op), fields_(std::move(fields)) {}
+  template <class T>
+  dataset<T> apply(const dataset<T>& in) const { return dataset<T>(make_stage(op_, fields_, in.plan())); }
+
+ private:
+  std::string_view op_;
+  options fields_;
+};
+
+template <stage A, stage B>
+class composed : public stage_base_tag {
+ public:
+  composed(A a, B b) : a_(std::move(a)), b_(std::move(b)) {}
+  template <class T>
+  auto apply(const dataset<T>& in) const { return in | a_ | b_; }
+
+ private:
+  A a_;
+  B b_;
+};
+
+// By value: a greedy operator| in the element's own namespace then loses to these.
+template <class T, stage S>
+auto operator|(dataset<T> in, S s) {
+  if constexpr (std::is_same_v<T, refused>) return in;
+  else return s.apply(in);
+}
+template <stage A, stage B>
+composed<A, B> operator|(A a, B b) { return {std::move(a), std::move(b)}; }
+
+/// A plan that lacks its path: what interleave opens once for each name.
+template <class T>
+class file_reader {
+ public:
+  using value_type = T;
+  explicit file_reader(node_ptr n) : node_(std::move(n)) {}
+  const file_reader& as_reader() const noexcept { return *this; }
+  const node_ptr& plan() const noexcept { return node_; }
+  dataset<T> operator()(std::string_view path) const { return dataset<T>(with_path(node_, path)); }
+
+ private:
+  node_ptr node_;
+};
+
+/// What can stand as a reader: a file_reader, or a verb that makes one (tfrecord, lines), which says so by
+/// `file_reader<T> as_reader() const`.
+template <class R>
+concept reader_verb = requires(const R& r) { r.as_reader().plan(); };
+template <reader_verb R>
+auto reader_of(const R& r) { return r.as_reader(); }
+
+template <reader_verb R, stage S>
+auto operator|(const R& reader, S s) {
+  auto in = reader_of(reader);
+  auto out = s.apply(dataset<typename decltype(in)::value_type>(in.plan()));
+  if constexpr (std::is_same_v<decltype(out), dataset<refused>>) return out;
+  else return file_reader<typename decltype(out)::value_type>(out.plan());
+}
+
+/// A stage around a user's function f, as the form Form of it.
+template <class U, class Form, class T, class F>
+dataset<U> with_function(std::string_view op, options fields, const dataset<T>& in, const F& f) {
+  return dataset<U>(make_stage(op, std::move(fields), in.plan(), detail::adopt(new Form(f))));
+}
+
+}  // namespace sluice

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// User functions with names, which plan text and checkpoints can refer to.
+//
+//   SLUICE_FUNCTION(parse_sample, [](const record& r) -> sample { … });
+//   auto ds = tfrecord("a") | map(parse_sample);          // and in text: tfrecord("a") | map(parse_sample)
+//   SLUICE_FUNCTION_VERSION(tokenise, 2, &tokenise_line);
+//
+// In a header or a source, at namespace scope. The version goes into fingerprints: raise it when the function's
+// results change, and checkpoints of before are refused. A plain lambda runs as well but cannot be written down.
+// A function has one signature: no auto parameter, no overloads.
+// Thread: the registry is safe from any thread; functions are called from several workers at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sluice/plan/node.hpp"
+
+namespace sluice {
+
+/// A user's function with its types forgotten; op/functions.hpp has the forms that stages call.
+struct stage_function {
+  std::string name;                      ///< empty: a lambda or data, which cannot be written down
+  int version = 0;
+  const element_type* in = nullptr;      ///< null: of a source
+  const element_type* out = nullptr;
+
+  stage_function() = default;
+  stage_function(const stage_function&) = delete;
+  stage_function& operator=(const stage_function&) = delete;
+  virtual ~stage_function();
+};
+
+/// Registers one form of a named function. A function may have several (map's and filter's).
+/// Errors: already_exists where the name has another version or takes another type.
+void add_function(function_ptr function);
+/// All forms under this name; empty where there are none.
+std::vector<function_ptr> find_functions(std::string_view name);
+/// Sorted.
+std::vector<std::string> function_names();
+
+namespace detail {
+
+template <class F>
+struct signature {
+  static_assert(!sizeof(F*), "SLUICE_FUNCTION: the function must have one plain signature, without auto parameters or overloads");
+};
+template <class F>
+  requires requires { &F::operator(); }
+struct signature<F> : signature<decltype(&F::operator())> {};
+template <class R, class... A>
+struct signature<R (*)(A...)> {
+  using result = R;
+  static constexpr std::size_t arguments = sizeof...(A);
+  template <class First, class...> struct first_of { using type = std::remove_cvref_t<First>; };
+  using argument = typename first_of<A..., void>::type;
+};
+template <class R, class... A> struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
+template <class C, class R, class... A> struct signature<R (C::*)(A...) const> : signature<R (*)(A...)> {};
+template <class C, class R, class... A> struct signature<R (C::*)(A...) const noexcept> : signature<R (*)(A...)> {};
+
+}  // namespace detail
+
+/// A function with a name. Called as the function it holds.
+template <class F>
+struct named_function {
+  F function;
+  std::string_view name;
+  int version;
+  using signature = detail::signature<F>;
+  using argument = typename signature::argument;
+  using result = typename signature::result;
+
+  template <class... A>
+    requires std::is_invocable_v<const F&, A...>
+  constexpr decltype(auto) operator()(A&&... a) const { return std::invoke(function, std::forward<A>(a)...); }
+};
+template <class F>
+named_function(F, std::string_view, int) -> named_function<F>;
+
+template <class F> inline constexpr bool is_named = false;
+template <class F> inline constexpr bool is_named<named_function<F>> = true;
+
+/// Adds every form that the function's signature allows. Defined in op/functions.hpp's users (sluice/sluice.hpp).
+template <class F>
+void register_forms(const named_function<F>& f);
+
+namespace detail {
+
+/// Fills in what is known of a user's function: its name, where it has one, and its types.
+template <class F>
+void describe(stage_function& s, const F& f, const element_type* in, const element_type* out) {
+  if constexpr (is_named<F>) {
+    s.name = f.name;
+    s.version = f.version;
+  }
+  s.in = in;
+  s.out = out;
+}
+
+/// A shared_ptr without instantiating one for each function type.
+function_ptr adopt(const stage_function* f);
+
+}  // namespace detail
+
+}  // namespace sluice
+
+// The lambda initialises one inline object, so that every file sees the same function; a lambda as template argument
+// in a header would be a different one in each.
+#define SLUICE_FUNCTION(NAME, ...) SLUICE_FUNCTION_VERSION(NAME, 1, __VA_ARGS__)
+#define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                    \
+  inline constexpr auto NAME = ::sluice::named_function{__VA_ARGS__, #NAME, VERSION};  \
+  inline const bool NAME##_is_registered = (::sluice::register_forms(NAME), true)

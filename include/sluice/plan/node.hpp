@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: an immutable tree of stages, known by operator name and element type. What a dataset<T> is a handle on.
+//
+//   node_ptr n = make_node(shuffle_op, options::of(o), {input});     // checked: rules of fields, inputs, types
+//   plan_text(n)                                                     // "range(5) | shuffle(10, seed=7)"
+//
+// Nodes are values: they may be inputs of several plans and serve many runs at once.
+// Errors: `error` with invalid_argument; the message starts with the operator: "batch: …".
+// Thread: immutable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/fields.hpp"
+#include "sluice/base/status.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice {
+
+class erased_stream;     // coro/erased_stream.hpp
+struct open_context;     // op/open.hpp
+struct stage_function;   // plan/function.hpp
+struct node;
+using node_ptr = std::shared_ptr<const node>;
+using function_ptr = std::shared_ptr<const stage_function>;
+
+/// How many elements a plan gives, as far as can be said without running it.
+struct cardinality {
+  enum kind_type : std::uint8_t { exact, unknown, infinite } kind = unknown;
+  std::int64_t elements = 0;                          ///< of an exact one
+  static cardinality of(std::int64_t n) { return {exact, n}; }
+  static cardinality forever() { return {infinite, 0}; }
+  bool operator==(const cardinality&) const = default;
+};
+
+/// What is known of one operator. A constant in its source; listed in op/registry.cpp.
+struct op_info {
+  enum shape_type : std::uint8_t {
+    source,    ///< starts a plan
+    stage,     ///< one input, left of the bar
+    combine,   ///< two inputs or more, in the parentheses
+  };
+  enum reader_type : std::uint8_t {
+    no_reader,
+    needs_path,   ///< takes a reader: a plan that lacks its path (interleave(tfrecord))
+    any_plan,     ///< the same, or a plan that has all it needs
+  };
+
+  std::string_view name;
+  std::string_view doc;                               ///< one line, for `sluice ops` and the documentation
+  shape_type shape = stage;
+  const field_list& (*fields)() = fields_of<no_fields>;
+  /// Fields that are written without their name, from the first on; those that are required are in any case.
+  std::uint8_t positional = 0;
+  /// What the text argument is ("path", "schema"), empty where it takes none. A source that lacks it is a reader.
+  std::string_view text_name = {};
+  /// Can this be the stage's function? Null: it takes none.
+  bool (*accepts)(const stage_function&) = nullptr;
+  reader_type reader = no_reader;
+  /// The output type; null with `why` said.
+  const element_type* (*type)(const node&, std::string& why) = nullptr;
+  erased_stream (*open)(const node&, open_context&) = nullptr;
+  cardinality (*size)(const node&) = nullptr;         ///< null: unknown
+};
+
+struct node {
+  const op_info* op = nullptr;
+  options fields{fields_of<no_fields>()};
+  std::vector<node_ptr> inputs{};
+  std::string text{};                                 ///< a path, a schema
+  bool has_text = false;
+  function_ptr function{};
+  node_ptr reader{};                                  ///< interleave's, flat_map's: opened once for each element
+  const element_type* type = nullptr;                 ///< of the elements that come out
+  bool lacks_path = false;                            ///< it is a reader: with_path() completes it
+  std::uint32_t depth = 1;
+
+  template <class Options>
+  Options as() const { return fields.as<Options>(); }
+};
+
+/// Stages below each other that a plan may have: what walks plans is recursive.
+inline constexpr std::uint32_t kPlanDepthMax = 1000;
+
+/// All operators. Defined in op/registry.cpp, so that a static library cannot lose one.
+std::span<const op_info* const> operators();
+/// While it lives, plans know these operators instead. For tests of the plan layer; not while other threads parse.
+class scoped_operators {
+ public:
+  explicit scoped_operators(std::span<const op_info* const> table);
+  ~scoped_operators();
+  scoped_operators(const scoped_operators&) = delete;
+};
+/// Those in force.
+std::span<const op_info* const> known_operators();
+const op_info* find_op(std::string_view name);
+
+/// Checks fields, arguments, inputs and types, and sets the type.
+node_ptr make_node(node n);
+// The usual forms.
+node_ptr make_stage(std::string_view op, options fields, node_ptr input, function_ptr function = {}, node_ptr reader = {});
+node_ptr make_source(std::string_view op, options fields, function_ptr function = {});
+node_ptr make_source(std::string_view op, options fields, std::string text);
+/// A source without its path.
+node_ptr make_reader(std::string_view op, options fields);
+node_ptr make_combine(std::string_view op, options fields, std::vector<node_ptr> inputs);
+/// A reader with its path filled in. Nodes that do not lack it are shared.
+node_ptr with_path(const node_ptr& reader, std::string_view path);
+
+cardinality cardinality_of(const node& n);
+/// Every field, function and input alike; lambdas and data by identity.
+bool same_plan(const node& a, const node& b);
+/// What a checkpoint is compared by: everything but knobs, so that a retuned run can resume.
+std::uint64_t fingerprint(const node& n);
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans as text: the same words as in C++, and how the command line takes them.
+//
+//   node_ptr n = parse_plan("range(5) | shuffle(10, seed=7)  # a comment");
+//   plan_text(*n)                                          // range(5) | shuffle(10, seed=7)
+//
+//   plan := call { "|" call }      call := name [ "(" [ arg { "," arg } ] ")" ]
+//   arg  := [ name "=" ] ( number | string | plan )        comment := "#" to the end of the line
+//
+// Numbers may have a unit (64MiB) and separators (10'000). Strings stand in double quotes, with \" \\ \n \t \r \xHH.
+// What is required comes first, then options by name; a path, function, reader or the inputs before all. A bare word
+// is a value, a function or a reader, as its place wants: interleave(tfrecord | take(3)).
+// Printing parses back to an equal plan, for all but lambdas, which print as <lambda>.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sluice/plan/node.hpp"
+
+namespace sluice {
+
+/// What is wrong with a plan's text, and where.
+class plan_error : public error {
+ public:
+  plan_error(std::size_t column, std::string_view message);
+  /// In bytes from the text's begin, counted from 1; at most one past its end.
+  std::size_t column() const noexcept { return column_; }
+
+ private:
+  std::size_t column_;
+};
+
+/// Errors: plan_error: "column 17: shufle: no such stage; did you mean shuffle?"
+node_ptr parse_plan(std::string_view text);
+/// Never fails; see serialisable().
+std::string plan_text(const node& n);
+/// One stage, without its input: "shuffle(10, seed=7)".
+std::string stage_text(const node& n);
+/// Ok, or failed_precondition naming the stage that holds a lambda or data of the program.
+status serialisable(const node& n);
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/plan/function.hpp"
+
+#include <map>
+#include <typeinfo>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+
+namespace sluice {
+
+namespace {
+
+struct registry {
+  absl::Mutex mutex;
+  std::map<std::string, std::vector<function_ptr>, std::less<>> forms ABSL_GUARDED_BY(mutex);
+};
+
+/// Made by whichever static initialiser comes first, never destroyed.
+registry& functions() {
+  static registry& r = *new registry;
+  return r;
+}
+
+bool is_same_form(const stage_function& a, const stage_function& b) { return typeid(a) == typeid(b); }
+
+}  // namespace
+
+stage_function::~stage_function() = default;
+
+void add_function(function_ptr function) {
+  auto& r = functions();
+  absl::MutexLock lock(&r.mutex);
+  auto& forms = r.forms[function->name];
+  for (auto& known : forms) {
+    if (known->version != function->version || known->in != function->in)
+      throw error(status(status_code::already_exists,
+                         absl::StrCat("the function ", function->name, " is registered twice, as version ", known->version,
+                                      " and as version ", function->version, ", or for different elements")));
+    if (is_same_form(*known, *function)) return;      // the same header in another shared library
+  }
+  forms.push_back(std::move(function));
+}
+
+std::vector<function_ptr> find_functions(std::string_view name) {
+  auto& r = functions();
+  absl::MutexLock lock(&r.mutex);
+  auto found = r.forms.find(name);
+  return found == r.forms.end() ? std::vector<function_ptr>() : found->second;
+}
+
+std::vector<std::string> function_names() {
+  auto& r = functions();
+  absl::MutexLock lock(&r.mutex);
+  std::vector<std::string> names;
+  for (auto& [name, forms] : r.forms) names.push_back(name);
+  return names;
+}
+
+namespace detail {
+
+function_ptr adopt(const stage_function* f) { return function_ptr(f); }
+
+}  // namespace detail
+
+}  // namespace sluice

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/lex.hpp"
+
+#include "sluice/plan/text.hpp"
+
+namespace sluice::detail {
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool continues_word(char c) { return starts_word(c) || is_digit(c) || c == '.'; }
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string token::found() const {
+  switch (kind) {
+    case end: return "and the text ends";
+    case string: return "and found a text in quotes";
+    default: return "and found '" + text + "'";
+  }
+}
+
+void lexer::pass_space() {
+  for (;;) {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    if (at(at_) != '#') return;
+    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+  }
+}
+
+void lexer::advance() {
+  pass_space();
+  now_ = {token::end, at_ + 1, {}};
+  if (at_ == text_.size()) return;
+  char c = text_[at_];
+  if (starts_word(c)) return read_word();
+  if (c == '"') return read_string();
+  if (is_digit(c) || ((c == '-' || c == '+') && is_digit(at(at_ + 1)))) return read_number();
+  if (std::string_view("|(),=").find(c) == std::string_view::npos) {
+    bool is_lambda = text_.substr(at_).starts_with("<lambda>");
+    throw plan_error(at_ + 1, is_lambda ? "a lambda cannot be written down; name the function with SLUICE_FUNCTION"
+                                        : "no plan has the character '" + std::string(1, c) + "' here");
+  }
+  now_.kind = token::sign;
+  now_.text = c;
+  ++at_;
+}
+
+bool lexer::next_is(char c) {
+  auto i = at_;
+  while (i < text_.size() && is_space(text_[i])) ++i;
+  return at(i) == c;
+}
+
+void lexer::read_word() {
+  auto from = at_;
+  while (continues_word(at(at_))) ++at_;
+  now_.kind = token::word;
+  now_.text = text_.substr(from, at_ - from);
+}
+
+// A number with what sticks to it: 1e-3, 64MiB, 10'000. The field's codec decides whether it makes sense.
+void lexer::read_number() {
+  now_.kind = token::number;
+  if (at(at_) == '+') ++at_;
+  do {
+    if (at(at_) != '\'') now_.text += at(at_);
+    ++at_;
+    bool is_exponent_sign = (at(at_) == '-' || at(at_) == '+') && (at(at_ - 1) == 'e' || at(at_ - 1) == 'E');
+    if (!is_exponent_sign && !continues_word(at(at_)) && !(at(at_) == '\'' && is_digit(at(at_ + 1)))) return;
+  } while (at_ < text_.size());
+}
+
+void lexer::read_string() {
+  now_.kind = token::string;
+  auto quote = at_++;
+  for (; at_ < text_.size(); ++at_) {
+    char c = text_[at_];
+    if (c == '"') {
+      ++at_;
+      return;
+    }
+    now_.text += c == '\\' ? read_escape(quote) : c;
+  }
+  throw plan_error(quote + 1, "this text is not closed by '\"'");
+}
+
+char lexer::read_escape(std::size_t quote) {
+  auto backslash = at_++;
+  switch (char c = at(at_)) {
+    case 'n': return '\n';
+    case 't': return '\t';
+    case 'r': return '\r';
+    case '"':
+    case '\\': return c;
+    case 'x': {
+      int high = hex_digit(at(at_ + 1)), low = hex_digit(at(at_ + 2));
+      if (high < 0 || low < 0) break;
+      at_ += 2;
+      return static_cast<char>(high * 16 + low);
+    }
+    default: break;
+  }
+  if (at_ >= text_.size()) throw plan_error(quote + 1, "this text is not closed by '\"'");
+  throw plan_error(backslash + 1, "no such escape; there are \\\" \\\\ \\n \\t \\r and \\xHH");
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan text as tokens.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sluice::detail {
+
+struct token {
+  enum kind_type { end, word, number, string, sign } kind = end;
+  std::size_t column = 1;      ///< where it starts, counted from 1
+  std::string text;            ///< of a string: without quotes and escapes; of a number: without separators
+
+  bool is(char c) const { return kind == sign && text[0] == c; }
+  /// For messages: "and the text ends", "and found ','".
+  std::string found() const;
+};
+
+class lexer {
+ public:
+  explicit lexer(std::string_view text) : text_(text) { advance(); }
+  const token& now() const noexcept { return now_; }
+  /// Errors: plan_error: a string that is not closed, an escape or a character that means nothing.
+  void advance();
+  bool next_is(char c);
+
+ private:
+  char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
+  void pass_space();
+  void read_word();
+  void read_number();
+  void read_string();
+  char read_escape(std::size_t quote);
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  token now_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/plan/node.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "sluice/plan/dataset.hpp"
+#include "sluice/plan/function.hpp"
+
+namespace sluice {
+
+namespace {
+
+std::atomic<const std::span<const op_info* const>*> scoped{nullptr};   // tests only; relaxed would do, nobody races
+
+[[noreturn]] void refuse(const node& n, std::string_view why) {
+  throw error(invalid_argument_error(std::string(n.op->name) + ": " + std::string(why)));
+}
+
+void check_inputs(const node& n) {
+  auto inputs = n.inputs.size();
+  switch (n.op->shape) {
+    case op_info::source:
+      if (inputs != 0) refuse(n, "a source takes no input");
+      break;
+    case op_info::stage:
+      if (inputs != 1) refuse(n, "needs an input");
+      break;
+    case op_info::combine:
+      if (inputs < 2) refuse(n, "needs two inputs or more");
+  }
+  for (auto& input : n.inputs)
+    if (!input) refuse(n, "an input is null");
+}
+
+void check_arguments(const node& n) {
+  auto& op = *n.op;
+  bool may_lack_text = op.shape == op_info::source;
+  if (!n.has_text && !op.text_name.empty() && !may_lack_text) refuse(n, absl::StrCat("needs a ", std::string(op.text_name)));
+  if (n.has_text && op.text_name.empty()) refuse(n, "takes no text");
+  if (n.function && !op.accepts) refuse(n, "takes no function");
+  if (n.function && !op.accepts(*n.function)) refuse(n, "cannot use a function of this form");
+  if (n.reader && op.reader == op_info::no_reader) refuse(n, "takes no reader");
+  if (n.reader && op.reader == op_info::needs_path && !n.reader->lacks_path)
+    refuse(n, "the reader has its path already; it gets one from each element");
+  if (n.function && n.reader) refuse(n, "takes a function or a reader, not both");
+  if (n.function || n.reader) return;
+  if (op.accepts && op.reader != op_info::no_reader) refuse(n, "needs a function or a reader, such as tfrecord");
+  if (op.accepts) refuse(n, "needs a function");
+  if (op.reader != op_info::no_reader) refuse(n, "needs a reader, such as tfrecord");
+}
+
+void derive_facts(node& n) {
+  n.lacks_path = n.op->shape == op_info::source && !n.op->text_name.empty() && !n.has_text;
+  n.depth = n.reader ? n.reader->depth + 1 : 1;
+  for (auto& input : n.inputs) {
+    n.lacks_path |= input->lacks_path;
+    n.depth = std::max(n.depth, input->depth + 1);
+  }
+  if (n.depth > kPlanDepthMax) refuse(n, absl::StrCat("the plan is more than ", kPlanDepthMax, " stages deep"));
+}
+
+}  // namespace
+
+scoped_operators::scoped_operators(std::span<const op_info* const> table) {
+  scoped.store(new std::span<const op_info* const>(table));
+}
+scoped_operators::~scoped_operators() { delete scoped.exchange(nullptr); }
+
+std::span<const op_info* const> known_operators() {
+  auto* table = scoped.load();
+  return table ? *table : operators();
+}
+
+const op_info* find_op(std::string_view name) {
+  for (auto* op : known_operators())
+    if (op->name == name) return op;
+  return nullptr;
+}
+
+node_ptr make_node(node n) {
+  check_inputs(n);
+  check_arguments(n);
+  if (auto broken = n.fields.check(); !broken.empty()) refuse(n, broken);
+  derive_facts(n);
+  std::string why;
+  n.type = n.op->type(n, why);
+  if (!n.type) refuse(n, why);
+  return std::make_shared<const node>(std::move(n));
+}
+
+namespace {
+
+node started(std::string_view op, options fields) {
+  node n;
+  n.op = find_op(op);
+  if (!n.op) throw error(internal_error(std::string(op) + ": not in the table of operators"));
+  n.fields = std::move(fields);
+  return n;
+}
+
+}  // namespace
+
+node_ptr make_stage(std::string_view op, options fields, node_ptr input, function_ptr function, node_ptr reader) {
+  node n = started(op, std::move(fields));
+  n.inputs.push_back(std::move(input));
+  n.function = std::move(function);
+  n.reader = std::move(reader);
+  return make_node(std::move(n));
+}
+
+node_ptr make_source(std::string_view op, options fields, function_ptr function) {
+  node n = started(op, std::move(fields));
+  n.function = std::move(function);
+  return make_node(std::move(n));
+}
+
+node_ptr make_source(std::string_view op, options fields, std::string text) {
+  node n = started(op, std::move(fields));
+  n.text = std::move(text);
+  n.has_text = true;
+  return make_node(std::move(n));
+}
+
+node_ptr make_reader(std::string_view op, options fields) { return make_node(started(op, std::move(fields))); }
+
+node_ptr make_combine(std::string_view op, options fields, std::vector<node_ptr> inputs) {
+  node n = started(op, std::move(fields));
+  n.inputs = std::move(inputs);
+  return make_node(std::move(n));
+}
+
+node_ptr with_path(const node_ptr& reader, std::string_view path) {
+  if (!reader->lacks_path) return reader;
+  node n = *reader;
+  if (n.inputs.empty()) {
+    n.text = path;
+    n.has_text = true;
+  }
+  for (auto& input : n.inputs) input = with_path(input, path);
+  n.lacks_path = false;
+  return std::make_shared<const node>(std::move(n));      // checked when the reader was made
+}
+
+cardinality cardinality_of(const node& n) { return n.op->size ? n.op->size(n) : cardinality{}; }
+
+bool same_plan(const node& a, const node& b) {
+  if (&a == &b) return true;
+  auto same_function = [](const function_ptr& f, const function_ptr& g) {
+    if (!f || !g) return f == g;
+    return f == g || (!f->name.empty() && f->name == g->name && f->version == g->version);
+  };
+  auto same = [](const node_ptr& x, const node_ptr& y) { return x && y ? same_plan(*x, *y) : x == y; };
+  return a.op == b.op && a.fields == b.fields && a.has_text == b.has_text && a.text == b.text &&
+         same_function(a.function, b.function) && same(a.reader, b.reader) && std::ranges::equal(a.inputs, b.inputs, same);
+}
+
+namespace detail {
+
+void expect_type(const node& n, const element_type& t) {
+  if (n.type == &t) return;
+  throw error(invalid_argument_error(absl::StrCat(std::string(n.op->name), ": the plan yields ", n.type->name, ", not ", t.name)));
+}
+
+}  // namespace detail
+
+}  // namespace sluice
