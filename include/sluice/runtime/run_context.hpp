@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of one pipeline: its stop, its share of the runtime, its tasks and its errors.
+//
+//   std::shared_ptr<run_context> run = rt.new_run({.on_error = error_policy::skip});
+//   run->request_stop();                                // everything that waits in this run unwinds with `cancelled`
+//
+// Thread: any, but the settings, which are fixed before the first task starts.
+// Owns: nothing of the runtime, which must outlive the run's tasks: its destructor stops them and waits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "sluice/coro/environment.hpp"
+#include "sluice/base/status.hpp"
+
+namespace sluice {
+
+class runtime;
+class memory_ledger;
+class reaper;
+
+/// What a bad element does: end the stream, or be counted and passed over.
+enum class error_policy : std::uint8_t { stop, skip };
+
+struct run_options {
+  error_policy on_error = error_policy::stop;
+  std::uint64_t errors_max = ~std::uint64_t{0};   ///< under skip: one more than this ends the stream after all
+  std::uint64_t seed = 0;
+};
+
+struct run_context : environment, std::enable_shared_from_this<run_context> {
+  run_context(runtime& home, run_options options);
+  run_context(const run_context&) = delete;
+  run_context& operator=(const run_context&) = delete;
+
+  runtime* rt;
+  memory_ledger* ledger;
+  error_policy on_error;
+  std::uint64_t errors_max;
+  std::uint64_t seed;
+
+  /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
+  void request_stop() noexcept;
+
+  /// A bad element was met and may be passed over. False: there were too many.
+  bool count_error(const status& why);
+  std::uint64_t errors() const noexcept { return errors_.load(std::memory_order_relaxed); }
+  /// The first kErrorsKept of them.
+  std::vector<status> first_errors() const;
+  static constexpr std::size_t kErrorsKept = 16;
+
+  /// Tasks that work for this run, pumps for example. The runtime's end, and whoever asks when_idle, wait for them.
+  void task_started() noexcept;
+  void task_ended() noexcept;
+  std::size_t live_tasks() const noexcept { return live_.load(std::memory_order_acquire); }
+  /// Calls `done(argument)` once, when no task is live: here and now if none is, else on the thread of the last.
+  void when_idle(void (*done)(void*) noexcept, void* argument) noexcept;
+
+ private:
+  struct idle_call {
+    void (*done)(void*) noexcept;
+    void* argument;
+  };
+
+  reaper* reaper_;
+  std::stop_source stop_source_;
+  std::atomic<std::uint64_t> errors_{0};
+  std::atomic<std::size_t> live_{0};
+  mutable std::mutex mutex_;
+  std::vector<status> first_errors_;     ///< guarded by mutex_
+  std::vector<idle_call> idle_calls_;    ///< guarded by mutex_
+};
+
+}  // namespace sluice

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole world in one thread: which coroutine runs next is drawn from a seed, and time passes only when nobody is busy.
+//
+//   simulation world(seed);                       // print the seed: it is the whole of a failing test
+//   runtime rt(world);
+//   auto out = sync_wait(rt, my_test(rt));        // a sleep of an hour costs nothing
+//   world.elapsed();                              // virtual
+//
+// Order:  any of the ready coroutines, at random; wake-ups when nothing is ready, by due time.
+// Errors: when nothing is ready, no timer is armed and the task has not ended, sync_wait throws failed_precondition
+//         that names seed and time: a deadlock, found at once.
+// Thread: the one that made it. Posting from another is a defect and ends the program.
+#pragma once
+
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sluice/coro/sync_wait.hpp"
+#include "sluice/runtime/blocking.hpp"
+
+namespace sluice {
+
+class timer_heap;
+
+class simulation final : public executor, public clock, public blocking_service {
+ public:
+  explicit simulation(std::uint64_t seed);
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+  ~simulation();
+
+  std::uint64_t seed() const noexcept { return seed_; }
+  duration elapsed() const noexcept { return now_.time_since_epoch(); }
+  /// The world's next random number below `below`; the simulated twins of the seams draw theirs here.
+  std::uint64_t random(std::uint64_t below) noexcept;
+  bool chance(double probability) noexcept;
+  /// A digest of every choice so far: equal for equal seeds.
+  std::uint64_t trace() const noexcept { return trace_; }
+  std::uint64_t steps() const noexcept { return steps_; }
+  /// How long each blocking call takes; none by default.
+  void delay_blocking_calls(std::function<duration()> draw) { blocking_delay_ = std::move(draw); }
+  /// An environment of this world, never stopped.
+  environment& env() noexcept { return env_; }
+
+  // executor
+  void post(std::coroutine_handle<> h) noexcept override;
+  bool on_worker() const noexcept override { return inside_; }
+  driven drive() override;
+  std::string_view complaint() const noexcept override { return complaint_; }
+  // clock
+  time_point now() const noexcept override { return now_; }
+  void arm(timer_node& node) noexcept override;
+  bool cancel(timer_node& node) noexcept override;
+  // blocking_service
+  void submit(blocking_call& call) override;
+
+ private:
+  struct delayed_call;
+  void note(std::uint64_t choice) noexcept;
+  void check_thread() const noexcept;
+  driven stuck();
+
+  std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;
+  std::uint64_t trace_ = 0;
+  std::uint64_t steps_ = 0;
+  time_point now_{};
+  bool inside_ = false;
+  std::vector<std::coroutine_handle<>> ready_;
+  std::unique_ptr<timer_heap> timers_;
+  std::function<duration()> blocking_delay_;
+  std::string complaint_;
+  environment env_;
+  std::thread::id thread_;
+};
+
+/// Runs a task to its end in the simulated world.
+template <class T>
+T sync_wait(simulation& world, task<T> work) { return sync_wait(world.env(), std::move(work)); }
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads for blocking calls: as many as calls block at once, and gone again after a quiet while.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "sluice/runtime/blocking.hpp"
+
+namespace sluice {
+
+class blocking_pool final : public blocking_service {
+ public:
+  struct options {
+    unsigned threads_max = 64;                      ///< beyond it calls queue: a slow mount must not eat every thread id
+    std::chrono::milliseconds idle_max{5000};
+  };
+  blocking_pool() : blocking_pool(options()) {}
+  explicit blocking_pool(options o) : options_(o) {}
+  /// Calls that were submitted are finished first.
+  ~blocking_pool();
+
+  void submit(blocking_call& call) override;
+  unsigned threads() const;
+
+ private:
+  void run(std::size_t slot);
+  void start_thread();
+
+  options options_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  blocking_call* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  blocking_call* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  unsigned waiting_ ABSL_GUARDED_BY(mutex_) = 0;   ///< calls that no thread has taken
+  unsigned idle_ ABSL_GUARDED_BY(mutex_) = 0;
+  unsigned live_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::size_t> expired_ ABSL_GUARDED_BY(mutex_);   ///< slots of threads_ whose thread has left
+};
+
+}  // namespace sluice

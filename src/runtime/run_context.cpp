@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/runtime/run_context.hpp"
+
+#include "sluice/runtime/reaper.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice {
+
+run_context::run_context(runtime& home, run_options options)
+    : rt(&home), ledger(&home.ledger()), on_error(options.on_error), errors_max(options.errors_max), seed(options.seed),
+      reaper_(&home.reaper()) {
+  exec = &home.exec();
+  time = &home.time();
+  stop = stop_source_.get_token();
+  environment::run = this;
+}
+
+void run_context::request_stop() noexcept {
+  stopping.store(true, std::memory_order_relaxed);
+  tick.fetch_add(1, std::memory_order_release);   // a stage that sees the new tick sees `stopping`
+  stop_source_.request_stop();
+}
+
+bool run_context::count_error(const status& why) {
+  std::uint64_t number = errors_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (number <= kErrorsKept) {
+    std::lock_guard lock(mutex_);
+    first_errors_.push_back(why);
+  }
+  return number <= errors_max;
+}
+
+std::vector<status> run_context::first_errors() const {
+  std::lock_guard lock(mutex_);
+  return first_errors_;
+}
+
+void run_context::task_started() noexcept {
+  live_.fetch_add(1, std::memory_order_relaxed);   // whoever starts a task is known to the waiters itself
+  reaper_->enter();
+}
+
+void run_context::task_ended() noexcept {
+  reaper* r = reaper_;
+  // acq_rel: whoever is told that the run is idle sees what its tasks did.
+  if (live_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    std::vector<idle_call> calls;
+    {
+      std::lock_guard lock(mutex_);
+      if (live_.load(std::memory_order_acquire) == 0) calls.swap(idle_calls_);
+    }
+    for (auto& c : calls) c.done(c.argument);
+  }
+  r->leave();
+}
+
+void run_context::when_idle(void (*done)(void*) noexcept, void* argument) noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    if (live_.load(std::memory_order_acquire) > 0) {
+      idle_calls_.push_back({done, argument});
+      return;
+    }
+  }
+  done(argument);
+}
+
+}  // namespace sluice

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/runtime/runtime.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "runtime/available_memory.hpp"
+#include "runtime/blocking_pool.hpp"
+#include "runtime/timer_thread.hpp"
+#include "sluice/runtime/scheduler.hpp"
+#include "sluice/runtime/simulation.hpp"
+
+namespace sluice {
+namespace {
+
+// A server with a terabyte gains nothing from a terabyte of read-ahead.
+constexpr std::size_t kDefaultBudgetBytesMax = std::size_t{8} << 30;
+constexpr std::size_t kSimulatedBudgetBytes = std::size_t{64} << 20;   // the same on every machine
+
+runtime_options settle(runtime_options o, bool simulated) {
+  if (simulated) o.workers = 1;
+  if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());   // honours the affinity mask
+  if (o.memory_budget_bytes == 0)
+    o.memory_budget_bytes = simulated ? kSimulatedBudgetBytes : std::min(available_memory_bytes() / 2, kDefaultBudgetBytesMax);
+  return o;
+}
+
+}  // namespace
+
+/// Members end in reverse: blocking calls and timers still post while they drain, so the workers leave last.
+struct runtime::threads {
+  explicit threads(const runtime_options& o)
+      : workers(o.workers), blocking({.threads_max = o.blocking_threads_max, .idle_max = std::chrono::seconds(5)}) {}
+  scheduler workers;
+  timer_thread timers;
+  blocking_pool blocking;
+};
+
+runtime::runtime(runtime_options options)
+    : options_(settle(std::move(options), false)), ledger_(options_.memory_budget_bytes),
+      threads_(std::make_unique<threads>(options_)) {
+  exec_ = root_.exec = &threads_->workers;
+  time_ = root_.time = &threads_->timers;
+  blocking_ = &threads_->blocking;
+}
+
+runtime::runtime(simulation& world, runtime_options options)
+    : options_(settle(std::move(options), true)), world_(&world), ledger_(options_.memory_budget_bytes) {
+  exec_ = root_.exec = &world;
+  time_ = root_.time = &world;
+  blocking_ = &world;
+}
+
+runtime::~runtime() {
+  reaper_.stop_and_wait(*exec_);
+  io_.reset();   // drains what the kernel still owns, and may post: the workers are there until threads_ goes
+  threads_.reset();
+}
+
+std::shared_ptr<run_context> runtime::new_run(run_options options) {
+  if (options.seed == 0) options.seed = options_.seed;
+  auto run = std::make_shared<run_context>(*this, options);
+  reaper_.watch(run);
+  return run;
+}
+
+io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {
+  std::lock_guard lock(io_mutex_);
+  if (!io_) io_ = make(*this);
+  return *io_;
+}
+
+void runtime::set_io(std::unique_ptr<io_service> service) {
+  std::lock_guard lock(io_mutex_);
+  io_ = std::move(service);
+}
+
+}  // namespace sluice
