@@ -34,7 +34,7 @@ def run(name, command):
 def jobs(files, fix):
     for file in files:
         yield f"format {file}", ["clang-format-19", *(["-i"] if fix else ["--dry-run", "--Werror"]), file]
-    sources = [f for f in files if f.endswith(".cpp") and not f.startswith("tests/hazards/")]
+    sources = [f for f in files if f.endswith(".cpp") and not f.startswith("tests/")]  # Catch2's macros are noise
     if not (BUILD / "compile_commands.json").exists():
         print("clang-tidy is left out: ./dev build first")
         sources = []

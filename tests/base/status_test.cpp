@@ -202,10 +202,12 @@ TEST_CASE("results and StatusOr convert both ways") {
   absl::StatusOr<std::string> text = to_absl(result<std::string>(std::string("a")));
   REQUIRE(text.ok());
   CHECK(*text == "a");
-  CHECK(*from_absl(std::move(text)) == "a");
+  result<std::string> back = from_absl(std::move(text));
+  CHECK(*back == "a");
   absl::StatusOr<int> none = to_absl(result<int>(not_found_error("n")));
   CHECK(none.status().code() == absl::StatusCode::kNotFound);
-  CHECK(from_absl(std::move(none)).why().code() == status_code::not_found);
+  result<int> why = from_absl(std::move(none));
+  CHECK(why.why().code() == status_code::not_found);
   auto owned = from_absl(absl::StatusOr<std::unique_ptr<int>>(std::make_unique<int>(5)));
   CHECK(**owned == 5);
 }
