@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/plan/node.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "plan/fake_operators.hpp"
+#include "sluice/element/batch.hpp"
+#include "sluice/plan/dataset.hpp"
+#include "sluice/plan/json.hpp"
+#include "sluice/plan/text.hpp"
+
+using namespace sluice;
+
+namespace {
+
+std::string why(void (*f)()) {
+  try {
+    f();
+  } catch (const error& e) {
+    return std::string(e.why().message());
+  }
+  return "nothing was thrown";
+}
+
+std::uint64_t print_of(std::string_view text) { return fingerprint(*parse_plan(text)); }
+
+}  // namespace
+
+TEST_CASE("a fingerprint sees what changes the elements, and no knob") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto base = print_of("lines(\"f\") | map(length_of) | shuffle(10, seed=7)");
+  CHECK(base == print_of("lines(\"f\") | map(length_of, parallelism=8) | shuffle(10, seed=7)"));
+  CHECK(base == print_of("lines(\"f\") | map(length_of, parallelism=autotune) | shuffle(10, seed=7)"));
+  CHECK(base != print_of("lines(\"f\") | map(length_of) | shuffle(10, seed=8)"));
+  CHECK(base != print_of("lines(\"g\") | map(length_of) | shuffle(10, seed=7)"));
+  CHECK(base != print_of("lines(\"f\") | map(length_of, order=sloppy) | shuffle(10, seed=7)"));
+  CHECK(print_of("range(1) | prefetch(2)") == print_of("range(1) | prefetch"));
+  CHECK(!same_plan(*parse_plan("range(1) | prefetch(2)"), *parse_plan("range(1) | prefetch")));
+}
+
+TEST_CASE("a function's version is part of the fingerprint and is checked in JSON") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto json = plan_json(*parse_plan("lines(\"f\") | map(length_of)"));
+  auto at = json.find("\"version\":3");
+  REQUIRE(at != std::string::npos);
+  static std::string older;
+  older = json.replace(at, 11, "\"version\":2");
+  CHECK(why([] { parse_plan_json(older); }) == "map: the plan wants version 2 of length_of, and this program has 3");
+}
+
+TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
+  scoped_operators scope(test::fake_operators());
+  CHECK(plan_json(*parse_plan("range(5) | shuffle(10, seed=7) | prefetch(2)")) ==
+        R"({"op":"prefetch","fields":{"buffer_size":2},"inputs":[{"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range","fields":{"stop":5}}]}]})");
+  CHECK(why([] { parse_plan_json("{"); }).find("the plan is not JSON") == 0);
+  CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is [1]");
+  CHECK(why([] { parse_plan_json("{}"); }) == "a plan lacks \"op\"");
+  CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such stage; did you mean range?");
+  CHECK(why([] { parse_plan_json(R"({"op":"range"})"); }) == "range: stop must be given");
+  CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":"x"}})"); }) == "range: stop expects a whole number, and is \"x\"");
+  CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1,"end":1}})"); }) == "range: has no end");
+  CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1},"colour":1})"); }) == "range: a stage has no \"colour\"");
+  CHECK(why([] { parse_plan_json(R"({"op":"shuffle","fields":{"buffer_size":1}})"); }) == "shuffle: needs an input");
+}
+
+TEST_CASE("a lambda runs but is not written down, and the error names the stage") {
+  scoped_operators scope(test::fake_operators());
+  static node_ptr n;
+  auto f = std::make_shared<test::fake_function>("", 0, &type_of<std::int64_t>(), &type_of<std::int64_t>());
+  n = make_stage("map", options(find_op("map")->fields()), parse_plan("range(3)"), f);
+  CHECK(plan_text(*n) == "range(3) | map(<lambda>)");
+  CHECK(serialisable(*n).code() == status_code::failed_precondition);
+  CHECK(why([] { plan_json(*n); }).find("map(<lambda>) holds a lambda") == 0);
+  n.reset();
+}
+
+TEST_CASE("a reader becomes a source when it is given its path") {
+  scoped_operators scope(test::fake_operators());
+  auto reader = parse_plan("lines(\"x\") | interleave(lines(compression=gzip) | take(3))")->reader;
+  REQUIRE(reader);
+  CHECK(reader->lacks_path);
+  auto whole = with_path(reader, "dir/f");
+  CHECK_FALSE(whole->lacks_path);
+  CHECK(plan_text(*whole) == "lines(\"dir/f\", compression=gzip) | take(3)");
+  CHECK(reader->lacks_path);
+}
+
+TEST_CASE("sizes are derived as far as operators know them") {
+  scoped_operators scope(test::fake_operators());
+  CHECK(cardinality_of(*parse_plan("range(5) | take(3)")) == cardinality::of(3));
+  CHECK(cardinality_of(*parse_plan("lines(\"f\") | take(3)")).kind == cardinality::unknown);
+}
+
+TEST_CASE("names registered twice must mean the same") {
+  test::register_fake_functions();
+  test::register_fake_functions();
+  CHECK(find_functions("length_of").size() == 2);
+  CHECK(why([] { add_function(std::make_shared<test::fake_function>("length_of", 4, &type_of<std::string>(), nullptr)); })
+            .find("registered twice") != std::string::npos);
+}
+
+namespace {
+
+preserving fake_shuffle() {
+  auto n = parse_plan("range(1) | shuffle(10)");
+  return {"shuffle", n->fields};
+}
+preserving fake_prefetch() { return {"prefetch", options(find_op("prefetch")->fields())}; }
+
+struct fake_lines {
+  file_reader<std::string> as_reader() const { return file_reader<std::string>(make_reader("lines", options(find_op("lines")->fields()))); }
+};
+
+template <class T> struct batch_stage : stage_base_tag {
+  dataset<batched<T>> apply(const dataset<T>& in) const {
+    return dataset<batched<T>>(make_stage("batch", parse_plan("range(1) | batch(2)")->fields, in.plan()));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("stages compose with and without a source, and behind readers") {
+  scoped_operators scope(test::fake_operators());
+  dataset<std::int64_t> numbers(parse_plan("range(5)"));
+  auto tail = fake_shuffle() | fake_prefetch() | batch_stage<std::int64_t>();
+  auto ds = numbers | tail;
+  STATIC_REQUIRE(std::is_same_v<decltype(ds), dataset<batched<std::int64_t>>>);
+  CHECK(plan_text(*ds.plan()) == "range(5) | shuffle(10) | prefetch | batch(2)");
+  CHECK(same_plan(*ds.plan(), *parse_plan(plan_text(*ds.plan()))));
+  auto reader = fake_lines() | fake_shuffle() | batch_stage<std::string>();
+  STATIC_REQUIRE(std::is_same_v<decltype(reader), file_reader<batched<std::string>>>);
+  CHECK(plan_text(*reader("f").plan()) == "lines(\"f\") | shuffle(10) | batch(2)");
+}
+
+TEST_CASE("a dataset refuses a plan of another element") {
+  scoped_operators scope(test::fake_operators());
+  CHECK(why([] { dataset<std::string>(parse_plan("range(5)")); }) == "range: the plan yields int64, not string");
+}

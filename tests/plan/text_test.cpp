@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/plan/text.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+#include "plan/fake_operators.hpp"
+#include "sluice/plan/json.hpp"
+
+using namespace sluice;
+
+namespace {
+
+std::string printed(std::string_view text) { return plan_text(*parse_plan(text)); }
+
+struct refusal {
+  std::size_t column = 0;
+  std::string message;
+};
+refusal refused(std::string_view text) {
+  try {
+    parse_plan(text);
+  } catch (const plan_error& e) {
+    CHECK(e.code() == status_code::invalid_argument);
+    return {e.column(), std::string(e.why().message())};
+  }
+  return {};
+}
+
+std::uint64_t seed_of_run() {
+  if (const char* given = std::getenv("SLUICE_TEST_SEED")) return std::strtoull(given, nullptr, 10);
+  return std::random_device()();
+}
+
+}  // namespace
+
+TEST_CASE("a plan prints as it is written") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  for (auto text : {
+           "range(5)",
+           "range(5, start=2)",
+           "range(-5, step=-1)",
+           "lines(\"a,b\") | shuffle(10000, seed=7)",
+           "lines(\"f\", compression=gzip, buffer=64KiB) | take(0)",
+           "range(3) | repeat",
+           "range(3) | repeat(2) | prefetch | prefetch(4)",
+           "lines(\"f\") | map(length_of, parallelism=autotune, order=sloppy)",
+           "lines(\"f\") | filter(length_of)",
+           "lines(\"f\") | interleave(lines(compression=zlib) | take(3))",
+           "lines(\"f\") | interleave(lines, cycle_length=16)",
+           "lines(\"f\") | flat_map(range(3))",
+           "zip(range(1), zip(range(2), lines(\"x\"))) | batch(2)",
+           "sample_from(range(1), range(2), range(3), weight=0.25)",
+           "range(1) | cache(\"dir\")",
+       })
+    CHECK(printed(text) == text);
+}
+
+TEST_CASE("ways of writing that mean the same are one plan") {
+  scoped_operators scope(test::fake_operators());
+  CHECK(printed(" range( stop = 5 )# five\n|\ttake( 2 ) # | take(1)") == "range(5) | take(2)");
+  CHECK(printed("range(10'000)|repeat()") == "range(10000) | repeat");
+  CHECK(printed("range(5, start=0, step=1)") == "range(5)");
+  CHECK(printed("lines(\"f\", buffer=1048576)") == "lines(\"f\")");
+  CHECK(printed("lines(\"a\\x41\\n\\\"\")") == "lines(\"aA\\n\\\"\")");
+  CHECK(printed("range(+5)") == "range(5)");
+}
+
+TEST_CASE("an error in a plan names its column") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  struct example {
+    std::string_view text;
+    std::size_t column;
+    std::string_view message;
+  };
+  for (auto& e : std::initializer_list<example>{
+           {"range(5) | shufle(10)", 12, "column 12: shufle: no such stage; did you mean shuffle?"},
+           {"xyzzyplugh(5)", 1, "column 1: xyzzyplugh: no such stage"},
+           {"range(5) | shuffle(0)", 20, "column 20: shuffle: buffer_size must be at least 1, and is 0"},
+           {"range(5) | shuffle(ten)", 20, "column 20: shuffle: buffer_size expects a whole number, and is ten"},
+           {"range(5) | shuffle(\"10\")", 20, "column 20: shuffle: buffer_size expects a whole number, and is \"10\""},
+           {"range(5) | shuffle(99999999999999999999)", 20, "column 20: shuffle: buffer_size expects a whole number, and is 99999999999999999999"},
+           {"range(5) | shuffle", 12, "column 12: shuffle: needs buffer_size"},
+           {"range(5) | shuffle(10, 7)", 24, "column 24: shuffle: 7 needs a name, such as seed=7"},
+           {"range(5) | shuffle(10, sead=7)", 24, "column 24: shuffle: has no sead (it has buffer_size, seed, reshuffle_each_iteration)"},
+           {"range(5) | shuffle(10, buffer_size=7)", 36, "column 36: shuffle: buffer_size is given twice"},
+           {"range(5) | take(1, 2)", 20, "column 20: take: takes no more values, and found 2"},
+           {"lines(\"f\") | map(length_of, order=random)", 35, "column 35: map: order expects deterministic or sloppy, and is random"},
+           {"lines(\"f\") | map(length_of, parallelism=0)", 41, "column 41: map: parallelism must be at least 1, or autotune, and is 0"},
+           {"range(5) | map(length_of)", 12, "column 12: map: expects string, and gets int64"},
+           {"range(5) | map(lenght_of)", 16, "column 16: map: no function is registered as lenght_of; did you mean length_of?"},
+           {"range(5) | filter(next_of)", 19, "column 19: filter: next_of cannot be its function: it makes int64 of int64"},
+           {"range(5) | map", 12, "column 12: map: needs a function"},
+           {"lines(\"f\") | interleave", 14, "column 14: interleave: needs a function or a reader, such as tfrecord"},
+           {"lines(\"f\") | interleave(lines(\"g\"))", 25, "column 25: interleave: the reader has its path already; it gets one from each element"},
+           {"range(5) | interleave(lines)", 12, "column 12: interleave: expects paths, and gets int64"},
+           {"lines", 1, "column 1: lines: needs a path"},
+           {"lines(f)", 7, "column 7: lines: expected a path in quotes, and found f"},
+           {"take(5)", 1, "column 1: take: a plan starts with a source"},
+           {"range(5) | range(5)", 12, "column 12: range: a source takes no input"},
+           {"zip(range(1))", 1, "column 1: zip: needs two inputs or more"},
+           {"range(5) | map(<lambda>)", 16, "column 16: a lambda cannot be written down; name the function with SLUICE_FUNCTION"},
+           {"range(5", 8, "column 8: range: expected ',' or ')', and the text ends"},
+           {"range(5) take(1)", 10, "column 10: expected '|' or the end, and found 'take'"},
+           {"range(5) |", 11, "column 11: expected a stage, and the text ends"},
+           {"range(5) | ! ", 12, "column 12: no plan has the character '!' here"},
+           {"lines(\"abc)", 7, "column 7: this text is not closed by '\"'"},
+           {"lines(\"a\\q\")", 9, "column 9: no such escape; there are \\\" \\\\ \\n \\t \\r and \\xHH"},
+           {"", 1, "column 1: expected a stage, and the text ends"},
+       }) {
+    INFO(e.text);
+    auto r = refused(e.text);
+    CHECK(r.column == e.column);
+    CHECK(r.message == e.message);
+  }
+}
+
+TEST_CASE("nesting and length have limits that are told, not reached by the stack") {
+  scoped_operators scope(test::fake_operators());
+  std::string nested, chain = "range(1)";
+  for (int i = 0; i != 100000; ++i) nested += "zip(";
+  for (int i = 0; i != 100000; ++i) chain += "|take(1)";
+  CHECK(refused(nested).message.find("nested deeper than 64") != std::string::npos);
+  CHECK(refused(chain).message.find("more than 1000 stages deep") != std::string::npos);
+}
+
+TEST_CASE("random plans are equal after text and after JSON") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto seed = seed_of_run();
+  INFO("SLUICE_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  std::size_t longest = 0;
+  for (int i = 0; i != 20000; ++i) {
+    auto plan = test::random_plan(random, 1 + static_cast<int>(random() % 6));
+    auto text = plan_text(*plan);
+    longest = std::max(longest, text.size());
+    INFO(text);
+    auto again = parse_plan(text);
+    auto of_json = parse_plan_json(plan_json(*plan));
+    bool text_holds = same_plan(*plan, *again) && again->type == plan->type && fingerprint(*again) == fingerprint(*plan);
+    bool json_holds = same_plan(*plan, *of_json) && of_json->type == plan->type && fingerprint(*of_json) == fingerprint(*plan);
+    if (!text_holds || !json_holds || plan_text(*again) != text) {
+      CHECK(text_holds);
+      CHECK(json_holds);
+      CHECK(plan_text(*again) == text);
+      return;
+    }
+  }
+  CHECK(longest > 1000);      // the generator does make large plans
+}
+
+TEST_CASE("damaged texts are refused at a column inside the text, or are plans") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto seed = seed_of_run();
+  INFO("SLUICE_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  int rejected = 0;
+  for (int i = 0; i != 4000; ++i) {
+    auto text = plan_text(*test::random_plan(random, 4));
+    for (auto n = 1 + random() % 3; n != 0 && !text.empty(); --n) {
+      auto at = random() % text.size();
+      switch (random() % 4) {
+        case 0: text.erase(at, 1 + random() % 5); break;
+        case 1: text[at] = static_cast<char>(random()); break;
+        case 2: text.insert(at, text.substr(random() % text.size(), 4)); break;
+        default: text.resize(at);
+      }
+    }
+    INFO(text);
+    try {
+      parse_plan(text);
+    } catch (const plan_error& e) {
+      ++rejected;
+      REQUIRE(e.column() >= 1);
+      REQUIRE(e.column() <= text.size() + 1);
+    }
+  }
+  CHECK(rejected > 1000);
+}
