@@ -28,7 +28,7 @@ class simulation;
 struct runtime_options {
   unsigned workers = 0;                  ///< 0: as many as the process may use cores
   std::size_t memory_budget_bytes = 0;   ///< 0: half of what is available to this process (cgroup included), at most 8 GiB
-  std::string io;                        ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
+  std::string io = {};                   ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
   unsigned blocking_threads_max = 64;
   std::uint64_t seed = 0;                ///< of runs that name none
 };
