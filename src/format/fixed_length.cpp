@@ -17,6 +17,7 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   fixed_length_scan scan;
   const std::uint64_t end = end_of(w);
   if (end != provenance::kUnknown) scan.why = layout.check(end);
+  if (w.end != provenance::kUnknown && !scan.why.ok()) return scan;   // known from the start: no record is given out
   const std::uint64_t before = w.offset < layout.header_bytes ? layout.header_bytes - w.offset : 0;
   if (before > w.bytes.size()) {
     if (scan.why.ok()) scan.needed_bytes = before + layout.record_bytes + layout.footer_bytes;

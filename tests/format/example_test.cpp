@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "sluice/format/example.hpp"
+
+#ifdef SLUICE_HAVE_PROTOBUF
+#include "example.pb.h"
+#endif
+
+using namespace sluice;
+
+namespace {
+
+struct sample {
+  std::string text;
+  std::int64_t label = -1;
+  std::array<float, 3> values{};
+};
+
+struct lists {
+  std::vector<std::string> a;
+  std::vector<std::int64_t> b;
+  std::vector<float> c;
+  std::optional<std::int64_t> d;
+};
+
+const float kValues[] = {0.5f, -0.25f, 3e10f};
+
+std::string sample_bytes() {
+  example_writer w;
+  return std::string(w.bytes("text", "hello").int64("label", 42).floats("values", kValues, 3).finish());
+}
+
+template <class T>
+status parse(const std::string& bytes, T& to) { return example_schema_of<T>().parse(bytes, &to); }
+
+template <class T>
+std::string parse_error(const std::string& bytes) {
+  T t{};
+  return parse(bytes, t).to_string();
+}
+
+}  // namespace
+
+TEST_CASE("an example fills the struct whose members name its features") {
+  sample s;
+  REQUIRE(parse(sample_bytes(), s).ok());
+  CHECK(s.text == "hello");
+  CHECK(s.label == 42);
+  CHECK(s.values == std::array<float, 3>{0.5f, -0.25f, 3e10f});
+}
+
+TEST_CASE("features come in any order, unknown ones are passed over, and a struct can be filled again") {
+  example_writer w;
+  std::string bytes(w.floats("values", kValues, 3).bytes("more", "x").int64("label", -7).bytes("text", "").finish());
+  sample s{"old", 1, {}};
+  REQUIRE(parse(bytes, s).ok());
+  CHECK(s.text.empty());
+  CHECK(s.label == -7);
+  lists l{{"x", "y"}, {1, 2, 3}, {1}, 5};
+  REQUIRE(parse(std::string(w.bytes_list("a", {"p"}).int64s("b", nullptr, 0).floats("c", kValues, 2).finish()), l).ok());
+  CHECK(l.a == std::vector<std::string>{"p"});
+  CHECK(l.b.empty());
+  CHECK(l.c == std::vector<float>{0.5f, -0.25f});
+  CHECK_FALSE(l.d.has_value());
+}
+
+TEST_CASE("errors name the feature and say what was expected") {
+  example_writer w;
+  auto make = [&](auto fill) { fill(); return std::string(w.finish()); };
+  CHECK(parse_error<sample>(make([&] { w.bytes("text", "x"); })) == "invalid_argument: feature \"label\" is missing");
+  CHECK(parse_error<sample>("") == "invalid_argument: feature \"text\" is missing");
+  CHECK(parse_error<sample>(make([&] { w.int64("text", 1); })) ==
+        "invalid_argument: feature \"text\" holds int64 values, expected bytes");
+  CHECK(parse_error<sample>(make([&] { w.bytes("text", "x").int64("label", 1).floats("values", kValues, 2); })) ==
+        "invalid_argument: feature \"values\" has 2 values, expected 3");
+  const float four[] = {1, 2, 3, 4};
+  CHECK(parse_error<sample>(make([&] { w.bytes("text", "x").int64("label", 1).floats("values", four, 4); })) ==
+        "invalid_argument: feature \"values\" has 4 values, expected 3");
+  CHECK(parse_error<sample>(make([&] { w.bytes_list("text", {"x", "y"}); })) ==
+        "invalid_argument: feature \"text\" has 2 values, expected 1");
+  CHECK(parse_error<sample>("not an example") == "data_loss: the bytes are no tf.Example: its wire format is damaged");
+}
+
+TEST_CASE("a slice shares the record's buffer") {
+  struct view { slice text; };
+  example_writer w;
+  std::string bytes(w.bytes("text", "shared").finish());
+  buffer_ref owner(buffer::make(bytes.size()));
+  bytes.copy(owner->data(), bytes.size());
+  owner->add_references(1);
+  {
+    record r(owner.get(), owner->data(), bytes.size());
+    auto v = parse_example<view>(r);
+    CHECK(v.text.view() == "shared");
+    CHECK(v.text.owner() == owner.get());
+    view copied;
+    REQUIRE(example_schema_of<view>().parse(bytes, &copied).ok());   // bytes that nobody counts are copied
+    CHECK(copied.text.view() == "shared");
+    CHECK(copied.text.data() != bytes.data() + (v.text.data() - owner->data()));
+  }
+  CHECK(owner->unshared());
+}
+
+TEST_CASE("parse_example throws an error that says why") {
+  try {
+    parse_example<sample>(record(slice::copy_of("")));
+    FAIL("it did not throw");
+  } catch (const error& e) {
+    CHECK(e.code() == status_code::invalid_argument);
+  }
+}
+
+TEST_CASE("the last entry of a key counts, and the parts of one entry merge") {
+  example_writer w;
+  std::string first(w.bytes("text", "first").floats("values", kValues, 3).finish());
+  std::string second(w.bytes("text", "second").int64("label", 1).finish());
+  sample s;
+  REQUIRE(parse(first + second, s).ok());   // two Features messages merge
+  CHECK(s.text == "second");
+  // An entry with its value in two pieces, the key last: floats [0.5], then [-0.25, …].
+  std::string list1("\x12\x06\x0a\x04", 4), list2("\x12\x0a\x0a\x08", 4);
+  list1.append(reinterpret_cast<const char*>(kValues), 4);
+  list2.append(reinterpret_cast<const char*>(kValues + 1), 8);
+  std::string entry = std::string("\x12") + static_cast<char>(list1.size()) + list1 + '\x12' + static_cast<char>(list2.size()) +
+                      list2 + "\x0a\x06values";
+  std::string feature = std::string("\x0a") + static_cast<char>(entry.size()) + entry;
+  std::string example = std::string("\x0a") + static_cast<char>(feature.size()) + feature;
+  sample t;
+  REQUIRE(parse(second + example, t).ok());
+  CHECK(t.values == std::array<float, 3>{0.5f, -0.25f, 3e10f});
+}
+
+TEST_CASE("JSON shows texts, numbers, bytes that are no text, and the shortest floats") {
+  const float odd[] = {0.1f, 1e-40f, NAN, -INFINITY, 16777216.0f};
+  const std::int64_t wide[] = {std::numeric_limits<std::int64_t>::min(), 7};
+  example_writer w;
+  std::string bytes(w.bytes("text", "a \"quote\"\n\xc3\xa9").bytes("raw", "\xff\x00z").int64s("i", wide, 2).floats("f", odd, 5)
+                        .bytes_list("none", {}).finish());
+  CHECK(*example_to_json(bytes) ==
+        "{\"f\": [0.1, 1e-40, \"NaN\", \"-Infinity\", 16777216], \"i\": [-9223372036854775808, 7], \"none\": [], "
+        "\"raw\": {\"base64\": \"/w==\"}, \"text\": \"a \\\"quote\\\"\\n\xc3\xa9\"}");
+  CHECK(*example_to_json("") == "{}");
+  CHECK(example_to_json("\x0a").why().code() == status_code::data_loss);
+}
+
+TEST_CASE("a truncated example never gives values it does not hold") {
+  std::string bytes = sample_bytes();
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    std::string cut = bytes.substr(0, n);
+    sample s;
+    REQUIRE_FALSE(parse(cut, s).ok());
+    if (n > 0) REQUIRE_FALSE(example_to_json(cut).ok());
+  }
+}
+
+#ifdef SLUICE_HAVE_PROTOBUF
+namespace {
+
+/// Reads with protobuf into the form that read_example gives.
+bool oracle(const std::string& bytes, std::map<std::string, feature_values, std::less<>>& features) {
+  sluice_test::Example e;
+  if (!e.ParseFromString(bytes)) return false;
+  for (auto& [name, f] : e.features().feature()) {
+    feature_values v;
+    v.kind = static_cast<feature_kind>(f.kind_case());
+    v.bytes.assign(f.bytes_list().value().begin(), f.bytes_list().value().end());
+    v.floats.assign(f.float_list().value().begin(), f.float_list().value().end());
+    v.int64s.assign(f.int64_list().value().begin(), f.int64_list().value().end());
+    features[name] = v;
+  }
+  return true;
+}
+
+bool same(const feature_values& a, const feature_values& b) {
+  return a.kind == b.kind && a.bytes == b.bytes && a.int64s == b.int64s && a.floats.size() == b.floats.size() &&
+         (a.floats.empty() || std::memcmp(a.floats.data(), b.floats.data(), a.floats.size() * 4) == 0);
+}
+
+/// Our answer on these bytes is protobuf's. Returns whether they are an example.
+bool agree(const std::string& bytes) {
+  std::map<std::string, feature_values, std::less<>> want;
+  bool sound = oracle(bytes, want);
+  auto got = read_example(bytes);
+  REQUIRE(got.ok() == sound);
+  if (!sound) return false;
+  REQUIRE(got->size() == want.size());
+  for (auto& [name, v] : want) REQUIRE(same((*got)[name], v));
+  lists l;
+  status why = example_schema_of<lists>().parse(bytes, &l);
+  auto fits = [&](const char* name, feature_kind kind) { return !want.count(name) ? false : want[name].kind == kind; };
+  auto& d = want["d"];
+  bool expected = fits("a", feature_kind::bytes) && fits("b", feature_kind::int64s) && fits("c", feature_kind::floats) &&
+                  (d.kind == feature_kind::none || (d.kind == feature_kind::int64s && d.int64s.size() == 1));
+  REQUIRE(why.ok() == expected);
+  if (!expected) return true;
+  REQUIRE(l.a == want["a"].bytes);
+  REQUIRE(l.b == want["b"].int64s);
+  REQUIRE(l.c.size() == want["c"].floats.size());
+  REQUIRE(l.d.has_value() == (d.kind == feature_kind::int64s));
+  return true;
+}
+
+std::string random_wire(std::mt19937_64& random, int depth) {
+  static const char* const kNames[] = {"a", "b", "c", "d", ""};
+  std::string out;
+  for (unsigned n = random() % 4; n > 0; --n) {
+    unsigned field = random() % 12 == 0 ? random() % 6 : 1 + random() % 3;
+    if (random() % 10 == 0) {   // not what the schema says
+      unsigned type = random() % 8;
+      out += static_cast<char>(field << 3 | type);
+      for (unsigned k = random() % 10; k > 0; --k) out += static_cast<char>(random());
+      continue;
+    }
+    std::string inner = depth == 0 ? std::string(random() % 9, '\1')
+                        : depth == 3 && random() % 2 ? kNames[random() % 5]
+                                                     : random_wire(random, depth - 1);
+    if (depth == 3) field = 1 + random() % 2;
+    if (depth > 3) field = 1;
+    out += static_cast<char>(field << 3 | 2);
+    out += static_cast<char>(inner.size() & 0x7f);
+    out += inner;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("we read what protobuf reads: written examples, damaged ones, and random wire") {
+  unsigned seed = 31;
+  CAPTURE(seed);
+  google::protobuf::SetLogHandler(nullptr);   // proto2 only grumbles about names that are not UTF-8
+  std::mt19937_64 random(seed);
+  int sound = 0, unsound = 0;
+  auto count = [&](const std::string& bytes) { (agree(bytes) ? sound : unsound)++; };
+  for (int round = 0; round < 300; ++round) {
+    sluice_test::Example e;
+    auto& f = *e.mutable_features()->mutable_feature();
+    for (unsigned n = random() % 4; n > 0; --n) f["a"].mutable_bytes_list()->add_value(std::string(random() % 200, 'x'));
+    if (random() % 2) f["a"].mutable_bytes_list();
+    f["b"].mutable_int64_list();
+    for (unsigned n = random() % 20; n > 0; --n) f["b"].mutable_int64_list()->add_value(static_cast<std::int64_t>(random() >> random() % 64));
+    f["c"].mutable_float_list();
+    for (unsigned n = random() % 20; n > 0; --n) f["c"].mutable_float_list()->add_value(static_cast<float>(random()));
+    if (random() % 2) f["d"].mutable_int64_list()->add_value(static_cast<std::int64_t>(random()));
+    if (random() % 4 == 0) f["other"];
+    std::string bytes = e.SerializeAsString();
+    count(bytes);
+    for (int flips = 0; flips < 60; ++flips) {
+      std::string copy = bytes;
+      for (unsigned k = 1 + random() % 3; k > 0; --k) copy[random() % copy.size()] ^= static_cast<char>(1 << random() % 8);
+      count(copy);
+    }
+    count(bytes.substr(0, random() % bytes.size()));
+    std::string both = bytes + bytes.substr(0, random() % bytes.size());
+    count(both);
+  }
+  for (int round = 0; round < 60'000; ++round) count(random_wire(random, 5));
+  CAPTURE(sound, unsound);
+  CHECK(sound > 5'000);
+  CHECK(unsound > 5'000);
+}
+#endif
