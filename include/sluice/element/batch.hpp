@@ -102,7 +102,7 @@ class batched {
       return std::tuple(column<typename T::first_type>(0), column<typename T::second_type>(1));
     } else if constexpr (detail::by_member<T>) {
       return [this]<class... M, std::size_t... I>(std::tuple<M*...>*, std::index_sequence<I...>) {
-        return std::tuple(column<std::remove_cv_t<M>>(I)...);
+        return std::tuple(this->template column<std::remove_cv_t<M>>(I)...);
       }(static_cast<member_pointers<T>*>(nullptr), std::make_index_sequence<member_count<T>>{});
     } else {
       return std::tuple(column<T>(0));
