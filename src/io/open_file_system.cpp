@@ -35,14 +35,14 @@ result<io_backend> parse_io_backend(std::string_view text) {
   if (text.empty() || text == "auto") return io_backend::automatic;
   if (text == "uring") return io_backend::uring;
   if (text == "threads") return io_backend::threads;
-  return invalid_argument_error(absl::StrCat("SLUICE_IO=", std::string(text), ": not a back end; there are uring, threads and auto"));
+  return invalid_argument_error(absl::StrCat("\"", std::string(text), "\" is no I/O back end; there are uring, threads and auto"));
 }
 
 result<std::unique_ptr<file_system>> open_file_system(io_options options) {
   if (options.backend == io_backend::automatic) {
     const char* text = std::getenv("SLUICE_IO");
     result<io_backend> chosen = parse_io_backend(text ? text : "");
-    if (!chosen.ok()) return chosen.why();
+    if (!chosen.ok()) return invalid_argument_error(absl::StrCat("SLUICE_IO: ", std::string(chosen.why().message())));
     options.backend = *chosen;
   }
   backend_result io = open_backend(options);

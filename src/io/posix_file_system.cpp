@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "io/nothing_matches.hpp"
+
 namespace sluice::detail {
 
 std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, std::size_t n) noexcept {
@@ -145,13 +147,6 @@ struct glob_operation final : operation {
   std::vector<std::string> names;
   std::string unreadable;
 };
-
-bool has_wildcard(const std::string& pattern) { return pattern.find_first_of("*?[") != std::string::npos; }
-
-status nothing_matches(const std::string& pattern) {
-  if (has_wildcard(pattern)) return not_found_error(absl::StrCat("no file matches the pattern \"", pattern, "\""));
-  return errno_error(ENOENT, "cannot open").in_file(pattern);
-}
 
 }  // namespace
 

@@ -295,5 +295,5 @@ TEST_CASE("an unknown back end is refused with the names of the known ones") {
   CHECK(*parse_io_backend("auto") == io_backend::automatic);
   CHECK(*parse_io_backend("threads") == io_backend::threads);
   CHECK(*parse_io_backend("uring") == io_backend::uring);
-  CHECK(parse_io_backend("aio").why().message() == "SLUICE_IO=aio: not a back end; there are uring, threads and auto");
+  CHECK(parse_io_backend("aio").why().message() == "\"aio\" is no I/O back end; there are uring, threads and auto");
 }

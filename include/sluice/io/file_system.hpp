@@ -55,6 +55,7 @@ class file {
   file_info info_;
 };
 
+/// `files_of(runtime)` in files.hpp gives a runtime's own.
 class file_system {
  public:
   virtual ~file_system() = default;
@@ -64,7 +65,7 @@ class file_system {
   /// Errors: not_found naming the pattern where nothing matches, also for a plain path that does not exist;
   ///   permission_denied where a folder cannot be read.
   virtual task<std::vector<std::string>> glob(std::string pattern) = 0;
-  /// Which back end this is, and why: for reports. "io_uring", "threads: io_uring is not available (…)".
+  /// Which back end this is, and why: for reports. "io_uring", "threads: io_uring is not available: …".
   virtual std::string description() const = 0;
 };
 

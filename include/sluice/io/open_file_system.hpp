@@ -2,7 +2,7 @@
 // Chooses the back end behind the real file system.
 //
 //   auto files = open_file_system({.backend = io_backend::automatic});
-//   files.value()->description();     // "io_uring"
+//   (*files)->description();     // "io_uring", "threads: io_uring is not available: …"
 //
 // Containers often forbid io_uring; `automatic` then takes threads and says so in description(). SLUICE_IO=uring|threads|auto
 // in the environment decides where the options leave it open.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files in memory, in a simulated world: slow, short and failing as its seed has it.
+//
+//   simulation world(seed);
+//   runtime rt(world);
+//   auto files = std::make_unique<simulated_file_system>(world, simulated_io{.read_failures = 0.01});
+//   files->put("a.tfrecord", bytes);
+//   set_files(rt, std::move(files));
+//
+// The same plan over the same files and seed does the same reads at the same virtual times.
+// Thread: the simulation's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sluice/io/file_system.hpp"
+#include "sluice/runtime/simulation.hpp"
+
+namespace sluice {
+
+struct simulated_io {
+  duration delay_min{0};
+  duration delay_max{1'000'000};      ///< of an open, a read that waits, a glob: uniform between the two
+  double page_cache_hits = 0.5;       ///< how often try_read_at has something …
+  double short_reads = 0.3;           ///< … and how often that is less than was asked for
+  double open_failures = 0;           ///< EMFILE
+  double read_failures = 0;           ///< EIO
+};
+
+class simulated_file_system final : public file_system {
+ public:
+  explicit simulated_file_system(simulation& world, simulated_io behaviour = {});
+  ~simulated_file_system() override;
+
+  /// Makes or replaces a file. Those who have it open keep the old bytes.
+  void put(std::string path, std::string bytes);
+  void remove(const std::string& path);
+  /// From now on opening `path` fails, as with EACCES.
+  void refuse(const std::string& path, int error_number);
+  /// From now on every read of `path` that takes in the byte at `offset` fails with EIO.
+  void damage(const std::string& path, std::uint64_t offset);
+
+  std::size_t files_open() const noexcept;
+  std::uint64_t reads() const noexcept;   ///< of both kinds, so far
+
+  task<std::unique_ptr<file>> open(std::string path) override;
+  task<file_info> stat(std::string path) override;
+  task<std::vector<std::string>> glob(std::string pattern) override;
+  std::string description() const override { return "simulated"; }
+
+ private:
+  friend class simulated_file;
+  struct content;
+  struct shared_state;
+  struct entry;
+  duration draw_delay();
+  result<std::shared_ptr<const content>> find(const std::string& path) const;
+
+  simulation& world_;
+  simulated_io behaviour_;
+  std::shared_ptr<shared_state> state_;
+  std::map<std::string, std::shared_ptr<content>> files_;
+  std::map<std::string, int> refused_;
+};
+
+}  // namespace sluice

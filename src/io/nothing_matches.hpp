@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every file system says to a pattern without a match.
+#pragma once
+
+#include <string>
+
+#include "sluice/base/status.hpp"
+
+namespace sluice::detail {
+
+inline status nothing_matches(const std::string& pattern) {
+  if (pattern.find_first_of("*?[") == std::string::npos)
+    return not_found_error("cannot open: No such file or directory").in_file(pattern);
+  return not_found_error("no file matches the pattern \"" + pattern + "\"");
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the kernel refuses io_uring and preadv2, as containers' seccomp profiles do.
+#include <catch2/catch.hpp>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <functional>
+
+#include "io/run_task.hpp"
+#include "io/temporary_folder.hpp"
+#include "sluice/io/open_file_system.hpp"
+
+using namespace sluice;
+using namespace sluice::testing;
+
+namespace {
+
+/// EPERM for these two system calls, for this process from now on.
+bool forbid(long a, long b) {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(a), 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(b), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// A filter cannot be taken off again, so it is put on a child. 0: body returned true there.
+int in_sandbox(const std::function<bool()>& body) {
+  pid_t child = ::fork();
+  if (child == 0) ::_exit(!forbid(SYS_io_uring_setup, SYS_preadv2) ? 77 : body() ? 0 : 1);
+  int outcome = 0;
+  ::waitpid(child, &outcome, 0);
+  return WIFEXITED(outcome) ? WEXITSTATUS(outcome) : -1;
+}
+
+task<std::size_t> size_read(file_system& files, std::string path) {
+  auto f = co_await files.open(std::move(path));
+  buffer_ref to(buffer::make(1 << 20));
+  buffer_ref share = to;
+  auto n = co_await f->read_at(0, std::move(share), 0, 1 << 20);
+  co_return n;
+}
+
+}  // namespace
+
+TEST_CASE("where io_uring is forbidden, auto takes threads, says why, and reads") {
+  temporary_folder folder;
+  std::string path = folder.write("a", std::string(300'000, 'x'));
+  int outcome = in_sandbox([&] {
+    auto files = open_file_system();
+    if (!files.ok()) return false;
+    if ((*files)->description() != "threads: io_uring is not available: Operation not permitted; SLUICE_IO=threads asks "
+                                   "for threads without trying")
+      return false;
+    environment env;
+    queue_executor on;
+    auto n = run_task(env, on, size_read(**files, path));
+    return n.ok() && *n == 300'000;
+  });
+  if (outcome == 77) WARN("seccomp filters cannot be set here");
+  else CHECK(outcome == 0);
+}
+
+TEST_CASE("where io_uring is forbidden and insisted on, the error says what else there is") {
+  int outcome = in_sandbox([] {
+    auto files = open_file_system({.backend = io_backend::uring});
+    return !files.ok() && files.why().to_string() ==
+                              "unavailable: io_uring is not available: Operation not permitted; SLUICE_IO=uring was asked "
+                              "for, SLUICE_IO=auto or threads would use threads";
+  });
+  if (outcome == 77) WARN("seccomp filters cannot be set here");
+  else CHECK(outcome == 0);
+}
