@@ -2,6 +2,8 @@
 """Prints the sources of one part of the tree, sorted, one a line: meson.build asks for them when it configures.
 
   sources.py library | program | main | bench | examples | headers | protos
+  sources.py workloads              names of the folders of bench/compare/ with a program of ours
+  sources.py workload NAME          what that program is made of
   sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
   sources.py test FOLDER            what the test executable of that folder is made of
   sources.py support                sources of folders below tests/ without a *_test.cpp of their own
@@ -38,7 +40,8 @@ PARTS = {
     "library": library,
     "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith("/main.cpp")],
     "main": lambda: below("src/cli", "main.cpp"),
-    "bench": lambda: below("bench", "**/*.cpp"),
+    "bench": lambda: [s for s in below("bench", "**/*.cpp") if not s.startswith("bench/compare/")],
+    "workloads": lambda: sorted({s.split("/")[2] for s in below("bench/compare", "*/*.cpp")}),
     "examples": lambda: below("examples", "*.cpp"),
     "headers": lambda: below("include", "**/*.hpp"),
     "protos": lambda: below("tests", "**/*.proto"),
@@ -50,9 +53,11 @@ PARTS = {
 def main(arguments):
     if arguments[0] == "test":
         lines = below(f"tests/{arguments[1]}", "**/*.cpp")
+    elif arguments[0] == "workload":
+        lines = below(f"bench/compare/{arguments[1]}", "*.cpp")
     elif arguments[0] == "all":
         lines = [line for part in PARTS.values() for line in part()]
-        lines += below("tests", "**/*_test.cpp")
+        lines += below("tests", "**/*_test.cpp") + below("bench/compare", "*/*.cpp")
     else:
         lines = PARTS[arguments[0]]()
     print("\n".join(lines))
