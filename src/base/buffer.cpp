@@ -11,7 +11,8 @@ namespace sluice {
 // 64 KiB or more, that is once per hundreds of records.
 class buffer_pool {
  public:
-  static constexpr int kClasses = std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kPooledBytesMin) + 1;
+  static constexpr int kClasses =
+      std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kPooledBytesMin) + 1;
 
   buffer* take(std::size_t capacity) {
     std::lock_guard lock(mutex_);
@@ -87,7 +88,7 @@ buffer* buffer::make(std::size_t bytes) {
   std::size_t capacity = rounded(bytes);
   buffer* b = is_pooled(capacity) ? pool().take(capacity) : nullptr;
   if (!b) return buffer_pool::create(capacity);
-  b->references_.store(1, std::memory_order_relaxed);   // nobody else knows it yet
+  b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
   return b;
 }
 

@@ -15,8 +15,7 @@ bool read_whole(std::string_view text, std::int64_t& value) {
 }
 
 /// Print and compare as the number that T is or holds.
-template <class T>
-class value_codec : public codec {
+template <class T> class value_codec : public codec {
  public:
   bool equal(const void* a, const void* b) const final { return value(get(a)) == value(get(b)); }
   std::string check(const void*) const override { return {}; }
@@ -56,8 +55,7 @@ class double_codec final : public value_codec<double> {
   std::string_view type_name() const override { return "number"; }
 };
 
-template <class T>
-class whole_codec : public value_codec<T> {
+template <class T> class whole_codec : public value_codec<T> {
  public:
   void print(const void* p, std::string& out) const override { out += std::to_string(this->value(this->get(p))); }
   std::string read(void* p, std::string_view text, bool quoted) const override {
@@ -92,7 +90,8 @@ class knob_codec final : public whole_codec<knob> {
     else whole_codec::print(p, out);
   }
   std::string read(void* p, std::string_view text, bool quoted) const override {
-    if (quoted || text != "autotune") return whole_codec::read(p, text, quoted).empty() ? "" : "a whole number or autotune";
+    if (quoted || text != "autotune")
+      return whole_codec::read(p, text, quoted).empty() ? "" : "a whole number or autotune";
     get(p) = autotune;
     return {};
   }
@@ -144,8 +143,9 @@ struct unit {
   std::int64_t bytes;
 };
 // Largest first among those that printing may choose (the binary ones come first).
-constexpr unit kUnits[] = {{"TiB", std::int64_t{1} << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
-                           {"TB", 1'000'000'000'000}, {"GB", 1'000'000'000}, {"MB", 1'000'000}, {"kB", 1'000}, {"B", 1}};
+constexpr unit kUnits[] = {
+    {"TiB", std::int64_t{1} << 40}, {"GiB", 1 << 30},  {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1'000'000'000'000},
+    {"GB", 1'000'000'000},          {"MB", 1'000'000}, {"kB", 1'000},    {"B", 1}};
 
 }  // namespace
 
@@ -154,7 +154,7 @@ bool read_byte_size(std::string_view text, std::int64_t& bytes) {
   const char* end = text.data() + text.size();
   auto r = std::from_chars(text.data(), end, number, std::chars_format::fixed);
   if (r.ec != std::errc()) return false;
-  if (r.ptr == end) return read_whole(text, bytes);       // exact, also above 2⁵³
+  if (r.ptr == end) return read_whole(text, bytes);  // exact, also above 2⁵³
   std::string_view name(r.ptr, static_cast<std::size_t>(end - r.ptr));
   while (name.starts_with(' ')) name.remove_prefix(1);
   for (auto& u : kUnits) {
@@ -169,19 +169,44 @@ bool read_byte_size(std::string_view text, std::int64_t& bytes) {
 
 std::string print_byte_size(std::int64_t bytes) {
   for (auto& u : kUnits)
-    if (u.name.ends_with("iB") && bytes >= u.bytes && bytes % u.bytes == 0) return std::to_string(bytes / u.bytes) + std::string(u.name);
+    if (u.name.ends_with("iB") && bytes >= u.bytes && bytes % u.bytes == 0)
+      return std::to_string(bytes / u.bytes) + std::string(u.name);
   return std::to_string(bytes);
 }
 
 // Each lives for ever: field lists point at it.
-template <> const codec& codec_of<bool>() { static const bool_codec c; return c; }
-template <> const codec& codec_of<std::int64_t>() { static const whole_codec<std::int64_t> c; return c; }
-template <> const codec& codec_of<double>() { static const double_codec c; return c; }
-template <> const codec& codec_of<count>() { static const count_codec c; return c; }
-template <> const codec& codec_of<integer>() { static const integer_codec c; return c; }
-template <> const codec& codec_of<knob>() { static const knob_codec c; return c; }
-template <> const codec& codec_of<seed>() { static const seed_codec c; return c; }
-template <> const codec& codec_of<byte_size>() { static const byte_size_codec c; return c; }
+template <> const codec& codec_of<bool>() {
+  static const bool_codec c;
+  return c;
+}
+template <> const codec& codec_of<std::int64_t>() {
+  static const whole_codec<std::int64_t> c;
+  return c;
+}
+template <> const codec& codec_of<double>() {
+  static const double_codec c;
+  return c;
+}
+template <> const codec& codec_of<count>() {
+  static const count_codec c;
+  return c;
+}
+template <> const codec& codec_of<integer>() {
+  static const integer_codec c;
+  return c;
+}
+template <> const codec& codec_of<knob>() {
+  static const knob_codec c;
+  return c;
+}
+template <> const codec& codec_of<seed>() {
+  static const seed_codec c;
+  return c;
+}
+template <> const codec& codec_of<byte_size>() {
+  static const byte_size_codec c;
+  return c;
+}
 
 template <> const field_list& fields_of<no_fields>() { return make_field_list<no_fields>(); }
 

@@ -12,8 +12,7 @@ bool is_by_member(const element_type& row) {
 }
 
 /// f(column type, offset within the row, column index) for each column of a batch of `row`.
-template <class F>
-void each_column(const element_type& row, F f) {
+template <class F> void each_column(const element_type& row, F f) {
   if (!is_by_member(row)) return f(row, std::size_t{0}, std::size_t{0});
   for (std::size_t k = 0; k != row.members.size(); ++k) f(*row.members[k].type, row.members[k].offset, k);
 }
@@ -27,7 +26,8 @@ void construct_batches(const element_type&, void* p, std::size_t n, std::size_t 
   for (auto* at = static_cast<char*>(p); n != 0; --n, at += stride) ::new (static_cast<void*>(at)) batch_storage;
 }
 
-void copy_batches(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void copy_batches(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride,
+                  std::size_t from_stride) {
   auto* out = static_cast<char*>(to);
   auto* in = static_cast<const char*>(from);
   for (; n != 0; --n, out += to_stride, in += from_stride) {
@@ -48,7 +48,8 @@ std::size_t batch_footprint(const element_type&, const void* p, std::size_t n) {
   std::size_t bytes = 0;
   for (auto* b = storages(p); n != 0; --n, ++b) {
     bytes += b->columns.capacity() * sizeof(slab);
-    for (auto& c : b->columns) bytes += c.capacity() * c.type().size + c.type().footprint(c.type(), c.begin(), c.size());
+    for (auto& c : b->columns)
+      bytes += c.capacity() * c.type().size + c.type().footprint(c.type(), c.begin(), c.size());
   }
   return bytes;
 }

@@ -9,7 +9,8 @@ namespace {
 
 // A constant size lets memcpy become a few moves; one kernel serves all relocatable types of its size.
 template <std::size_t Size>
-void relocate_sized(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void relocate_sized(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride,
+                    std::size_t from_stride) {
   if (to_stride == Size && from_stride == Size) {
     std::memcpy(to, from, n * Size);
     return;
@@ -19,7 +20,8 @@ void relocate_sized(const element_type&, void* to, void* from, std::size_t n, st
   for (; n != 0; --n, t += to_stride, f += from_stride) std::memcpy(t, f, Size);
 }
 
-void relocate_any(const element_type& type, void* to, void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void relocate_any(const element_type& type, void* to, void* from, std::size_t n, std::size_t to_stride,
+                  std::size_t from_stride) {
   if (to_stride == type.size && from_stride == type.size) {
     std::memcpy(to, from, n * type.size);
     return;
@@ -51,8 +53,7 @@ void exchange_any(const element_type& type, void* out, void* slots, void* in, co
   }
 }
 
-template <class F>
-void each_part(const element_type& t, F f) {
+template <class F> void each_part(const element_type& t, F f) {
   for (auto& m : t.members) f(*m.type, m.offset);
   if (t.kind == kind::array)
     for (std::size_t i = 0; i != t.extent; ++i) f(*t.element, i * t.element->size);
@@ -96,17 +97,20 @@ exchange_kernel exchange_bytes_kernel(std::size_t size) {
   }
 }
 
-void copy_bytes(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void copy_bytes(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride,
+                std::size_t from_stride) {
   relocate_any(t, to, const_cast<void*>(from), n, to_stride, from_stride);
 }
 
-void relocate_parts(const element_type& t, void* to, void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void relocate_parts(const element_type& t, void* to, void* from, std::size_t n, std::size_t to_stride,
+                    std::size_t from_stride) {
   each_part(t, [=](const element_type& part, std::size_t offset) {
     part.relocate(part, plus(to, offset), plus(from, offset), n, to_stride, from_stride);
   });
 }
 
-void exchange_one_by_one(const element_type& t, void* out, void* slots, void* in, const std::uint32_t* at, std::size_t n) {
+void exchange_one_by_one(const element_type& t, void* out, void* slots, void* in, const std::uint32_t* at,
+                         std::size_t n) {
   for (std::size_t i = 0; i != n; ++i) {
     void* slot = plus(slots, at[i] * t.size);
     t.relocate(t, plus(out, i * t.size), slot, 1, t.size, t.size);
@@ -121,7 +125,8 @@ void destroy_parts(const element_type& t, void* p, std::size_t n) {
   });
 }
 
-void copy_parts(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void copy_parts(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride,
+                std::size_t from_stride) {
   each_part(t, [=](const element_type& part, std::size_t offset) {
     part.copy(part, plus(to, offset), plus(from, offset), n, to_stride, from_stride);
   });

@@ -18,28 +18,29 @@ void append_escape(unsigned char c, std::string& out) {
     case '\n': out += "\\n"; return;
     case '\r': out += "\\r"; return;
     case '\t': out += "\\t"; return;
-    default: out += "\\u00"; out += kHex[c >> 4]; out += kHex[c & 15];
+    default:
+      out += "\\u00";
+      out += kHex[c >> 4];
+      out += kHex[c & 15];
   }
 }
 
-template <class T>
-void append_number(T v, std::string& out) {
+template <class T> void append_number(T v, std::string& out) {
   char text[32];
   auto end = std::to_chars(text, text + sizeof text, v).ptr;
   out.append(text, end);
 }
 
-template <class T>
-void append_real(T v, std::string& out) {
+template <class T> void append_real(T v, std::string& out) {
   if (std::isfinite(v)) append_number(v, out);
-  else out += std::isnan(v) ? "\"nan\"" : v > 0 ? "\"inf\"" : "\"-inf\"";   // JSON has no words for them
+  else out += std::isnan(v) ? "\"nan\"" : v > 0 ? "\"inf\"" : "\"-inf\"";  // JSON has no words for them
 }
 
 }  // namespace
 
 void print_json_string(std::string_view text, std::string& out) {
   out += '"';
-  std::size_t plain = 0;                    // start of what can be copied as it is
+  std::size_t plain = 0;  // start of what can be copied as it is
   for (std::size_t i = 0; i < text.size();) {
     auto c = static_cast<unsigned char>(text[i]);
     auto length = c < 0x80 ? 1 : utf8_length(text.substr(i));

@@ -26,7 +26,8 @@ struct type_store {
   std::deque<element_type> types ABSL_GUARDED_BY(mutex);
   absl::flat_hash_map<std::string, const element_type*> by_name ABSL_GUARDED_BY(mutex);
   /// What was made from what: {"pair", a, b}, {"array", a, n} …
-  absl::flat_hash_map<std::tuple<std::string, const void*, std::size_t>, const element_type*> made ABSL_GUARDED_BY(mutex);
+  absl::flat_hash_map<std::tuple<std::string, const void*, std::size_t>, const element_type*> made
+      ABSL_GUARDED_BY(mutex);
 };
 
 type_store& store() {
@@ -34,16 +35,14 @@ type_store& store() {
   return s;
 }
 
-template <class T>
-void print_number(const element_type&, const void* p, std::string& out) {
+template <class T> void print_number(const element_type&, const void* p, std::string& out) {
   T v = *static_cast<const T*>(p);
   if constexpr (std::is_same_v<T, bool> || std::is_floating_point_v<T>) print_scalar(v, out);
   else if constexpr (std::is_signed_v<T>) print_scalar(static_cast<std::int64_t>(v), out);
   else print_scalar(static_cast<std::uint64_t>(v), out);
 }
 
-template <class T>
-const element_type& make_scalar(std::string_view name) {
+template <class T> const element_type& make_scalar(std::string_view name) {
   element_type t;
   t.name = name;
   t.size = sizeof(T);
@@ -134,21 +133,58 @@ void complete(element_type& t) {
   choose_print(t);
 }
 
-const element_type& scalar_type(std::int8_t*) { static auto& t = make_scalar<std::int8_t>("int8"); return t; }
-const element_type& scalar_type(std::int16_t*) { static auto& t = make_scalar<std::int16_t>("int16"); return t; }
-const element_type& scalar_type(std::int32_t*) { static auto& t = make_scalar<std::int32_t>("int32"); return t; }
-const element_type& scalar_type(std::int64_t*) { static auto& t = make_scalar<std::int64_t>("int64"); return t; }
-const element_type& scalar_type(std::uint8_t*) { static auto& t = make_scalar<std::uint8_t>("uint8"); return t; }
-const element_type& scalar_type(std::uint16_t*) { static auto& t = make_scalar<std::uint16_t>("uint16"); return t; }
-const element_type& scalar_type(std::uint32_t*) { static auto& t = make_scalar<std::uint32_t>("uint32"); return t; }
-const element_type& scalar_type(std::uint64_t*) { static auto& t = make_scalar<std::uint64_t>("uint64"); return t; }
-const element_type& scalar_type(bool*) { static auto& t = make_scalar<bool>("bool"); return t; }
-const element_type& scalar_type(float*) { static auto& t = make_scalar<float>("float"); return t; }
-const element_type& scalar_type(double*) { static auto& t = make_scalar<double>("double"); return t; }
-const element_type& string_type() { static auto& t = make_string(); return t; }
+const element_type& scalar_type(std::int8_t*) {
+  static auto& t = make_scalar<std::int8_t>("int8");
+  return t;
+}
+const element_type& scalar_type(std::int16_t*) {
+  static auto& t = make_scalar<std::int16_t>("int16");
+  return t;
+}
+const element_type& scalar_type(std::int32_t*) {
+  static auto& t = make_scalar<std::int32_t>("int32");
+  return t;
+}
+const element_type& scalar_type(std::int64_t*) {
+  static auto& t = make_scalar<std::int64_t>("int64");
+  return t;
+}
+const element_type& scalar_type(std::uint8_t*) {
+  static auto& t = make_scalar<std::uint8_t>("uint8");
+  return t;
+}
+const element_type& scalar_type(std::uint16_t*) {
+  static auto& t = make_scalar<std::uint16_t>("uint16");
+  return t;
+}
+const element_type& scalar_type(std::uint32_t*) {
+  static auto& t = make_scalar<std::uint32_t>("uint32");
+  return t;
+}
+const element_type& scalar_type(std::uint64_t*) {
+  static auto& t = make_scalar<std::uint64_t>("uint64");
+  return t;
+}
+const element_type& scalar_type(bool*) {
+  static auto& t = make_scalar<bool>("bool");
+  return t;
+}
+const element_type& scalar_type(float*) {
+  static auto& t = make_scalar<float>("float");
+  return t;
+}
+const element_type& scalar_type(double*) {
+  static auto& t = make_scalar<double>("double");
+  return t;
+}
+const element_type& string_type() {
+  static auto& t = make_string();
+  return t;
+}
 
 // Two threads may both make one; the first to come back wins, so that its address is the type's for good.
-const element_type* made_once(std::string how, const void* of, std::size_t and_of, const std::function<element_type()>& make) {
+const element_type* made_once(std::string how, const void* of, std::size_t and_of,
+                              const std::function<element_type()>& make) {
   auto key = std::tuple(std::move(how), of, and_of);
   {
     absl::MutexLock lock(&store().mutex);
@@ -213,8 +249,7 @@ const element_type* struct_of(std::string_view name, std::vector<member> members
 namespace {
 
 /// What lists are made of at run time, each beside its list.
-template <class... T>
-std::vector<std::pair<const element_type*, const element_type*>> all_lists() {
+template <class... T> std::vector<std::pair<const element_type*, const element_type*>> all_lists() {
   return {{&type_of<T>(), &type_of<std::vector<T>>()}...};
 }
 
@@ -234,7 +269,7 @@ const element_type* list_of(const element_type* t) {
 }
 
 const element_type* type_named(std::string_view name) {
-  lists();            // so that the builtin types exist, used or not
+  lists();  // so that the builtin types exist, used or not
   type_of<bool>();
   auto& s = detail::store();
   absl::MutexLock lock(&s.mutex);

@@ -25,7 +25,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   if (word.size() > 64) return {};
-  std::size_t best = std::min<std::size_t>(3, word.size());       // a wholly different word is no suggestion
+  std::size_t best = std::min<std::size_t>(3, word.size());  // a wholly different word is no suggestion
   std::string_view closest;
   for (auto& k : known) {
     if (k.size() > 64) continue;

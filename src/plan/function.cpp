@@ -35,10 +35,11 @@ void add_function(function_ptr function) {
   auto& forms = r.forms[function->name];
   for (auto& known : forms) {
     if (known->version != function->version || known->in != function->in)
-      throw error(status(status_code::already_exists,
-                         absl::StrCat("the function ", function->name, " is registered twice, as version ", known->version,
-                                      " and as version ", function->version, ", or for different elements")));
-    if (is_same_form(*known, *function)) return;      // the same header in another shared library
+      throw error(
+          status(status_code::already_exists,
+                 absl::StrCat("the function ", function->name, " is registered twice, as version ", known->version,
+                              " and as version ", function->version, ", or for different elements")));
+    if (is_same_form(*known, *function)) return;  // the same header in another shared library
   }
   forms.push_back(std::move(function));
 }

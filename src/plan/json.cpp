@@ -74,7 +74,8 @@ void read_field(const json& value, const field& f, const std::string& op, option
   bool is_plain = value.is_string() || value.is_number() || value.is_boolean();
   auto text = value.is_string() ? value.get<std::string>() : value.dump();
   auto expected = is_plain ? f.type->read(fields.at(f), text, false) : "a value";
-  if (!expected.empty()) refuse(absl::StrCat(op, ": ", std::string(f.name), " expects ", expected, ", and is ", value.dump()));
+  if (!expected.empty())
+    refuse(absl::StrCat(op, ": ", std::string(f.name), " expects ", expected, ", and is ", value.dump()));
 }
 
 void read_fields(const json& j, const std::string& op, options& fields) {
@@ -92,9 +93,11 @@ function_ptr read_function(const json& j, const op_info& op) {
   auto name = string_in(member_of(j, "name", where + ": function"), where + ": function");
   auto& version = member_of(j, "version", where + ": function");
   auto forms = find_functions(name);
-  if (forms.empty()) refuse(absl::StrCat(where, ": no function is registered as ", name, detail::did_you_mean(name, function_names())));
+  if (forms.empty())
+    refuse(absl::StrCat(where, ": no function is registered as ", name, detail::did_you_mean(name, function_names())));
   if (version != forms[0]->version)
-    refuse(absl::StrCat(where, ": the plan wants version ", version.dump(), " of ", name, ", and this program has ", forms[0]->version));
+    refuse(absl::StrCat(where, ": the plan wants version ", version.dump(), " of ", name, ", and this program has ",
+                        forms[0]->version));
   for (auto& f : forms)
     if (op.accepts && op.accepts(*f)) return f;
   refuse(absl::StrCat(where, ": ", name, " cannot be its function"));
@@ -135,9 +138,7 @@ node_ptr parse_plan_json(std::string_view text) {
   json j;
   try {
     j = json::parse(text);
-  } catch (const json::exception& e) {
-    refuse(absl::StrCat("the plan is not JSON: ", e.what()));
-  }
+  } catch (const json::exception& e) { refuse(absl::StrCat("the plan is not JSON: ", e.what())); }
   return read(j, 1);
 }
 

@@ -10,8 +10,8 @@ namespace sluice::detail {
 
 struct token {
   enum kind_type { end, word, number, string, sign } kind = end;
-  std::size_t column = 1;      ///< where it starts, counted from 1
-  std::string text;            ///< of a string: without quotes and escapes; of a number: without separators
+  std::size_t column = 1;  ///< where it starts, counted from 1
+  std::string text;        ///< of a string: without quotes and escapes; of a number: without separators
 
   bool is(char c) const { return kind == sign && text[0] == c; }
   /// For messages: "and the text ends", "and found ','".

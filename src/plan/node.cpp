@@ -12,7 +12,7 @@ namespace sluice {
 
 namespace {
 
-std::atomic<const std::span<const op_info* const>*> scoped{nullptr};   // tests only; relaxed would do, nobody races
+std::atomic<const std::span<const op_info* const>*> scoped{nullptr};  // tests only; relaxed would do, nobody races
 
 [[noreturn]] void refuse(const node& n, std::string_view why) {
   throw error(invalid_argument_error(std::string(n.op->name) + ": " + std::string(why)));
@@ -37,7 +37,8 @@ void check_inputs(const node& n) {
 void check_arguments(const node& n) {
   auto& op = *n.op;
   bool may_lack_text = op.shape == op_info::source;
-  if (!n.has_text && !op.text_name.empty() && !may_lack_text) refuse(n, absl::StrCat("needs a ", std::string(op.text_name)));
+  if (!n.has_text && !op.text_name.empty() && !may_lack_text)
+    refuse(n, absl::StrCat("needs a ", std::string(op.text_name)));
   if (n.has_text && op.text_name.empty()) refuse(n, "takes no text");
   if (n.function && !op.accepts) refuse(n, "takes no function");
   if (n.function && !op.accepts(*n.function)) refuse(n, "cannot use a function of this form");
@@ -140,7 +141,7 @@ node_ptr with_path(const node_ptr& reader, std::string_view path) {
   }
   for (auto& input : n.inputs) input = with_path(input, path);
   n.lacks_path = false;
-  return std::make_shared<const node>(std::move(n));      // checked when the reader was made
+  return std::make_shared<const node>(std::move(n));  // checked when the reader was made
 }
 
 cardinality cardinality_of(const node& n) { return n.op->size ? n.op->size(n) : cardinality{}; }
@@ -153,14 +154,16 @@ bool same_plan(const node& a, const node& b) {
   };
   auto same = [](const node_ptr& x, const node_ptr& y) { return x && y ? same_plan(*x, *y) : x == y; };
   return a.op == b.op && a.fields == b.fields && a.has_text == b.has_text && a.text == b.text &&
-         same_function(a.function, b.function) && same(a.reader, b.reader) && std::ranges::equal(a.inputs, b.inputs, same);
+         same_function(a.function, b.function) && same(a.reader, b.reader) &&
+         std::ranges::equal(a.inputs, b.inputs, same);
 }
 
 namespace detail {
 
 void expect_type(const node& n, const element_type& t) {
   if (n.type == &t) return;
-  throw error(invalid_argument_error(absl::StrCat(std::string(n.op->name), ": the plan yields ", n.type->name, ", not ", t.name)));
+  throw error(invalid_argument_error(
+      absl::StrCat(std::string(n.op->name), ": the plan yields ", n.type->name, ", not ", t.name)));
 }
 
 }  // namespace detail

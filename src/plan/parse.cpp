@@ -38,9 +38,7 @@ class call_builder {
     check_required();
     try {
       return make_node(std::move(node_));
-    } catch (const plan_error&) {
-      throw;
-    } catch (const error& e) {
+    } catch (const plan_error&) { throw; } catch (const error& e) {
       throw plan_error(call_.column, e.why().message());
     }
   }
@@ -61,7 +59,8 @@ class call_builder {
     auto& op = *node_.op;
     if (op.shape == op_info::combine) return take_input(a);
     if (!op.text_name.empty() && !node_.has_text) {
-      if (a.kind != argument_syntax::quoted) fail(a.column, absl::StrCat("expected a ", std::string(op.text_name), " in quotes, and found ", shown(a)));
+      if (a.kind != argument_syntax::quoted)
+        fail(a.column, absl::StrCat("expected a ", std::string(op.text_name), " in quotes, and found ", shown(a)));
       node_.text = a.text;
       return node_.has_text = true;
     }
@@ -87,14 +86,16 @@ class call_builder {
       return;
     }
     if (!op.accepts) fail(a.column, absl::StrCat("expected a reader, such as tfrecord, and found ", shown(a)));
-    if (a.kind != argument_syntax::word) fail(a.column, absl::StrCat("expected the name of a function, and found ", shown(a)));
+    if (a.kind != argument_syntax::word)
+      fail(a.column, absl::StrCat("expected the name of a function, and found ", shown(a)));
     take_function(a);
   }
 
   void take_function(const argument_syntax& a) {
     auto forms = find_functions(a.text);
     if (forms.empty())
-      fail(a.column, absl::StrCat("no function is registered as ", a.text, detail::did_you_mean(a.text, function_names())));
+      fail(a.column,
+           absl::StrCat("no function is registered as ", a.text, detail::did_you_mean(a.text, function_names())));
     for (auto& f : forms)
       if (!node_.function && node_.op->accepts(*f)) node_.function = f;
     if (node_.function) return;
@@ -108,7 +109,8 @@ class call_builder {
       if (fields()[k].name == a.name) return set(k, a);
     std::vector<std::string> known;
     for (auto& f : fields()) known.emplace_back(f.name);
-    fail(a.name_column, absl::StrCat("has no ", a.name, known.empty() ? "" : absl::StrCat(" (it has ", absl::StrJoin(known, ", "), ")")));
+    fail(a.name_column, absl::StrCat("has no ", a.name,
+                                     known.empty() ? "" : absl::StrCat(" (it has ", absl::StrJoin(known, ", "), ")")));
   }
 
   void take_positional(const argument_syntax& a) {
@@ -125,7 +127,9 @@ class call_builder {
     std::string name(f.name);
     if (given_[k]) fail(a.column, name + " is given twice");
     given_[k] = true;
-    auto expected = a.kind == argument_syntax::plan ? "a value" : f.type->read(node_.fields.at(f), a.text, a.kind == argument_syntax::quoted);
+    auto expected = a.kind == argument_syntax::plan
+                        ? "a value"
+                        : f.type->read(node_.fields.at(f), a.text, a.kind == argument_syntax::quoted);
     if (!expected.empty()) fail(a.column, absl::StrCat(name, " expects ", expected, ", and is ", shown(a)));
     auto rule = f.type->check(node_.fields.at(f));
     if (!rule.empty()) fail(a.column, absl::StrCat(name, " must be ", rule, ", and is ", shown(a)));
@@ -133,7 +137,8 @@ class call_builder {
 
   void check_required() const {
     auto& op = *node_.op;
-    if (!op.text_name.empty() && !node_.has_text && !may_lack_path_) fail(call_.column, absl::StrCat("needs a ", std::string(op.text_name)));
+    if (!op.text_name.empty() && !node_.has_text && !may_lack_path_)
+      fail(call_.column, absl::StrCat("needs a ", std::string(op.text_name)));
     for (std::size_t k = 0; k != fields().size(); ++k)
       if (fields()[k].required && !given_[k]) fail(call_.column, absl::StrCat("needs ", std::string(fields()[k].name)));
   }

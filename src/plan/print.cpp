@@ -18,7 +18,10 @@ void quote(std::string_view s, std::string& out) {
       case '\t': out += "\\t"; break;
       case '\r': out += "\\r"; break;
       case '"':
-      case '\\': out += '\\'; out += c; break;
+      case '\\':
+        out += '\\';
+        out += c;
+        break;
       default:
         if (auto u = static_cast<unsigned char>(c); u < 0x20 || u == 0x7F) {
           out += "\\x";
@@ -121,8 +124,10 @@ std::uint64_t fingerprint(const node& n) {
 
 status serialisable(const node& n) {
   if (n.function && n.function->name.empty())
-    return failed_precondition_error(absl::StrCat(stage_text(n), " holds a lambda or data of the program, which cannot be written down; "
-                                                  "name the function with SLUICE_FUNCTION"));
+    return failed_precondition_error(
+        absl::StrCat(stage_text(n),
+                     " holds a lambda or data of the program, which cannot be written down; "
+                     "name the function with SLUICE_FUNCTION"));
   if (n.reader)
     if (auto s = serialisable(*n.reader); !s.ok()) return s;
   for (auto& input : n.inputs)

@@ -10,15 +10,15 @@
 namespace sluice::detail {
 
 struct call_syntax;
-using plan_syntax = std::vector<call_syntax>;      ///< calls joined by bars
+using plan_syntax = std::vector<call_syntax>;  ///< calls joined by bars
 
 struct argument_syntax {
   enum kind_type { word, number, quoted, plan } kind = word;
-  std::size_t column = 0;           ///< of the value
+  std::size_t column = 0;  ///< of the value
   std::size_t name_column = 0;
-  std::string name;                 ///< empty: given by position
-  std::string text;                 ///< of a word, number or string
-  plan_syntax calls;                ///< of a plan, and of a word, which may be one
+  std::string name;   ///< empty: given by position
+  std::string text;   ///< of a word, number or string
+  plan_syntax calls;  ///< of a plan, and of a word, which may be one
 };
 
 struct call_syntax {

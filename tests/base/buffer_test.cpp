@@ -41,7 +41,8 @@ TEST_CASE("a large buffer comes back from the pool, a small one does not go ther
 
 TEST_CASE("the pool is bounded") {
   std::vector<buffer_ref> held;
-  for (std::size_t bytes = 0; bytes <= buffer::kParkedBytesMax + (8u << 20); bytes += 4u << 20) held.emplace_back(buffer::make(4u << 20));
+  for (std::size_t bytes = 0; bytes <= buffer::kParkedBytesMax + (8u << 20); bytes += 4u << 20)
+    held.emplace_back(buffer::make(4u << 20));
   held.clear();
   CHECK(buffer::parked_bytes() <= buffer::kParkedBytesMax);
   CHECK(buffer::parked_bytes() > buffer::kParkedBytesMax / 2);
@@ -57,14 +58,16 @@ TEST_CASE("the account is credited once, by the last reference on whatever threa
   b->add_references(kThreads * kEach);
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t != kThreads; ++t)
-    threads.emplace_back([b] { for (std::uint32_t i = 0; i != kEach; i += 10) b->drop_references(10); });
+    threads.emplace_back([b] {
+      for (std::uint32_t i = 0; i != kEach; i += 10) b->drop_references(10);
+    });
   for (auto& t : threads) t.join();
   CHECK(account.released == 0);
   CHECK(b->unshared());
   b->drop_references(1);
   CHECK(account.released == 1 << 20);
   CHECK(account.references == 0);
-  buffer_ref next(buffer::make(1 << 20));      // the same block, charged to nobody
+  buffer_ref next(buffer::make(1 << 20));  // the same block, charged to nobody
   next = buffer_ref();
   CHECK(account.released == 1 << 20);
 }

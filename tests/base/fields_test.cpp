@@ -23,8 +23,9 @@ struct all_options {
 
 }  // namespace fields_test
 
-template <>
-const sluice::field_list& sluice::fields_of<fields_test::all_options>() { return make_field_list<fields_test::all_options>(); }
+template <> const sluice::field_list& sluice::fields_of<fields_test::all_options>() {
+  return make_field_list<fields_test::all_options>();
+}
 
 using namespace sluice;
 using fields_test::all_options;
@@ -73,7 +74,7 @@ TEST_CASE("codecs say what they expect and which rule is broken") {
   CHECK(read(o, "kind", "plum") == "");
   CHECK(o.as<all_options>().kind == fields_test::fruit::plum);
   CHECK(read(o, "memory", "2 parsecs") == "expects a size in bytes, such as 64MiB");
-  CHECK(o.check() == "size must be at least 1, and is 0" );
+  CHECK(o.check() == "size must be at least 1, and is 0");
   CHECK(read(o, "size", "1") == "");
   CHECK(o.check() == "offset must be given");
 }

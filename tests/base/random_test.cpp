@@ -12,7 +12,7 @@
 using namespace sluice;
 
 TEST_CASE("draws are the same for ever: checkpoints depend on them") {
-  CHECK(mix(0) == 0xe220a8397b1dcdafu);            // SplitMix64's first output from state 0, as published
+  CHECK(mix(0) == 0xe220a8397b1dcdafu);  // SplitMix64's first output from state 0, as published
   CHECK(mix(0x9e3779b97f4a7c15u) == 0x6e789e6aa1b965f4u);
   CHECK(draw(7, 0, 1000) == draw(7, 0, 1000));
   CHECK(draw(7, 12345, 1) == 0);
@@ -30,7 +30,7 @@ TEST_CASE("draws are even over their range and independent between derived seeds
     }
     double chi = 0, expected = static_cast<double>(kDraws) / kSlots;
     for (double h : hits) chi += (h - expected) * (h - expected) / expected;
-    CHECK(chi < 63 + 5 * std::sqrt(2 * 63.0));     // five standard deviations of a chi² with 63 degrees
+    CHECK(chi < 63 + 5 * std::sqrt(2 * 63.0));  // five standard deviations of a chi² with 63 degrees
     CHECK(std::abs(static_cast<double>(equal) - expected) < 5 * std::sqrt(expected));
   }
 }

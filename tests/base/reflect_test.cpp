@@ -11,19 +11,44 @@
 
 namespace {
 
-struct base { int a; };
-struct derived : base { double b; };
-struct move_only { std::unique_ptr<int> p; const int constant = 3; };
-struct not_default { explicit not_default(int) {} };
-struct holds_one { not_default inner; std::string name; };
-template <class T> struct generic { T first; std::vector<T> second; };
-struct arrays { int before; float values[4]; char text[2][3]; int after; };
-struct nested { arrays inner; std::map<int, std::string> table; std::optional<std::string> maybe; };
+struct base {
+  int a;
+};
+struct derived : base {
+  double b;
+};
+struct move_only {
+  std::unique_ptr<int> p;
+  const int constant = 3;
+};
+struct not_default {
+  explicit not_default(int) {}
+};
+struct holds_one {
+  not_default inner;
+  std::string name;
+};
+template <class T> struct generic {
+  T first;
+  std::vector<T> second;
+};
+struct arrays {
+  int before;
+  float values[4];
+  char text[2][3];
+  int after;
+};
+struct nested {
+  arrays inner;
+  std::map<int, std::string> table;
+  std::optional<std::string> maybe;
+};
 struct empty {};
-struct many { int a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24; };
+struct many {
+  int a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24;
+};
 
-template <class T>
-std::string names() {
+template <class T> std::string names() {
   std::string all;
   for (auto n : sluice::member_names<T>) all += std::string(n) + " ";
   return all;
@@ -41,13 +66,16 @@ TEST_CASE("members are counted and named, whatever they are") {
   CHECK(names<nested>() == "inner table maybe ");
   CHECK(names<empty>() == "");
   CHECK(member_count<many> == 24);
-  struct local { int x; int y; };
+  struct local {
+    int x;
+    int y;
+  };
   CHECK(names<local>() == "x y ");
 }
 
 TEST_CASE("members are reached by reference") {
   arrays a{1, {1, 2, 3, 4}, {}, 5};
-  with_members(a, [](int& before, float (&values)[4], auto&, int& after) {
+  with_members(a, [](int& before, float(&values)[4], auto&, int& after) {
     before = 10;
     values[3] = 40;
     after = 50;

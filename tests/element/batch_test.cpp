@@ -23,8 +23,7 @@ void fill(slab& s, int n) {
   s.set_live(0, static_cast<std::size_t>(n));
 }
 
-template <class T>
-std::string json(const T& v) {
+template <class T> std::string json(const T& v) {
   std::string out;
   print(type_of<T>(), &v, out);
   return out;
@@ -115,7 +114,10 @@ TEST_CASE("a batch is copied deeply and counts its bytes") {
 
 TEST_CASE("a batch made by the engine of a type no C++ code names prints alike") {
   auto* made = struct_of("made", {{"text", 0, &type_of<std::string>()}, {"label", 0, &type_of<std::int64_t>()}});
-  struct same { std::string text; std::int64_t label; };
+  struct same {
+    std::string text;
+    std::int64_t label;
+  };
   same rows[2] = {{"first", 1}, {"a second row with a text of some length", 2}};
   batch_storage b;
   alignas(same) char room[sizeof rows];

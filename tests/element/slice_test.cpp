@@ -75,7 +75,7 @@ TEST_CASE("compacted slices let a large buffer go and keep their bytes") {
   CHECK(t.footprint(t, s.begin(), 100) == before);
   auto* owner = s.view().as<record>()[99].owner();
   t.compact(t, s.begin(), 100);
-  CHECK(s.view().as<record>()[99].owner() == owner);      // compact already
+  CHECK(s.view().as<record>()[99].owner() == owner);  // compact already
 }
 
 TEST_CASE("a record is a text to the engine") {

@@ -50,8 +50,7 @@ class secretive {
   int value_ = 3;
 };
 
-template <class T>
-std::string json(const T& v) {
+template <class T> std::string json(const T& v) {
   std::string out;
   sluice::print(sluice::type_of<T>(), &v, out);
   return out;
@@ -139,12 +138,17 @@ TEST_CASE("elements print as JSON") {
 }
 
 TEST_CASE("texts are valid JSON whatever their bytes") {
-  auto quoted = [](std::string_view s) { std::string out; print_json_string(s, out); return out; };
+  auto quoted = [](std::string_view s) {
+    std::string out;
+    print_json_string(s, out);
+    return out;
+  };
   CHECK(quoted("a\"b\\c\n\t\x01") == R"("a\"b\\c\n\t\u0001")");
   CHECK(quoted("größe €, 𝄞") == "\"größe €, 𝄞\"");
-  CHECK(quoted("\xff" "a\xc3") == R"("\u00ffa\u00c3")");
-  CHECK(quoted("\xc0\xaf") == R"("\u00c0\u00af")");              // overlong
-  CHECK(quoted("\xed\xa0\x80") == R"("\u00ed\u00a0\u0080")");    // a surrogate
+  CHECK(quoted("\xff"
+               "a\xc3") == R"("\u00ffa\u00c3")");
+  CHECK(quoted("\xc0\xaf") == R"("\u00c0\u00af")");            // overlong
+  CHECK(quoted("\xed\xa0\x80") == R"("\u00ed\u00a0\u0080")");  // a surrogate
   CHECK(quoted(std::string_view("\0", 1)) == R"("\u0000")");
 }
 
@@ -183,8 +187,7 @@ TEST_CASE("what cannot be copied or default-constructed has no kernel for it") {
 
 namespace {
 
-template <class T>
-void agree(bool expected) {
+template <class T> void agree(bool expected) {
   INFO(type_of<T>().name);
   CHECK(stackable<T> == expected);
   CHECK(can_stack(type_of<T>()) == expected);

@@ -102,28 +102,51 @@ cardinality taken(const node& n) {
 }
 cardinality counted(const node& n) { return cardinality::of(n.as<range_options>().stop); }
 
-const op_info kRange{.name = "range", .doc = "0, 1, 2 …", .shape = op_info::source, .fields = make_field_list<range_options>, .type = number, .size = counted};
-const op_info kLines{.name = "lines", .doc = "", .shape = op_info::source, .fields = make_field_list<file_options>, .text_name = "path", .type = text};
+const op_info kRange{.name = "range",
+                     .doc = "0, 1, 2 …",
+                     .shape = op_info::source,
+                     .fields = make_field_list<range_options>,
+                     .type = number,
+                     .size = counted};
+const op_info kLines{.name = "lines",
+                     .doc = "",
+                     .shape = op_info::source,
+                     .fields = make_field_list<file_options>,
+                     .text_name = "path",
+                     .type = text};
 const op_info kShuffle{.name = "shuffle", .doc = "", .fields = make_field_list<shuffle_options>, .type = same_as_input};
-const op_info kTake{.name = "take", .doc = "", .fields = make_field_list<number_options>, .type = same_as_input, .size = taken};
-const op_info kRepeat{.name = "repeat", .doc = "", .fields = make_field_list<repeat_options>, .positional = 1, .type = same_as_input};
-const op_info kPrefetch{.name = "prefetch", .doc = "", .fields = make_field_list<prefetch_options>, .positional = 1, .type = same_as_input};
+const op_info kTake{
+    .name = "take", .doc = "", .fields = make_field_list<number_options>, .type = same_as_input, .size = taken};
+const op_info kRepeat{
+    .name = "repeat", .doc = "", .fields = make_field_list<repeat_options>, .positional = 1, .type = same_as_input};
+const op_info kPrefetch{
+    .name = "prefetch", .doc = "", .fields = make_field_list<prefetch_options>, .positional = 1, .type = same_as_input};
 const op_info kBatch{.name = "batch", .doc = "", .fields = make_field_list<shuffle_options>, .type = stacked};
 const op_info kCache{.name = "cache", .doc = "", .text_name = "path", .type = same_as_input};
-const op_info kMap{.name = "map", .doc = "", .fields = make_field_list<work_options>, .accepts = is_function, .type = mapped};
+const op_info kMap{
+    .name = "map", .doc = "", .fields = make_field_list<work_options>, .accepts = is_function, .type = mapped};
 const op_info kFilter{.name = "filter", .doc = "", .accepts = is_predicate, .type = same_as_input};
-const op_info kInterleave{.name = "interleave", .doc = "", .fields = make_field_list<interleave_options>, .accepts = is_function, .reader = op_info::needs_path, .type = flattened};
+const op_info kInterleave{.name = "interleave",
+                          .doc = "",
+                          .fields = make_field_list<interleave_options>,
+                          .accepts = is_function,
+                          .reader = op_info::needs_path,
+                          .type = flattened};
 const op_info kFlatMap{.name = "flat_map", .doc = "", .reader = op_info::any_plan, .type = flattened};
 const op_info kZip{.name = "zip", .doc = "", .shape = op_info::combine, .type = zipped};
-const op_info kSample{.name = "sample_from", .doc = "", .shape = op_info::combine, .fields = make_field_list<sample_options>, .type = all_alike};
+const op_info kSample{.name = "sample_from",
+                      .doc = "",
+                      .shape = op_info::combine,
+                      .fields = make_field_list<sample_options>,
+                      .type = all_alike};
 
 }  // namespace
 
 namespace test {
 
 std::span<const op_info* const> fake_operators() {
-  static const op_info* const all[] = {&kRange, &kLines, &kShuffle, &kTake, &kRepeat, &kPrefetch, &kBatch, &kCache,
-                                       &kMap, &kFilter, &kInterleave, &kFlatMap, &kZip, &kSample};
+  static const op_info* const all[] = {&kRange, &kLines, &kShuffle, &kTake,       &kRepeat,  &kPrefetch, &kBatch,
+                                       &kCache, &kMap,   &kFilter,  &kInterleave, &kFlatMap, &kZip,      &kSample};
   return all;
 }
 
@@ -162,10 +185,13 @@ class plan_generator {
 
  private:
   std::uint64_t chance(std::uint64_t n) { return random_() % n; }
-  std::int64_t whole() { return static_cast<std::int64_t>(chance(2) ? chance(100) : random_() >> 1) * (chance(3) ? 1 : -1); }
+  std::int64_t whole() {
+    return static_cast<std::int64_t>(chance(2) ? chance(100) : random_() >> 1) * (chance(3) ? 1 : -1);
+  }
 
   std::string hostile() {
-    static constexpr std::string_view kPieces[] = {"a", "/", "\"", "\\", "\n", "\t", "\r", "\x01", "\xff", "ü", "#", "|", ")", "{", " ", "\x7f"};
+    static constexpr std::string_view kPieces[] = {"a",    "/", "\"", "\\", "\n", "\t", "\r", "\x01",
+                                                   "\xff", "ü", "#",  "|",  ")",  "{",  " ",  "\x7f"};
     std::string s;
     for (auto n = chance(12); n != 0; --n) s += kPieces[chance(std::size(kPieces))];
     if (chance(20) == 0) s += '\0';
@@ -174,7 +200,8 @@ class plan_generator {
 
   node_ptr source(bool reader) {
     if (reader || chance(2)) {
-      file_options o{.compression = static_cast<compression>(chance(4)), .buffer = static_cast<std::int64_t>(chance(1u << 24))};
+      file_options o{.compression = static_cast<compression>(chance(4)),
+                     .buffer = static_cast<std::int64_t>(chance(1u << 24))};
       if (reader) return make_reader("lines", options::of(o));
       return make_source("lines", options::of(o), hostile());
     }

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "sluice/plan/node.hpp"
 #include "sluice/plan/function.hpp"
+#include "sluice/plan/node.hpp"
 
 namespace sluice::test {
 

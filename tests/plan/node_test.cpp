@@ -16,9 +16,7 @@ namespace {
 std::string why(void (*f)()) {
   try {
     f();
-  } catch (const error& e) {
-    return std::string(e.why().message());
-  }
+  } catch (const error& e) { return std::string(e.why().message()); }
   return "nothing was thrown";
 }
 
@@ -52,16 +50,19 @@ TEST_CASE("a function's version is part of the fingerprint and is checked in JSO
 
 TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
   scoped_operators scope(test::fake_operators());
-  CHECK(plan_json(*parse_plan("range(5) | shuffle(10, seed=7) | prefetch(2)")) ==
-        R"({"op":"prefetch","fields":{"buffer_size":2},"inputs":[{"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range","fields":{"stop":5}}]}]})");
+  CHECK(
+      plan_json(*parse_plan("range(5) | shuffle(10, seed=7) | prefetch(2)")) ==
+      R"({"op":"prefetch","fields":{"buffer_size":2},"inputs":[{"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range","fields":{"stop":5}}]}]})");
   CHECK(why([] { parse_plan_json("{"); }).find("the plan is not JSON") == 0);
   CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is [1]");
   CHECK(why([] { parse_plan_json("{}"); }) == "a plan lacks \"op\"");
   CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such stage; did you mean range?");
   CHECK(why([] { parse_plan_json(R"({"op":"range"})"); }) == "range: stop must be given");
-  CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":"x"}})"); }) == "range: stop expects a whole number, and is \"x\"");
+  CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":"x"}})"); }) ==
+        "range: stop expects a whole number, and is \"x\"");
   CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1,"end":1}})"); }) == "range: has no end");
-  CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1},"colour":1})"); }) == "range: a stage has no \"colour\"");
+  CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1},"colour":1})"); }) ==
+        "range: a stage has no \"colour\"");
   CHECK(why([] { parse_plan_json(R"({"op":"shuffle","fields":{"buffer_size":1}})"); }) == "shuffle: needs an input");
 }
 
@@ -97,8 +98,9 @@ TEST_CASE("names registered twice must mean the same") {
   test::register_fake_functions();
   test::register_fake_functions();
   CHECK(find_functions("length_of").size() == 2);
-  CHECK(why([] { add_function(std::make_shared<test::fake_function>("length_of", 4, &type_of<std::string>(), nullptr)); })
-            .find("registered twice") != std::string::npos);
+  CHECK(why([] {
+          add_function(std::make_shared<test::fake_function>("length_of", 4, &type_of<std::string>(), nullptr));
+        }).find("registered twice") != std::string::npos);
 }
 
 namespace {
@@ -110,7 +112,9 @@ preserving fake_shuffle() {
 preserving fake_prefetch() { return {"prefetch", options(find_op("prefetch")->fields())}; }
 
 struct fake_lines {
-  file_reader<std::string> as_reader() const { return file_reader<std::string>(make_reader("lines", options(find_op("lines")->fields()))); }
+  file_reader<std::string> as_reader() const {
+    return file_reader<std::string>(make_reader("lines", options(find_op("lines")->fields())));
+  }
 };
 
 template <class T> struct batch_stage : stage_base_tag {

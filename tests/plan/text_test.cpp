@@ -82,27 +82,35 @@ TEST_CASE("an error in a plan names its column") {
            {"range(5) | shuffle(0)", 20, "column 20: shuffle: buffer_size must be at least 1, and is 0"},
            {"range(5) | shuffle(ten)", 20, "column 20: shuffle: buffer_size expects a whole number, and is ten"},
            {"range(5) | shuffle(\"10\")", 20, "column 20: shuffle: buffer_size expects a whole number, and is \"10\""},
-           {"range(5) | shuffle(99999999999999999999)", 20, "column 20: shuffle: buffer_size expects a whole number, and is 99999999999999999999"},
+           {"range(5) | shuffle(99999999999999999999)", 20,
+            "column 20: shuffle: buffer_size expects a whole number, and is 99999999999999999999"},
            {"range(5) | shuffle", 12, "column 12: shuffle: needs buffer_size"},
            {"range(5) | shuffle(10, 7)", 24, "column 24: shuffle: 7 needs a name, such as seed=7"},
-           {"range(5) | shuffle(10, sead=7)", 24, "column 24: shuffle: has no sead (it has buffer_size, seed, reshuffle_each_iteration)"},
+           {"range(5) | shuffle(10, sead=7)", 24,
+            "column 24: shuffle: has no sead (it has buffer_size, seed, reshuffle_each_iteration)"},
            {"range(5) | shuffle(10, buffer_size=7)", 36, "column 36: shuffle: buffer_size is given twice"},
            {"range(5) | take(1, 2)", 20, "column 20: take: takes no more values, and found 2"},
-           {"lines(\"f\") | map(length_of, order=random)", 35, "column 35: map: order expects deterministic or sloppy, and is random"},
-           {"lines(\"f\") | map(length_of, parallelism=0)", 41, "column 41: map: parallelism must be at least 1, or autotune, and is 0"},
+           {"lines(\"f\") | map(length_of, order=random)", 35,
+            "column 35: map: order expects deterministic or sloppy, and is random"},
+           {"lines(\"f\") | map(length_of, parallelism=0)", 41,
+            "column 41: map: parallelism must be at least 1, or autotune, and is 0"},
            {"range(5) | map(length_of)", 12, "column 12: map: expects string, and gets int64"},
-           {"range(5) | map(lenght_of)", 16, "column 16: map: no function is registered as lenght_of; did you mean length_of?"},
-           {"range(5) | filter(next_of)", 19, "column 19: filter: next_of cannot be its function: it makes int64 of int64"},
+           {"range(5) | map(lenght_of)", 16,
+            "column 16: map: no function is registered as lenght_of; did you mean length_of?"},
+           {"range(5) | filter(next_of)", 19,
+            "column 19: filter: next_of cannot be its function: it makes int64 of int64"},
            {"range(5) | map", 12, "column 12: map: needs a function"},
            {"lines(\"f\") | interleave", 14, "column 14: interleave: needs a function or a reader, such as tfrecord"},
-           {"lines(\"f\") | interleave(lines(\"g\"))", 25, "column 25: interleave: the reader has its path already; it gets one from each element"},
+           {"lines(\"f\") | interleave(lines(\"g\"))", 25,
+            "column 25: interleave: the reader has its path already; it gets one from each element"},
            {"range(5) | interleave(lines)", 12, "column 12: interleave: expects paths, and gets int64"},
            {"lines", 1, "column 1: lines: needs a path"},
            {"lines(f)", 7, "column 7: lines: expected a path in quotes, and found f"},
            {"take(5)", 1, "column 1: take: a plan starts with a source"},
            {"range(5) | range(5)", 12, "column 12: range: a source takes no input"},
            {"zip(range(1))", 1, "column 1: zip: needs two inputs or more"},
-           {"range(5) | map(<lambda>)", 16, "column 16: a lambda cannot be written down; name the function with SLUICE_FUNCTION"},
+           {"range(5) | map(<lambda>)", 16,
+            "column 16: a lambda cannot be written down; name the function with SLUICE_FUNCTION"},
            {"range(5", 8, "column 8: range: expected ',' or ')', and the text ends"},
            {"range(5) take(1)", 10, "column 10: expected '|' or the end, and found 'take'"},
            {"range(5) |", 11, "column 11: expected a stage, and the text ends"},
@@ -141,8 +149,10 @@ TEST_CASE("random plans are equal after text and after JSON") {
     INFO(text);
     auto again = parse_plan(text);
     auto of_json = parse_plan_json(plan_json(*plan));
-    bool text_holds = same_plan(*plan, *again) && again->type == plan->type && fingerprint(*again) == fingerprint(*plan);
-    bool json_holds = same_plan(*plan, *of_json) && of_json->type == plan->type && fingerprint(*of_json) == fingerprint(*plan);
+    bool text_holds =
+        same_plan(*plan, *again) && again->type == plan->type && fingerprint(*again) == fingerprint(*plan);
+    bool json_holds =
+        same_plan(*plan, *of_json) && of_json->type == plan->type && fingerprint(*of_json) == fingerprint(*plan);
     if (!text_holds || !json_holds || plan_text(*again) != text) {
       CHECK(text_holds);
       CHECK(json_holds);
@@ -150,7 +160,7 @@ TEST_CASE("random plans are equal after text and after JSON") {
       return;
     }
   }
-  CHECK(longest > 1000);      // the generator does make large plans
+  CHECK(longest > 1000);  // the generator does make large plans
 }
 
 TEST_CASE("damaged texts are refused at a column inside the text, or are plans") {

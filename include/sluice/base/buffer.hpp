@@ -87,10 +87,17 @@ class buffer_ref {
   buffer_ref() noexcept = default;
   /// Takes over one reference that the caller has.
   explicit buffer_ref(buffer* b) noexcept : buffer_(b) {}
-  buffer_ref(const buffer_ref& o) noexcept : buffer_(o.buffer_) { if (buffer_) buffer_->add_references(1); }
+  buffer_ref(const buffer_ref& o) noexcept : buffer_(o.buffer_) {
+    if (buffer_) buffer_->add_references(1);
+  }
   buffer_ref(buffer_ref&& o) noexcept : buffer_(std::exchange(o.buffer_, nullptr)) {}
-  buffer_ref& operator=(buffer_ref o) noexcept { std::swap(buffer_, o.buffer_); return *this; }
-  ~buffer_ref() { if (buffer_) buffer_->drop_references(1); }
+  buffer_ref& operator=(buffer_ref o) noexcept {
+    std::swap(buffer_, o.buffer_);
+    return *this;
+  }
+  ~buffer_ref() {
+    if (buffer_) buffer_->drop_references(1);
+  }
 
   buffer* get() const noexcept { return buffer_; }
   buffer* operator->() const noexcept { return buffer_; }

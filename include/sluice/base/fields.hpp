@@ -61,7 +61,7 @@ inline constexpr knob autotune{knob::kAutotune};
 
 /// Where random draws start.
 struct seed {
-  static constexpr std::int64_t kDrawn = -1;   ///< drawn once per run
+  static constexpr std::int64_t kDrawn = -1;  ///< drawn once per run
   std::int64_t value = kDrawn;
   constexpr seed() = default;
   constexpr seed(std::int64_t v) : value(v) {}  // NOLINT
@@ -101,14 +101,13 @@ class codec {
   ~codec() = default;
 };
 
-template <class T>
-const codec& codec_of();
+template <class T> const codec& codec_of();
 
 struct field {
   std::string_view name;
   std::size_t offset;
   const codec* type;
-  bool required;           ///< the default breaks the type's own rule
+  bool required;  ///< the default breaks the type's own rule
 };
 
 struct field_list {
@@ -118,20 +117,17 @@ struct field_list {
 };
 
 /// Declared for each options struct in its header, defined in its source, so that users of the header pay nothing.
-template <class Options>
-const field_list& fields_of();
+template <class Options> const field_list& fields_of();
 
 /// An options struct with its type forgotten.
 class options {
  public:
   /// Defaults.
   explicit options(const field_list& list) : list_(&list), bytes_(list.defaults) {}
-  template <class Options>
-  static options of(const Options& o) { return options(fields_of<Options>(), &o, sizeof o); }
+  template <class Options> static options of(const Options& o) { return options(fields_of<Options>(), &o, sizeof o); }
 
   /// The struct again. The list must be that of Options.
-  template <class Options>
-  Options as() const {
+  template <class Options> Options as() const {
     Options o;
     std::memcpy(static_cast<void*>(&o), bytes_.data(), sizeof o);
     return o;
@@ -157,9 +153,8 @@ template <> const field_list& fields_of<no_fields>();
 
 namespace detail {
 
-template <class E, E Value>
-consteval std::string_view enumerator_name() {
-  std::string_view s = __PRETTY_FUNCTION__;          // "… Value = sluice::order::sloppy]", or "(sluice::order)7"
+template <class E, E Value> consteval std::string_view enumerator_name() {
+  std::string_view s = __PRETTY_FUNCTION__;  // "… Value = sluice::order::sloppy]", or "(sluice::order)7"
   s = s.substr(s.find("Value = ") + 8);
   s = s.substr(0, s.find_first_of(";]"));
   if (s.find(')') != s.npos) return {};
@@ -169,8 +164,7 @@ consteval std::string_view enumerator_name() {
 /// The codec of an enum of one byte whose values are 0, 1, 2 …
 const codec& enum_codec(const std::string_view* names, std::size_t n);
 
-template <class E>
-const codec& codec_of_enum() {
+template <class E> const codec& codec_of_enum() {
   static_assert(sizeof(E) == 1, "sluice: an enum among options has std::uint8_t underneath");
   static constexpr auto names = []<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<std::string_view, sizeof...(I)>{enumerator_name<E, static_cast<E>(I)>()...};
@@ -183,8 +177,7 @@ field_list completed(field_list list);
 
 }  // namespace detail
 
-template <class T>
-const codec& codec_of() {
+template <class T> const codec& codec_of() {
   static_assert(std::is_enum_v<T>, "sluice: no codec for a field of this type (base/fields.hpp has those there are)");
   return detail::codec_of_enum<T>();
 }
@@ -198,16 +191,17 @@ template <> const codec& codec_of<seed>();
 template <> const codec& codec_of<byte_size>();
 
 /// Called in the operator's source.
-template <class Options>
-const field_list& make_field_list() {
-  static_assert(std::is_trivially_copyable_v<Options>, "sluice: options hold plain values; what owns is an argument of its own");
+template <class Options> const field_list& make_field_list() {
+  static_assert(std::is_trivially_copyable_v<Options>,
+                "sluice: options hold plain values; what owns is an argument of its own");
   static const field_list list = [] {
     field_list l;
     Options o{};
     auto* base = reinterpret_cast<const char*>(&o);
     with_members(o, [&](auto&... m) {
       std::size_t k = 0;
-      (l.fields.push_back({member_names<Options>[k++], static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base),
+      (l.fields.push_back({member_names<Options>[k++],
+                           static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base),
                            &codec_of<std::remove_cvref_t<decltype(m)>>(), false}),
        ...);
       (void)k;

@@ -22,7 +22,9 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
 
 /// A seed for something of its own (an epoch, a stage, a worker): derive(derive(s, a), b) and derive(derive(s, b), a)
 /// are unrelated.
-constexpr std::uint64_t derive(std::uint64_t seed, std::uint64_t key) noexcept { return mix(seed ^ mix(key ^ 0x5851f42d4c957f2du)); }
+constexpr std::uint64_t derive(std::uint64_t seed, std::uint64_t key) noexcept {
+  return mix(seed ^ mix(key ^ 0x5851f42d4c957f2du));
+}
 
 /// The counter-th word of a seed's stream.
 constexpr std::uint64_t draw(std::uint64_t seed, std::uint64_t counter) noexcept { return mix(seed ^ mix(counter)); }

@@ -26,30 +26,25 @@
 
 namespace sluice {
 
-template <class T>
-concept tuple_like = requires { std::tuple_size<T>::value; };
+template <class T> concept tuple_like = requires { std::tuple_size<T>::value; };
 
-template <class T>
-concept reflectable = std::is_aggregate_v<T> && std::is_class_v<T> && !tuple_like<T>;
+template <class T> concept reflectable = std::is_aggregate_v<T> && std::is_class_v<T> && !tuple_like<T>;
 
 namespace detail {
 
 /// Converts to any member, never to the aggregate itself: {x} must not be taken for a copy.
-template <class T>
-struct any_but_self {
+template <class T> struct any_but_self {
   template <class U>
     requires(!std::is_same_v<U, T>)
   operator U() const noexcept;
 };
 
-template <class T, std::size_t... I>
-constexpr bool takes(std::index_sequence<I...>) {
+template <class T, std::size_t... I> constexpr bool takes(std::index_sequence<I...>) {
   return requires { T{(void(I), any_but_self<T>{})...}; };
 }
 
 /// Initialisers T takes with inner braces left out: `float v[4]` counts as 4 here.
-template <class T, std::size_t N = 0>
-constexpr std::size_t flat_count() {
+template <class T, std::size_t N = 0> constexpr std::size_t flat_count() {
   static_assert(N <= 256, "sluice: a structure with more than 256 initialisers cannot be an element");
   if constexpr (takes<T>(std::make_index_sequence<N + 1>{})) return flat_count<T, N + 1>();
   else return N;
@@ -63,8 +58,7 @@ constexpr bool takes_braced(std::index_sequence<Before...>, std::index_sequence<
 }
 
 /// Flat initialisers of the member that starts at position `At`: more than one for an array.
-template <class T, std::size_t Flat, std::size_t At, std::size_t Width = 2>
-constexpr std::size_t width() {
+template <class T, std::size_t Flat, std::size_t At, std::size_t Width = 2> constexpr std::size_t width() {
   if constexpr (At + Width > Flat) {
     return 1;
   } else {
@@ -73,34 +67,33 @@ constexpr std::size_t width() {
     using after = std::make_index_sequence<Flat - At - Width>;
     using too_many = std::make_index_sequence<Flat - At - Width + 1>;
     if constexpr (!takes_braced<T>(before{}, in{}, std::index_sequence<>{})) return 1;
-    else if constexpr (takes_braced<T>(before{}, in{}, after{}) && !takes_braced<T>(before{}, in{}, too_many{})) return Width;
+    else if constexpr (takes_braced<T>(before{}, in{}, after{}) && !takes_braced<T>(before{}, in{}, too_many{}))
+      return Width;
     else return width<T, Flat, At, Width + 1>();
   }
 }
 
-template <class T, std::size_t Flat, std::size_t At = 0>
-constexpr std::size_t count_members() {
+template <class T, std::size_t Flat, std::size_t At = 0> constexpr std::size_t count_members() {
   if constexpr (At == Flat) return 0;
   else return 1 + count_members<T, Flat, At + width<T, Flat, At>()>();
 }
 
-template <class T> struct fake { T value; };
+template <class T> struct fake {
+  T value;
+};
 template <class T> extern const fake<T> fake_object;
 
 /// T as the compiler spells it. Differs between compilers: only its last word, for the user's own types, is shown.
-template <class T>
-constexpr std::string_view pretty_type() {
+template <class T> constexpr std::string_view pretty_type() {
   std::string_view s = __PRETTY_FUNCTION__;
   s = s.substr(s.find("T = ") + 4);
   return s.substr(0, s.find_first_of(";]"));
 }
 
-template <auto Pointer>
-consteval std::string_view pretty_pointer() { return __PRETTY_FUNCTION__; }
+template <auto Pointer> consteval std::string_view pretty_pointer() { return __PRETTY_FUNCTION__; }
 
 /// gcc ends in "(& fake_object<T>.fake<T>::value.T::label)", clang in "&fake_object.value.label".
-template <auto Pointer>
-consteval std::string_view member_name() {
+template <auto Pointer> consteval std::string_view member_name() {
   std::string_view s = pretty_pointer<Pointer>();
   s = s.substr(0, s.find_first_of(";]", s.find("Pointer = ")));
   while (!s.empty() && (s.back() == ')' || s.back() == ' ')) s.remove_suffix(1);
@@ -113,13 +106,15 @@ template <reflectable T>
 inline constexpr std::size_t member_count = detail::count_members<T, detail::flat_count<T>()>();
 
 /// Returns f(m1, m2, …) with a reference to each member.
-template <class S, class F>
-constexpr decltype(auto) with_members(S&& s, F&& f) {
+template <class S, class F> constexpr decltype(auto) with_members(S&& s, F&& f) {
   constexpr auto n = member_count<std::remove_cvref_t<S>>;
   static_assert(n <= 24, "sluice: a structure with more than 24 members cannot be an element; nest it");
   if constexpr (n == 0) return f();
-#define SLUICE_BIND(N, ...) \
-  else if constexpr (n == N) { auto& [__VA_ARGS__] = s; return f(__VA_ARGS__); }
+#define SLUICE_BIND(N, ...)    \
+  else if constexpr (n == N) { \
+    auto& [__VA_ARGS__] = s;   \
+    return f(__VA_ARGS__);     \
+  }
   SLUICE_BIND(1, a)
   SLUICE_BIND(2, a, b)
   SLUICE_BIND(3, a, b, c)
@@ -149,20 +144,17 @@ constexpr decltype(auto) with_members(S&& s, F&& f) {
 
 namespace detail {
 
-template <class T>
-constexpr auto addresses() {
+template <class T> constexpr auto addresses() {
   return with_members(fake_object<T>.value, [](auto&... m) { return std::tuple<decltype(&m)...>(&m...); });
 }
-template <class T, std::size_t... I>
-constexpr auto names(std::index_sequence<I...>) {
+template <class T, std::size_t... I> constexpr auto names(std::index_sequence<I...>) {
   return std::array<std::string_view, sizeof...(I)>{member_name<std::get<I>(addresses<T>())>()...};
 }
 
 }  // namespace detail
 
 /// std::tuple<const M1*, const M2*, …>
-template <reflectable T>
-using member_pointers = decltype(detail::addresses<T>());
+template <reflectable T> using member_pointers = decltype(detail::addresses<T>());
 
 template <reflectable T>
 inline constexpr auto member_names = detail::names<T>(std::make_index_sequence<member_count<T>>{});

@@ -43,7 +43,10 @@ struct batch_storage {
   /// Moves n rows from `from` to the end; the originals are gone. Errors: std::bad_alloc, before any row is moved.
   void append(const element_type& row, void* from, std::size_t n);
   /// The same out of the front of a block.
-  void append(block& from, std::uint32_t n) { append(from.type(), from.data(), n); from.forget_front(n); }
+  void append(block& from, std::uint32_t n) {
+    append(from.type(), from.data(), n);
+    from.forget_front(n);
+  }
   /// Moves the first n rows to uninitialised room: unbatch. They need not be all.
   void take_front(const element_type& row, void* to, std::size_t n) noexcept;
   void drop_front(const element_type& row, std::size_t n) noexcept;
@@ -58,26 +61,25 @@ template <class T>
 inline constexpr bool by_member =
     is_pair<T> || (reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; });
 
-template <class T>
-constexpr bool stacks() {
+template <class T> constexpr bool stacks() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || is_text<T> || is_batched<T>) return true;
   else if constexpr (std::is_array_v<T>) return stacks<std::remove_extent_t<T>>();
   else if constexpr (is_list<T> || is_maybe<T> || is_array<T>) return stacks<typename T::value_type>();
   else if constexpr (is_pair<T>) return stacks<typename T::first_type>() && stacks<typename T::second_type>();
   else if constexpr (requires { T::sluice_name; }) return true;
   else if constexpr (reflectable<T>)
-    return []<class... M>(std::tuple<M*...>*) { return (stacks<std::remove_cv_t<M>>() && ...); }(static_cast<member_pointers<T>*>(nullptr));
+    return []<class... M>(std::tuple<M*...>*) {
+      return (stacks<std::remove_cv_t<M>>() && ...);
+    }(static_cast<member_pointers<T>*>(nullptr));
   else return false;
 }
 }  // namespace detail
 
 /// What `batch` can stack: numbers, texts, arrays, lists and optionals of them, batches, structures and pairs of all
 /// these, and classes that describe themselves. The same answer as can_stack(type_of<T>()).
-template <class T>
-concept stackable = detail::stacks<T>();
+template <class T> concept stackable = detail::stacks<T>();
 
-template <class T>
-class batched {
+template <class T> class batched {
  public:
   using row_type = T;
   static constexpr bool trivially_relocatable = true;
@@ -88,14 +90,26 @@ class batched {
   /// The column of one member: `b[&sample::label]`.
   template <class U, class C>
     requires std::is_same_v<C, T>
-  std::span<U> operator[](U C::*m) { return column<U>(detail::column_at(type_of<T>(), offset_of(m))); }
+  std::span<U> operator[](U C::* m) {
+    return column<U>(detail::column_at(type_of<T>(), offset_of(m)));
+  }
   template <class U, class C>
     requires std::is_same_v<C, T>
-  std::span<const U> operator[](U C::*m) const { return column<U>(detail::column_at(type_of<T>(), offset_of(m))); }
+  std::span<const U> operator[](U C::* m) const {
+    return column<U>(detail::column_at(type_of<T>(), offset_of(m)));
+  }
 
   /// The rows themselves, where a row is one column (numbers, texts, arrays …).
-  std::span<T> values() requires(!detail::by_member<T>) { return column<T>(0); }
-  std::span<const T> values() const requires(!detail::by_member<T>) { return column<T>(0); }
+  std::span<T> values()
+    requires(!detail::by_member<T>)
+  {
+    return column<T>(0);
+  }
+  std::span<const T> values() const
+    requires(!detail::by_member<T>)
+  {
+    return column<T>(0);
+  }
   /// All columns as a tuple of spans, in the order of the members: `auto [text, label] = b.columns();`
   auto columns() {
     if constexpr (detail::is_pair<T>) {
@@ -119,15 +133,14 @@ class batched {
   const batch_storage& storage() const noexcept { return storage_; }
 
  private:
-  template <class U>
-  std::span<U> column(std::size_t k) const noexcept {
+  template <class U> std::span<U> column(std::size_t k) const noexcept {
     if (storage_.rows == 0) return {};
     return {std::launder(reinterpret_cast<U*>(storage_.columns[k].begin())), static_cast<std::size_t>(storage_.rows)};
   }
-  template <class U, class C>
-  static std::size_t offset_of(U C::*m) noexcept {
-    static detail::room<T> nothing;   // never constructed: only its addresses are used
-    return static_cast<std::size_t>(reinterpret_cast<const char*>(&(nothing.value.*m)) - reinterpret_cast<const char*>(&nothing.value));
+  template <class U, class C> static std::size_t offset_of(U C::* m) noexcept {
+    static detail::room<T> nothing;  // never constructed: only its addresses are used
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(&(nothing.value.*m)) -
+                                    reinterpret_cast<const char*>(&nothing.value));
   }
 
   batch_storage storage_;

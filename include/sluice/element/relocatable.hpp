@@ -20,13 +20,12 @@ namespace sluice {
 
 namespace detail {
 
-template <class T>
-constexpr bool relocatable();
+template <class T> constexpr bool relocatable();
 
 /// "T is not trivially destructible but every member is": it has a destructor of its own, which may know its address.
-template <class T, class... M>
-constexpr bool relocatable_aggregate(std::tuple<M*...>*) {
-  constexpr bool has_own_destructor = !std::is_trivially_destructible_v<T> && (std::is_trivially_destructible_v<M> && ...);
+template <class T, class... M> constexpr bool relocatable_aggregate(std::tuple<M*...>*) {
+  constexpr bool has_own_destructor =
+      !std::is_trivially_destructible_v<T> && (std::is_trivially_destructible_v<M> && ...);
   return (relocatable<std::remove_cv_t<M>>() && ...) && std::is_nothrow_move_constructible_v<T> && !has_own_destructor;
 }
 
@@ -38,19 +37,18 @@ template <class T> struct known_relocatable<std::optional<T>> : std::bool_consta
 template <class A, class B>
 struct known_relocatable<std::pair<A, B>> : std::bool_constant<relocatable<A>() && relocatable<B>()> {};
 
-template <class T>
-constexpr bool relocatable() {
+template <class T> constexpr bool relocatable() {
   if constexpr (requires { T::trivially_relocatable; }) return T::trivially_relocatable;
   else if constexpr (std::is_trivially_copyable_v<T> || known_relocatable<T>::value) return true;
   else if constexpr (std::is_array_v<T>) return relocatable<std::remove_extent_t<T>>();
-  else if constexpr (tuple_like<T> && requires { typename T::value_type; }) return relocatable<typename T::value_type>();
+  else if constexpr (tuple_like<T> && requires { typename T::value_type; })
+    return relocatable<typename T::value_type>();
   else if constexpr (reflectable<T>) return relocatable_aggregate<T>(static_cast<member_pointers<T>*>(nullptr));
   else return false;
 }
 
 }  // namespace detail
 
-template <class T>
-inline constexpr bool trivially_relocatable_v = detail::relocatable<T>();
+template <class T> inline constexpr bool trivially_relocatable_v = detail::relocatable<T>();
 
 }  // namespace sluice

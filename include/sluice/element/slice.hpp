@@ -20,7 +20,7 @@ namespace sluice {
 
 class slice {
  public:
-  using sluice_text = void;                                ///< prints as text; kind::text
+  using sluice_text = void;  ///< prints as text; kind::text
   static constexpr bool trivially_relocatable = true;
 
   slice() noexcept = default;
@@ -29,9 +29,15 @@ class slice {
   slice(const slice& o) noexcept : owner_(o.owner_), data_(o.data_), size_(o.size_) {
     if (owner_) owner_->add_references(1);
   }
-  slice(slice&& o) noexcept : owner_(std::exchange(o.owner_, nullptr)), data_(o.data_), size_(std::exchange(o.size_, 0)) {}
-  slice& operator=(slice o) noexcept { swap(o); return *this; }
-  ~slice() { if (owner_) owner_->drop_references(1); }
+  slice(slice&& o) noexcept
+      : owner_(std::exchange(o.owner_, nullptr)), data_(o.data_), size_(std::exchange(o.size_, 0)) {}
+  slice& operator=(slice o) noexcept {
+    swap(o);
+    return *this;
+  }
+  ~slice() {
+    if (owner_) owner_->drop_references(1);
+  }
 
   /// With bytes of its own, copied from `bytes`.
   static slice copy_of(std::string_view bytes);
@@ -89,11 +95,11 @@ struct span_of_bytes {
 };
 
 /// Builds n records, lines … at `to`, cut from `owner` at `where`, taking n references in one operation.
-template <class Slice>
-void cut(buffer* owner, const span_of_bytes* where, std::size_t n, Slice* to) noexcept {
+template <class Slice> void cut(buffer* owner, const span_of_bytes* where, std::size_t n, Slice* to) noexcept {
   owner->add_references(static_cast<std::uint32_t>(n));
   const char* base = owner->data();
-  for (std::size_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) Slice(owner, base + where[i].offset, where[i].size);
+  for (std::size_t i = 0; i != n; ++i)
+    ::new (static_cast<void*>(to + i)) Slice(owner, base + where[i].offset, where[i].size);
 }
 
 }  // namespace sluice

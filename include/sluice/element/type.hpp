@@ -40,22 +40,25 @@ struct member {
 };
 
 struct element_type {
-  std::string name;                     ///< the same under every compiler for all but users' own types
-  std::size_t size = 0, align = 0;      ///< bytes
+  std::string name;                 ///< the same under every compiler for all but users' own types
+  std::size_t size = 0, align = 0;  ///< bytes
   sluice::kind kind = kind::opaque;
-  bool relocatable = false;             ///< moving is copying the bytes
-  bool trivially_destroyed = false;     ///< destroy does nothing: callers on hot paths skip it
+  bool relocatable = false;          ///< moving is copying the bytes
+  bool trivially_destroyed = false;  ///< destroy does nothing: callers on hot paths skip it
   std::vector<member> members{};
-  const element_type* element = nullptr;   ///< of an array, list, maybe or batch
-  std::size_t extent = 0;                  ///< of an array
+  const element_type* element = nullptr;  ///< of an array, list, maybe or batch
+  std::size_t extent = 0;                 ///< of an array
 
   /// Moves n elements to uninitialised room; the originals are gone. Ranges do not overlap. Strides in bytes.
-  void (*relocate)(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) = nullptr;
+  void (*relocate)(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride,
+                   std::size_t from_stride) = nullptr;
   /// out[i] takes slots[at[i]], which takes in[i]: the inner loop of shuffle. `in` ends uninitialised.
-  void (*exchange)(const element_type&, void* out, void* slots, void* in, const std::uint32_t* at, std::size_t n) = nullptr;
+  void (*exchange)(const element_type&, void* out, void* slots, void* in, const std::uint32_t* at,
+                   std::size_t n) = nullptr;
   void (*destroy)(const element_type&, void* p, std::size_t n) = nullptr;
   /// Copies n elements to uninitialised room; null where elements cannot be copied.
-  void (*copy)(const element_type&, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) = nullptr;
+  void (*copy)(const element_type&, void* to, const void* from, std::size_t n, std::size_t to_stride,
+               std::size_t from_stride) = nullptr;
   /// Value-initialises n elements; null where that cannot be done.
   void (*construct)(const element_type&, void* p, std::size_t n, std::size_t stride) = nullptr;
   /// Bytes owned beyond the elements' own size: string capacity, a record's payload … 0 where none.
@@ -69,8 +72,7 @@ struct element_type {
 };
 
 /// The descriptor of T (element/type_of.hpp).
-template <class T>
-const element_type& type_of();
+template <class T> const element_type& type_of();
 
 /// The type of a batch of t: batched<T> has one representation for every T. Null where rows cannot be stacked.
 const element_type* batched_of(const element_type* t);

@@ -38,16 +38,14 @@ const element_type& keep(element_type t);
 void complete(element_type& t);
 
 /// Uninitialised, for the offsets of members.
-template <class T>
-union room {
+template <class T> union room {
   T value;
   room() {}
   ~room() {}
 };
 
 // --- One representation for types that mean the same: long and long long are both int64. ---
-template <class T>
-constexpr auto canonical_integer() {
+template <class T> constexpr auto canonical_integer() {
   constexpr bool is_signed = std::is_signed_v<T>;
   if constexpr (sizeof(T) == 1) return std::conditional_t<is_signed, std::int8_t, std::uint8_t>{};
   else if constexpr (sizeof(T) == 2) return std::conditional_t<is_signed, std::int16_t, std::uint16_t>{};
@@ -70,7 +68,8 @@ const element_type& string_type();
 
 // --- Kernels instantiated for one type. ---
 template <class T>
-void relocate(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void relocate(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride,
+              std::size_t from_stride) {
   auto* t = static_cast<char*>(to);
   auto* f = static_cast<char*>(from);
   for (; n != 0; --n, t += to_stride, f += from_stride) {
@@ -92,77 +91,72 @@ void exchange(const element_type&, void* out, void* slots, void* in, const std::
     v[i].~T();
   }
 }
-template <class T>
-void destroy(const element_type&, void* p, std::size_t n) {
+template <class T> void destroy(const element_type&, void* p, std::size_t n) {
   if constexpr (requires(T* t) { T::sluice_destroy(t, n); }) T::sluice_destroy(static_cast<T*>(p), n);
   else std::destroy_n(static_cast<T*>(p), n);
 }
 template <class T>
-void copy(const element_type&, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride) {
+void copy(const element_type&, void* to, const void* from, std::size_t n, std::size_t to_stride,
+          std::size_t from_stride) {
   auto* t = static_cast<char*>(to);
   auto* f = static_cast<const char*>(from);
   for (; n != 0; --n, t += to_stride, f += from_stride)
     ::new (static_cast<void*>(t)) T(*std::launder(reinterpret_cast<const T*>(f)));
 }
-void copy_bytes(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride, std::size_t from_stride);
-template <class T>
-void construct(const element_type&, void* p, std::size_t n, std::size_t stride) {
+void copy_bytes(const element_type& t, void* to, const void* from, std::size_t n, std::size_t to_stride,
+                std::size_t from_stride);
+template <class T> void construct(const element_type&, void* p, std::size_t n, std::size_t stride) {
   for (auto* at = static_cast<char*>(p); n != 0; --n, at += stride) ::new (static_cast<void*>(at)) T();
 }
-template <class T>
-std::size_t hooked_footprint(const element_type&, const void* p, std::size_t n) {
+template <class T> std::size_t hooked_footprint(const element_type&, const void* p, std::size_t n) {
   return T::sluice_footprint(static_cast<const T*>(p), n);
 }
-template <class T>
-void hooked_compact(const element_type&, void* p, std::size_t n) { T::sluice_compact(static_cast<T*>(p), n); }
-template <class T>
-void hooked_print(const element_type&, const void* p, std::string& out) { static_cast<const T*>(p)->sluice_print(out); }
-template <class T>
-std::string_view text(const void* p) {
+template <class T> void hooked_compact(const element_type&, void* p, std::size_t n) {
+  T::sluice_compact(static_cast<T*>(p), n);
+}
+template <class T> void hooked_print(const element_type&, const void* p, std::string& out) {
+  static_cast<const T*>(p)->sluice_print(out);
+}
+template <class T> std::string_view text(const void* p) {
   if constexpr (std::is_same_v<T, std::string>) return *static_cast<const T*>(p);
   else return static_cast<const T*>(p)->view();
 }
 
 // Elements of a list or maybe: footprint, compact and print go through the element's descriptor.
-template <class List>
-std::size_t list_footprint(const element_type& t, const void* p, std::size_t n) {
+template <class List> std::size_t list_footprint(const element_type& t, const void* p, std::size_t n) {
   std::size_t bytes = 0;
   for (auto* l = static_cast<const List*>(p); n != 0; --n, ++l)
     bytes += l->capacity() * t.element->size + t.element->footprint(*t.element, l->data(), l->size());
   return bytes;
 }
-template <class List>
-void list_compact(const element_type& t, void* p, std::size_t n) {
+template <class List> void list_compact(const element_type& t, void* p, std::size_t n) {
   for (auto* l = static_cast<List*>(p); n != 0; --n, ++l)
     if (t.element->compact) t.element->compact(*t.element, l->data(), l->size());
 }
 void print_array(const element_type& element, const void* p, std::size_t n, std::string& out);
-template <class List>
-void list_print(const element_type& t, const void* p, std::string& out) {
+template <class List> void list_print(const element_type& t, const void* p, std::string& out) {
   auto* l = static_cast<const List*>(p);
   print_array(*t.element, l->data(), l->size(), out);
 }
-template <class Maybe>
-std::size_t maybe_footprint(const element_type& t, const void* p, std::size_t n) {
+template <class Maybe> std::size_t maybe_footprint(const element_type& t, const void* p, std::size_t n) {
   std::size_t bytes = 0;
   for (auto* m = static_cast<const Maybe*>(p); n != 0; --n, ++m)
     if (*m) bytes += t.element->footprint(*t.element, &**m, 1);
   return bytes;
 }
-template <class Maybe>
-void maybe_compact(const element_type& t, void* p, std::size_t n) {
+template <class Maybe> void maybe_compact(const element_type& t, void* p, std::size_t n) {
   for (auto* m = static_cast<Maybe*>(p); n != 0; --n, ++m)
     if (*m && t.element->compact) t.element->compact(*t.element, &**m, 1);
 }
-template <class Maybe>
-void maybe_print(const element_type& t, const void* p, std::string& out) {
+template <class Maybe> void maybe_print(const element_type& t, const void* p, std::string& out) {
   auto* m = static_cast<const Maybe*>(p);
   if (*m) t.element->print(*t.element, &**m, out);
   else out += "null";
 }
 
 // --- What a type is. ---
-template <class T> inline constexpr bool is_text = std::is_same_v<T, std::string> || requires { typename T::sluice_text; };
+template <class T>
+inline constexpr bool is_text = std::is_same_v<T, std::string> || requires { typename T::sluice_text; };
 template <class T> inline constexpr bool is_list = false;
 template <class T> inline constexpr bool is_list<std::vector<T>> = !std::is_same_v<T, bool>;
 template <class T> inline constexpr bool is_maybe = false;
@@ -175,8 +169,7 @@ template <class T> inline constexpr bool is_batched = false;
 template <class T> inline constexpr bool is_batched<batched<T>> = true;
 
 /// A vector says that it can be copied whatever it holds, so we look inside.
-template <class T>
-constexpr bool copyable() {
+template <class T> constexpr bool copyable() {
   if constexpr (std::is_array_v<T>) return copyable<std::remove_extent_t<T>>();
   else if constexpr (is_list<T> || is_maybe<T>) return copyable<typename T::value_type>();
   else if constexpr (reflectable<T>)
@@ -186,31 +179,29 @@ constexpr bool copyable() {
   else return std::is_copy_constructible_v<T>;
 }
 
-template <class T>
-std::string type_name() {
+template <class T> std::string type_name() {
   if constexpr (requires { T::sluice_name; }) {
     return std::string(T::sluice_name);
   } else {
     std::string_view s = pretty_type<T>();
-    auto scope = s.substr(0, s.find('<')).find_last_of(": ");   // arguments keep their own scopes
+    auto scope = s.substr(0, s.find('<')).find_last_of(": ");  // arguments keep their own scopes
     return std::string(scope == s.npos ? s : s.substr(scope + 1));
   }
 }
 
-template <class T>
-void add_members(element_type& t) {
-  static room<T> nothing;                 // never constructed: only its addresses are used
+template <class T> void add_members(element_type& t) {
+  static room<T> nothing;  // never constructed: only its addresses are used
   auto* base = reinterpret_cast<const char*>(&nothing.value);
   with_members(nothing.value, [&]<class... M>(M&... m) {
     std::size_t k = 0;
     (t.members.push_back({std::string(member_names<T>[k++]),
-                          static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base), &type_of<std::remove_cv_t<M>>()}),
+                          static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base),
+                          &type_of<std::remove_cv_t<M>>()}),
      ...);
   });
 }
 
-template <class T>
-void describe(element_type& t) {
+template <class T> void describe(element_type& t) {
   if constexpr (is_text<T>) {
     t.kind = kind::text;
     t.text = text<T>;
@@ -242,8 +233,7 @@ void describe(element_type& t) {
   if constexpr (requires(const T& v, std::string& s) { v.sluice_print(s); }) t.print = hooked_print<T>;
 }
 
-template <class T>
-element_type made_of() {
+template <class T> element_type made_of() {
   static_assert(std::is_object_v<T> && std::is_nothrow_destructible_v<T> && std::is_move_constructible_v<T>,
                 "sluice: an element must be a type of objects that can be moved");
   element_type t;
@@ -264,8 +254,7 @@ element_type made_of() {
   return t;
 }
 
-template <class T>
-const element_type& make_type() {
+template <class T> const element_type& make_type() {
   element_type t = made_of<T>();
   complete(t);
   return keep(std::move(t));
@@ -273,9 +262,9 @@ const element_type& make_type() {
 
 }  // namespace detail
 
-template <class T>
-const element_type& type_of() {
-  static_assert(!std::is_const_v<T> && !std::is_reference_v<T>, "sluice: an element type is written without const or &");
+template <class T> const element_type& type_of() {
+  static_assert(!std::is_const_v<T> && !std::is_reference_v<T>,
+                "sluice: an element type is written without const or &");
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, float> || std::is_same_v<T, double>) {
     return detail::scalar_type(static_cast<T*>(nullptr));
   } else if constexpr (std::is_integral_v<T>) {
@@ -284,9 +273,11 @@ const element_type& type_of() {
     return detail::string_type();
   } else {
     static const element_type& type = []() -> const element_type& {
-      if constexpr (detail::is_pair<T>) return *pair_of(&type_of<typename T::first_type>(), &type_of<typename T::second_type>());
+      if constexpr (detail::is_pair<T>)
+        return *pair_of(&type_of<typename T::first_type>(), &type_of<typename T::second_type>());
       else if constexpr (std::is_array_v<T>) return *array_of(&type_of<std::remove_extent_t<T>>(), std::extent_v<T>);
-      else if constexpr (detail::is_array<T>) return *array_of(&type_of<typename T::value_type>(), std::tuple_size_v<T>);
+      else if constexpr (detail::is_array<T>)
+        return *array_of(&type_of<typename T::value_type>(), std::tuple_size_v<T>);
       else if constexpr (detail::is_batched<T>) return *batched_of(&type_of<typename T::row_type>());
       else return detail::make_type<T>();
     }();
@@ -299,8 +290,8 @@ const element_type& type_of() {
 /// In a header, at namespace scope outside sluice: type_of<T> is defined elsewhere.
 #define SLUICE_ELEMENT(T) template <> const ::sluice::element_type& sluice::type_of<T>();
 /// In one source.
-#define SLUICE_ELEMENT_DEFINITION(T)                                                           \
-  template <> const ::sluice::element_type& sluice::type_of<T>() {                             \
-    static const ::sluice::element_type& type = ::sluice::detail::make_type<T>();              \
-    return type;                                                                               \
+#define SLUICE_ELEMENT_DEFINITION(T)                                              \
+  template <> const ::sluice::element_type& sluice::type_of<T>() {                \
+    static const ::sluice::element_type& type = ::sluice::detail::make_type<T>(); \
+    return type;                                                                  \
   }

@@ -34,8 +34,7 @@ namespace detail {
 void expect_type(const node& n, const element_type& t);
 }  // namespace detail
 
-template <class T>
-class dataset {
+template <class T> class dataset {
  public:
   using value_type = T;
   /// Errors: invalid_argument: the plan yields another type.
@@ -49,32 +48,29 @@ class dataset {
  private:
   node_ptr node_;
 };
-template <>
-class dataset<refused> {};
+template <> class dataset<refused> {};
 
 /// Every stage derives from this and has `apply(const dataset<T>&)`.
 struct stage_base_tag {};
-template <class S>
-concept stage = std::derived_from<S, stage_base_tag>;
+template <class S> concept stage = std::derived_from<S, stage_base_tag>;
 
 /// Stages that keep the element type: one class for all of them, so that the user's file instantiates nothing.
 class preserving : public stage_base_tag {
  public:
   preserving(std::string_view op, options fields) : op_(op), fields_(std::move(fields)) {}
-  template <class T>
-  dataset<T> apply(const dataset<T>& in) const { return dataset<T>(make_stage(op_, fields_, in.plan())); }
+  template <class T> dataset<T> apply(const dataset<T>& in) const {
+    return dataset<T>(make_stage(op_, fields_, in.plan()));
+  }
 
  private:
   std::string_view op_;
   options fields_;
 };
 
-template <stage A, stage B>
-class composed : public stage_base_tag {
+template <stage A, stage B> class composed : public stage_base_tag {
  public:
   composed(A a, B b) : a_(std::move(a)), b_(std::move(b)) {}
-  template <class T>
-  auto apply(const dataset<T>& in) const { return in | a_ | b_; }
+  template <class T> auto apply(const dataset<T>& in) const { return in | a_ | b_; }
 
  private:
   A a_;
@@ -82,17 +78,14 @@ class composed : public stage_base_tag {
 };
 
 // By value: a greedy operator| in the element's own namespace then loses to these.
-template <class T, stage S>
-auto operator|(dataset<T> in, S s) {
+template <class T, stage S> auto operator|(dataset<T> in, S s) {
   if constexpr (std::is_same_v<T, refused>) return in;
   else return s.apply(in);
 }
-template <stage A, stage B>
-composed<A, B> operator|(A a, B b) { return {std::move(a), std::move(b)}; }
+template <stage A, stage B> composed<A, B> operator|(A a, B b) { return {std::move(a), std::move(b)}; }
 
 /// A plan that lacks its path: what interleave opens once for each name.
-template <class T>
-class file_reader {
+template <class T> class file_reader {
  public:
   using value_type = T;
   explicit file_reader(node_ptr n) : node_(std::move(n)) {}
@@ -106,13 +99,10 @@ class file_reader {
 
 /// What can stand as a reader: a file_reader, or a verb that makes one (tfrecord, lines), which says so by
 /// `file_reader<T> as_reader() const`.
-template <class R>
-concept reader_verb = requires(const R& r) { r.as_reader().plan(); };
-template <reader_verb R>
-auto reader_of(const R& r) { return r.as_reader(); }
+template <class R> concept reader_verb = requires(const R& r) { r.as_reader().plan(); };
+template <reader_verb R> auto reader_of(const R& r) { return r.as_reader(); }
 
-template <reader_verb R, stage S>
-auto operator|(const R& reader, S s) {
+template <reader_verb R, stage S> auto operator|(const R& reader, S s) {
   auto in = reader_of(reader);
   auto out = s.apply(dataset<typename decltype(in)::value_type>(in.plan()));
   if constexpr (std::is_same_v<decltype(out), dataset<refused>>) return out;

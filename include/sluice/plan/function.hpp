@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,9 +24,9 @@ namespace sluice {
 
 /// A user's function with its types forgotten; op/functions.hpp has the forms that stages call.
 struct stage_function {
-  std::string name;                      ///< empty: a lambda or data, which cannot be written down
+  std::string name;  ///< empty: a lambda or data, which cannot be written down
   int version = 0;
-  const element_type* in = nullptr;      ///< null: of a source
+  const element_type* in = nullptr;  ///< null: of a source
   const element_type* out = nullptr;
 
   stage_function() = default;
@@ -46,18 +45,19 @@ std::vector<std::string> function_names();
 
 namespace detail {
 
-template <class F>
-struct signature {
-  static_assert(!sizeof(F*), "SLUICE_FUNCTION: the function must have one plain signature, without auto parameters or overloads");
+template <class F> struct signature {
+  static_assert(!sizeof(F*),
+                "SLUICE_FUNCTION: the function must have one plain signature, without auto parameters or overloads");
 };
 template <class F>
   requires requires { &F::operator(); }
 struct signature<F> : signature<decltype(&F::operator())> {};
-template <class R, class... A>
-struct signature<R (*)(A...)> {
+template <class R, class... A> struct signature<R (*)(A...)> {
   using result = R;
   static constexpr std::size_t arguments = sizeof...(A);
-  template <class First, class...> struct first_of { using type = std::remove_cvref_t<First>; };
+  template <class First, class...> struct first_of {
+    using type = std::remove_cvref_t<First>;
+  };
   using argument = typename first_of<A..., void>::type;
 };
 template <class R, class... A> struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
@@ -67,8 +67,7 @@ template <class C, class R, class... A> struct signature<R (C::*)(A...) const no
 }  // namespace detail
 
 /// A function with a name. Called as the function it holds.
-template <class F>
-struct named_function {
+template <class F> struct named_function {
   F function;
   std::string_view name;
   int version;
@@ -78,23 +77,22 @@ struct named_function {
 
   template <class... A>
     requires std::is_invocable_v<const F&, A...>
-  constexpr decltype(auto) operator()(A&&... a) const { return std::invoke(function, std::forward<A>(a)...); }
+  constexpr decltype(auto) operator()(A&&... a) const {
+    return function(std::forward<A>(a)...);
+  }
 };
-template <class F>
-named_function(F, std::string_view, int) -> named_function<F>;
+template <class F> named_function(F, std::string_view, int) -> named_function<F>;
 
 template <class F> inline constexpr bool is_named = false;
 template <class F> inline constexpr bool is_named<named_function<F>> = true;
 
 /// Adds every form that the function's signature allows. Defined in op/functions.hpp's users (sluice/sluice.hpp).
-template <class F>
-void register_forms(const named_function<F>& f);
+template <class F> void register_forms(const named_function<F>& f);
 
 namespace detail {
 
 /// Fills in what is known of a user's function: its name, where it has one, and its types.
-template <class F>
-void describe(stage_function& s, const F& f, const element_type* in, const element_type* out) {
+template <class F> void describe(stage_function& s, const F& f, const element_type* in, const element_type* out) {
   if constexpr (is_named<F>) {
     s.name = f.name;
     s.version = f.version;
@@ -113,6 +111,6 @@ function_ptr adopt(const stage_function* f);
 // The lambda initialises one inline object, so that every file sees the same function; a lambda as template argument
 // in a header would be a different one in each.
 #define SLUICE_FUNCTION(NAME, ...) SLUICE_FUNCTION_VERSION(NAME, 1, __VA_ARGS__)
-#define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                    \
-  inline constexpr auto NAME = ::sluice::named_function{__VA_ARGS__, #NAME, VERSION};  \
+#define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                   \
+  inline constexpr auto NAME = ::sluice::named_function{__VA_ARGS__, #NAME, VERSION}; \
   inline const bool NAME##_is_registered = (::sluice::register_forms(NAME), true)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as JSON, for services and files: {"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range",…}]}.
-// Only what differs from the defaults is written. Functions go by name and version; both must match when read.
+// Plans as JSON, for services and files:
+// {"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range",…}]}. Only what differs from the
+// defaults is written. Functions go by name and version; both must match when read.
 #pragma once
 
 #include <string>

@@ -22,9 +22,9 @@
 
 namespace sluice {
 
-class erased_stream;     // coro/erased_stream.hpp
-struct open_context;     // op/open.hpp
-struct stage_function;   // plan/function.hpp
+class erased_stream;    // coro/erased_stream.hpp
+struct open_context;    // op/open.hpp
+struct stage_function;  // plan/function.hpp
 struct node;
 using node_ptr = std::shared_ptr<const node>;
 using function_ptr = std::shared_ptr<const stage_function>;
@@ -32,7 +32,7 @@ using function_ptr = std::shared_ptr<const stage_function>;
 /// How many elements a plan gives, as far as can be said without running it.
 struct cardinality {
   enum kind_type : std::uint8_t { exact, unknown, infinite } kind = unknown;
-  std::int64_t elements = 0;                          ///< of an exact one
+  std::int64_t elements = 0;  ///< of an exact one
   static cardinality of(std::int64_t n) { return {exact, n}; }
   static cardinality forever() { return {infinite, 0}; }
   bool operator==(const cardinality&) const = default;
@@ -41,18 +41,18 @@ struct cardinality {
 /// What is known of one operator. A constant in its source; listed in op/registry.cpp.
 struct op_info {
   enum shape_type : std::uint8_t {
-    source,    ///< starts a plan
-    stage,     ///< one input, left of the bar
-    combine,   ///< two inputs or more, in the parentheses
+    source,   ///< starts a plan
+    stage,    ///< one input, left of the bar
+    combine,  ///< two inputs or more, in the parentheses
   };
   enum reader_type : std::uint8_t {
     no_reader,
-    needs_path,   ///< takes a reader: a plan that lacks its path (interleave(tfrecord))
-    any_plan,     ///< the same, or a plan that has all it needs
+    needs_path,  ///< takes a reader: a plan that lacks its path (interleave(tfrecord))
+    any_plan,    ///< the same, or a plan that has all it needs
   };
 
   std::string_view name;
-  std::string_view doc;                               ///< one line, for `sluice ops` and the documentation
+  std::string_view doc;  ///< one line, for `sluice ops` and the documentation
   shape_type shape = stage;
   const field_list& (*fields)() = fields_of<no_fields>;
   /// Fields that are written without their name, from the first on; those that are required are in any case.
@@ -65,23 +65,22 @@ struct op_info {
   /// The output type; null with `why` said.
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   erased_stream (*open)(const node&, open_context&) = nullptr;
-  cardinality (*size)(const node&) = nullptr;         ///< null: unknown
+  cardinality (*size)(const node&) = nullptr;  ///< null: unknown
 };
 
 struct node {
   const op_info* op = nullptr;
   options fields{fields_of<no_fields>()};
   std::vector<node_ptr> inputs{};
-  std::string text{};                                 ///< a path, a schema
+  std::string text{};  ///< a path, a schema
   bool has_text = false;
   function_ptr function{};
-  node_ptr reader{};                                  ///< interleave's, flat_map's: opened once for each element
-  const element_type* type = nullptr;                 ///< of the elements that come out
-  bool lacks_path = false;                            ///< it is a reader: with_path() completes it
+  node_ptr reader{};                   ///< interleave's, flat_map's: opened once for each element
+  const element_type* type = nullptr;  ///< of the elements that come out
+  bool lacks_path = false;             ///< it is a reader: with_path() completes it
   std::uint32_t depth = 1;
 
-  template <class Options>
-  Options as() const { return fields.as<Options>(); }
+  template <class Options> Options as() const { return fields.as<Options>(); }
 };
 
 /// Stages below each other that a plan may have: what walks plans is recursive.
@@ -103,7 +102,8 @@ const op_info* find_op(std::string_view name);
 /// Checks fields, arguments, inputs and types, and sets the type.
 node_ptr make_node(node n);
 // The usual forms.
-node_ptr make_stage(std::string_view op, options fields, node_ptr input, function_ptr function = {}, node_ptr reader = {});
+node_ptr make_stage(std::string_view op, options fields, node_ptr input, function_ptr function = {},
+                    node_ptr reader = {});
 node_ptr make_source(std::string_view op, options fields, function_ptr function = {});
 node_ptr make_source(std::string_view op, options fields, std::string text);
 /// A source without its path.
