@@ -11,6 +11,14 @@
 #include "sluice/element/slice.hpp"
 #include "sluice/element/type.hpp"
 
+namespace declared_elsewhere {
+struct point {
+  double x = 0, y = 0;
+};
+}  // namespace declared_elsewhere
+SLUICE_ELEMENT(declared_elsewhere::point)
+SLUICE_ELEMENT_DEFINITION(declared_elsewhere::point)
+
 namespace {
 
 struct sample {
@@ -73,6 +81,11 @@ TEST_CASE("builtin types have the same name under every compiler") {
   CHECK(type_of<std::pair<std::string, int>>().name == "(string, int32)");
   CHECK(type_of<batched<sample>>().name == "batch<sample>");
   CHECK(type_of<sample>().name == "sample");
+}
+
+TEST_CASE("a type declared in a header and defined in one source is as any other") {
+  CHECK(type_of<declared_elsewhere::point>().name == "point");
+  CHECK(type_of<std::vector<declared_elsewhere::point>>().element == &type_of<declared_elsewhere::point>());
 }
 
 TEST_CASE("a type made at run time is the C++ type's own descriptor") {
@@ -162,6 +175,55 @@ TEST_CASE("only what can be moved as bytes is") {
   STATIC_REQUIRE(!trivially_relocatable_v<sample>);
   STATIC_REQUIRE(!trivially_relocatable_v<own_destructor>);
   STATIC_REQUIRE(!trivially_relocatable_v<std::map<int, int>>);
+}
+
+namespace {
+
+/// Values that are long enough to own memory, where T can.
+template <class T> T made(int i) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(i);
+  else if constexpr (std::is_same_v<T, std::string>) return "a string with the number " + std::to_string(i);
+  else if constexpr (std::is_same_v<T, sample>) return {made<std::string>(i), i};
+  else if constexpr (detail::is_pair<T>) return {made<typename T::first_type>(i), made<typename T::second_type>(i)};
+  else if constexpr (detail::is_array<T>) return {made<typename T::value_type>(i), made<typename T::value_type>(i + 1)};
+  else return {made<typename T::value_type>(i)};
+}
+
+template <class T> struct cells {
+  static constexpr int kCount = 20;
+  alignas(T) char bytes[kCount * 2 * sizeof(T)];
+  T* at(int i) { return std::launder(reinterpret_cast<T*>(bytes) + i); }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("kernels move, copy, exchange and destroy each element once", "", std::int8_t, double, std::string,
+                   sample, (std::pair<std::string, int>), (std::pair<std::int64_t, double>), std::vector<std::string>,
+                   (std::array<std::string, 2>), (std::array<char, 2>)) {
+  using T = TestType;
+  auto& t = type_of<T>();
+  constexpr int n = cells<T>::kCount;
+  cells<T> source, spread, out;
+  for (int i = 0; i != n; ++i) ::new (static_cast<void*>(source.at(i))) T(made<T>(i));
+  t.relocate(t, spread.bytes, source.bytes, n, 2 * t.size, t.size);
+  for (int i = 0; i != n; ++i) CHECK(json(*spread.at(2 * i)) == json(made<T>(i)));
+  t.relocate(t, source.bytes, spread.bytes, n, t.size, 2 * t.size);
+  t.copy(t, out.bytes, source.bytes, n, t.size, t.size);
+
+  // slots hold 0 … n-1; as many come in, all at slot 3: what came in last time goes out next.
+  std::vector<std::uint32_t> at(n, 3);
+  cells<T> given;
+  t.exchange(t, given.bytes, source.bytes, out.bytes, at.data(), n);
+  CHECK(json(*given.at(0)) == json(made<T>(3)));
+  for (int i = 1; i != n; ++i) CHECK(json(*given.at(i)) == json(made<T>(i - 1)));
+  CHECK(json(*source.at(3)) == json(made<T>(n - 1)));
+  CHECK(json(*source.at(4)) == json(made<T>(4)));
+  t.destroy(t, source.bytes, n);
+  t.destroy(t, given.bytes, n);
+
+  t.construct(t, out.bytes, n, t.size);
+  CHECK(json(*out.at(n - 1)) == json(T()));
+  t.destroy(t, out.bytes, n);
 }
 
 TEST_CASE("footprints count what elements own") {

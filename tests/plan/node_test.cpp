@@ -37,6 +37,33 @@ TEST_CASE("a fingerprint sees what changes the elements, and no knob") {
   CHECK(!same_plan(*parse_plan("range(1) | prefetch(2)"), *parse_plan("range(1) | prefetch")));
 }
 
+TEST_CASE("plans that differ anywhere are not the same") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  static constexpr std::string_view kPlans[] = {
+      "lines(\"f\")",
+      "lines(\"g\")",
+      "lines(\"f\", compression=gzip)",
+      "lines(\"f\") | cache(\"d\")",
+      "lines(\"f\") | cache(\"e\")",
+      "range(1) | map(next_of)",
+      "lines(\"f\") | filter(length_of)",
+      "lines(\"f\") | map(length_of)",
+      "lines(\"f\") | interleave(lines)",
+      "lines(\"f\") | interleave(lines | take(1))",
+      "zip(range(1), range(2))",
+      "zip(range(2), range(1))",
+      "zip(range(1), range(2), range(3))",
+  };
+  for (auto a : kPlans) {
+    for (auto b : kPlans) {
+      INFO(a << " and " << b);
+      CHECK(same_plan(*parse_plan(a), *parse_plan(b)) == (a == b));
+      CHECK((fingerprint(*parse_plan(a)) == fingerprint(*parse_plan(b))) == (a == b));
+    }
+  }
+}
+
 TEST_CASE("a function's version is part of the fingerprint and is checked in JSON") {
   scoped_operators scope(test::fake_operators());
   test::register_fake_functions();
