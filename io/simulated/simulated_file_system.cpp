@@ -31,7 +31,10 @@ class simulated_file final : public file {
   using shared_state = simulated_file_system::shared_state;
 
   simulated_file(std::string path, std::shared_ptr<const content> from, simulated_file_system& home)
-      : file(std::move(path), {from->bytes.size(), from->modified_ns}), from_(std::move(from)), home_(home), state_(home.state_) {
+      : file(std::move(path), {from->bytes.size(), from->modified_ns}),
+        from_(std::move(from)),
+        home_(home),
+        state_(home.state_) {
     ++state_->open;
   }
   ~simulated_file() override { --state_->open; }
@@ -94,7 +97,8 @@ duration simulated_file_system::draw_delay() {
   return behaviour_.delay_min + duration(static_cast<std::int64_t>(world_.random(span + 1)));
 }
 
-result<std::shared_ptr<const simulated_file_system::content>> simulated_file_system::find(const std::string& path) const {
+result<std::shared_ptr<const simulated_file_system::content>> simulated_file_system::find(
+    const std::string& path) const {
   auto refused = refused_.find(path);
   if (refused != refused_.end()) return errno_error(refused->second, "cannot open").in_file(path);
   auto found = files_.find(path);
@@ -128,7 +132,7 @@ task<file_info> simulated_file_system::stat(std::string path) {
 task<std::vector<std::string>> simulated_file_system::glob(std::string pattern) {
   duration delay = draw_delay();
   co_await sleep_for(delay);
-  std::vector<std::string> names;   // the map has them sorted
+  std::vector<std::string> names;  // the map has them sorted
   for (auto& [path, unused] : files_)
     if (::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0) names.push_back(path);
   status why;

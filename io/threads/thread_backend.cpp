@@ -17,15 +17,14 @@ std::int64_t carry_out(operation& op) noexcept {
   std::int64_t got = -1;
   switch (op.what) {
     case operation::kind::open:
-      do got = ::open(op.path.c_str(), static_cast<int>(op.length)); while (got < 0 && errno == EINTR);
+      do got = ::open(op.path.c_str(), static_cast<int>(op.length));
+      while (got < 0 && errno == EINTR);
       return got < 0 ? -errno : got;
     case operation::kind::read:
       do got = ::pread(op.from->number, op.to->data() + op.at, op.length, static_cast<off_t>(op.offset));
       while (got < 0 && errno == EINTR);
       return got < 0 ? -errno : got;
-    case operation::kind::call:
-      op.run();
-      return op.result;
+    case operation::kind::call: op.run(); return op.result;
   }
   return -EINVAL;
 }
@@ -70,7 +69,8 @@ void thread_backend::start_thread() noexcept {
 operation* thread_backend::take() noexcept {
   absl::MutexLock lock(&mutex_);
   ++idle_;
-  mutex_.Await(absl::Condition(+[](thread_backend* self) ABSL_NO_THREAD_SAFETY_ANALYSIS { return self->wanted(); }, this));
+  mutex_.Await(
+      absl::Condition(+[](thread_backend* self) ABSL_NO_THREAD_SAFETY_ANALYSIS { return self->wanted(); }, this));
   --idle_;
   operation* op = first_;
   if (!op) return nullptr;
@@ -85,8 +85,6 @@ void thread_backend::serve() noexcept {
   while (operation* op = take()) op->complete(carry_out(*op));
 }
 
-std::string thread_backend::description() const {
-  return why_.empty() ? "threads" : absl::StrCat("threads: ", why_);
-}
+std::string thread_backend::description() const { return why_.empty() ? "threads" : absl::StrCat("threads: ", why_); }
 
 }  // namespace sluice::detail

@@ -24,7 +24,7 @@ class thread_backend final : public backend {
   ~thread_backend() override;
 
   void submit(operation* op) noexcept override;
-  void cancel(operation*) noexcept override {}   // the flag it sets is seen when the operation's turn comes
+  void cancel(operation*) noexcept override {}  // the flag it sets is seen when the operation's turn comes
   std::string description() const override;
 
  private:

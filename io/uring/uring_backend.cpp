@@ -72,16 +72,14 @@ status uring_backend::set_up() {
         made.set_value(unavailable_error(errno_error(-error, "io_uring is not available").message()));
         return;
       }
-      ::io_uring_register_ring_fd(&ring_);   // cheaper entries; without it all works
+      ::io_uring_register_ring_fd(&ring_);  // cheaper entries; without it all works
       status why = check_opcodes(ring_);
       bool usable = why.ok();
       made.set_value(std::move(why));
       if (usable) serve();
       ::io_uring_queue_exit(&ring_);
     });
-  } catch (const std::system_error& e) {
-    return unavailable_error(absl::StrCat("no thread for io_uring: ", e.what()));
-  }
+  } catch (const std::system_error& e) { return unavailable_error(absl::StrCat("no thread for io_uring: ", e.what())); }
   return outcome.get();
 }
 
@@ -93,27 +91,30 @@ uring_backend::~uring_backend() {
 }
 
 void uring_backend::submit(operation* op) noexcept {
-  if (op->what == operation::kind::call) { threads_.submit(op); return; }
+  if (op->what == operation::kind::call) {
+    threads_.submit(op);
+    return;
+  }
   push(submitted_, &operation::next, op);
   notify();
 }
 
 void uring_backend::cancel(operation* op) noexcept {
   if (op->what == operation::kind::call) return;
-  op->add_reference();   // the list's
+  op->add_reference();  // the list's
   push(cancelled_, &operation::next_cancel, op);
   notify();
 }
 
 // Release: the reactor's exchange must see the node whole.
-void uring_backend::push(std::atomic<operation*>& list, operation* operation::*link, operation* op) noexcept {
+void uring_backend::push(std::atomic<operation*>& list, operation* operation::* link, operation* op) noexcept {
   operation* head = list.load(std::memory_order_relaxed);
   do op->*link = head;
   while (!list.compare_exchange_weak(head, op, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Both sides exchange, acq_rel. Either we find `true`: then the reactor's clearing exchange comes later, reads ours, and so
-// sees our push when it takes the lists. Or we find `false`, and write.
+// Both sides exchange, acq_rel. Either we find `true`: then the reactor's clearing exchange comes later, reads ours,
+// and so sees our push when it takes the lists. Or we find `false`, and write.
 void uring_backend::notify() noexcept {
   if (notified_.exchange(true, std::memory_order_acq_rel)) return;
   std::uint64_t one = 1;
@@ -175,13 +176,16 @@ void uring_backend::take_submissions() noexcept {
 }
 
 void uring_backend::start(operation* op) noexcept {
-  if (op->cancel_wanted.load(std::memory_order_relaxed)) { op->complete(-ECANCELED); return; }
+  if (op->cancel_wanted.load(std::memory_order_relaxed)) {
+    op->complete(-ECANCELED);
+    return;
+  }
   io_uring_sqe* sqe = next_sqe();
   if (op->what == operation::kind::open)
     ::io_uring_prep_openat(sqe, AT_FDCWD, op->path.c_str(), static_cast<int>(op->length), 0);
   else
     ::io_uring_prep_read(sqe, op->from->number, op->to->data() + op->at, static_cast<unsigned>(op->length), op->offset);
-  ::io_uring_sqe_set_data(sqe, op);   // prep does not reset user_data: every SQE sets it
+  ::io_uring_sqe_set_data(sqe, op);  // prep does not reset user_data: every SQE sets it
   op->in_kernel = true;
   ++in_flight_;
 }
@@ -208,7 +212,7 @@ void uring_backend::reap() noexcept {
     ::io_uring_cqe_seen(&ring_, cqe);
     if (data == kWakeUp) {
       wake_up_armed_ = false;
-      notified_.exchange(false, std::memory_order_acq_rel);   // see notify()
+      notified_.exchange(false, std::memory_order_acq_rel);  // see notify()
     } else if (data != kCancellation) {
       auto* op = reinterpret_cast<operation*>(data);
       op->in_kernel = false;

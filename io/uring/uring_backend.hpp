@@ -35,7 +35,7 @@ class uring_backend final : public backend {
  private:
   explicit uring_backend(unsigned threads_max) : threads_(threads_max) {}
   status set_up();
-  void push(std::atomic<operation*>& list, operation* operation::*link, operation* op) noexcept;
+  void push(std::atomic<operation*>& list, operation* operation::* link, operation* op) noexcept;
   void notify() noexcept;
 
   // On the reactor's thread only.
@@ -50,14 +50,14 @@ class uring_backend final : public backend {
   thread_backend threads_;
   io_uring ring_{};
   int event_ = -1;
-  std::atomic<operation*> submitted_{nullptr};   ///< newest first
+  std::atomic<operation*> submitted_{nullptr};  ///< newest first
   std::atomic<operation*> cancelled_{nullptr};
-  std::atomic<bool> notified_{false};            ///< the reactor will look at the lists without being told again
+  std::atomic<bool> notified_{false};  ///< the reactor will look at the lists without being told again
   std::atomic<bool> closing_{false};
-  std::uint64_t event_value_ = 0;                ///< the ring reads the eventfd into it
+  std::uint64_t event_value_ = 0;  ///< the ring reads the eventfd into it
   bool wake_up_armed_ = false;
-  unsigned in_flight_ = 0;                       ///< operations in the kernel
-  operation* waiting_first_ = nullptr;           ///< taken, but the ring is full
+  unsigned in_flight_ = 0;              ///< operations in the kernel
+  operation* waiting_first_ = nullptr;  ///< taken, but the ring is full
   operation* waiting_last_ = nullptr;
   std::thread reactor_;
 };

@@ -25,7 +25,7 @@ namespace sluice::detail {
 inline std::uint32_t library_crc(const char* p, std::size_t n, std::uint32_t inverted) noexcept {
   while (n > 0) {
     std::size_t piece = std::min<std::size_t>(n, std::size_t{1} << 30);
-    auto* bytes = reinterpret_cast<unsigned char*>(const_cast<char*>(p));   // ISA-L only reads
+    auto* bytes = reinterpret_cast<unsigned char*>(const_cast<char*>(p));  // ISA-L only reads
     inverted = crc32_iscsi(bytes, static_cast<int>(piece), inverted);
     p += piece;
     n -= piece;
@@ -38,7 +38,7 @@ inline std::uint32_t library_crc(const char* p, std::size_t n, std::uint32_t inv
 inline constexpr std::size_t kLibraryFromBytes = 256;
 
 __attribute__((always_inline)) SLUICE_TARGET_CRC inline std::uint32_t inverted_crc(const char* p, std::size_t n,
-                                                                                  std::uint32_t inverted) noexcept {
+                                                                                   std::uint32_t inverted) noexcept {
   if (n >= kLibraryFromBytes) return library_crc(p, n, inverted);
   std::uint64_t crc = inverted, word;
   for (; n >= 8; p += 8, n -= 8) {
@@ -46,8 +46,18 @@ __attribute__((always_inline)) SLUICE_TARGET_CRC inline std::uint32_t inverted_c
     crc = _mm_crc32_u64(crc, word);
   }
   auto c = static_cast<std::uint32_t>(crc);
-  if (n & 4) { std::uint32_t half; std::memcpy(&half, p, 4); c = _mm_crc32_u32(c, half); p += 4; }
-  if (n & 2) { std::uint16_t two; std::memcpy(&two, p, 2); c = _mm_crc32_u16(c, two); p += 2; }
+  if (n & 4) {
+    std::uint32_t half;
+    std::memcpy(&half, p, 4);
+    c = _mm_crc32_u32(c, half);
+    p += 4;
+  }
+  if (n & 2) {
+    std::uint16_t two;
+    std::memcpy(&two, p, 2);
+    c = _mm_crc32_u16(c, two);
+    p += 2;
+  }
   if (n & 1) c = _mm_crc32_u8(c, static_cast<unsigned char>(*p));
   return c;
 }

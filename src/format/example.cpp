@@ -29,7 +29,7 @@ class field_sink {
   }
   void bytes(std::string_view value) {
     std::size_t i = found_.count++;
-    if (!wanted_ || i >= slot_.length) return;   // counted all the same: the error says how many there were
+    if (!wanted_ || i >= slot_.length) return;  // counted all the same: the error says how many there were
     slot_.store(slot_.resize ? slot_.resize(field_, i + 1) : field_, i, value, owner_);
   }
   void floats(const char* raw, std::size_t count) {
@@ -101,8 +101,8 @@ std::string_view to_string(feature_kind kind) {
 
 example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)) {}
 
-// Writers emit one order for all records of a file, so the slot after the last one found is nearly always the right one;
-// the search behind it is linear, as schemas are short.
+// Writers emit one order for all records of a file, so the slot after the last one found is nearly always the right
+// one; the search behind it is linear, as schemas are short.
 std::size_t example_schema::find(std::string_view name, std::size_t guess) const noexcept {
   if (guess < slots_.size() && slots_[guess].name == name) return guess;
   for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -119,7 +119,7 @@ status example_schema::parse(std::string_view example, void* to, buffer* owner) 
     const std::size_t i = find(entry.key, guess);
     if (i == slots_.size()) return true;
     guess = i + 1;
-    found[i] = {};   // the last entry of a key counts
+    found[i] = {};  // the last entry of a key counts
     field_sink sink(slots_[i], static_cast<char*>(to) + slots_[i].offset, owner, found[i]);
     return detail::read_entry_values(bytes, entry, sink);
   };

@@ -21,15 +21,23 @@ void append_value(std::string& out, const std::string& bytes) {
 void append_value(std::string& out, std::int64_t value) { absl::StrAppend(&out, value); }
 /// The shortest digits that give the same float back.
 void append_value(std::string& out, float value) {
-  if (std::isnan(value)) { out += "\"NaN\""; return; }
-  if (std::isinf(value)) { out += value > 0 ? "\"Infinity\"" : "\"-Infinity\""; return; }
+  if (std::isnan(value)) {
+    out += "\"NaN\"";
+    return;
+  }
+  if (std::isinf(value)) {
+    out += value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+    return;
+  }
   char digits[32];
   out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
-template <class V>
-void append_values(std::string& out, const std::vector<V>& values) {
-  if (values.size() == 1) { append_value(out, values[0]); return; }
+template <class V> void append_values(std::string& out, const std::vector<V>& values) {
+  if (values.size() == 1) {
+    append_value(out, values[0]);
+    return;
+  }
   out += '[';
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out += ", ";

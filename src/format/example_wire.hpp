@@ -5,8 +5,8 @@
 //   Feature { oneof { BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3; } }
 //   …List { repeated … value = 1; }
 //
-// Repeated occurrences of a message merge, as protobuf merges them: of a map's key the last entry counts, of a oneof the
-// last kind, and lists of one kind append.
+// Repeated occurrences of a message merge, as protobuf merges them: of a map's key the last entry counts, of a oneof
+// the last kind, and lists of one kind append.
 #pragma once
 
 #include "format/wire.hpp"
@@ -16,8 +16,7 @@ namespace sluice::detail {
 
 /// A sink has: void begin(feature_kind), which also ends a list of another kind; void bytes(std::string_view);
 /// void floats(const char* raw, std::size_t count); void int64(std::int64_t).
-template <class Sink>
-bool read_bytes_list(std::string_view list, Sink& sink) {
+template <class Sink> bool read_bytes_list(std::string_view list, Sink& sink) {
   wire_reader in(list);
   while (!in.done()) {
     std::uint32_t tag;
@@ -34,8 +33,7 @@ bool read_bytes_list(std::string_view list, Sink& sink) {
   return true;
 }
 
-template <class Sink>
-bool read_float_list(std::string_view list, Sink& sink) {
+template <class Sink> bool read_float_list(std::string_view list, Sink& sink) {
   wire_reader in(list);
   while (!in.done()) {
     std::uint32_t tag;
@@ -55,8 +53,7 @@ bool read_float_list(std::string_view list, Sink& sink) {
   return true;
 }
 
-template <class Sink>
-bool read_int64_list(std::string_view list, Sink& sink) {
+template <class Sink> bool read_int64_list(std::string_view list, Sink& sink) {
   wire_reader in(list);
   while (!in.done()) {
     std::uint32_t tag;
@@ -80,8 +77,7 @@ bool read_int64_list(std::string_view list, Sink& sink) {
   return true;
 }
 
-template <class Sink>
-bool read_feature(std::string_view feature, Sink& sink) {
+template <class Sink> bool read_feature(std::string_view feature, Sink& sink) {
   wire_reader in(feature);
   while (!in.done()) {
     std::uint32_t tag;
@@ -134,8 +130,7 @@ inline bool read_entry(std::string_view bytes, map_entry& entry) {
 }
 
 /// All values of an entry, merged.
-template <class Sink>
-bool read_entry_values(std::string_view bytes, const map_entry& entry, Sink& sink) {
+template <class Sink> bool read_entry_values(std::string_view bytes, const map_entry& entry, Sink& sink) {
   if (entry.usual) return read_feature(entry.value, sink);
   wire_reader in(bytes);
   while (!in.done()) {
@@ -152,8 +147,7 @@ bool read_entry_values(std::string_view bytes, const map_entry& entry, Sink& sin
 }
 
 /// Calls on_entry(bytes of one map entry) → bool for each feature.
-template <class OnEntry>
-bool read_example(std::string_view example, OnEntry on_entry) {
+template <class OnEntry> bool read_example(std::string_view example, OnEntry on_entry) {
   wire_reader in(example);
   while (!in.done()) {
     std::uint32_t tag;

@@ -12,7 +12,10 @@ using detail::tag_of;
 
 std::size_t varint_size(std::uint64_t v) {
   std::size_t n = 1;
-  while (v >= 0x80) { v >>= 7; ++n; }
+  while (v >= 0x80) {
+    v >>= 7;
+    ++n;
+  }
   return n;
 }
 void append_varint(std::string& out, std::uint64_t v) {
@@ -71,7 +74,7 @@ example_writer& example_writer::floats(std::string_view name, const float* value
   entry(name, feature_kind::floats, count == 0 ? 0 : field_size(packed));
   if (count == 0) return *this;
   append_field(features_, 1, packed);
-  features_.append(reinterpret_cast<const char*>(values), packed);   // little-endian, as on the wire
+  features_.append(reinterpret_cast<const char*>(values), packed);  // little-endian, as on the wire
   return *this;
 }
 

@@ -17,7 +17,7 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   fixed_length_scan scan;
   const std::uint64_t end = end_of(w);
   if (end != provenance::kUnknown) scan.why = layout.check(end);
-  if (w.end != provenance::kUnknown && !scan.why.ok()) return scan;   // known from the start: no record is given out
+  if (w.end != provenance::kUnknown && !scan.why.ok()) return scan;  // known from the start: no record is given out
   const std::uint64_t before = w.offset < layout.header_bytes ? layout.header_bytes - w.offset : 0;
   if (before > w.bytes.size()) {
     if (scan.why.ok()) scan.needed_bytes = before + layout.record_bytes + layout.footer_bytes;
@@ -36,12 +36,14 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   }
   scan.records = std::min<std::uint64_t>(have / layout.record_bytes, records_max);
   if (scan.records == records_max) scan.why = {};
-  else if (scan.why.ok()) scan.needed_bytes = layout.record_bytes + (end == provenance::kUnknown ? layout.footer_bytes : 0);
+  else if (scan.why.ok())
+    scan.needed_bytes = layout.record_bytes + (end == provenance::kUnknown ? layout.footer_bytes : 0);
   return scan;
 }
 
 /// Of what find_run found, at the end of a known file nothing more is needed.
-void settle(const fixed_length_layout& layout, const fixed_length_window& w, fixed_length_scan& scan, std::size_t first) {
+void settle(const fixed_length_layout& layout, const fixed_length_window& w, fixed_length_scan& scan,
+            std::size_t first) {
   scan.used_bytes = first + scan.records * layout.record_bytes;
   const std::uint64_t end = end_of(w);
   if (end != provenance::kUnknown && w.offset + scan.used_bytes + layout.footer_bytes >= end) scan.needed_bytes = 0;
@@ -62,13 +64,14 @@ fixed_length_scan scan_with(const fixed_length_layout& layout, const fixed_lengt
 
 status fixed_length_layout::check(std::uint64_t file_bytes) const {
   if (record_bytes == 0) return invalid_argument_error("records of 0 bytes cannot be read");
-  const std::string parts = absl::StrCat("a header of ", header_bytes, ", records of ", record_bytes, " and a footer of ",
-                                         footer_bytes, " bytes");
+  const std::string parts = absl::StrCat("a header of ", header_bytes, ", records of ", record_bytes,
+                                         " and a footer of ", footer_bytes, " bytes");
   if (header_bytes > file_bytes || footer_bytes > file_bytes - header_bytes)
     return invalid_argument_error(absl::StrCat("the file has ", file_bytes, " bytes, too few for ", parts));
   const std::uint64_t over = (file_bytes - header_bytes - footer_bytes) % record_bytes;
   if (over == 0) return {};
-  return invalid_argument_error(absl::StrCat("the file has ", file_bytes, " bytes: with ", parts, ", ", over, " are left over"));
+  return invalid_argument_error(
+      absl::StrCat("the file has ", file_bytes, " bytes: with ", parts, ", ", over, " are left over"));
 }
 
 fixed_length_scan scan_fixed_length(const fixed_length_layout& layout, const fixed_length_window& window,

@@ -20,7 +20,7 @@ struct inflater::state {
   }
 
   compression format;
-  bool between = true;        ///< at the file's start or after a complete member
+  bool between = true;  ///< at the file's start or after a complete member
   std::uint64_t members = 0;
   inflate_state stream;
 };
@@ -43,8 +43,8 @@ std::string_view reason(int code) {
 std::string_view name(compression f) { return f == compression::zlib ? "zlib" : "gzip"; }
 
 status damaged(compression f, int code, std::uint64_t at) {
-  return data_loss_error(absl::StrCat("the ", std::string(name(f)), " stream is damaged near compressed byte ", at, ": ",
-                                      std::string(reason(code))));
+  return data_loss_error(absl::StrCat("the ", std::string(name(f)), " stream is damaged near compressed byte ", at,
+                                      ": ", std::string(reason(code))));
 }
 status cut_short(compression f, std::uint64_t at) {
   return data_loss_error(absl::StrCat("the ", std::string(name(f)), " stream is cut short at compressed byte ", at));
@@ -53,11 +53,13 @@ status not_compressed(compression f) {
   return data_loss_error(absl::StrCat("this is no ", std::string(name(f)), " file: its first bytes are wrong"));
 }
 status bytes_after_end(compression f, std::uint64_t at) {
-  return data_loss_error(absl::StrCat("there are bytes after the end of the ", std::string(name(f)),
-                                      " stream, at compressed byte ", at));
+  return data_loss_error(
+      absl::StrCat("there are bytes after the end of the ", std::string(name(f)), " stream, at compressed byte ", at));
 }
 
-bool zlib_header(unsigned char a, unsigned char b) { return (a & 0x0f) == 8 && (a >> 4) <= 7 && (a * 256 + b) % 31 == 0; }
+bool zlib_header(unsigned char a, unsigned char b) {
+  return (a & 0x0f) == 8 && (a >> 4) <= 7 && (a * 256 + b) % 31 == 0;
+}
 
 /// Could a member begin with `in`? It may be shorter than a member's first bytes.
 bool may_begin(compression f, std::string_view in) {
@@ -79,8 +81,14 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
   while (done.why.ok()) {
     std::string_view rest = input.substr(done.consumed);
     if (s.between) {
-      if (rest.empty()) { done.ended = last; break; }
-      if (s.members > 0 && s.format == compression::zlib) { done.why = bytes_after_end(s.format, in_bytes_); break; }
+      if (rest.empty()) {
+        done.ended = last;
+        break;
+      }
+      if (s.members > 0 && s.format == compression::zlib) {
+        done.why = bytes_after_end(s.format, in_bytes_);
+        break;
+      }
       if (!may_begin(s.format, rest)) {
         done.why = s.members > 0 ? bytes_after_end(s.format, in_bytes_) : not_compressed(s.format);
         break;
@@ -92,7 +100,7 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
     constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();
     const auto in_piece = static_cast<std::uint32_t>(std::min(rest.size(), kPieceMax));
     const auto out_piece = static_cast<std::uint32_t>(std::min(out_bytes - done.produced, kPieceMax));
-    s.stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(rest.data()));   // only read
+    s.stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(rest.data()));  // only read
     s.stream.avail_in = in_piece;
     s.stream.next_out = reinterpret_cast<std::uint8_t*>(out + done.produced);
     s.stream.avail_out = out_piece;
@@ -121,7 +129,8 @@ result<compression> parse_compression(std::string_view text) {
                                absl::string_view(to_string(c).data(), to_string(c).size())))
       return c;
   if (text.empty()) return compression::none;
-  return invalid_argument_error(absl::StrCat("\"", std::string(text), "\" is no compression; there are none, gzip, zlib and auto"));
+  return invalid_argument_error(
+      absl::StrCat("\"", std::string(text), "\" is no compression; there are none, gzip, zlib and auto"));
 }
 
 std::string_view to_string(compression c) {
@@ -134,7 +143,8 @@ std::string_view to_string(compression c) {
   return "none";
 }
 
-// A TFRecord whose first record has 376 or 40056 bytes begins like a zlib stream; the CRC of its length tells them apart.
+// A TFRecord whose first record has 376 or 40056 bytes begins like a zlib stream; the CRC of its length tells them
+// apart.
 compression detect_compression(std::string_view first) {
   if (first.size() < 2) return compression::none;
   if (find_tfrecord({.bytes = first.substr(0, kTfrecordHeaderBytes)}, 0) == 0) return compression::none;

@@ -36,16 +36,17 @@ __attribute__((target("avx2,bmi"))) lines_scan scan_wide(std::span<char> window,
   const std::size_t size = window.size();
   const __m256i newline = _mm256_set1_epi8('\n'), carriage = _mm256_set1_epi8('\r');
   std::size_t start = 0;
-  bool returns = false;   // a '\r' since `start`, in earlier words
+  bool returns = false;  // a '\r' since `start`, in earlier words
   for (std::size_t at = 0; at + 32 <= size; at += 32) {
     const __m256i word = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(begin + at));
     auto ends = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(word, newline)));
     auto returned = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(word, carriage)));
     while (ends) {
-      const std::uint32_t below = ends ^ (ends - 1);   // the bits up to and with the lowest end
+      const std::uint32_t below = ends ^ (ends - 1);  // the bits up to and with the lowest end
       const std::size_t end = at + static_cast<std::size_t>(__builtin_ctz(ends));
       std::size_t length = end - start;
-      if (returns || (returned & below)) [[unlikely]] length = without_returns(begin + start, length);
+      if (returns || (returned & below)) [[unlikely]]
+        length = without_returns(begin + start, length);
       emit(scan.lines++, begin + start, length);
       start = end + 1;
       scan.used_bytes = start;
@@ -62,8 +63,7 @@ bool has_wide() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 
 #else
 
-template <class Emit>
-lines_scan scan_wide(std::span<char>, std::size_t, Emit) { return {}; }
+template <class Emit> lines_scan scan_wide(std::span<char>, std::size_t, Emit) { return {}; }
 bool has_wide() { return false; }
 
 #endif
@@ -81,8 +81,7 @@ void scan_rest(std::span<char> window, bool last, std::size_t lines_max, lines_s
   }
 }
 
-template <class Emit>
-lines_scan scan_with(std::span<char> window, bool last, std::size_t lines_max, Emit emit) {
+template <class Emit> lines_scan scan_with(std::span<char> window, bool last, std::size_t lines_max, Emit emit) {
   static const bool kWide = has_wide();
   lines_scan scan;
   if (kWide && lines_max > 0) scan = scan_wide(window, lines_max, emit);
@@ -98,9 +97,10 @@ lines_scan scan_lines(std::span<char> window, bool last, std::string_view* out, 
 }
 
 lines_scan scan_lines(std::span<char> window, bool last, buffer& owner, line* out, std::size_t lines_max) {
-  lines_scan scan = scan_with(window, last, lines_max, [&owner, out](std::size_t i, const char* data, std::size_t size) {
-    ::new (static_cast<void*>(out + i)) line(&owner, data, size);
-  });
+  lines_scan scan =
+      scan_with(window, last, lines_max, [&owner, out](std::size_t i, const char* data, std::size_t size) {
+        ::new (static_cast<void*>(out + i)) line(&owner, data, size);
+      });
   owner.add_references(static_cast<std::uint32_t>(scan.lines));
   return scan;
 }

@@ -46,7 +46,8 @@ void fill(sample_example& e, std::uint64_t seed, std::uint64_t index) {
 /// A file under a name of its own until it is complete.
 class pending_file {
  public:
-  explicit pending_file(const std::string& path) : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {}
+  explicit pending_file(const std::string& path)
+      : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {}
   ~pending_file() {
     if (!file_) return;
     std::fclose(file_);

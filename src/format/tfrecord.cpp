@@ -14,8 +14,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "TFRecord is little-end
 namespace sluice {
 namespace {
 
-template <class T>
-T load(const char* p) {
+template <class T> T load(const char* p) {
   T value;
   std::memcpy(&value, p, sizeof value);
   return value;
@@ -26,11 +25,12 @@ status wrong_crc(std::string_view what, std::uint32_t stored, std::uint32_t comp
                                          std::string(what), computed, unmask_crc(stored)));
 }
 
-struct header { std::uint64_t size; std::uint32_t masked_crc, computed_crc; };
+struct header {
+  std::uint64_t size;
+  std::uint32_t masked_crc, computed_crc;
+};
 
-header read_header(const char* p) {
-  return {load<std::uint64_t>(p), load<std::uint32_t>(p + 8), crc32c({p, 8})};
-}
+header read_header(const char* p) { return {load<std::uint64_t>(p), load<std::uint32_t>(p + 8), crc32c({p, 8})}; }
 bool sound(const header& h) { return mask_crc(h.computed_crc) == h.masked_crc; }
 
 /// How many bytes there are from `position` to the end of the file, as far as that is known.
@@ -50,8 +50,8 @@ status check_size(const tfrecord_window& w, std::size_t position, std::uint64_t 
                                         data, " bytes after its header: it is truncated"));
   }
   if (size > w.record_bytes_max)
-    return data_loss_error(absl::StrCat("the record claims ", size, " bytes of data, more than the limit of ",
-                                        w.record_bytes_max));
+    return data_loss_error(
+        absl::StrCat("the record claims ", size, " bytes of data, more than the limit of ", w.record_bytes_max));
   return {};
 }
 
@@ -72,7 +72,10 @@ void pass_over(const tfrecord_window& w, tfrecord_scan& scan, std::size_t record
 namespace detail {
 
 void explain_tfrecord(const tfrecord_window& w, tfrecord_scan& scan, bool check_data) {
-  if (scan.used_bytes > w.bytes.size()) { scan.needed_bytes = kTfrecordHeaderBytes; return; }
+  if (scan.used_bytes > w.bytes.size()) {
+    scan.needed_bytes = kTfrecordHeaderBytes;
+    return;
+  }
   const char* p = w.bytes.data() + scan.used_bytes;
   const std::size_t have = w.bytes.size() - scan.used_bytes;
   const std::uint64_t rest = bytes_after(w, scan.used_bytes);
@@ -82,13 +85,22 @@ void explain_tfrecord(const tfrecord_window& w, tfrecord_scan& scan, bool check_
                                             kTfrecordHeaderBytes, ": it is truncated"));
     return;
   }
-  if (have < kTfrecordHeaderBytes) { scan.needed_bytes = kTfrecordHeaderBytes; return; }
+  if (have < kTfrecordHeaderBytes) {
+    scan.needed_bytes = kTfrecordHeaderBytes;
+    return;
+  }
   header h = read_header(p);
-  if (!sound(h)) { scan.why = wrong_crc("length", h.masked_crc, h.computed_crc); return; }
+  if (!sound(h)) {
+    scan.why = wrong_crc("length", h.masked_crc, h.computed_crc);
+    return;
+  }
   scan.why = check_size(w, scan.used_bytes, h.size);
   if (!scan.why.ok()) return;
   const std::uint64_t whole = h.size + kTfrecordFramingBytes;
-  if (have < whole) { scan.needed_bytes = whole; return; }
+  if (have < whole) {
+    scan.needed_bytes = whole;
+    return;
+  }
   if (!check_data) return;
   std::uint32_t stored = load<std::uint32_t>(p + kTfrecordHeaderBytes + h.size);
   std::uint32_t computed = crc32c({p + kTfrecordHeaderBytes, h.size});
@@ -100,10 +112,12 @@ void explain_tfrecord(const tfrecord_window& w, tfrecord_scan& scan, bool check_
 }  // namespace detail
 
 SLUICE_TARGET_CRC tfrecord_scan scan_tfrecords(const tfrecord_window& window, std::string_view* out, std::size_t n) {
-  return detail::scan_with(window, n, [out](std::size_t i, const char* data, std::size_t size) { out[i] = {data, size}; });
+  return detail::scan_with(window, n,
+                           [out](std::size_t i, const char* data, std::size_t size) { out[i] = {data, size}; });
 }
 
-SLUICE_TARGET_CRC tfrecord_scan scan_tfrecords(const tfrecord_window& window, buffer& owner, record* out, std::size_t n) {
+SLUICE_TARGET_CRC tfrecord_scan scan_tfrecords(const tfrecord_window& window, buffer& owner, record* out,
+                                               std::size_t n) {
   tfrecord_scan scan = detail::scan_with(window, n, [&owner, out](std::size_t i, const char* data, std::size_t size) {
     ::new (static_cast<void*>(out + i)) record(&owner, data, size);
   });

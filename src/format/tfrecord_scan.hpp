@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scan loop of tfrecord.hpp, for any kind of output.
 //
-// It is a template so that the loop over small records has no call in it; everything that is not the loop (errors, ends)
-// is out of line in tfrecord.cpp.
+// It is a template so that the loop over small records has no call in it; everything that is not the loop (errors,
+// ends) is out of line in tfrecord.cpp.
 #pragma once
 
 #include "format/crc32c_inline.hpp"

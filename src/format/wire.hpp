@@ -33,7 +33,10 @@ class wire_reader {
   bool bytes(std::string_view& value) noexcept {
     std::uint64_t size;
     const char* before = p_;
-    if (!varint(size, 5) || size > rest()) { p_ = before; return false; }
+    if (!varint(size, 5) || size > rest()) {
+      p_ = before;
+      return false;
+    }
     value = {p_, static_cast<std::size_t>(size)};
     p_ += size;
     return true;
@@ -60,16 +63,22 @@ class wire_reader {
   }
 
  private:
-  static constexpr int kDepthMax = 100;   // protobuf's
+  static constexpr int kDepthMax = 100;  // protobuf's
 
   bool varint(std::uint64_t& value, int bytes_max) noexcept {
-    if (p_ != end_ && !(*p_ & 0x80)) [[likely]] { value = static_cast<unsigned char>(*p_++); return true; }
+    if (p_ != end_ && !(*p_ & 0x80)) [[likely]] {
+      value = static_cast<unsigned char>(*p_++);
+      return true;
+    }
     const char* p = p_;
     value = 0;
     for (int i = 0; i < bytes_max && p != end_; ++i) {
       auto byte = static_cast<unsigned char>(*p++);
       value |= std::uint64_t{byte & 0x7fu} << (7 * i);
-      if (!(byte & 0x80)) { p_ = p; return true; }
+      if (!(byte & 0x80)) {
+        p_ = p;
+        return true;
+      }
     }
     return false;
   }

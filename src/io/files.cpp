@@ -19,7 +19,8 @@ class file_service final : public io_service {
 };
 
 std::unique_ptr<io_service> make_file_service(runtime& rt) {
-  if (simulation* world = rt.world()) return std::make_unique<file_service>(std::make_unique<simulated_file_system>(*world));
+  if (simulation* world = rt.world())
+    return std::make_unique<file_service>(std::make_unique<simulated_file_system>(*world));
   io_options options;
   if (!rt.options().io.empty()) options.backend = parse_io_backend(rt.options().io).value();
   options.threads_max = rt.options().blocking_threads_max;
@@ -31,6 +32,8 @@ std::unique_ptr<io_service> make_file_service(runtime& rt) {
 
 file_system& files_of(runtime& rt) { return static_cast<file_service&>(rt.io(make_file_service)).files(); }
 
-void set_files(runtime& rt, std::unique_ptr<file_system> files) { rt.set_io(std::make_unique<file_service>(std::move(files))); }
+void set_files(runtime& rt, std::unique_ptr<file_system> files) {
+  rt.set_io(std::make_unique<file_service>(std::move(files)));
+}
 
 }  // namespace sluice

@@ -26,7 +26,8 @@ backend_result open_backend(const io_options& options) {
   std::string why(ring.why().message());
   if (options.backend == io_backend::automatic)
     return threads(options, absl::StrCat(why, "; SLUICE_IO=threads asks for threads without trying"));
-  return unavailable_error(absl::StrCat(why, "; SLUICE_IO=uring was asked for, SLUICE_IO=auto or threads would use threads"));
+  return unavailable_error(
+      absl::StrCat(why, "; SLUICE_IO=uring was asked for, SLUICE_IO=auto or threads would use threads"));
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ result<io_backend> parse_io_backend(std::string_view text) {
   if (text.empty() || text == "auto") return io_backend::automatic;
   if (text == "uring") return io_backend::uring;
   if (text == "threads") return io_backend::threads;
-  return invalid_argument_error(absl::StrCat("\"", std::string(text), "\" is no I/O back end; there are uring, threads and auto"));
+  return invalid_argument_error(
+      absl::StrCat("\"", std::string(text), "\" is no I/O back end; there are uring, threads and auto"));
 }
 
 result<std::unique_ptr<file_system>> open_file_system(io_options options) {

@@ -28,9 +28,9 @@ struct descriptor {
 
 struct operation {
   enum class kind : std::uint8_t {
-    open,   ///< path → result: a descriptor
-    read,   ///< from, offset, length, to, at → result: bytes
-    call,   ///< run(): blocks a thread
+    open,  ///< path → result: a descriptor
+    read,  ///< from, offset, length, to, at → result: bytes
+    call,  ///< run(): blocks a thread
   };
 
   explicit operation(kind k) noexcept : what(k) {}
@@ -43,7 +43,7 @@ struct operation {
   buffer_ref to;
   std::size_t at = 0, length = 0;
   std::uint64_t offset = 0;
-  std::int64_t result = 0;                   ///< ≥ 0, or a negative errno
+  std::int64_t result = 0;  ///< ≥ 0, or a negative errno
 
   executor* exec = nullptr;
   std::coroutine_handle<> waiter;
@@ -92,8 +92,7 @@ class [[nodiscard]] perform {
   }
 
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> h) noexcept {
+  template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) noexcept {
     environment* env = h.promise().env;
     op_->exec = env->exec;
     op_->waiter = h;
@@ -112,7 +111,10 @@ class [[nodiscard]] perform {
   struct canceller {
     backend* io;
     operation* op;
-    void operator()() const noexcept { op->cancel_wanted.store(true, std::memory_order_relaxed); io->cancel(op); }
+    void operator()() const noexcept {
+      op->cancel_wanted.store(true, std::memory_order_relaxed);
+      io->cancel(op);
+    }
   };
   backend& io_;
   operation* op_;

@@ -22,7 +22,7 @@ std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, s
   if (got >= 0) return got;
   if (errno == EAGAIN || errno == EINTR) return -EAGAIN;
   if (errno == EIO) return -EIO;
-  usable_.store(false, std::memory_order_relaxed);   // ENOSYS, EPERM (seccomp), EOPNOTSUPP, EINVAL: the slow path tells
+  usable_.store(false, std::memory_order_relaxed);  // ENOSYS, EPERM (seccomp), EOPNOTSUPP, EINVAL: the slow path tells
   return -EAGAIN;
 }
 
@@ -52,13 +52,15 @@ const char* kind_of(mode_t mode) {
 /// Ok for a regular file.
 status check_regular(mode_t mode, const std::string& path) {
   if (S_ISREG(mode)) return {};
-  return invalid_argument_error(absl::StrCat("is ", kind_of(mode), ", and only regular files can be read")).in_file(path);
+  return invalid_argument_error(absl::StrCat("is ", kind_of(mode), ", and only regular files can be read"))
+      .in_file(path);
 }
 
 status open_error(int error_number, const std::string& path) {
   struct stat s;
   // A socket cannot be opened at all: say what it is rather than ENXIO's words.
-  if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode)) return check_regular(s.st_mode, path);
+  if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
+    return check_regular(s.st_mode, path);
   if (error_number == ECANCELED) return cancelled_error().in_file(path);
   return errno_error(error_number, "cannot open").in_file(path);
 }
@@ -117,10 +119,10 @@ task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::
 struct stat_operation final : operation {
   stat_operation() : operation(kind::call) {}
   void run() noexcept override { result = ::stat(path.c_str(), &found) == 0 ? 0 : -errno; }
-  struct stat found {};
+  struct stat found{};
 };
 
-thread_local int t_glob_error;            // glob's callback has no argument of ours
+thread_local int t_glob_error;  // glob's callback has no argument of ours
 thread_local std::string* t_glob_folder;
 
 int note_unreadable(const char* folder, int error_number) {
@@ -160,7 +162,7 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
     co_await fail(std::move(why));
   }
   auto from = std::make_shared<descriptor>(static_cast<int>(got));
-  struct stat s {};
+  struct stat s{};
   status why;
   if (::fstat(from->number, &s) != 0) why = errno_error(errno, "cannot stat").in_file(path);
   else why = check_regular(s.st_mode, path);
@@ -168,7 +170,8 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
   // io_uring answers reads on O_NONBLOCK files with EAGAIN instead of waiting.
   ::fcntl(from->number, F_SETFL, 0);
   ::posix_fadvise(from->number, 0, 0, POSIX_FADV_SEQUENTIAL);
-  std::unique_ptr<file> opened = std::make_unique<posix_file>(std::move(path), info_of(s), std::move(from), *io_, cache_);
+  std::unique_ptr<file> opened =
+      std::make_unique<posix_file>(std::move(path), info_of(s), std::move(from), *io_, cache_);
   co_return std::move(opened);
 }
 
@@ -193,8 +196,9 @@ task<std::vector<std::string>> posix_file_system::glob(std::string pattern) {
   std::int64_t got = co_await perform(*io_, op);
   status why;
   if (got == -ECANCELED) why = cancelled_error().in_file(pattern);
-  else if (got < 0) why = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern, "\""))
-                              .in_file(op->unreadable.empty() ? pattern : op->unreadable);
+  else if (got < 0)
+    why = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern, "\""))
+              .in_file(op->unreadable.empty() ? pattern : op->unreadable);
   else if (op->names.empty()) why = nothing_matches(pattern);
   if (!why.ok()) co_await fail(std::move(why));
   std::sort(op->names.begin(), op->names.end());

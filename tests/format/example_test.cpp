@@ -35,11 +35,9 @@ std::string sample_bytes() {
   return std::string(w.bytes("text", "hello").int64("label", 42).floats("values", kValues, 3).finish());
 }
 
-template <class T>
-status parse(const std::string& bytes, T& to) { return example_schema_of<T>().parse(bytes, &to); }
+template <class T> status parse(const std::string& bytes, T& to) { return example_schema_of<T>().parse(bytes, &to); }
 
-template <class T>
-std::string parse_error(const std::string& bytes) {
+template <class T> std::string parse_error(const std::string& bytes) {
   T t{};
   return parse(bytes, t).to_string();
 }
@@ -62,7 +60,8 @@ TEST_CASE("features come in any order, unknown ones are passed over, and a struc
   CHECK(s.text.empty());
   CHECK(s.label == -7);
   lists l{{"x", "y"}, {1, 2, 3}, {1}, 5};
-  REQUIRE(parse(std::string(w.bytes_list("a", {"p"}).int64s("b", nullptr, 0).floats("c", kValues, 2).finish()), l).ok());
+  REQUIRE(
+      parse(std::string(w.bytes_list("a", {"p"}).int64s("b", nullptr, 0).floats("c", kValues, 2).finish()), l).ok());
   CHECK(l.a == std::vector<std::string>{"p"});
   CHECK(l.b.empty());
   CHECK(l.c == std::vector<float>{0.5f, -0.25f});
@@ -71,7 +70,10 @@ TEST_CASE("features come in any order, unknown ones are passed over, and a struc
 
 TEST_CASE("errors name the feature and say what was expected") {
   example_writer w;
-  auto make = [&](auto fill) { fill(); return std::string(w.finish()); };
+  auto make = [&](auto fill) {
+    fill();
+    return std::string(w.finish());
+  };
   CHECK(parse_error<sample>(make([&] { w.bytes("text", "x"); })) == "invalid_argument: feature \"label\" is missing");
   CHECK(parse_error<sample>("") == "invalid_argument: feature \"text\" is missing");
   CHECK(parse_error<sample>(make([&] { w.int64("text", 1); })) ==
@@ -87,7 +89,9 @@ TEST_CASE("errors name the feature and say what was expected") {
 }
 
 TEST_CASE("a slice shares the record's buffer") {
-  struct view { slice text; };
+  struct view {
+    slice text;
+  };
   example_writer w;
   std::string bytes(w.bytes("text", "shared").finish());
   buffer_ref owner(buffer::make(bytes.size()));
@@ -99,7 +103,7 @@ TEST_CASE("a slice shares the record's buffer") {
     CHECK(v.text.view() == "shared");
     CHECK(v.text.owner() == owner.get());
     view copied;
-    REQUIRE(example_schema_of<view>().parse(bytes, &copied).ok());   // bytes that nobody counts are copied
+    REQUIRE(example_schema_of<view>().parse(bytes, &copied).ok());  // bytes that nobody counts are copied
     CHECK(copied.text.view() == "shared");
     CHECK(copied.text.data() != bytes.data() + (v.text.data() - owner->data()));
   }
@@ -110,9 +114,7 @@ TEST_CASE("parse_example throws an error that says why") {
   try {
     parse_example<sample>(record(slice::copy_of("")));
     FAIL("it did not throw");
-  } catch (const error& e) {
-    CHECK(e.code() == status_code::invalid_argument);
-  }
+  } catch (const error& e) { CHECK(e.code() == status_code::invalid_argument); }
 }
 
 TEST_CASE("the last entry of a key counts, and the parts of one entry merge") {
@@ -120,14 +122,14 @@ TEST_CASE("the last entry of a key counts, and the parts of one entry merge") {
   std::string first(w.bytes("text", "first").floats("values", kValues, 3).finish());
   std::string second(w.bytes("text", "second").int64("label", 1).finish());
   sample s;
-  REQUIRE(parse(first + second, s).ok());   // two Features messages merge
+  REQUIRE(parse(first + second, s).ok());  // two Features messages merge
   CHECK(s.text == "second");
   // An entry with its value in two pieces, the key last: floats [0.5], then [-0.25, …].
   std::string list1("\x12\x06\x0a\x04", 4), list2("\x12\x0a\x0a\x08", 4);
   list1.append(reinterpret_cast<const char*>(kValues), 4);
   list2.append(reinterpret_cast<const char*>(kValues + 1), 8);
-  std::string entry = std::string("\x12") + static_cast<char>(list1.size()) + list1 + '\x12' + static_cast<char>(list2.size()) +
-                      list2 + "\x0a\x06values";
+  std::string entry = std::string("\x12") + static_cast<char>(list1.size()) + list1 + '\x12' +
+                      static_cast<char>(list2.size()) + list2 + "\x0a\x06values";
   std::string feature = std::string("\x0a") + static_cast<char>(entry.size()) + entry;
   std::string example = std::string("\x0a") + static_cast<char>(feature.size()) + feature;
   sample t;
@@ -139,8 +141,12 @@ TEST_CASE("JSON shows texts, numbers, bytes that are no text, and the shortest f
   const float odd[] = {0.1f, 1e-40f, NAN, -INFINITY, 16777216.0f};
   const std::int64_t wide[] = {std::numeric_limits<std::int64_t>::min(), 7};
   example_writer w;
-  std::string bytes(w.bytes("text", "a \"quote\"\n\xc3\xa9").bytes("raw", "\xff\x00z").int64s("i", wide, 2).floats("f", odd, 5)
-                        .bytes_list("none", {}).finish());
+  std::string bytes(w.bytes("text", "a \"quote\"\n\xc3\xa9")
+                        .bytes("raw", "\xff\x00z")
+                        .int64s("i", wide, 2)
+                        .floats("f", odd, 5)
+                        .bytes_list("none", {})
+                        .finish());
   CHECK(*example_to_json(bytes) ==
         "{\"f\": [0.1, 1e-40, \"NaN\", \"-Infinity\", 16777216], \"i\": [-9223372036854775808, 7], \"none\": [], "
         "\"raw\": {\"base64\": \"/w==\"}, \"text\": \"a \\\"quote\\\"\\n\xc3\xa9\"}");
@@ -194,7 +200,8 @@ bool agree(const std::string& bytes) {
   status why = example_schema_of<lists>().parse(bytes, &l);
   auto fits = [&](const char* name, feature_kind kind) { return !want.count(name) ? false : want[name].kind == kind; };
   auto& d = want["d"];
-  bool expected = fits("a", feature_kind::bytes) && fits("b", feature_kind::int64s) && fits("c", feature_kind::floats) &&
+  bool expected = fits("a", feature_kind::bytes) && fits("b", feature_kind::int64s) &&
+                  fits("c", feature_kind::floats) &&
                   (d.kind == feature_kind::none || (d.kind == feature_kind::int64s && d.int64s.size() == 1));
   REQUIRE(why.ok() == expected);
   if (!expected) return true;
@@ -210,13 +217,13 @@ std::string random_wire(std::mt19937_64& random, int depth) {
   std::string out;
   for (unsigned n = random() % 4; n > 0; --n) {
     unsigned field = random() % 12 == 0 ? random() % 6 : 1 + random() % 3;
-    if (random() % 10 == 0) {   // not what the schema says
+    if (random() % 10 == 0) {  // not what the schema says
       unsigned type = random() % 8;
       out += static_cast<char>(field << 3 | type);
       for (unsigned k = random() % 10; k > 0; --k) out += static_cast<char>(random());
       continue;
     }
-    std::string inner = depth == 0 ? std::string(random() % 9, '\1')
+    std::string inner = depth == 0                   ? std::string(random() % 9, '\1')
                         : depth == 3 && random() % 2 ? kNames[random() % 5]
                                                      : random_wire(random, depth - 1);
     if (depth == 3) field = 1 + random() % 2;
@@ -233,17 +240,19 @@ std::string random_wire(std::mt19937_64& random, int depth) {
 TEST_CASE("we read what protobuf reads: written examples, damaged ones, and random wire") {
   unsigned seed = 31;
   CAPTURE(seed);
-  google::protobuf::SetLogHandler(nullptr);   // proto2 only grumbles about names that are not UTF-8
+  google::protobuf::SetLogHandler(nullptr);  // proto2 only grumbles about names that are not UTF-8
   std::mt19937_64 random(seed);
   int sound = 0, unsound = 0;
   auto count = [&](const std::string& bytes) { (agree(bytes) ? sound : unsound)++; };
   for (int round = 0; round < 300; ++round) {
     sluice_test::Example e;
     auto& f = *e.mutable_features()->mutable_feature();
-    for (unsigned n = random() % 4; n > 0; --n) f["a"].mutable_bytes_list()->add_value(std::string(random() % 200, 'x'));
+    for (unsigned n = random() % 4; n > 0; --n)
+      f["a"].mutable_bytes_list()->add_value(std::string(random() % 200, 'x'));
     if (random() % 2) f["a"].mutable_bytes_list();
     f["b"].mutable_int64_list();
-    for (unsigned n = random() % 20; n > 0; --n) f["b"].mutable_int64_list()->add_value(static_cast<std::int64_t>(random() >> random() % 64));
+    for (unsigned n = random() % 20; n > 0; --n)
+      f["b"].mutable_int64_list()->add_value(static_cast<std::int64_t>(random() >> random() % 64));
     f["c"].mutable_float_list();
     for (unsigned n = random() % 20; n > 0; --n) f["c"].mutable_float_list()->add_value(static_cast<float>(random()));
     if (random() % 2) f["d"].mutable_int64_list()->add_value(static_cast<std::int64_t>(random()));
@@ -252,7 +261,8 @@ TEST_CASE("we read what protobuf reads: written examples, damaged ones, and rand
     count(bytes);
     for (int flips = 0; flips < 60; ++flips) {
       std::string copy = bytes;
-      for (unsigned k = 1 + random() % 3; k > 0; --k) copy[random() % copy.size()] ^= static_cast<char>(1 << random() % 8);
+      for (unsigned k = 1 + random() % 3; k > 0; --k)
+        copy[random() % copy.size()] ^= static_cast<char>(1 << random() % 8);
       count(copy);
     }
     count(bytes.substr(0, random() % bytes.size()));

@@ -20,7 +20,7 @@ outcome read(const fixed_length_layout& layout, const std::string& bytes, std::s
   outcome o;
   std::size_t at = 0, have = std::min(window_bytes, bytes.size());
   for (int guard = 0; guard < 100'000; ++guard) {
-    std::string copy = bytes.substr(at, have);   // its own allocation, so that ASan sees a read beyond it
+    std::string copy = bytes.substr(at, have);  // its own allocation, so that ASan sees a read beyond it
     fixed_length_window w;
     w.bytes = copy;
     w.offset = at;
@@ -67,8 +67,10 @@ TEST_CASE("every size that is not whole is refused, with the numbers, before or 
       if (whole || (!sized && size > 10)) REQUIRE(o.records.size() == (size - 10) / 5);
       else REQUIRE(o.records.empty());
     }
-  CHECK(layout.check(9).to_string() == "invalid_argument: the file has 9 bytes, too few for a header of 7, records of 5 and a footer of 3 bytes");
+  CHECK(layout.check(9).to_string() ==
+        "invalid_argument: the file has 9 bytes, too few for a header of 7, records of 5 and a footer of 3 bytes");
   CHECK(layout.check(17).to_string() ==
-        "invalid_argument: the file has 17 bytes: with a header of 7, records of 5 and a footer of 3 bytes, 2 are left over");
+        "invalid_argument: the file has 17 bytes: with a header of 7, records of 5 and a footer of 3 bytes, 2 are left "
+        "over");
   CHECK(fixed_length_layout{0, 0, 0}.check(5).to_string() == "invalid_argument: records of 0 bytes cannot be read");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that TensorFlow wrote, and its answers to them (tests/golden/README.md).
-#include <catch2/catch.hpp>
 #include <zlib.h>
+#include <catch2/catch.hpp>
 
 #include <cstring>
 #include <filesystem>
@@ -22,7 +22,8 @@ using nlohmann::json;
 namespace {
 
 std::filesystem::path golden_folder() {
-  for (auto from = std::filesystem::absolute(__FILE__).parent_path(); from.has_relative_path(); from = from.parent_path())
+  for (auto from = std::filesystem::absolute(__FILE__).parent_path(); from.has_relative_path();
+       from = from.parent_path())
     if (std::filesystem::exists(from / "golden/expected.json")) return from / "golden";
   for (auto from = std::filesystem::current_path(); from.has_relative_path(); from = from.parent_path())
     if (std::filesystem::exists(from / "tests/golden/expected.json")) return from / "tests/golden";
@@ -57,8 +58,7 @@ struct outcome {
   status why;
 };
 
-template <class Scan>
-outcome collect(Scan scan) {
+template <class Scan> outcome collect(Scan scan) {
   outcome o;
   std::string_view out[7];
   for (std::size_t at = 0;;) {
@@ -69,7 +69,10 @@ outcome collect(Scan scan) {
     if (s.count < 7) return o;
   }
 }
-struct step { std::size_t count, used; status why; };
+struct step {
+  std::size_t count, used;
+  status why;
+};
 
 outcome read_tfrecords(std::string_view bytes) {
   return collect([&](std::size_t at, std::string_view* out) {
@@ -116,7 +119,8 @@ std::uint32_t zlib_crc(const std::string& s) {
 
 std::string unhex(const std::string& hex) {
   std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   return bytes;
 }
 
@@ -174,7 +178,7 @@ TEST_CASE("the features of TensorFlow's examples are read exactly") {
       REQUIRE(have.bytes == want.bytes);
       REQUIRE(have.int64s == want.int64s);
       REQUIRE(have.floats.size() == want.floats.size());
-      if (!want.floats.empty())   // as bits: -0 and NaN have no equals
+      if (!want.floats.empty())  // as bits: -0 and NaN have no equals
         REQUIRE(std::memcmp(have.floats.data(), want.floats.data(), want.floats.size() * 4) == 0);
     }
     REQUIRE(json::accept(*example_to_json(records[i])));

@@ -25,7 +25,7 @@ outcome inflate_all(compression format, const std::string& bytes, std::size_t in
   outcome o;
   std::size_t at = 0, have = std::min(in_piece, bytes.size());
   while (o.why.ok() && !o.ended) {
-    std::string window = bytes.substr(at, have);   // its own allocation, so that ASan sees a read beyond it
+    std::string window = bytes.substr(at, have);  // its own allocation, so that ASan sees a read beyond it
     std::string out(out_piece, '\0');
     auto s = z.step(window, at + have == bytes.size(), out.data(), out.size());
     o.plain.append(out, 0, s.produced);
@@ -98,7 +98,8 @@ TEST_CASE("a stream cut at any byte is cut short, and what came before the cut i
       CAPTURE(cut);
       auto o = inflate_all(format, bytes.substr(0, cut), 64, 100);
       REQUIRE(o.why.code() == status_code::data_loss);
-      REQUIRE(o.why.message().find("stream is cut short at compressed byte " + std::to_string(cut)) != std::string_view::npos);
+      REQUIRE(o.why.message().find("stream is cut short at compressed byte " + std::to_string(cut)) !=
+              std::string_view::npos);
       REQUIRE(plain.substr(0, o.plain.size()) == o.plain);
     }
   }
@@ -126,7 +127,8 @@ TEST_CASE("bytes after the end, a wrong checksum and a file of another kind are 
   std::string gz = gzipped("hello"), z = zlibbed("hello");
   auto garbage = inflate_all(compression::gzip, gz + "junk", 100, 100);
   CHECK(garbage.plain == "hello");
-  CHECK(garbage.why.to_string() == "data_loss: there are bytes after the end of the gzip stream, at compressed byte " + std::to_string(gz.size()));
+  CHECK(garbage.why.to_string() ==
+        "data_loss: there are bytes after the end of the gzip stream, at compressed byte " + std::to_string(gz.size()));
   auto twice = inflate_all(compression::zlib, z + z, 100, 100);
   CHECK(twice.why.message().find("bytes after the end of the zlib stream") != std::string_view::npos);
   std::string wrong = gz;
@@ -159,7 +161,7 @@ TEST_CASE("the compression is known by a file's first bytes") {
   for (int level : {0, 1, 6, 9}) CHECK(detect_compression(zlibbed("x", level)) == compression::zlib);
   CHECK(detect_compression("") == compression::none);
   CHECK(detect_compression("plain text") == compression::none);
-  for (std::size_t size : {376u, 40'056u, 35'615u}) {   // lengths that begin like zlib and gzip
+  for (std::size_t size : {376u, 40'056u, 35'615u}) {  // lengths that begin like zlib and gzip
     std::string record;
     append_tfrecord(record, std::string(size, 'x'));
     CHECK(detect_compression(record) == compression::none);

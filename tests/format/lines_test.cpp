@@ -15,8 +15,10 @@ std::vector<std::string> reference(std::string_view text) {
   std::vector<std::string> lines;
   std::string line;
   for (char c : text) {
-    if (c == '\n') { lines.push_back(line); line.clear(); }
-    else if (c != '\r') line += c;
+    if (c == '\n') {
+      lines.push_back(line);
+      line.clear();
+    } else if (c != '\r') line += c;
   }
   if (!text.empty() && text.back() != '\n') lines.push_back(line);
   return lines;
@@ -28,7 +30,7 @@ std::vector<std::string> split(std::string text, std::size_t window_bytes, std::
   std::size_t at = 0, have = std::min(window_bytes, text.size());
   for (;;) {
     bool last = at + have == text.size();
-    std::string window = text.substr(at, have);   // its own allocation, so that ASan sees a read beyond it
+    std::string window = text.substr(at, have);  // its own allocation, so that ASan sees a read beyond it
     std::size_t passed = pass_over_lines(window, last, lines_max).used_bytes;
     auto s = scan_lines(window, last, out.data(), lines_max);
     REQUIRE(passed == s.used_bytes);

@@ -71,7 +71,10 @@ TEST_CASE("records look as they are said to") {
     auto e = make_sample_example(7, i);
     REQUIRE((e.text.size() >= 40 && e.text.size() <= 60));
     REQUIRE((e.label >= 0 && e.label < 1000));
-    for (float v : e.values) { least = std::min(least, v); most = std::max(most, v); }
+    for (float v : e.values) {
+      least = std::min(least, v);
+      most = std::max(most, v);
+    }
   }
   CHECK((least >= 0 && least < 0.01f));
   CHECK((most < 1 && most > 0.99f));
@@ -80,5 +83,6 @@ TEST_CASE("records look as they are said to") {
 TEST_CASE("a shard that cannot be written is named and leaves nothing behind") {
   testing::temporary_folder folder;
   std::string path = folder.path("no/such/folder/a");
-  CHECK(write_sample_shard(path, {10, 1, 7}, 0).to_string() == "not_found: " + path + ": cannot create: No such file or directory");
+  CHECK(write_sample_shard(path, {10, 1, 7}, 0).to_string() ==
+        "not_found: " + path + ": cannot create: No such file or directory");
 }

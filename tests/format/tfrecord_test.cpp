@@ -36,8 +36,7 @@ tfrecord_window whole_file(std::string_view bytes) {
 }
 
 /// One record as written, then `edit`ed; scanned as a whole file.
-template <class Edit>
-tfrecord_scan scan_edited(std::string data, Edit edit) {
+template <class Edit> tfrecord_scan scan_edited(std::string data, Edit edit) {
   std::string bytes;
   append_tfrecord(bytes, "first");
   append_tfrecord(bytes, data);
@@ -72,7 +71,8 @@ TEST_CASE("CRC-32C agrees with RFC 3720's vectors and with the bitwise definitio
   CHECK(crc32c(std::string(32, '\0')) == 0x8a9136aa);
   CHECK(crc32c(std::string(32, '\xff')) == 0x62a8ab43);
   std::string bytes = file_of(random_records(1, 20, 100));
-  for (std::size_t n = 0; n <= 700; ++n) REQUIRE(crc32c({bytes.data() + n % 5, n}) == reference_crc({bytes.data() + n % 5, n}));
+  for (std::size_t n = 0; n <= 700; ++n)
+    REQUIRE(crc32c({bytes.data() + n % 5, n}) == reference_crc({bytes.data() + n % 5, n}));
 }
 
 TEST_CASE("a CRC continues over pieces and a mask comes off again") {
@@ -130,7 +130,7 @@ TEST_CASE("passing over records reads headers only and leaps beyond the window")
   std::string bytes = file_of(records);
   std::size_t tenth = 0;
   for (std::size_t i = 0; i < 10; ++i) tenth += records[i].size() + kTfrecordFramingBytes;
-  bytes[12] ^= 1;   // data that are not looked at
+  bytes[12] ^= 1;  // data that are not looked at
   auto scan = pass_over_tfrecords(whole_file(bytes), 10);
   CHECK(scan.records == 10);
   CHECK(scan.used_bytes == tenth);
@@ -143,7 +143,7 @@ TEST_CASE("passing over records reads headers only and leaps beyond the window")
   CHECK(leap.used_bytes == records[0].size() + kTfrecordFramingBytes);
   CHECK(leap.needed_bytes == kTfrecordHeaderBytes);
 
-  header_only.end = provenance::kUnknown;   // a compressed stream cannot be leapt in
+  header_only.end = provenance::kUnknown;  // a compressed stream cannot be leapt in
   auto stay = pass_over_tfrecords(header_only, 10);
   CHECK(stay.records == 0);
   CHECK(stay.needed_bytes == records[0].size() + kTfrecordFramingBytes);
@@ -162,7 +162,8 @@ TEST_CASE("damage is told apart: truncated header, truncated data, crc of the le
   CHECK(cut_header.why.to_string() == "data_loss: the file ends 5 bytes into a record's header of 12: it is truncated");
   auto cut_data = scan_edited("second", [](std::string& b) { b.resize(21 + 12 + 4); });
   CHECK(cut_data.why.to_string() ==
-        "data_loss: the record claims 6 bytes of data and a crc of 4, but the file ends 4 bytes after its header: it is truncated");
+        "data_loss: the record claims 6 bytes of data and a crc of 4, but the file ends 4 bytes after its header: it "
+        "is truncated");
   auto cut_footer = scan_edited("second", [](std::string& b) { b.pop_back(); });
   CHECK(cut_footer.why.message().find("the file ends 9 bytes after its header") != std::string_view::npos);
   auto bad_length = scan_edited("second", [](std::string& b) { b[21] ^= 1; });
@@ -173,8 +174,9 @@ TEST_CASE("damage is told apart: truncated header, truncated data, crc of the le
   CHECK(bad_data.why.message().substr(0, 24) == "the crc of the data is 0");
   CHECK(bad_data.damaged_bytes == 22);
   auto absurd = scan_edited("second", [](std::string& b) { store_length(b, 21, 1ull << 63); });
-  CHECK(absurd.why.to_string() == "data_loss: the record claims 9223372036854775808 bytes of data and a crc of 4, but the "
-                                  "file ends 10 bytes after its header: it is truncated");
+  CHECK(absurd.why.to_string() ==
+        "data_loss: the record claims 9223372036854775808 bytes of data and a crc of 4, but the "
+        "file ends 10 bytes after its header: it is truncated");
 }
 
 TEST_CASE("a length over the limit is refused even where the end of the file is unknown") {
@@ -187,17 +189,20 @@ TEST_CASE("a length over the limit is refused even where the end of the file is 
     std::string_view out[1];
     auto scan = scan_tfrecords(w, out, 1);
     CHECK(scan.needed_bytes == 0);
-    CHECK(scan.why.message() == "the record claims " + std::to_string(length) + " bytes of data, more than the limit of 2147483648");
+    CHECK(scan.why.message() ==
+          "the record claims " + std::to_string(length) + " bytes of data, more than the limit of 2147483648");
   }
 }
 
-TEST_CASE("a file cut at any byte gives the whole records before the cut, then an error unless the cut is between records") {
+TEST_CASE(
+    "a file cut at any byte gives the whole records before the cut, then an error unless the cut is between records") {
   auto records = random_records(5, 12, 60);
   std::string bytes = file_of(records);
   std::size_t record_end = 0, index = 0;
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
-    while (index < records.size() && record_end + records[index].size() + 16 <= cut) record_end += records[index++].size() + 16;
-    std::string copy = bytes.substr(0, cut);   // its own allocation, so that ASan sees a read beyond it
+    while (index < records.size() && record_end + records[index].size() + 16 <= cut)
+      record_end += records[index++].size() + 16;
+    std::string copy = bytes.substr(0, cut);  // its own allocation, so that ASan sees a read beyond it
     std::string_view out[32];
     auto scan = scan_tfrecords(whole_file(copy), out, 32);
     REQUIRE(scan.records == index);
@@ -206,7 +211,8 @@ TEST_CASE("a file cut at any byte gives the whole records before the cut, then a
   }
 }
 
-TEST_CASE("every flipped bit is an error at its record; the records before it are sound, and the search finds the next") {
+TEST_CASE(
+    "every flipped bit is an error at its record; the records before it are sound, and the search finds the next") {
   auto records = random_records(6, 6, 40);
   std::string bytes = file_of(records);
   std::size_t start = 0;
@@ -229,7 +235,7 @@ TEST_CASE("every flipped bit is an error at its record; the records before it ar
 
 TEST_CASE("the search passes over headers that only look sound") {
   std::string bytes(5, 'x');
-  auto lure = tfrecord_header(1ull << 40);   // a sound header whose record cannot be in this file
+  auto lure = tfrecord_header(1ull << 40);  // a sound header whose record cannot be in this file
   bytes.append(lure.data(), lure.size()).append("junk");
   std::size_t at = bytes.size();
   append_tfrecord(bytes, "here");

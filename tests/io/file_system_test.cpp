@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every back end of the real file system must do: one suite, run over each.
-#include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <cstring>
 #include <random>
@@ -69,16 +69,15 @@ struct fixture {
   temporary_folder folder;
   environment env;
   queue_executor on;
-  template <class T>
-  auto run(task<T> work) { return run_task(env, on, std::move(work)); }
+  template <class T> auto run(task<T> work) { return run_task(env, on, std::move(work)); }
 };
 
 }  // namespace
 
-#define FOR_EACH_BACKEND(f)                                            \
-  auto which = GENERATE(io_backend::threads, io_backend::uring);       \
-  CAPTURE(static_cast<int>(which));                                    \
-  fixture f(which);                                                    \
+#define FOR_EACH_BACKEND(f)                                      \
+  auto which = GENERATE(io_backend::threads, io_backend::uring); \
+  CAPTURE(static_cast<int>(which));                              \
+  fixture f(which);                                              \
   if (!f.files) return
 
 TEST_CASE("a file is read as it was written, from the page cache and from the disk") {
@@ -148,7 +147,8 @@ TEST_CASE("what cannot be opened is refused with its name and what it is") {
   std::string fifo = f.folder.path("fifo");
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   CHECK(refused(fifo) == "invalid_argument: " + fifo + ": is a FIFO, and only regular files can be read");
-  CHECK(refused("/dev/null") == "invalid_argument: /dev/null: is a character device, and only regular files can be read");
+  CHECK(refused("/dev/null") ==
+        "invalid_argument: /dev/null: is a character device, and only regular files can be read");
   std::string long_name = f.folder.path(std::string(300, 'x'));
   CHECK(refused(long_name) == "invalid_argument: " + long_name + ": cannot open: File name too long");
 
@@ -256,7 +256,7 @@ TEST_CASE("a stop during I/O gives either the bytes or cancelled, never anything
     }
   }
   INFO("cancelled " << cancelled);
-  CHECK(open_descriptors() <= before + 3);   // what the back end itself opens late: none for threads, an eventfd, a ring
+  CHECK(open_descriptors() <= before + 3);  // what the back end itself opens late: none for threads, an eventfd, a ring
   CHECK(cancelled > 0);
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("a coroutine that is destroyed while it waits leaves its buffer to the
   std::string path = folder.write("a", bytes);
   auto before = open_descriptors();
   for (int round = 0; round < 50; ++round) {
-    queue_executor on;   // never run again: what is posted to it is dropped
+    queue_executor on;  // never run again: what is posted to it is dropped
     environment env;
     env.exec = &on;
     auto files = open_backend(which);
@@ -279,7 +279,7 @@ TEST_CASE("a coroutine that is destroyed while it waits leaves its buffer to the
       abandoned.get().resume();
       for (int steps = round % 8; steps > 0 && !abandoned.get().done(); --steps) on.step();
     }
-    files.reset();   // waits for what is in flight
+    files.reset();  // waits for what is in flight
   }
   CHECK(open_descriptors() == before);
 }

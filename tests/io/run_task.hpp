@@ -36,8 +36,7 @@ class queue_executor final : public executor {
 };
 
 /// The result of `work`, run with `env` on this thread.
-template <class T>
-auto run_task(environment& env, queue_executor& on, task<T> work) {
+template <class T> auto run_task(environment& env, queue_executor& on, task<T> work) {
   env.exec = &on;
   struct root_promise final : promise_base {};
   root_promise root;
@@ -54,7 +53,10 @@ auto run_task(environment& env, queue_executor& on, task<T> work) {
     };
     std::coroutine_handle<promise_type> h;
   };
-  auto noted = [](bool* d) -> note { *d = true; co_return; }(&done);
+  auto noted = [](bool* d) -> note {
+    *d = true;
+    co_return;
+  }(&done);
   root.env = &env;
   root.self = noted.h;
   root.catching = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the kernel refuses io_uring and preadv2, as containers' seccomp profiles do.
-#include <catch2/catch.hpp>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -58,8 +58,9 @@ TEST_CASE("where io_uring is forbidden, auto takes threads, says why, and reads"
   int outcome = in_sandbox([&] {
     auto files = open_file_system();
     if (!files.ok()) return false;
-    if ((*files)->description() != "threads: io_uring is not available: Operation not permitted; SLUICE_IO=threads asks "
-                                   "for threads without trying")
+    if ((*files)->description() !=
+        "threads: io_uring is not available: Operation not permitted; SLUICE_IO=threads asks "
+        "for threads without trying")
       return false;
     environment env;
     queue_executor on;
@@ -73,9 +74,10 @@ TEST_CASE("where io_uring is forbidden, auto takes threads, says why, and reads"
 TEST_CASE("where io_uring is forbidden and insisted on, the error says what else there is") {
   int outcome = in_sandbox([] {
     auto files = open_file_system({.backend = io_backend::uring});
-    return !files.ok() && files.why().to_string() ==
-                              "unavailable: io_uring is not available: Operation not permitted; SLUICE_IO=uring was asked "
-                              "for, SLUICE_IO=auto or threads would use threads";
+    return !files.ok() &&
+           files.why().to_string() ==
+               "unavailable: io_uring is not available: Operation not permitted; SLUICE_IO=uring was asked "
+               "for, SLUICE_IO=auto or threads would use threads";
   });
   if (outcome == 77) WARN("seccomp filters cannot be set here");
   else CHECK(outcome == 0);

@@ -35,9 +35,7 @@ task<std::string> read_all(file_system& files, std::string path, std::size_t pie
 std::string failure(simulation& world, task<std::string> work) {
   try {
     sync_wait(world, std::move(work));
-  } catch (const error& e) {
-    return e.why().to_string();
-  }
+  } catch (const error& e) { return e.why().to_string(); }
   return "ok";
 }
 
@@ -71,7 +69,8 @@ TEST_CASE("simulated faults have the real ones' words") {
   files.refuse("d/b", EACCES);
   CHECK(failure(world, read_all(files, "d/b", 100)) == "permission_denied: d/b: cannot open: Permission denied");
   files.damage("d/a", 5'000);
-  CHECK(failure(world, read_all(files, "d/a", 4'096)) == "data_loss: d/a at byte 4096: cannot read: Input/output error");
+  CHECK(failure(world, read_all(files, "d/a", 4'096)) ==
+        "data_loss: d/a at byte 4096: cannot read: Input/output error");
   CHECK(files.files_open() == 0);
 }
 
@@ -84,9 +83,7 @@ TEST_CASE("a simulated glob matches, sorts and complains as the real one") {
   try {
     sync_wait(world, files.glob("y*"));
     FAIL("it matched");
-  } catch (const error& e) {
-    CHECK(e.why().to_string() == "not_found: no file matches the pattern \"y*\"");
-  }
+  } catch (const error& e) { CHECK(e.why().to_string() == "not_found: no file matches the pattern \"y*\""); }
 }
 
 TEST_CASE("a runtime opens its files when first asked for, as its options say") {

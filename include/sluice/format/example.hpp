@@ -4,12 +4,12 @@
 //   struct sample { std::string text; std::int64_t label; std::array<float, 16> values; };
 //   auto s = parse_example<sample>(record);               // the members' names are the features' names
 //
-// Members: std::int64_t, float, std::string, slice (shares the record's buffer: no copy), arrays of these (exactly so many
-// values), std::vectors of these (any number), and std::optional of a single one (may be missing). Every other member is
-// required; a feature without a kind, as tf.data writes a missing one, is missing. Features nobody asks for are passed
-// over unread. A key that occurs twice counts by its last entry, as in protobuf.
-// Errors: data_loss: not the wire format of a tf.Example. invalid_argument, naming the feature: missing, of another kind,
-//   another number of values than the member has.
+// Members: std::int64_t, float, std::string, slice (shares the record's buffer: no copy), arrays of these (exactly so
+// many values), std::vectors of these (any number), and std::optional of a single one (may be missing). Every other
+// member is required; a feature without a kind, as tf.data writes a missing one, is missing. Features nobody asks for
+// are passed over unread. A key that occurs twice counts by its last entry, as in protobuf.
+// Errors: data_loss: not the wire format of a tf.Example. invalid_argument, naming the feature: missing, of another
+//   kind, another number of values than the member has.
 // Thread: a schema is immutable once made; parsing is a pure function.
 #pragma once
 
@@ -31,14 +31,14 @@ namespace sluice {
 /// Numbered as the fields of tf.Feature.
 enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, int64s = 3 };
 
-std::string_view to_string(feature_kind kind);   ///< "bytes", "float", "int64", "nothing"
+std::string_view to_string(feature_kind kind);  ///< "bytes", "float", "int64", "nothing"
 
-/// Where the values of one feature go. Made by example_schema_of; write one by hand for a layout known only at run time.
+/// Where the values of one feature go. example_schema_of makes them; a layout known only at run time writes its own.
 struct feature_slot {
   std::string name;
   feature_kind kind = feature_kind::none;
-  std::size_t offset = 0;       ///< of the field in the struct
-  std::size_t length = 1;       ///< exactly so many values; kAny: as many as there are
+  std::size_t offset = 0;  ///< of the field in the struct
+  std::size_t length = 1;  ///< exactly so many values; kAny: as many as there are
   bool required = true;
   static constexpr std::size_t kAny = ~std::size_t{0};
 
@@ -95,8 +95,12 @@ class example_writer {
 namespace detail {
 
 template <class T> struct feature_value;
-template <> struct feature_value<std::int64_t> { static constexpr auto kind = feature_kind::int64s; };
-template <> struct feature_value<float> { static constexpr auto kind = feature_kind::floats; };
+template <> struct feature_value<std::int64_t> {
+  static constexpr auto kind = feature_kind::int64s;
+};
+template <> struct feature_value<float> {
+  static constexpr auto kind = feature_kind::floats;
+};
 template <> struct feature_value<std::string> {
   static constexpr auto kind = feature_kind::bytes;
   static void store(std::string& to, std::string_view from, buffer*) { to.assign(from); }
@@ -109,8 +113,7 @@ template <> struct feature_value<slice> {
   }
 };
 
-template <class V>
-void complete_slot(feature_slot& slot) {
+template <class V> void complete_slot(feature_slot& slot) {
   slot.kind = feature_value<V>::kind;
   if constexpr (feature_value<V>::kind == feature_kind::bytes)
     slot.store = [](void* field, std::size_t i, std::string_view bytes, buffer* owner) {
@@ -119,16 +122,23 @@ void complete_slot(feature_slot& slot) {
 }
 
 template <class F> struct feature_field {
-  static_assert(requires { feature_value<F>::kind; },
-                "sluice: a member of a struct parsed from a tf.Example must be int64_t, float, std::string, slice, an array "
-                "or std::vector of one, or std::optional of one");
+  static_assert(
+      requires { feature_value<F>::kind; },
+      "sluice: a member of a struct parsed from a tf.Example must be int64_t, float, std::string, slice, an array "
+      "or std::vector of one, or std::optional of one");
   static void describe(feature_slot& slot) { complete_slot<F>(slot); }
 };
 template <class V, std::size_t N> struct feature_field<std::array<V, N>> {
-  static void describe(feature_slot& slot) { complete_slot<V>(slot); slot.length = N; }
+  static void describe(feature_slot& slot) {
+    complete_slot<V>(slot);
+    slot.length = N;
+  }
 };
 template <class V, std::size_t N> struct feature_field<V[N]> {
-  static void describe(feature_slot& slot) { complete_slot<V>(slot); slot.length = N; }
+  static void describe(feature_slot& slot) {
+    complete_slot<V>(slot);
+    slot.length = N;
+  }
 };
 template <class V> struct feature_field<std::vector<V>> {
   static void describe(feature_slot& slot) {
@@ -147,17 +157,19 @@ template <class V> struct feature_field<std::optional<V>> {
     slot.required = false;
     slot.resize = [](void* field, std::size_t count) -> void* {
       auto& o = *static_cast<std::optional<V>*>(field);
-      if (count == 0) { o.reset(); return nullptr; }
+      if (count == 0) {
+        o.reset();
+        return nullptr;
+      }
       if (!o) o.emplace();
       return &*o;
     };
   }
 };
 
-template <class T>
-example_schema make_schema() {
+template <class T> example_schema make_schema() {
   std::vector<feature_slot> slots;
-  T probe{};   // only for the addresses of its members
+  T probe{};  // only for the addresses of its members
   with_members(probe, [&](auto&... members) {
     auto add = [&]<class F>(F& member) {
       feature_slot& slot = slots.emplace_back();
@@ -173,21 +185,18 @@ example_schema make_schema() {
 }  // namespace detail
 
 /// The schema of a struct: one feature per member.
-template <reflectable T>
-const example_schema& example_schema_of() {
+template <reflectable T> const example_schema& example_schema_of() {
   static const example_schema schema = detail::make_schema<T>();
   return schema;
 }
 
 /// Into a struct that is there already. `from`: members of type slice share its buffer.
-template <reflectable T>
-status parse_example_into(const slice& from, T& to) {
+template <reflectable T> status parse_example_into(const slice& from, T& to) {
   return example_schema_of<T>().parse(from.view(), &to, from.owner());
 }
 
 /// For `map(parse_example<sample>)`. Errors: throws `error`.
-template <reflectable T>
-T parse_example(const record& from) {
+template <reflectable T> T parse_example(const record& from) {
   T parsed{};
   status why = parse_example_into(from, parsed);
   if (!why.ok()) throw_status(why);

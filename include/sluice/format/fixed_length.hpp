@@ -4,8 +4,8 @@
 //   fixed_length_layout layout{.record_bytes = 784, .header_bytes = 16};
 //   fixed_length_scan s = scan_fixed_length(layout, {.bytes = window, .offset = at, .end = file_size}, views, 256);
 //
-// Errors: invalid_argument: the file is shorter than header and footer, or what is between them is not a whole number of
-//   records (known before the first record where the size is known; of a compressed file only at its end).
+// Errors: invalid_argument: the file is shorter than header and footer, or what is between them is not a whole
+//   number of records (known before the first record where the size is known; of a compressed file only at its end).
 //   The reader adds `in_file(path, offset + used_bytes)`.
 // Thread: pure functions.
 #pragma once
@@ -20,30 +20,32 @@
 namespace sluice {
 
 struct fixed_length_layout {
-  std::uint64_t record_bytes = 1;   ///< at least 1
+  std::uint64_t record_bytes = 1;  ///< at least 1
   std::uint64_t header_bytes = 0;
   std::uint64_t footer_bytes = 0;
 
   /// Ok where a file of this size is laid out so.
   status check(std::uint64_t file_bytes) const;
   /// Where record i begins. Records of a plain file are found without reading what is before them.
-  std::uint64_t offset_of(std::uint64_t record_index) const noexcept { return header_bytes + record_index * record_bytes; }
+  std::uint64_t offset_of(std::uint64_t record_index) const noexcept {
+    return header_bytes + record_index * record_bytes;
+  }
   std::uint64_t records_in(std::uint64_t file_bytes) const noexcept {
     return (file_bytes - header_bytes - footer_bytes) / record_bytes;
   }
 };
 
 struct fixed_length_window {
-  std::string_view bytes;                     ///< from the file's start, or a record's first byte, on
-  std::uint64_t offset = 0;                   ///< of bytes[0] in the (decompressed) file
-  std::uint64_t end = provenance::kUnknown;   ///< size of the file, where it is known
-  bool last = false;                          ///< nothing follows `bytes`
+  std::string_view bytes;                    ///< from the file's start, or a record's first byte, on
+  std::uint64_t offset = 0;                  ///< of bytes[0] in the (decompressed) file
+  std::uint64_t end = provenance::kUnknown;  ///< size of the file, where it is known
+  bool last = false;                         ///< nothing follows `bytes`
 };
 
 struct fixed_length_scan {
   std::size_t records = 0;
-  std::size_t used_bytes = 0;     ///< records and the header
-  std::size_t needed_bytes = 0;   ///< to go on: this many bytes from used_bytes on; 0: out is full, the end, or `why`
+  std::size_t used_bytes = 0;    ///< records and the header
+  std::size_t needed_bytes = 0;  ///< to go on: this many bytes from used_bytes on; 0: out is full, the end, or `why`
   status why;
 };
 

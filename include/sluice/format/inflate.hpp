@@ -5,10 +5,10 @@
 //   inflate_step s = gz.step(input, last, out, out_bytes);
 //   // s.consumed of the input, s.produced in out, s.why; s.ended: nothing more will come
 //
-// The output is as large as the caller's room and no larger, so a bomb costs time, not memory. Concatenated gzip members
-// are one stream (as gzip, pigz and bgzip write them); zlib streams stand alone.
-// Errors: data_loss: not a gzip or zlib file, damaged (a wrong checksum, an impossible code), cut short, bytes after the
-//   end. The reader adds the file's name; in_bytes() is the compressed offset reached.
+// The output is as large as the caller's room and no larger, so a bomb costs time, not memory. Concatenated gzip
+// members are one stream (as gzip, pigz and bgzip write them); zlib streams stand alone.
+// Errors: data_loss: not a gzip or zlib file, damaged (a wrong checksum, an impossible code), cut short, bytes after
+//   the end. The reader adds the file's name; in_bytes() is the compressed offset reached.
 // Owns: 100 KB of state.  Thread: none; one inflater per file.
 #pragma once
 
@@ -17,16 +17,10 @@
 #include <memory>
 #include <string_view>
 
+#include "sluice/base/fields.hpp"
 #include "sluice/base/result.hpp"
 
 namespace sluice {
-
-enum class compression : std::uint8_t {
-  none,
-  gzip,
-  zlib,
-  automatic,   ///< by the first bytes, see detect_compression
-};
 
 /// "none" (or ""), "gzip", "zlib", "auto", in any case, so that tf.data's "GZIP" and "ZLIB" are understood.
 result<compression> parse_compression(std::string_view text);
@@ -38,7 +32,7 @@ compression detect_compression(std::string_view first_bytes);
 struct inflate_step {
   std::size_t consumed = 0;
   std::size_t produced = 0;
-  bool ended = false;   ///< the stream is complete and the input is used up
+  bool ended = false;  ///< the stream is complete and the input is used up
   status why;
 };
 

@@ -18,8 +18,9 @@
 namespace sluice {
 
 struct lines_scan {
-  std::size_t lines = 0;        ///< views written, or lines passed over
-  std::size_t used_bytes = 0;   ///< with their line ends. Fewer than the window: out is full, or the rest is no whole line
+  std::size_t lines = 0;  ///< views written, or lines passed over
+  std::size_t used_bytes =
+      0;  ///< with their line ends. Fewer than the window: out is full, or the rest is no whole line
 };
 
 /// Writes up to `lines_max` views to `out`. With `last`, what follows the last `\n` is a line too, unless it is empty.

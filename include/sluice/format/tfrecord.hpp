@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFRecord framing: finds records in a window of bytes, checks both CRCs, writes frames, finds its way back after damage.
+// TFRecord framing: finds records in a window of bytes, checks both CRCs, writes frames, finds the next after damage.
 //
 //   length u64 LE | masked crc32c of the length u32 | data | masked crc32c of the data u32
 //
@@ -40,12 +40,12 @@ struct tfrecord_window {
 };
 
 /// What a scan found. Exactly one of these holds: the output is full; the window ended between records (`needed_bytes`
-/// is then a header, or 0 with `last`); the next record is incomplete (`needed_bytes`); the next record is damaged (`why`).
+/// is then a header, or 0 with `last`); the next record is incomplete (`needed_bytes`) or damaged (`why`).
 struct tfrecord_scan {
-  std::size_t records = 0;        ///< views written (or records passed over)
-  std::size_t used_bytes = 0;     ///< whole records, counted from the window's start
-  std::size_t needed_bytes = 0;   ///< to go on: this many bytes from used_bytes on
-  status why;                     ///< of the record at used_bytes
+  std::size_t records = 0;       ///< views written (or records passed over)
+  std::size_t used_bytes = 0;    ///< whole records, counted from the window's start
+  std::size_t needed_bytes = 0;  ///< to go on: this many bytes from used_bytes on
+  status why;                    ///< of the record at used_bytes
   /// After an error: how far the next record is, where the framing was sound (only the data were damaged); else 0, and
   /// find_tfrecord must search.
   std::uint64_t damaged_bytes = 0;

@@ -3,7 +3,7 @@
 //
 //   auto names = co_await files.glob("data/train-*.tfrecord");
 //   auto f = co_await files.open(names[0]);
-//   auto n = co_await f->read_at(0, b, 0, 256 << 10);       // b: a buffer_ref; the kernel may hold it longer than we do
+//   auto n = co_await f->read_at(0, b, 0, 256 << 10);       // b: a buffer_ref; the kernel may keep it longer
 //
 // Errors: every status names the file. open and stat: not_found, permission_denied, invalid_argument (a directory, a
 //   FIFO, a socket, a device), resource_exhausted (no descriptors left), cancelled. A read: data_loss (EIO), cancelled.
@@ -27,7 +27,7 @@ namespace sluice {
 /// What is known of a file before it is opened. Size and time of change tell whether it is still the same file.
 struct file_info {
   std::uint64_t size_bytes = 0;
-  std::int64_t modified_ns = 0;   ///< since 1970
+  std::int64_t modified_ns = 0;  ///< since 1970
 };
 
 /// An open regular file, for reading.

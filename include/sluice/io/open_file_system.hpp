@@ -4,8 +4,8 @@
 //   auto files = open_file_system({.backend = io_backend::automatic});
 //   (*files)->description();     // "io_uring", "threads: io_uring is not available: …"
 //
-// Containers often forbid io_uring; `automatic` then takes threads and says so in description(). SLUICE_IO=uring|threads|auto
-// in the environment decides where the options leave it open.
+// Containers often forbid io_uring; `automatic` then takes threads and says so in description().
+// SLUICE_IO=uring|threads|auto in the environment decides where the options leave it open.
 #pragma once
 
 #include <memory>

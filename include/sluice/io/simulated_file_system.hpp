@@ -23,11 +23,11 @@ namespace sluice {
 
 struct simulated_io {
   duration delay_min{0};
-  duration delay_max{1'000'000};      ///< of an open, a read that waits, a glob: uniform between the two
-  double page_cache_hits = 0.5;       ///< how often try_read_at has something …
-  double short_reads = 0.3;           ///< … and how often that is less than was asked for
-  double open_failures = 0;           ///< EMFILE
-  double read_failures = 0;           ///< EIO
+  duration delay_max{1'000'000};  ///< of an open, a read that waits, a glob: uniform between the two
+  double page_cache_hits = 0.5;   ///< how often try_read_at has something …
+  double short_reads = 0.3;       ///< … and how often that is less than was asked for
+  double open_failures = 0;       ///< EMFILE
+  double read_failures = 0;       ///< EIO
 };
 
 class simulated_file_system final : public file_system {
@@ -44,7 +44,7 @@ class simulated_file_system final : public file_system {
   void damage(const std::string& path, std::uint64_t offset);
 
   std::size_t files_open() const noexcept;
-  std::uint64_t reads() const noexcept;   ///< of both kinds, so far
+  std::uint64_t reads() const noexcept;  ///< of both kinds, so far
 
   task<std::unique_ptr<file>> open(std::string path) override;
   task<file_info> stat(std::string path) override;
