@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/erased_stream.hpp"
 
+#include <cstring>
+
 namespace sluice {
 
 // Elements of the view that were taken before this part stay behind it, constructed; a block that moves elements out
@@ -14,6 +16,20 @@ block erased_stream::take_part() {
   block part(view_owner_, &type(), cur_, n);
   cur_ += std::size_t{n} * element_bytes_;
   return part;
+}
+
+std::uint32_t erased_stream::move_out(char* to, std::uint32_t n) {
+  const element_type& t = child_->type();
+  std::size_t ready_bytes = static_cast<std::size_t>(end_ - cur_), wanted_bytes = n * t.size;
+  if (ready_bytes < wanted_bytes) {
+    n = static_cast<std::uint32_t>(ready_bytes / t.size);
+    wanted_bytes = ready_bytes;
+  }
+  if (t.relocatable) std::memcpy(to, cur_, wanted_bytes);
+  else t.relocate(t, to, cur_, n, t.size, t.size);
+  cur_ += wanted_bytes;
+  if (!t.trivially_destroyed) view_owner_->forget_front(n);
+  return n;
 }
 
 bool block_promise::pass_yielded(block& b) {

@@ -19,6 +19,7 @@ stage_base::~stage_base() {
 
 bool stage_base::may_wait() const {
   if (over_) return false;
+  if (may_suspend_) return true;
   for (int i = 0; i < saved_count_; ++i)
     if (saved_[i]->may_wait()) return true;
   for (int i = 0; i < input_count_; ++i)

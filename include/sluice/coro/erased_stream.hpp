@@ -117,6 +117,8 @@ class [[nodiscard]] erased_stream : public stream_base {
 
   /// The untaken part of the current view.
   block peek() const { return {view_owner_, &type(), cur_, left()}; }
+  /// Moves up to n elements of the current view to uninitialised room; returns how many.
+  std::uint32_t move_out(char* to, std::uint32_t n);
   /// Takes n elements of the current view; the caller moved them out, or leaves them to be destroyed.
   void advance(std::uint32_t n) { cur_ += std::size_t{n} * element_bytes_; }
 

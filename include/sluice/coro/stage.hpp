@@ -30,7 +30,9 @@ struct demand {
 };
 
 /// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs.
-struct one_to_one {};
+struct one_to_one { bool holds = true; };
+/// Tag: the stage itself waits (for calls, timers, files), not only its inputs.
+struct may_suspend {};
 /// Tag: when the stage asks for input it remembers nothing about earlier input; it can start again from there.
 struct stateless {};
 
@@ -81,7 +83,8 @@ class stage_base : public promise_base {
   void register_parameter(A& a) {
     if constexpr (std::is_base_of_v<stream_base, A>) add_input(a);
     else if constexpr (std::is_base_of_v<saved_base, A>) add_saved(a);
-    else if constexpr (std::is_same_v<A, one_to_one>) one_to_one_ = true;
+    else if constexpr (std::is_same_v<A, one_to_one>) one_to_one_ = a.holds;
+    else if constexpr (std::is_same_v<A, may_suspend>) may_suspend_ = true;
     else if constexpr (std::is_same_v<A, stateless>) kind_ = kind::stateless;
   }
 
@@ -114,6 +117,7 @@ class stage_base : public promise_base {
   bool over_ = false;                    // ended or failed: the frame is never resumed again
   kind kind_ = kind::opaque;
   bool one_to_one_ = false;
+  bool may_suspend_ = false;
   bool started_ = false;
   bool cut_pending_ = false;             // the cut is still noted as cursors, not ordinals
   bool user_cut_ = false;                // commit() was called: the stage itself says where it can start again

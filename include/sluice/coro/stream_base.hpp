@@ -60,6 +60,8 @@ class stream_base {
   void may_go_back() { keep_marks(); }
   /// The owner still holds payloads from `ordinal` on: keep a mark at or before it. kNone: holds nothing.
   void hold_from(std::uint64_t ordinal) { keep_marks(); floor_ = ordinal; }
+  /// The owner holds nothing: only marks before what it has taken matter.
+  void hold_nothing() { floor_ = kNone; }
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
 
   /// The position from which the next element (or the oldest still held) is made again.
@@ -75,6 +77,7 @@ class stream_base {
   void set_environment(environment* env) { child_->env = env; }
   void set_run(std::shared_ptr<run_base> run) { run_ = std::move(run); }
   run_base* run() const { return run_.get(); }
+  const std::shared_ptr<run_base>& shared_run() const { return run_; }
 
  protected:
   friend class stage_base;

@@ -98,6 +98,8 @@ class slab {
     if (live_ != 0 && !type_->trivially_destroyed) type_->destroy(*type_, begin(), live_);
     first_ = live_ = 0;
   }
+  /// The first n live ones were moved out by the caller itself.
+  void forget_front(std::size_t n) noexcept { first_ += n; live_ -= n; }
   /// All live elements.
   block view() noexcept { return {this, type_, begin(), static_cast<std::uint32_t>(live_)}; }
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// batch: n elements become one, stored by column.
+//
+//   samples | batch(64)                    // dataset<batched<sample>>: b[&sample::label] is a span of 64 labels
+//   samples | batch(64, {.drop_remainder = true})
+//
+// Shape:  batched<T>; rows are numbers, texts, arrays, and structures and pairs of those.
+// Order:  rows in the input's order.
+// Ends:   with the input; a last batch of fewer rows is given unless drop_remainder.
+// Errors: an input error comes at once; the rows collected for the batch it hit are not lost to a resume.
+// State:  none of its own: the position of the batch in the making's first row.
+#pragma once
+
+#include "sluice/element/batch.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+struct batch_options {
+  count size = {};               ///< rows
+  bool drop_remainder = false;   ///< a last batch of fewer rows is dropped
+};
+template <>
+const field_list& fields_of<batch_options>();
+
+class batch_stage : public stage_base_tag {
+ public:
+  explicit batch_stage(batch_options o) : options_(o) {}
+  template <class T>
+  auto apply(const dataset<T>& in) const {
+    if constexpr (stackable<T>) {
+      return dataset<batched<T>>(make_stage("batch", options::of(options_), in.plan()));
+    } else {
+      static_assert(stackable<T>, "batch: rows of this element cannot be stacked (numbers, texts, arrays and structs of them can)");
+      return dataset<refused>();
+    }
+  }
+
+ private:
+  batch_options options_;
+};
+
+batch_stage batch(count size, batch_options o = {});
+
+}  // namespace sluice

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// filter: the elements a predicate keeps.
+//
+//   numbers | filter([](std::int64_t x) { return x % 2 == 0; })
+//
+// The predicate takes const T& and returns bool.
+// Order:  as the input's.
+// Errors: what the predicate throws, with stage "filter(name)", after the elements before it. Under
+//         error_policy::skip the element is dropped and counted.
+// State:  none of its own. Passing over elements calls the predicate: only it knows which there are.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <utility>
+
+#include "sluice/op/functions.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+namespace detail {
+
+template <class F, class T>
+concept filters = std::predicate<const F&, const T&>;
+
+template <class T, class F>
+struct filter_function final : predicate_function {
+  F f;
+  explicit filter_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<T>()); }
+  outcome keep(const block& in) const override {
+    T* p = in.as<T>();
+    std::uint32_t n = in.size(), k = 0, i = 0;
+    try {
+      for (; i != n; ++i) {
+        bool yes = std::invoke(f, std::as_const(p[i]));
+        if constexpr (std::is_trivially_copyable_v<T>) {
+          p[k] = p[i];   // without a branch: predicates are hard to predict
+          k += yes;
+        } else if (yes) {
+          if (k != i) replace(p[k], p[i]);
+          ++k;
+        }
+      }
+    } catch (...) {
+      return {k, i, current_exception_status()};
+    }
+    return {k, n, {}};
+  }
+
+ private:
+  static void replace(T& to, T& from) {
+    if constexpr (std::is_move_assignable_v<T>) {
+      to = std::move(from);
+    } else {
+      to.~T();
+      ::new (static_cast<void*>(&to)) T(std::move(from));
+    }
+  }
+};
+
+}  // namespace detail
+
+template <class F>
+class filter_stage : public stage_base_tag {
+ public:
+  explicit filter_stage(F f) : f_(std::move(f)) {}
+  template <class T>
+  auto apply(const dataset<T>& in) const {
+    if constexpr (detail::filters<F, T>) {
+      return dataset<T>(make_stage("filter", options::of(no_fields{}), in.plan(), detail::adopt(new detail::filter_function<T, F>(f_))));
+    } else {
+      static_assert(detail::filters<F, T>, "filter: the function must take const T& and return bool");
+      return dataset<refused>();
+    }
+  }
+
+ private:
+  F f_;
+};
+
+template <class F>
+filter_stage<F> filter(F f) { return filter_stage<F>(std::move(f)); }
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// fixed_length: records of n bytes each.
+//
+//   fixed_length("cifar.bin", {.record_bytes = 3073})
+//
+// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files.
+// Order:  as in the file, between a header and a footer of given sizes.
+// Errors: of the file, as tfrecord's; data_loss when what lies between header and footer is no whole number of records.
+// State:  the index of the next record; passing over is arithmetic.
+#pragma once
+
+#include "sluice/element/slice.hpp"
+#include "sluice/op/file_source.hpp"
+
+namespace sluice {
+
+struct fixed_length_options {
+  count record_bytes = {};
+  byte_size header_bytes = {};     ///< passed over at the start
+  byte_size footer_bytes = {};     ///< passed over at the end
+  sluice::compression compression = compression::automatic;
+  byte_size read_bytes = 256 << 10;        ///< asked of the file at once
+};
+template <>
+const field_list& fields_of<fixed_length_options>();
+
+inline constexpr file_source<record, fixed_length_options> fixed_length{"fixed_length"};
+
+}  // namespace sluice

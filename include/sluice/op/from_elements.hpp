@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// from_elements, from_range: elements that are in memory already.
+//
+//   from_elements({1, 2, 3})
+//   from_range(std::views::iota(0, 10) | std::views::transform(f))     // copied once, when the dataset is made
+//
+// Shape:  T; exact cardinality.
+// Errors: such a plan cannot be written down: its data have no name.
+// Owns:   the elements, shared by all runs; a run copies them out.
+// State:  how many were given; passing over costs nothing.
+#pragma once
+
+#include <initializer_list>
+#include <ranges>
+#include <vector>
+
+#include "sluice/op/functions.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+/// Elements in memory, as the stage copies them out.
+struct elements_function : stage_function {
+  virtual std::size_t size() const = 0;
+  /// Copies [first, first + n) to uninitialised room.
+  virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
+};
+
+namespace detail {
+template <class T>
+struct stored_elements final : elements_function {
+  std::vector<T> elements;
+  explicit stored_elements(std::vector<T> v) : elements(std::move(v)) { out = &type_of<T>(); }
+  std::size_t size() const override { return elements.size(); }
+  void copy(std::size_t first, std::size_t n, void* to) const override {
+    for (std::size_t i = 0; i != n; ++i) ::new (static_cast<void*>(static_cast<T*>(to) + i)) T(elements[first + i]);
+  }
+};
+}  // namespace detail
+
+template <std::copyable T>
+dataset<T> from_elements(std::vector<T> elements) {
+  return dataset<T>(make_source("from_elements", options::of(no_fields{}), detail::adopt(new detail::stored_elements<T>(std::move(elements)))));
+}
+template <std::copyable T>
+dataset<T> from_elements(std::initializer_list<T> elements) { return from_elements(std::vector<T>(elements)); }
+
+template <std::ranges::input_range R>
+auto from_range(R&& range) {
+  std::vector<std::ranges::range_value_t<R>> elements;
+  for (auto&& x : range) elements.push_back(std::forward<decltype(x)>(x));
+  return from_elements(std::move(elements));
+}
+
+}  // namespace sluice

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// generate: a user's own coroutine as a source.
+//
+//   stream<std::int64_t> squares() { for (std::int64_t i = 0;; ++i) co_yield i * i; }
+//   auto ds = generate(squares) | take(10);
+//
+// Called once for each run (and epoch). Order: as it yields. Ends: when it returns.
+// Errors: what it throws, with stage "generate(name)".
+// State:  by replay from its start, unless it has a `saved` parameter and commits (coro/saved.hpp).
+#pragma once
+
+#include <functional>
+
+#include "sluice/coro/stream.hpp"
+#include "sluice/op/functions.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+namespace detail {
+
+template <class F>
+struct generator_function final : stream_function {
+  using T = typename std::invoke_result_t<const F&>::value_type;
+  F f;
+  explicit generator_function(F function) : f(std::move(function)) { describe(*this, f, nullptr, &type_of<T>()); }
+  erased_stream open(erased_stream) const override { return erased_stream(std::invoke(f)); }
+};
+
+}  // namespace detail
+
+template <std::invocable F>
+auto generate(F f) {
+  using function = detail::generator_function<F>;
+  return dataset<typename function::T>(make_source("generate", options::of(no_fields{}), detail::adopt(new function(std::move(f)))));
+}
+
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// interleave: several elements' datasets at once, by turns.
+//
+//   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16, .parallelism = autotune})
+//
+// `cycle_length` slots are visited in turn. A visit to an open slot takes up to `block_length` elements and goes on to
+// the next; when its dataset ends, the slot is emptied and the visit goes on; an empty slot opens the next input element
+// there. So a replacement opens one cycle after its predecessor's end, as in tf.data.
+// Order:  deterministic: exactly that, also with parallelism. sloppy: whichever slot has something; within a slot in
+//         order; a position logs the choices, so a resume loses and repeats nothing.
+// Errors: of the inner datasets pass through; a file that cannot be opened is an error of its own, and under
+//         error_policy::skip passed over and counted.
+// Thread: with parallelism each open dataset works ahead in a channel of its own, `parallelism` of them at once.
+// State:  per slot, which element and where in its dataset.
+#pragma once
+
+#include "sluice/op/flat_map.hpp"
+
+namespace sluice {
+
+struct interleave_options {
+  knob cycle_length = autotune;                  ///< datasets open at once; autotune: the number of workers
+  count block_length = 1;                        ///< elements taken in one visit
+  knob parallelism = 1;                          ///< datasets read at once; 1: on the consumer's demand
+  sluice::order order = order::deterministic;
+};
+template <>
+const field_list& fields_of<interleave_options>();
+
+template <class F>
+class interleave_stage : public stage_base_tag {
+ public:
+  interleave_stage(F f, interleave_options o) : f_(std::move(f)), options_(o) {}
+  template <class T>
+  auto apply(const dataset<T>& in) const { return detail::over_inner_plans("interleave", options::of(options_), in, f_); }
+
+ private:
+  F f_;
+  interleave_options options_;
+};
+
+template <class F>
+interleave_stage<F> interleave(F f, interleave_options o = {}) { return {std::move(f), o}; }
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lines: the lines of a text file.
+//
+//   lines("a.txt") | map([](const line& l) { return parse(l.view()); })
+//
+// Shape:  line: a view into the file's buffer, without its line end. Plain, gzip and zlib files.
+// Order:  as in the file. Empty lines are elements; so is a last line without a line end.
+// Errors: of the file, as tfrecord's; resource_exhausted for a line longer than 1 GiB.
+// State:  byte offset and index of the next line.
+// See:    format/lines.hpp
+#pragma once
+
+#include "sluice/element/slice.hpp"
+#include "sluice/op/file_source.hpp"
+
+namespace sluice {
+
+struct lines_options {
+  sluice::compression compression = compression::automatic;
+  byte_size read_bytes = 256 << 10;        ///< asked of the file at once
+};
+template <>
+const field_list& fields_of<lines_options>();
+
+inline constexpr file_source<line, lines_options> lines{"lines"};
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// list_files: paths that match a pattern.
+//
+//   list_files("data/train-*.tfrecord")                       // sorted
+//   list_files("data/*.txt", {.shuffle = true, .seed = 7})    // all of them in a random order
+//
+// Shape:  std::string. Patterns: *, ? and […] within a folder's name; a comma separates several patterns.
+// Order:  sorted by bytes, pattern after pattern; shuffled: a pure function of seed, epoch and names.
+// Errors: not_found when a pattern matches nothing. failed_precondition when a checkpoint is resumed and the list of
+//         files is another one.
+// State:  how many were given, and a digest of the list.
+#pragma once
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+struct list_files_options {
+  bool shuffle = false;      ///< a uniformly random order of all of them
+  sluice::seed seed = {};    ///< -1: drawn once per run
+};
+template <>
+const field_list& fields_of<list_files_options>();
+
+dataset<std::string> list_files(std::string_view patterns, list_files_options o = {});
+
+}  // namespace sluice

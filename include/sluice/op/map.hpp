@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// map: each element becomes f(element).
+//
+//   files | map(parse)                                        // computes, on the consumer's demand
+//   ids | map(fetch, {.parallelism = 16})                     // task<reply> fetch(id): sixteen calls are awaited at once
+//   files | map(decode, {.parallelism = autotune})            // computes ahead, on all workers
+//
+// The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited).
+// Order:  as the input's; with .order = order::sloppy and parallelism, as calls finish (a position logs the choices).
+// Ends:   with the input.
+// Errors: what the function throws or returns is a status of stage "map(name)"; an element's error comes after the
+//         elements before it. Under error_policy::skip the element is dropped and counted.
+// Cancel: calls in flight are awaited, not abandoned; their results are dropped.
+// Thread: with parallelism the function is called from several workers at once; otherwise from one at a time.
+// State:  none of its own: the input's position. Passing over an element does not call the function.
+#pragma once
+
+#include <functional>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/base/fields.hpp"
+#include "sluice/op/functions.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+struct map_options {
+  knob parallelism = 1;                              ///< blocks computed, or calls awaited, at once; more than 1 works ahead
+  sluice::order order = order::deterministic;        ///< sloppy: results are delivered as they come
+};
+template <>
+const field_list& fields_of<map_options>();
+
+namespace detail {
+
+template <class T> struct returned { using type = T; static constexpr bool is_task = false, is_result = false; };
+template <class T> struct returned<task<T>> { using type = T; static constexpr bool is_task = true, is_result = false; };
+template <class T> struct returned<result<T>> { using type = T; static constexpr bool is_task = false, is_result = true; };
+template <class F, class T> using call_result = std::remove_cvref_t<std::invoke_result_t<const F&, T&&>>;
+template <class F, class T> using mapped = typename returned<call_result<F, T>>::type;
+
+template <class F, class T>
+concept maps = std::invocable<const F&, T&&> && !std::is_void_v<std::invoke_result_t<const F&, T&&>>;
+
+/// The loop over a block; one instantiation per user function.
+template <class T, class F>
+struct map_function final : block_function {
+  using U = mapped<F, T>;
+  F f;
+  explicit map_function(F function) : f(std::move(function)) {
+    describe(*this, f, &type_of<T>(), &type_of<U>());
+    in_place = std::is_same_v<T, U> && std::is_trivially_copyable_v<T>;
+  }
+  applied apply(const block& in, void* to) const override {
+    T* p = in.as<T>();
+    U* o = static_cast<U*>(to);
+    std::uint32_t n = in.size(), i = 0;
+    try {
+      for (; i != n; ++i) {
+        if constexpr (returned<call_result<F, T>>::is_result) {
+          auto r = std::invoke(f, std::move(p[i]));
+          if (!r.ok()) return {i, r.why()};
+          ::new (static_cast<void*>(o + i)) U(*std::move(r));
+        } else {
+          ::new (static_cast<void*>(o + i)) U(std::invoke(f, std::move(p[i])));
+        }
+      }
+    } catch (...) {
+      return {i, current_exception_status()};
+    }
+    return {n, {}};
+  }
+};
+
+template <class T, class F>
+struct awaited_function final : async_function {
+  using U = mapped<F, T>;
+  F f;
+  explicit awaited_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<U>()); }
+  task<void> start(void* in, void* to) const override { return call(f, static_cast<T*>(in), static_cast<U*>(to)); }
+
+ private:
+  static task<void> call(const F& f, T* in, U* to) {
+    auto calling = std::invoke(f, std::move(*in));
+    U u = co_await calling;
+    ::new (static_cast<void*>(to)) U(std::move(u));
+  }
+};
+
+template <class T, class F>
+using any_map_function = std::conditional_t<returned<call_result<F, T>>::is_task, awaited_function<T, F>, map_function<T, F>>;
+
+}  // namespace detail
+
+template <class F>
+class map_stage : public stage_base_tag {
+ public:
+  map_stage(F f, map_options o) : f_(std::move(f)), options_(o) {}
+  template <class T>
+  auto apply(const dataset<T>& in) const {
+    if constexpr (detail::maps<F, T>) {
+      using function = detail::any_map_function<T, F>;
+      return dataset<typename function::U>(make_stage("map", options::of(options_), in.plan(), detail::adopt(new function(f_))));
+    } else {
+      static_assert(detail::maps<F, T>, "map: the function must take the element (T, const T& or T&&) and return a value");
+      return dataset<refused>();
+    }
+  }
+
+ private:
+  F f_;
+  map_options options_;
+};
+
+template <class F>
+map_stage<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What SLUICE_FUNCTION registers: a named function in every form its signature allows.
+//
+//   bool f(const T&)            map, filter          task<U> f(T)          map, awaited
+//   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave
+//   stream<U> f(stream<T>)      transform            stream<T> f()         generate
+#pragma once
+
+#include "sluice/op/filter.hpp"
+#include "sluice/op/flat_map.hpp"
+#include "sluice/op/generate.hpp"
+#include "sluice/op/map.hpp"
+#include "sluice/op/transform.hpp"
+
+namespace sluice {
+
+template <class F>
+void register_forms(const named_function<F>& f) {
+  using named = named_function<F>;
+  using T = typename named::argument;
+  if constexpr (named::signature::arguments == 0) {
+    add_function(detail::adopt(new detail::generator_function<named>(f)));
+  } else if constexpr (detail::is_stream<T>) {
+    add_function(detail::adopt(new detail::transform_function<typename T::value_type, named>(f)));
+  } else {
+    if constexpr (detail::opens_datasets<named, T>) add_function(detail::adopt(new detail::opening_function<T, named>(f)));
+    else add_function(detail::adopt(new detail::any_map_function<T, named>(f)));
+    if constexpr (std::is_same_v<typename named::result, bool>) add_function(detail::adopt(new detail::filter_function<T, named>(f)));
+  }
+}
+
+}  // namespace sluice

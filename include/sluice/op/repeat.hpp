@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// repeat: the input again and again.
+//
+//   files | shuffle(1000, {.seed = 7}) | repeat(3)      // three epochs, each in an order of its own
+//
+// The input is run anew for each epoch; shuffles below it draw by the epoch's number unless told otherwise.
+// Order:  as the input's, epoch after epoch; epochs do not mix.
+// Ends:   after `times` epochs; repeat() never, except that it ends when an epoch gives nothing.
+// State:  the epoch, and the input's position in it.
+#pragma once
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+struct repeat_options {
+  std::int64_t times = -1;   ///< epochs; -1: for ever
+};
+template <>
+const field_list& fields_of<repeat_options>();
+
+preserving repeat(std::int64_t times = -1);
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// shuffle: a random order, as far as a buffer of n elements reaches.
+//
+//   records | shuffle(10'000, {.seed = 7})
+//
+// The buffer is filled; then each draw gives a random one of it, whose place the next input element takes.
+// Order:  a pure function of (seed, epoch, input order): the same on any number of threads, after any resume.
+//         Without a seed, one of the run's is taken, which the report shows and a checkpoint keeps.
+// Ends:   with the input, after the buffer is emptied.
+// Errors: resource_exhausted when the buffer alone exceeds the memory budget.
+// Owns:   n elements. Records are copied out of their file buffers, so that holding one does not hold all of them.
+// State:  two integers, whatever the size: the draws made, and the input's length once known. A resume finds what each
+//         place held by scanning the draws backwards, and fetches those elements again.
+#pragma once
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+struct shuffle_options {
+  count buffer_size = {};                 ///< elements held
+  sluice::seed seed = {};                 ///< -1: drawn once per run
+  bool reshuffle_each_iteration = true;   ///< another order in each epoch of a repeat
+};
+template <>
+const field_list& fields_of<shuffle_options>();
+
+preserving shuffle(count buffer_size, shuffle_options o = {});
+
+}  // namespace sluice

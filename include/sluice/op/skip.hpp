@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// skip: all but the first n elements.
+//
+//   records | map(parse) | skip(1'000'000)      // parse is not called for them
+//
+// Skipping runs through one-to-one stages to the source, which passes over its elements without reading their payload.
+// Errors in skipped elements are not seen (tf.data computes them, and stops).
+// Order:  as the input's.
+// Ends:   with the input; skip(-1) is empty.
+// State:  how many are still to be skipped.
+#pragma once
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+struct skip_options {
+  integer elements = {};     ///< how many; -1: all
+};
+template <>
+const field_list& fields_of<skip_options>();
+
+preserving skip(integer elements);
+
+}  // namespace sluice

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// take: the first n elements.
+//
+//   images | take(5)            // a sixth is never decoded
+//
+// Order:  as the input's.
+// Ends:   after n, without looking whether there are more; take(-1) takes all.
+// State:  how many are left.
+#pragma once
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+
+struct take_options {
+  integer elements = {};     ///< how many; -1: all
+};
+template <>
+const field_list& fields_of<take_options>();
+
+preserving take(integer elements);
+
+}  // namespace sluice

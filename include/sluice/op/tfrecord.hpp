@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// tfrecord: the records of a TFRecord file.
+//
+//   tfrecord("train-00.tfrecord")                                     // dataset<record>
+//   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16})
+//
+// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files; automatic tells them apart by their bytes.
+// Order:  as in the file.
+// Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a FIFO). data_loss: a wrong CRC of
+//         length or data, a truncated header or record, a length that cannot be; with file, byte offset and record.
+//         Under error_policy::skip the damaged record is passed over: the next one is where the length says, or, where
+//         the length itself is damaged, at the next header whose CRCs are right.
+// State:  byte offset and index of the next record. Passing over reads headers only.
+// See:    format/tfrecord.hpp
+#pragma once
+
+#include "sluice/element/slice.hpp"
+#include "sluice/op/file_source.hpp"
+
+namespace sluice {
+
+struct tfrecord_options {
+  sluice::compression compression = compression::automatic;
+  byte_size read_bytes = 256 << 10;        ///< asked of the file at once
+};
+template <>
+const field_list& fields_of<tfrecord_options>();
+
+inline constexpr file_source<record, tfrecord_options> tfrecord{"tfrecord"};
+
+}  // namespace sluice

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// unbatch: the rows of batches, one by one.
+//
+//   batches | unbatch() | batch(100)       // batches of another size
+//
+// Order:  as in the batches.
+// State:  none of its own; a batch in the middle is fetched again.
+#pragma once
+
+#include "sluice/element/batch.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice {
+namespace detail {
+template <class T> struct row_of {};
+template <class T> struct row_of<batched<T>> { using type = T; };
+template <class T>
+concept has_rows = requires { typename row_of<T>::type; };
+}  // namespace detail
+
+class unbatch_stage : public stage_base_tag {
+ public:
+  template <class T>
+  auto apply(const dataset<T>& in) const {
+    if constexpr (detail::has_rows<T>) {
+      return dataset<typename detail::row_of<T>::type>(make_stage("unbatch", options::of(no_fields{}), in.plan()));
+    } else {
+      static_assert(detail::has_rows<T>, "unbatch: the element is not a batch");
+      return dataset<refused>();
+    }
+  }
+};
+
+inline unbatch_stage unbatch() { return {}; }
+
+}  // namespace sluice

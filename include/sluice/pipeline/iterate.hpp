@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting a run: from a plan to the stream of its elements.
+//
+//   runtime rt;
+//   auto s = ds.iterate(rt);                                        // nothing is done yet
+//   while (auto x = co_await s.next()) use(*x);
+//   checkpoint here = s.position();                                 // at any element
+//   auto t = ds.iterate(rt, {.from = here});                        // goes on with the next one
+//   co_await cleanup(std::move(s));                                 // stops, and waits until nothing of it is left
+//
+// A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
+// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan).
+// Thread: iterate from anywhere; a stream has one consumer at a time.
+// Owns: a stream keeps its plan, with the user's functions in it, and its run.
+#pragma once
+
+#include <optional>
+
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/stream.hpp"
+#include "sluice/plan/dataset.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice {
+
+struct iterate_options {
+  checkpoint from = {};                                  ///< empty: from the start
+  error_policy on_error = error_policy::stop;
+  std::uint64_t errors_max = ~std::uint64_t{0};          ///< under skip: one more ends the stream after all
+  std::optional<std::uint64_t> seed = {};                ///< for stages without one; drawn when not given
+};
+
+/// How a run went.
+struct run_report {
+  std::uint64_t seed = 0;           ///< what stages without a seed of their own drew with
+  std::uint64_t errors = 0;         ///< bad elements passed over
+  std::vector<status> first_errors;
+};
+
+/// A run of any plan, its elements known by their descriptor: what the command line pulls from.
+erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
+
+/// Of the run that a stream belongs to.
+run_report report_of(const stream_base& s);
+
+/// Stops the run and destroys its tree; completes when none of its tasks is alive.
+task<void> cleanup(stream_base&& s);
+
+template <class T>
+stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, node_)); }
+template <class T>
+stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const { return stream<T>(open_run(rt, node_, o)); }
+
+}  // namespace sluice

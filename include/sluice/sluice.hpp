@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of sluice but the adapters (asio.hpp).
+#pragma once
+
+#include "sluice/op/batch.hpp"
+#include "sluice/op/filter.hpp"
+#include "sluice/op/fixed_length.hpp"
+#include "sluice/op/flat_map.hpp"
+#include "sluice/op/from_elements.hpp"
+#include "sluice/op/generate.hpp"
+#include "sluice/op/interleave.hpp"
+#include "sluice/op/lines.hpp"
+#include "sluice/op/list_files.hpp"
+#include "sluice/op/map.hpp"
+#include "sluice/op/prefetch.hpp"
+#include "sluice/op/range.hpp"
+#include "sluice/op/register.hpp"
+#include "sluice/op/repeat.hpp"
+#include "sluice/op/shuffle.hpp"
+#include "sluice/op/skip.hpp"
+#include "sluice/op/take.hpp"
+#include "sluice/op/tfrecord.hpp"
+#include "sluice/op/transform.hpp"
+#include "sluice/op/unbatch.hpp"
+#include "sluice/pipeline/iterate.hpp"
+#include "sluice/runtime/runtime.hpp"

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/block_ring.hpp"
+
+#include <algorithm>
+
+#include "sluice/runtime/ledger.hpp"
+
+namespace sluice {
+namespace {
+
+/// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
+constexpr auto kBlockTime = std::chrono::microseconds(100);
+constexpr std::uint32_t kBlockElementsMax = 1024;
+
+}  // namespace
+
+block_ring::block_ring(std::shared_ptr<run_context> run, const element_type& in, const element_type& out, limits l, bool ordered)
+    : run_(std::move(run)), in_(in), out_(out), ordered_(ordered), limits_(l) {
+  on_stop_.emplace(run_->stop, stopper{this});
+}
+
+block_ring::~block_ring() {
+  on_stop_.reset();
+  for (auto& s : slots_)
+    if (s->charged_bytes) run_->ledger->release(s->charged_bytes);
+}
+
+void block_ring::wake(std::coroutine_handle<>& waiting) {
+  if (waiting) run_->exec->post(std::exchange(waiting, {}));
+}
+
+bool block_ring::has_room() const {
+  if (replaying_) return true;
+  return order_.size() - head_ < limits_.slots && elements_in_flight_ < limits_.elements;
+}
+
+std::uint32_t block_ring::elements_for_one_slot() const {
+  std::uint64_t left = replaying_ ? block_elements_ : limits_.elements - elements_in_flight_;
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
+}
+
+bool block_ring::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
+  std::lock_guard lock(ring_.mutex_);
+  if (ring_.closed_ || ring_.stopped_ || ring_.has_room()) return false;
+  ring_.pump_waits_ = h;
+  return true;
+}
+
+block_ring::reservation block_ring::reserve_awaiter::await_resume() {
+  block_ring& r = ring_;
+  std::lock_guard lock(r.mutex_);
+  if (r.closed_ || r.stopped_) return {};
+  if (r.free_.empty()) {
+    r.slots_.push_back(std::make_unique<ring_slot>(r.in_, r.out_));
+    r.free_.push_back(r.slots_.back().get());
+  }
+  ring_slot* s = r.free_.back();
+  r.free_.pop_back();
+  s->at = ring_slot::state::filling;
+  s->count = 0;
+  s->delivered = 0;
+  s->first = stream_base::kNone;
+  s->dropped.clear();
+  s->taken.reset();
+  s->why = status();
+  reservation got{s, r.elements_for_one_slot(), r.order_.size() == r.head_};
+  r.order_.push_back(s);
+  return got;
+}
+
+void block_ring::filled(ring_slot* s, std::uint64_t first, std::uint32_t count) {
+  std::lock_guard lock(mutex_);
+  s->first = first;
+  s->count = count;
+  elements_in_flight_ += count;
+  next_ = first + count;
+}
+
+bool block_ring::commit(ring_slot* s, bool computed) {
+  s->outputs_in = computed ? &s->output : &s->input;
+  s->outputs_at = s->outputs_in->begin();
+  s->output_count = static_cast<std::uint32_t>(s->outputs_in->size());
+  std::unique_lock lock(mutex_);
+  s->at = ring_slot::state::done;
+  bool wakes = reader_waits_ && pick(reader_needs_);
+  if (wakes) wake(reader_waits_);
+  lock.unlock();
+  if (signal_) signal_->notify();
+  return wakes;
+}
+
+void block_ring::note(ring_slot* s, mark m) {
+  if (ordered_) { s->taken.emplace(std::move(m)); return; }
+  std::lock_guard lock(mutex_);
+  marks_.push_back(std::move(m));
+}
+
+void block_ring::begin_at(std::uint64_t ordinal, mark m) {
+  std::lock_guard lock(mutex_);
+  next_ = ordinal;
+  marks_.push_back(std::move(m));
+}
+
+void block_ring::finish(ring_slot* unused, status why) {
+  std::unique_lock lock(mutex_);
+  if (unused) {
+    order_.pop_back();
+    unused->at = ring_slot::state::free;
+    free_.push_back(unused);
+  }
+  over_ = true;
+  if (!stopped_) why_ = std::move(why);
+  if (order_.size() == head_) wake(reader_waits_);
+  lock.unlock();
+  if (signal_) signal_->notify();
+}
+
+ring_slot* block_ring::pick(std::uint64_t ordinal) const {
+  if (order_.size() == head_) return nullptr;
+  if (ordered_) return order_[head_]->at == ring_slot::state::done ? order_[head_] : nullptr;
+  for (std::size_t i = head_; i != order_.size(); ++i) {
+    ring_slot* s = order_[i];
+    if (s->at == ring_slot::state::done && (ordinal == stream_base::kNone || s->first + s->delivered == ordinal)) return s;
+  }
+  return nullptr;
+}
+
+bool block_ring::receive_awaiter::await_suspend(std::coroutine_handle<> h) {
+  block_ring& r = ring_;
+  std::lock_guard lock(r.mutex_);
+  if (r.stopped_ || r.pick(ordinal_) || (r.over_ && r.order_.size() == r.head_)) return false;
+  r.reader_needs_ = ordinal_;
+  r.reader_waits_ = h;
+  if (r.has_room()) r.wake(r.pump_waits_);   // it may be sleeping until the ring is half empty, and now somebody waits
+  return true;
+}
+
+ring_slot* block_ring::receive_awaiter::await_resume() {
+  std::lock_guard lock(ring_.mutex_);
+  return ring_.stopped_ ? nullptr : ring_.pick(ordinal_);
+}
+
+bool block_ring::ready(std::uint64_t ordinal) const {
+  std::lock_guard lock(mutex_);
+  return pick(ordinal) || stopped_ || (over_ && order_.size() == head_);
+}
+
+void block_ring::release(ring_slot* s) {
+  s->output.clear();
+  s->input.clear();
+  std::lock_guard lock(mutex_);
+  if (s->charged_bytes) run_->ledger->release(std::exchange(s->charged_bytes, 0));
+  elements_in_flight_ -= s->count;
+  s->at = ring_slot::state::free;
+  free_.push_back(s);
+  if (ordered_) {
+    if (++head_ == order_.size() || head_ == 64) {   // a queue in a vector: its front is cut off now and then
+      order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(head_));
+      head_ = 0;
+    }
+  } else {
+    order_.erase(std::find(order_.begin(), order_.end(), s));
+    if (over_ && order_.empty()) wake(reader_waits_);
+  }
+  std::size_t in_flight = order_.size() - head_;
+  bool half_empty = in_flight * 2 <= limits_.slots && elements_in_flight_ <= limits_.elements / 2;
+  if (has_room() && (!quick_ || half_empty)) wake(pump_waits_);
+}
+
+void block_ring::close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  wake(pump_waits_);
+}
+
+void block_ring::stop() noexcept {
+  std::unique_lock lock(mutex_);
+  stopped_ = true;
+  why_ = cancelled_error();
+  wake(pump_waits_);
+  wake(reader_waits_);
+  lock.unlock();
+  if (signal_) signal_->notify();
+}
+
+void block_ring::set_limits(limits l) {
+  std::lock_guard lock(mutex_);
+  limits_ = l;
+  if (has_room()) wake(pump_waits_);
+}
+
+void block_ring::made_in(duration took, std::uint32_t elements) {
+  std::lock_guard lock(mutex_);
+  quick_ = took < kBlockTime;
+  if (took > kBlockTime * 2) block_elements_ = std::max(1u, std::min(block_elements_, elements) / 2);
+  else if (took < kBlockTime / 2 && elements >= block_elements_) block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
+}
+
+void block_ring::set_replaying(bool replaying) {
+  std::lock_guard lock(mutex_);
+  replaying_ = replaying;
+  if (has_room()) wake(pump_waits_);
+}
+
+std::uint64_t block_ring::lowest_undelivered() const {
+  std::uint64_t lowest = next_;
+  for (std::size_t i = head_; i != order_.size(); ++i)
+    if (order_[i]->first != stream_base::kNone) lowest = std::min(lowest, order_[i]->first + order_[i]->delivered);
+  return lowest;
+}
+
+}  // namespace sluice

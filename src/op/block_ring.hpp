@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bounded, resizable channel of blocks between a pump and a reader: what prefetch, parallel map and parallel
+// interleave have in common.
+//
+//   pump:   reserve() → fill slot.input → commit(slot), or hand the slot to a computation that commits it
+//   reader: receive() → the oldest slot (ordered), or any finished one (unordered) → release(slot)
+//
+// A slot's mark is the input's position when the slot was filled; marks travel here and nowhere else. Limits are in
+// slots and elements; bytes are the ledger's. Every wake satisfies the predicate of who is woken.
+// Thread: one pump, one reader, any number of computations. All state is under one mutex, taken four times per block.
+// Owns: the slots, shared by reader, pump and computations; it dies with the last of them.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "sluice/coro/erased_stream.hpp"
+#include "op/ready_signal.hpp"
+#include "sluice/coro/position.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice {
+
+struct ring_slot {
+  ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
+  slab input;
+  slab output;                             ///< unused where nothing is computed: the inputs are the outputs
+  std::uint32_t count = 0;                 ///< inputs taken
+  std::uint64_t first = 0;                 ///< ordinal of the first input
+  std::vector<std::uint32_t> dropped;      ///< inputs without an output, ascending: bad elements passed over
+  std::optional<mark> taken;               ///< the input's position before this slot
+  status why;                              ///< of the input after the last output
+  std::size_t charged_bytes = 0;
+  slab* outputs_in = nullptr;              ///< once done: where the outputs are,
+  char* outputs_at = nullptr;              ///< from where on,
+  std::uint32_t output_count = 0;          ///< and how many there were before any was moved out
+  std::uint32_t delivered = 0;             ///< outputs the reader has handed on (unordered reading)
+  enum class state : std::uint8_t { free, filling, done } at = state::free;
+
+  /// All outputs, also those moved out already: tail_of() it.
+  block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
+};
+
+class block_ring {
+ public:
+  struct limits {
+    std::uint32_t slots = 1;
+    std::uint64_t elements = ~std::uint64_t{0};
+  };
+  /// `ordered`: first in, first out; else as finished.
+  block_ring(std::shared_ptr<run_context> run, const element_type& in, const element_type& out, limits l, bool ordered);
+  ~block_ring();
+  block_ring(const block_ring&) = delete;
+
+  const std::shared_ptr<run_context>& run() const { return run_; }
+  /// Is told whenever receive() has more to give. Before the pump starts.
+  void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
+
+  // The pump's side.
+  class reserve_awaiter;
+  /// A free slot, and how many elements it may take; null: nobody reads any more.
+  reserve_awaiter reserve();
+  struct reservation {
+    ring_slot* slot = nullptr;
+    std::uint32_t elements = 0;
+    bool alone = false;   ///< nothing else is in flight: whoever waits, waits for this
+  };
+  /// The slot was filled with `count` elements from ordinal `first` on, and is being computed.
+  void filled(ring_slot* s, std::uint64_t first, std::uint32_t count);
+  /// The outputs are in slot->output, or (computed = false) the inputs are the outputs. True: that woke the reader.
+  bool commit(ring_slot* s, bool computed);
+  /// The input's position before this slot.
+  void note(ring_slot* s, mark m);
+  /// No more slots: the end, or an error. The reserved one goes back.
+  void finish(ring_slot* unused, status why);
+
+  // The reader's side.
+  class receive_awaiter;
+  /// Ordered: the oldest slot. Unordered: a finished one, or the one whose next output is input ordinal `ordinal`.
+  /// Null: over, why() says how.
+  receive_awaiter receive(std::uint64_t ordinal = stream_base::kNone);
+  void release(ring_slot* s);
+  /// Would receive() give something now?
+  bool ready(std::uint64_t ordinal = stream_base::kNone) const;
+  const status& why() const { return why_; }
+  /// The reader is gone: the pump drops its input and ends.
+  void close();
+
+  void set_limits(limits l);
+  /// How long a block took to make; the next are sized by it.
+  void made_in(duration took, std::uint32_t elements);
+
+  /// Unordered only: while replaying logged decisions, any number of slots may be in flight.
+  void set_replaying(bool replaying);
+  /// The lowest ordinal of an input that is not delivered yet, given that inputs from `next` on were not taken.
+  std::uint64_t lowest_undelivered() const;
+  /// Unordered only: where the input stood at the start, and the marks since, oldest first.
+  void begin_at(std::uint64_t ordinal, mark m);
+  std::vector<mark>& marks() { return marks_; }
+  std::mutex& mutex() const { return mutex_; }
+
+ private:
+  bool has_room() const;
+  ring_slot* pick(std::uint64_t ordinal) const;
+  std::uint32_t elements_for_one_slot() const;
+  void wake(std::coroutine_handle<>& waiting);
+  void stop() noexcept;
+
+  std::shared_ptr<run_context> run_;
+  const element_type& in_;
+  const element_type& out_;
+  const bool ordered_;
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  limits limits_;
+  std::vector<std::unique_ptr<ring_slot>> slots_;
+  std::vector<ring_slot*> free_;
+  std::vector<ring_slot*> order_;       // in flight; ordered rings: a queue from head_ on
+  std::size_t head_ = 0;
+  std::uint64_t elements_in_flight_ = 0;
+  std::uint64_t next_ = 0;              // ordinal after the last input taken
+  std::uint32_t block_elements_ = 1;    // how many a slot takes: grows while blocks are quick to make
+  bool quick_ = false;                  // making a block takes less than a wake is worth
+  bool replaying_ = false;
+  std::vector<mark> marks_;
+  std::shared_ptr<ready_signal> signal_;
+  bool closed_ = false;
+  bool over_ = false;
+  bool stopped_ = false;
+  status why_;
+  std::coroutine_handle<> pump_waits_;
+  std::coroutine_handle<> reader_waits_;
+  std::uint64_t reader_needs_ = stream_base::kNone;
+
+  friend class reserve_awaiter;
+  friend class receive_awaiter;
+  struct stopper {
+    block_ring* ring;
+    void operator()() const noexcept { ring->stop(); }
+  };
+  std::optional<std::stop_callback<stopper>> on_stop_;
+};
+
+class [[nodiscard]] block_ring::reserve_awaiter {
+ public:
+  explicit reserve_awaiter(block_ring& r) noexcept : ring_(r) {}
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> h);
+  reservation await_resume();
+
+ private:
+  block_ring& ring_;
+};
+
+class [[nodiscard]] block_ring::receive_awaiter {
+ public:
+  receive_awaiter(block_ring& r, std::uint64_t ordinal) noexcept : ring_(r), ordinal_(ordinal) {}
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> h);
+  ring_slot* await_resume();
+
+ private:
+  block_ring& ring_;
+  std::uint64_t ordinal_;
+};
+
+inline block_ring::reserve_awaiter block_ring::reserve() { return reserve_awaiter(*this); }
+inline block_ring::receive_awaiter block_ring::receive(std::uint64_t ordinal) { return receive_awaiter(*this, ordinal); }
+
+}  // namespace sluice

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/channel_reader.hpp"
+
+namespace sluice {
+namespace {
+
+/// Input ordinal after the slot's first `n` outputs.
+std::uint64_t ordinal_after(const ring_slot& s, std::uint32_t n) {
+  if (n == s.output_count && s.why.ok()) return s.first + s.count;
+  std::uint64_t ordinal = s.first + n;
+  for (std::uint32_t input : s.dropped)
+    if (s.first + input < ordinal) ++ordinal;
+  return ordinal;
+}
+
+/// A reader's link as a stage's saved state.
+struct link_handle {
+  std::shared_ptr<reader_link> link;
+  void save(position_writer& w) { link->save(w); }
+  void load(position_reader& r) { link->load(r); }
+  bool may_wait() const { return link->may_wait(); }
+};
+
+erased_stream read_in_order(outlet out, saved<link_handle> handle) {
+  reader_link& link = *handle->link;
+  link.start();
+  block_ring& ring = link.ring();
+  for (;;) {
+    ring_slot* slot = co_await ring.receive();
+    if (!slot) break;
+    link.reached(*slot);
+    block whole = slot->outputs();
+    for (std::uint32_t at = 0; at < whole.size();) {
+      std::uint32_t n = std::min(whole.size() - at, out.ask());
+      block part = tail_of(whole, at).first(n);
+      at += n;
+      link.delivered_to(ordinal_after(*slot, at));
+      if (at == whole.size() && !slot->why.ok()) {
+        out.hold(part);
+        co_await fail(slot->why);
+      }
+      co_yield part;
+    }
+    if (!slot->why.ok()) co_await fail(slot->why);
+    link.delivered_to(slot->first + slot->count);
+    ring.release(slot);
+  }
+  status why = ring.why();
+  if (!why.ok()) co_await fail(std::move(why));
+}
+
+/// The reader's end of an unordered ring.
+struct unordered_link {
+  erased_stream in;
+  std::shared_ptr<block_ring> ring;
+  std::vector<mark> marks;
+  ordinal_ranges done;      ///< delivered beyond the lowest undelivered
+  ordinal_ranges replay;    ///< choices of an earlier run, to be repeated in this order
+  std::size_t replayed = 0;
+  decision_log log;
+
+  unordered_link() = default;
+  unordered_link(unordered_link&&) = default;
+  ~unordered_link() { if (ring) ring->close(); }
+
+  static void put(position_writer& w, const ordinal_ranges& v, std::size_t from) {
+    w.number(v.size() - from);
+    for (std::size_t i = from; i != v.size(); ++i) { w.number(v[i].first); w.number(v[i].second); }
+  }
+  static ordinal_ranges get(position_reader& r) {
+    ordinal_ranges v(r.count());
+    for (auto& [first, count] : v) { first = r.number(); count = r.number(); }
+    return v;
+  }
+  void save(position_writer& w) {
+    if (in) {
+      in.position(w);
+    } else {
+      std::lock_guard lock(ring->mutex());
+      std::uint64_t lowest = ring->lowest_undelivered();
+      auto& m = ring->marks();
+      while (m.size() > 1 && m[1].ordinal <= lowest) m.erase(m.begin());
+      w.number(lowest);
+      w.number(lowest - m[0].ordinal + m[0].residual);
+      w.append(m[0].state);
+      std::erase_if(done, [&](auto& range) { return range.first + range.second <= lowest; });
+    }
+    put(w, done, 0);
+    put(w, replay, replayed);
+    w.log(log.here());
+  }
+  void load(position_reader& r) {
+    in.restore(r);
+    done = get(r);
+    replay = get(r);
+    std::size_t logged = r.count();
+    for (std::size_t i = 0; i + 1 < logged; i += 2) {
+      std::uint64_t first = r.number();
+      replay.emplace_back(first, r.number());
+    }
+    if (logged % 2) r.fail();
+  }
+  bool may_wait() const { return true; }
+
+  bool replaying() const { return replayed < replay.size(); }
+  std::uint64_t needed() const { return replaying() ? replay[replayed].first : stream_base::kNone; }
+  /// How many of n elements the current choice covers; moves on in the list of choices.
+  std::uint32_t choose(std::uint32_t n) {
+    if (!replaying()) return n;
+    auto& [first, count] = replay[replayed];
+    auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, count));
+    first += taken;
+    count -= taken;
+    if (count == 0 && ++replayed == replay.size()) ring->set_replaying(false);
+    return taken;
+  }
+};
+
+erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint32_t slots, std::shared_ptr<run_context> run,
+                               std::shared_ptr<const slot_computation> computation) {
+  pump_options options;
+  options.computation = std::move(computation);
+  options.done = link->done;
+  options.replayed = link->replay;
+  std::sort(options.replayed.begin(), options.replayed.end());
+  const element_type& in_type = link->in.type();
+  block_ring::limits limits{slots, ~std::uint64_t{0}};
+  link->ring = std::make_shared<block_ring>(std::move(run), in_type, out.type(), limits, false);
+  link->ring->begin_at(link->in.consumed(), link->in.take_mark());
+  if (link->replaying()) link->ring->set_replaying(true);
+  start_pump(link->ring, std::move(link->in), std::move(options));
+  for (;;) {
+    ring_slot* slot = co_await link->ring->receive(link->needed());
+    if (!slot) break;
+    block whole = slot->outputs();
+    SLUICE_ASSERT(slot->dropped.empty() || slot->count == 1, "an unordered slot of several elements lost one");
+    if (!slot->why.ok()) {
+      out.hold(tail_of(whole, slot->delivered));
+      co_await fail(slot->why);
+    }
+    if (slot->delivered < whole.size()) {
+      std::uint32_t n = link->choose(std::min(whole.size() - slot->delivered, out.ask()));
+      block part = tail_of(whole, slot->delivered).first(n);
+      std::uint64_t first = slot->first + slot->delivered;
+      link->log.add(first);
+      link->log.add(n);
+      {
+        std::lock_guard lock(link->ring->mutex());
+        link->done.emplace_back(first, n);
+        slot->delivered += n;
+      }
+      co_yield part;
+    }
+    if (slot->delivered >= whole.size()) link->ring->release(slot);
+  }
+  status why = link->ring->why();
+  if (!why.ok()) co_await fail(std::move(why));
+}
+
+}  // namespace
+
+reader_link::reader_link(const open_context& context, erased_stream in, const element_type& out, block_ring::limits limits,
+                         pump_options options)
+    : run_(context.run), in_(std::move(in)), out_(out), limits_(limits), options_(std::move(options)) {}
+
+reader_link::~reader_link() {
+  if (ring_) ring_->close();
+}
+
+void reader_link::start() {
+  if (ring_) return;
+  ordinal_ = in_.consumed();
+  last_ = in_.take_mark();
+  last_.residual += ordinal_ - last_.ordinal;   // what is to be passed over first is part of the way to it
+  last_.ordinal = ordinal_;
+  ring_ = std::make_shared<block_ring>(run_, in_.type(), out_, limits_, true);
+  ring_->set_signal(signal_);
+  start_pump(ring_, std::move(in_), std::move(options_));
+}
+
+void reader_link::save(position_writer& w) {
+  if (!ring_) return in_.position(w);
+  w.number(ordinal_);
+  w.number(ordinal_ - last_.ordinal + last_.residual);
+  w.append(last_.state);
+}
+
+void reader_link::load(position_reader& r) { in_.restore(r); }
+
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link) {
+  saved<link_handle> handle;
+  handle->link = std::move(link);
+  return read_in_order(out, std::move(handle));
+}
+
+erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,
+                             std::shared_ptr<const slot_computation> computation) {
+  saved<unordered_link> link;
+  link->in = std::move(in);
+  return read_as_finished(out, std::move(link), slots, context.run, std::move(computation));
+}
+
+}  // namespace sluice

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reading ends of a ring: in order (prefetch, parallel map) and as finished (sloppy map).
+//
+// A reader saves exactly what a stage without a channel would: its input's position. So a checkpoint survives the tuner
+// adding or taking away a channel. The sloppy one adds what it has delivered out of order and the log of its choices.
+#pragma once
+
+#include <memory>
+
+#include "op/pump.hpp"
+
+namespace sluice {
+
+/// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
+class reader_link {
+ public:
+  reader_link(const open_context& context, erased_stream in, const element_type& out, block_ring::limits limits, pump_options options);
+  reader_link(const reader_link&) = delete;
+  ~reader_link();
+
+  /// Sets the pump working; the stage does it at its first request, an interleave as soon as the stream is opened.
+  void start();
+  void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
+  block_ring& ring() { return *ring_; }
+  /// A slot is about to be delivered: its mark is at or before everything in it.
+  void reached(ring_slot& s) { if (s.taken) last_ = std::move(*s.taken); }
+  void delivered_to(std::uint64_t ordinal) { ordinal_ = ordinal; }
+
+  void save(position_writer& w);
+  void load(position_reader& r);
+  bool may_wait() const { return !ring_ || !ring_->ready(); }
+
+ private:
+  std::shared_ptr<run_context> run_;
+  erased_stream in_;
+  const element_type& out_;
+  block_ring::limits limits_;
+  pump_options options_;
+  std::shared_ptr<ready_signal> signal_;
+  std::shared_ptr<block_ring> ring_;
+  std::uint64_t ordinal_ = 0;   ///< of the next input whose output is not delivered
+  mark last_;                   ///< the newest mark at or before it
+};
+
+/// The reading stage of a link.
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link);
+
+erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,
+                             std::shared_ptr<const slot_computation> computation);
+
+}  // namespace sluice

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots of an interleave: which inner streams are open, whose turn it is, and how that is saved.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "op/engine.hpp"
+#include "op/inner_plans.hpp"
+
+namespace sluice {
+
+inline constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0} >> 8;   // a block length: flat_map stays on one input until it ends
+
+/// The cycle: a fixed array of slots, and where in it we are. tf.data's rule, to the letter (interleave.hpp).
+class cycle {
+ public:
+  struct slot {
+    erased_stream in;
+    std::uint64_t ordinal = 0;   ///< of the outer element it was opened from
+    std::string restored;
+    bool open = false;
+    std::shared_ptr<reader_link> ahead;   ///< parallel: its channel
+  };
+  std::vector<slot> slots;
+  std::size_t at = 0;            ///< the slot being visited
+  std::uint64_t left = 0;        ///< elements it may still give in this visit
+  std::uint64_t taken = 0;       ///< outer elements taken, including those whose inner streams have come and gone
+  bool outer_ended = false;
+
+  void start(std::size_t width, std::uint64_t run) { slots.resize(width); left = run; }
+  bool restored() const { return !slots.empty(); }
+  slot& current() { return slots[at]; }
+  void advance(std::uint64_t run) {
+    if (++at == slots.size()) at = 0;
+    left = run;
+  }
+  bool idle() const {
+    return std::none_of(slots.begin(), slots.end(), [](const slot& s) { return s.open; });
+  }
+  /// Ordinal of the oldest outer element whose inner stream is open; `none` where all are closed.
+  std::uint64_t oldest(std::uint64_t none) const {
+    std::uint64_t lowest = none;
+    for (const slot& s : slots)
+      if (s.open) lowest = std::min(lowest, s.ordinal);
+    return lowest;
+  }
+  /// The oldest slot that a restored position left to be opened; null when none is.
+  slot* oldest_unopened() {
+    slot* oldest = nullptr;
+    for (slot& s : slots)
+      if (s.open && !s.in && (!oldest || s.ordinal < oldest->ordinal)) oldest = &s;
+    return oldest;
+  }
+  void open(slot& s, inner_stream inner, std::uint64_t ordinal) {
+    s.in = std::move(inner.in);
+    s.in.may_go_back();
+    s.ordinal = ordinal;
+    s.open = true;
+    s.ahead = std::move(inner.ahead);
+    if (s.ahead) s.ahead->start();
+  }
+  void close(slot& s) {
+    s.in.close();
+    s.ahead.reset();
+    s.open = false;
+  }
+
+  /// Moves elements that are ready to `to`, visiting slots in turn, until `want` are there or a slot has none ready.
+  std::uint32_t gather(char* to, std::uint32_t have, std::uint32_t want, std::uint64_t run, std::size_t size) {
+    while (have < want) {
+      slot& s = slots[at];
+      std::uint32_t n = s.in.move_out(to + have * size, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, want - have)));
+      if (n == 0) break;
+      have += n;
+      if (run != kToTheEnd && (left -= n) == 0) advance(run);
+    }
+    return have;
+  }
+
+  void save(position_writer& w) {
+    w.number(at);
+    w.number(left);
+    w.number(taken);
+    w.number(outer_ended);
+    w.number(slots.size());
+    for (slot& s : slots) {
+      w.number(s.open);
+      if (!s.open) continue;
+      w.number(s.ordinal);
+      save_inner(w, s.in, s.restored);
+    }
+  }
+  void load(position_reader& r) {
+    at = r.number();
+    left = r.number();
+    taken = r.number();
+    outer_ended = r.number() != 0;
+    slots.resize(r.count());
+    for (slot& s : slots) {
+      s.open = r.number() != 0;
+      if (!s.open) continue;
+      s.ordinal = r.number();
+      s.restored = r.text();
+    }
+    if (at >= slots.size() && !slots.empty()) r.fail();
+  }
+  bool may_wait() const {
+    return std::any_of(slots.begin(), slots.end(), [](const slot& s) { return s.open && s.in && s.in.may_wait(); });
+  }
+};
+
+/// After a restore the outer stream stands at the oldest outer element whose inner stream was open: opens them again, in
+/// order, passing over the outer elements whose inner streams have ended since.
+task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners);
+
+}  // namespace sluice

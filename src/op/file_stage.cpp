@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/file_stage.hpp"
+
+namespace sluice {
+namespace {
+
+/// Where in the file the next element begins.
+struct file_place {
+  std::uint64_t offset = 0;
+  std::uint64_t index = 0;
+  const byte_source* source = nullptr;   // once open
+
+  void save(position_writer& w) {
+    w.number(offset);
+    w.number(index);
+  }
+  void load(position_reader& r) {
+    offset = r.number();
+    index = r.number();
+  }
+  bool may_wait() const { return !source || !source->has_bytes(); }
+  void advance(const found& f) {
+    offset += f.used_bytes;
+    index += f.elements;
+  }
+};
+
+/// Goes past a damaged element: as far as its framing says, or to the next one that can be found.
+task<void> pass_damage(byte_source& source, const element_format& format, const found& f) {
+  if (f.damaged_bytes) {
+    source.consume(f.damaged_bytes);
+    co_return;
+  }
+  std::size_t from = 1;
+  for (;;) {
+    byte_window w = source.window();
+    std::size_t at = format.find_next(w, from);
+    if (at != std::string_view::npos) {
+      source.consume(at);
+      co_return;
+    }
+    if (w.last) {
+      source.consume(w.bytes.size());
+      co_return;
+    }
+    std::size_t keep = std::min(format.overlap_bytes(), w.bytes.size());
+    source.consume(w.bytes.size() - keep);
+    from = 0;
+    auto reading = source.more(keep + 1);
+    co_await reading;
+  }
+}
+
+erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, file_stage_options o,
+                         std::shared_ptr<const element_format> format, error_gate gate) {
+  byte_source source(run, std::move(o.path), o.compression, o.read_bytes);
+  auto opening = source.open(at->offset);
+  status opened = co_await opening.as_result();
+  if (opened.ok()) opened = format->check(source.window().end);
+  if (!opened.ok()) {
+    status told = gate.refuse(opened.in_file(source.path()));
+    if (!told.ok()) co_await fail(std::move(told));
+    co_return;   // a file that cannot be read is passed over as a whole
+  }
+  at->source = &source;
+  for (;;) {
+    bool passing = out.to_pass() != 0;
+    byte_window w = source.window();
+    found f;
+    if (passing) {
+      f = format->pass_over(w, out.to_pass());
+      out.pass(f.elements);
+    } else if (source.has_bytes()) {
+      std::uint32_t n = out.wanted();
+      char* to = out.room(n);
+      f = format->scan(w, source.owner(), to, n);
+    } else {
+      out.room(0);   // what was given is dropped before more is read: its buffer may then be used again
+      f = format->pass_over(w, 0);
+    }
+    if (f.elements) {
+      source.consume(f.used_bytes);
+      at->advance(f);
+      if (!passing) co_yield out.made(f.elements);
+      continue;
+    }
+    if (f.ended) break;
+    if (!f.why.ok()) {
+      status told = gate.refuse(f.why.in_file(source.path(), at->offset, at->index));
+      if (!told.ok()) co_await fail(std::move(told));
+      auto passing_damage = pass_damage(source, *format, f);
+      co_await passing_damage;
+      at->offset = source.window().offset;
+      continue;
+    }
+    if (f.used_bytes) {   // a header, say: no element, but not to be looked at again
+      source.consume(f.used_bytes);
+      at->advance(f);
+      continue;
+    }
+    status why;
+    std::size_t needed = std::max(f.needed_bytes, w.bytes.size() + 1);
+    if (!source.try_more(needed, why)) {
+      auto reading = source.more(needed);
+      why = co_await reading.as_result();
+    }
+    if (!why.ok()) {
+      status told = gate.refuse(why);
+      if (!told.ok()) co_await fail(std::move(told));
+      break;   // the file cannot be read any further
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t element_format::find_next(const byte_window&, std::size_t) const { return std::string_view::npos; }
+
+erased_stream open_file_stage(const node& n, open_context& context, file_stage_options o, std::shared_ptr<const element_format> format) {
+  outlet out(*n.type);
+  saved<file_place> at;
+  return file_stage(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));
+}
+
+}  // namespace sluice

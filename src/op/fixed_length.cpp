@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/fixed_length.hpp"
+
+#include "op/file_stage.hpp"
+#include "sluice/format/fixed_length.hpp"
+
+namespace sluice {
+
+template <>
+const field_list& fields_of<fixed_length_options>() {
+  static const field_list list = make_field_list<fixed_length_options>();
+  return list;
+}
+
+namespace {
+
+class fixed_length_format final : public element_format {
+ public:
+  explicit fixed_length_format(fixed_length_layout layout) : layout_(layout) {}
+  status check(std::uint64_t end) const override { return end == provenance::kUnknown ? status() : layout_.check(end); }
+  found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
+    return told(w, scan_fixed_length(layout_, framed(w), owner, static_cast<record*>(to), elements_max));
+  }
+  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
+    found f;
+    if (elements_max == 0) {
+      f.needed_bytes = layout_.record_bytes;
+      f.ended = w.last && w.bytes.empty();
+      return f;
+    }
+    if (w.end == provenance::kUnknown) {   // compressed: what is passed over is read
+      passed_.resize(std::min<std::uint64_t>(elements_max, 1024));
+      return told(w, scan_fixed_length(layout_, framed(w), passed_.data(), passed_.size()));
+    }
+    std::uint64_t start = std::max(w.offset, layout_.header_bytes);
+    std::uint64_t left = w.end - layout_.footer_bytes - start;
+    std::uint64_t n = std::min(elements_max, left / layout_.record_bytes);
+    f.elements = n;
+    f.used_bytes = n ? start - w.offset + n * layout_.record_bytes : w.end - w.offset;
+    f.ended = n == 0;
+    return f;
+  }
+
+ private:
+  static fixed_length_window framed(const byte_window& w) {
+    fixed_length_window f;
+    f.bytes = w.view();
+    f.offset = w.offset;
+    f.end = w.end;
+    f.last = w.last;
+    return f;
+  }
+  static found told(const byte_window&, fixed_length_scan s) {
+    found f;
+    f.elements = s.records;
+    f.used_bytes = s.used_bytes;
+    f.needed_bytes = s.needed_bytes;
+    f.why = std::move(s.why);
+    f.ended = s.records == 0 && f.why.ok() && s.needed_bytes == 0;
+    return f;
+  }
+
+  fixed_length_layout layout_;
+  mutable std::vector<std::string_view> passed_;   // a stage has a format of its own: one thread at a time
+};
+
+erased_stream open_fixed_length(const node& n, open_context& context) {
+  auto o = n.as<fixed_length_options>();
+  fixed_length_layout layout;
+  layout.record_bytes = static_cast<std::uint64_t>(o.record_bytes.value);
+  layout.header_bytes = static_cast<std::uint64_t>(o.header_bytes.value);
+  layout.footer_bytes = static_cast<std::uint64_t>(o.footer_bytes.value);
+  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes}, std::make_shared<fixed_length_format>(layout));
+}
+
+}  // namespace
+
+extern const op_info fixed_length_op{
+    .name = "fixed_length",
+    .doc = "records of n bytes each",
+    .shape = op_info::source,
+    .fields = fields_of<fixed_length_options>,
+    .text_name = "path",
+    .type = [](const node&, std::string&) { return &type_of<record>(); },
+    .open = open_fixed_length,
+};
+
+}  // namespace sluice

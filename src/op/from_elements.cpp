@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/from_elements.hpp"
+
+#include "op/engine.hpp"
+
+namespace sluice {
+namespace {
+
+erased_stream elements_stage(outlet out, saved<std::uint64_t> at, function_ptr function) {
+  auto& elements = static_cast<const elements_function&>(*function);
+  std::uint64_t total = elements.size();
+  while (*at < total) {
+    *at += out.pass(total - *at);
+    std::uint32_t n = out.wanted_of(total - *at);
+    if (n == 0) break;
+    elements.copy(*at, n, out.room(n));
+    *at += n;
+    co_yield out.made(n);
+  }
+}
+
+erased_stream open_elements(const node& n, open_context&) {
+  outlet out(*n.type);
+  saved<std::uint64_t> at;
+  return elements_stage(out, std::move(at), n.function);
+}
+
+}  // namespace
+
+extern const op_info from_elements_op{
+    .name = "from_elements",
+    .doc = "elements that are in memory already",
+    .shape = op_info::source,
+    .accepts = is_a<elements_function>,
+    .type = type_of_function,
+    .open = open_elements,
+    .size = [](const node& n) { return cardinality::of(static_cast<std::int64_t>(static_cast<const elements_function&>(*n.function).size())); },
+};
+
+}  // namespace sluice

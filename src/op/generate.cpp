@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/generate.hpp"
+
+#include "op/engine.hpp"
+
+namespace sluice {
+
+extern const op_info generate_op{
+    .name = "generate",
+    .doc = "a user's own coroutine as a source",
+    .shape = op_info::source,
+    .accepts = [](const stage_function& f) { return is_a<stream_function>(f) && !f.in; },
+    .type = type_of_function,
+    .open = [](const node& n, open_context&) { return static_cast<const stream_function&>(*n.function).open(erased_stream()); },
+};
+
+}  // namespace sluice

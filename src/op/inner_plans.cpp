@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/inner_plans.hpp"
+
+#include "op/engine.hpp"
+
+namespace sluice {
+namespace {
+
+/// Blocks an inner channel holds: one being read, one ready, one being made.
+constexpr std::uint32_t kInnerSlots = 3;
+
+}  // namespace
+
+inner_plans::inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width)
+    : reader_(n.reader), function_(n.function), type_(n.type), context_(context), gate_(context.gate(n)),
+      parallelism_(parallelism), signal_(std::make_shared<ready_signal>(context.run)) {
+  if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
+}
+
+result<inner_stream> inner_plans::open(const block& outer) const {
+  node_ptr plan;
+  try {
+    plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
+                   : static_cast<const plan_function&>(*function_).plan_for(outer.data());
+  } catch (...) {
+    return current_exception_status();
+  }
+  inner_stream inner;
+  inner.in = context_.open(plan);
+  if (!parallel()) return inner;
+  outlet out(*type_);
+  pump_options options;
+  options.permits = permits_;
+  auto link = std::make_shared<reader_link>(context_, std::move(inner.in), *type_,
+                                            block_ring::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
+  link->set_signal(signal_);
+  inner.ahead = link;
+  inner.in = read_ahead(out, std::move(link));
+  inner.in.set_environment(context_.run.get());
+  return inner;
+}
+
+}  // namespace sluice

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an outer element to an inner stream: interleave's reader or function, and reading ahead on each inner stream.
+#pragma once
+
+#include <memory>
+
+#include "op/channel_reader.hpp"
+#include "op/ready_signal.hpp"
+
+namespace sluice {
+
+/// An inner stream, and how to set it working before anybody asks.
+struct inner_stream {
+  erased_stream in;
+  std::shared_ptr<reader_link> ahead;   ///< null: computed on demand
+};
+
+class inner_plans {
+ public:
+  /// With more than one worker at a time, every inner stream gets a channel of its own.
+  inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width);
+  inner_plans(const inner_plans&) = default;
+
+  /// The inner stream of the outer element that `outer` views. Not started: a position may be restored first.
+  result<inner_stream> open(const block& outer) const;
+  bool parallel() const { return parallelism_ > 1; }
+  const error_gate& gate() const { return gate_; }
+  /// Tells whenever one of the inner channels has something (parallel only).
+  ready_signal& signal() const { return *signal_; }
+
+ private:
+  node_ptr reader_;          ///< a plan that lacks its path; or
+  function_ptr function_;    ///< a user's function from element to dataset
+  const element_type* type_;
+  open_context context_;
+  error_gate gate_;
+  std::uint32_t parallelism_;
+  std::shared_ptr<pump_permits> permits_;
+  std::shared_ptr<ready_signal> signal_;
+};
+
+}  // namespace sluice

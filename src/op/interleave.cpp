@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/interleave.hpp"
+
+#include "op/cycle.hpp"
+#include "op/sloppy_interleave.hpp"
+
+namespace sluice {
+
+template <>
+const field_list& fields_of<interleave_options>() {
+  static const field_list list = make_field_list<interleave_options>();
+  return list;
+}
+
+namespace {
+
+erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, inner_plans inners, std::uint32_t width,
+                               std::uint64_t run) {
+  const std::size_t size = out.type().size;
+  outer.hold_from(c->oldest(outer.consumed()));
+  if (c->restored()) {
+    auto opening = reopen(*c, outer, inners);
+    co_await opening;
+  } else {
+    c->start(width, run);
+  }
+  std::uint32_t wanted = out.wanted(), have = 0;
+  char* to = out.room(wanted);
+  for (;;) {
+    cycle::slot& s = c->current();
+    // What is ready goes out before anything that may have to wait, and before an outer element is asked for.
+    bool must_wait = s.open ? s.in.may_wait() : !c->outer_ended && outer.may_wait();
+    if (have && (have >= wanted || must_wait)) {
+      outer.hold_from(c->oldest(outer.consumed()));
+      co_yield out.made(have);
+      have = 0;
+      wanted = out.wanted();
+      to = out.room(wanted);
+    }
+    if (!s.open) {
+      if (c->outer_ended) {
+        if (c->idle()) break;
+        c->advance(run);
+        continue;
+      }
+      outer.hold_from(c->oldest(outer.consumed()));
+      auto b = co_await outer.next_block({0, 1});
+      if (!b) {
+        c->outer_ended = true;
+        c->taken = outer.consumed();
+        continue;
+      }
+      auto opened = inners.open(b);
+      c->taken = outer.consumed();
+      if (!opened.ok()) {
+        status why = inners.gate().refuse(opened.why());
+        if (!why.ok()) co_await fail(std::move(why));
+        continue;   // the slot stays empty; the next outer element is opened in it
+      }
+      c->open(s, *std::move(opened), outer.consumed() - 1);
+      outer.hold_from(c->oldest(outer.consumed()));
+    }
+    if (s.in.left() == 0) {
+      std::uint64_t passed = have ? 0 : out.pass(c->left - 1);
+      // A share of what is wanted, not the visit's length: sixteen inputs of one element a visit still make blocks.
+      std::uint64_t share = std::max<std::uint64_t>(std::min<std::uint64_t>(c->left - passed, wanted), (wanted - have) / width);
+      bool more = co_await s.in.ready({passed, static_cast<std::uint32_t>(share)});
+      if (!more) {
+        if (passed) out.unpass(s.in.skip_left());
+        c->close(s);
+        c->advance(run);
+        continue;
+      }
+      if (run != kToTheEnd) c->left -= passed;
+    }
+    have = c->gather(to, have, wanted, run, size);
+    out.hold(out.made(have));
+  }
+  outer.hold_from(outer.consumed());
+  if (have) co_yield out.made(have);
+}
+
+erased_stream open_interleave(const node& n, open_context& context) {
+  auto o = n.as<interleave_options>();
+  outlet out(*n.type);
+  std::uint32_t width = context.limit_of(o.cycle_length);
+  inner_plans inners(n, context, std::min(context.limit_of(o.parallelism), width), width);
+  erased_stream outer = context.open(n.inputs[0]);
+  if (o.order == order::sloppy) return sloppy_interleave(out, std::move(outer), std::move(inners), width);
+  saved<cycle> c;
+  return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), width, static_cast<std::uint64_t>(o.block_length.value));
+}
+
+erased_stream open_flat_map(const node& n, open_context& context) {
+  outlet out(*n.type);
+  inner_plans inners(n, context, 1, 1);
+  erased_stream outer = context.open(n.inputs[0]);
+  saved<cycle> c;
+  return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), 1, kToTheEnd);
+}
+
+}  // namespace
+
+extern const op_info interleave_op{
+    .name = "interleave",
+    .doc = "several elements' datasets at once, by turns",
+    .fields = fields_of<interleave_options>,
+    .accepts = is_a<plan_function>,
+    .reader = op_info::needs_path,
+    .type = type_of_inner,
+    .open = open_interleave,
+};
+
+extern const op_info flat_map_op{
+    .name = "flat_map",
+    .doc = "each element becomes a dataset; their elements follow each other",
+    .accepts = is_a<plan_function>,
+    .reader = op_info::needs_path,
+    .type = type_of_inner,
+    .open = open_flat_map,
+};
+
+}  // namespace sluice

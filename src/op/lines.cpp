@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/lines.hpp"
+
+#include "op/file_stage.hpp"
+#include "sluice/format/lines.hpp"
+
+namespace sluice {
+
+template <>
+const field_list& fields_of<lines_options>() {
+  static const field_list list = make_field_list<lines_options>();
+  return list;
+}
+
+namespace {
+
+/// A longer line is no line: without a limit, a file without line ends would be read into memory whole.
+constexpr std::size_t kLineBytesMax = std::size_t{1} << 30;
+
+class lines_format final : public element_format {
+ public:
+  found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
+    return told(w, scan_lines(w.bytes, w.last, owner, static_cast<line*>(to), elements_max));
+  }
+  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
+    if (elements_max == 0) return told(w, {});
+    return told(w, pass_over_lines(w.view(), w.last, elements_max));
+  }
+
+ private:
+  static found told(const byte_window& w, lines_scan s) {
+    found f;
+    f.elements = s.lines;
+    f.used_bytes = s.used_bytes;
+    if (s.lines) return f;
+    f.ended = w.last && w.bytes.empty();
+    f.needed_bytes = w.bytes.size() * 2 + 1;   // a line longer than the window: doubling keeps the copying linear
+    if (w.bytes.size() > kLineBytesMax) f.why = resource_exhausted_error("a line is longer than 1 GiB; is this a text file?");
+    return f;
+  }
+};
+
+erased_stream open_lines(const node& n, open_context& context) {
+  auto o = n.as<lines_options>();
+  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes}, std::make_shared<lines_format>());
+}
+
+}  // namespace
+
+extern const op_info lines_op{
+    .name = "lines",
+    .doc = "the lines of a text file",
+    .shape = op_info::source,
+    .fields = fields_of<lines_options>,
+    .text_name = "path",
+    .type = [](const node&, std::string&) { return &type_of<line>(); },
+    .open = open_lines,
+};
+
+}  // namespace sluice

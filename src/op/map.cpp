@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/map.hpp"
+
+#include "op/channel_reader.hpp"
+#include "op/engine.hpp"
+#include "op/pump.hpp"
+
+namespace sluice {
+
+template <>
+const field_list& fields_of<map_options>() {
+  static const field_list list = make_field_list<map_options>();
+  return list;
+}
+
+namespace {
+
+/// Calls the function on demand, a block at a time.
+erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, error_gate gate) {
+  auto& f = static_cast<const block_function&>(*function);
+  if (gate.skips()) in.may_go_back();
+  while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
+    while (b) {
+      void* to = f.in_place ? b.data() : out.room(b.size());
+      applied a = f.apply(b, to);
+      block made = f.in_place ? b.first(a.done) : out.made(a.done);
+      if (a.why.ok()) {
+        if (gate.skips()) in.hold_nothing();
+        co_yield made;
+        break;
+      }
+      status why = gate.refuse(a.why);
+      if (!why.ok()) {
+        out.hold(made);
+        co_await fail(std::move(why));
+      }
+      in.hold_from(in.consumed() - (b.size() - a.done - 1));   // a resume makes the rest of this view again
+      block whole = b;
+      if (made) co_yield made;
+      b = tail_of(whole, a.done + 1);
+    }
+  }
+}
+
+/// Awaits one call after the other.
+erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function, error_gate gate) {
+  auto& f = static_cast<const async_function&>(*function);
+  while (auto b = co_await in.next_block({0, 1, out.wanted_bytes()})) {
+    char* to = out.room(1);
+    auto call = f.start(b.data(), to);
+    status why = co_await call.as_result();
+    if (why.ok()) {
+      co_yield out.made(1);
+      continue;
+    }
+    why = gate.refuse(why);
+    if (!why.ok()) co_await fail(std::move(why));
+  }
+}
+
+/// What parallel calls do with a slot: the same loops, with the slot's slabs.
+class map_computation final : public slot_computation {
+ public:
+  map_computation(function_ptr f, error_gate gate, bool awaits) : function_(std::move(f)), gate_(std::move(gate)), awaits_(awaits) {}
+  bool awaits() const override { return awaits_; }
+
+  task<void> compute(ring_slot* slot) const override {
+    if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), gate_);
+    return compute_block(slot, static_cast<const block_function&>(*function_), gate_);
+  }
+
+ private:
+  static task<void> await_one(ring_slot* slot, const async_function& f, const error_gate& gate) {
+    char* to = slot->output.reserve(1);
+    auto call = f.start(slot->input.begin(), to);
+    status why = co_await call.as_result();
+    if (why.ok()) slot->output.set_live(0, 1);
+    else drop_or_fail(slot, 0, why, gate);
+  }
+  static task<void> compute_block(ring_slot* slot, const block_function& f, const error_gate& gate) {
+    std::uint32_t done = 0;
+    char* to = slot->output.reserve(slot->count);
+    block in = slot->input.view();
+    for (std::uint32_t seen = 0; seen < slot->count;) {
+      char* from = slot->input.begin() + seen * in.type().size;
+      block rest(&slot->input, &in.type(), from, slot->count - seen);
+      if (f.in_place) std::memcpy(to, from, rest.size() * in.type().size);
+      block work = f.in_place ? block(&slot->output, &in.type(), to, rest.size()) : rest;
+      applied a = f.apply(work, to);
+      done += a.done;
+      slot->output.set_live(0, done);
+      to += a.done * slot->output.type().size;
+      seen += a.done;
+      if (a.why.ok()) break;
+      if (!drop_or_fail(slot, seen, a.why, gate)) break;
+      ++seen;
+    }
+    co_return;
+  }
+  static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate) {
+    status told = gate.refuse(why);
+    if (told.ok()) slot->dropped.push_back(input);
+    else slot->why = std::move(told);
+    return slot->why.ok();
+  }
+
+  function_ptr function_;
+  error_gate gate_;
+  bool awaits_;
+};
+
+erased_stream open_map(const node& n, open_context& context) {
+  auto o = n.as<map_options>();
+  bool awaits = dynamic_cast<const async_function*>(n.function.get()) != nullptr;
+  error_gate gate = context.gate(n);
+  erased_stream in = context.open(n.inputs[0]);
+  outlet out(*n.type);
+  if (o.parallelism.value == 1) {
+    one_to_one counts{!gate.skips()};
+    if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), n.function, std::move(gate));
+    return map_blocks(out, counts, std::move(in), n.function, std::move(gate));
+  }
+  auto computation = std::make_shared<map_computation>(n.function, std::move(gate), awaits);
+  std::uint32_t slots = context.limit_of(o.parallelism);
+  if (o.order == order::sloppy) return read_unordered(out, context, std::move(in), slots, std::move(computation));
+  pump_options options;
+  options.computation = std::move(computation);
+  auto link = std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
+  return read_ahead(out, std::move(link));
+}
+
+}  // namespace
+
+extern const op_info map_op{
+    .name = "map",
+    .doc = "each element becomes f(element)",
+    .fields = fields_of<map_options>,
+    .accepts = [](const stage_function& f) { return is_a<block_function>(f) || is_a<async_function>(f); },
+    .type = type_of_function,
+    .open = open_map,
+    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+};
+
+}  // namespace sluice

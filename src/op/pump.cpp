@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/pump.hpp"
+
+#include "sluice/coro/resume_on.hpp"
+#include "sluice/runtime/ledger.hpp"
+
+namespace sluice {
+namespace {
+
+run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot,
+                      std::shared_ptr<const slot_computation> shared_computation) {
+  // Locals, not parameters: they are gone before the run hears that the task has ended.
+  auto ring = std::move(shared_ring);
+  auto computation = std::move(shared_computation);
+  clock* time = run->time;
+  co_await yield_now();   // oldest first: the consumer waits for that one
+  auto began = time->now();
+  auto work = computation->compute(slot);
+  status why = co_await work.as_result();
+  if (!why.ok()) slot->why = std::move(why);
+  if (!computation->awaits()) ring->made_in(time->now() - began, slot->count);
+  ring->commit(slot, true);
+}
+
+/// What a slot holds is charged without waiting: the wait for room comes before the pull.
+std::size_t charge_view(run_context& run, const block& view) {
+  const element_type& t = view.type();
+  std::size_t bytes = view.size() * t.size;
+  if (t.footprint) bytes += t.footprint(t, view.data(), view.size());
+  run.ledger->charge_anyway(bytes, purpose::channel);
+  return bytes;
+}
+
+/// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest.
+struct reach { std::uint64_t skip = 0; std::uint64_t elements = ~std::uint64_t{0}; };
+reach reach_from(std::uint64_t at, const pump_options& o) {
+  reach r;
+  for (bool again = true; again;) {
+    again = false;
+    for (auto [first, count] : o.done)
+      if (at + r.skip >= first && at + r.skip < first + count) { r.skip = first + count - at; again = true; }
+  }
+  at += r.skip;
+  for (auto [first, count] : o.done)
+    if (first > at) r.elements = std::min(r.elements, first - at);
+  for (auto [first, count] : o.replayed) {
+    if (first > at) r.elements = std::min(r.elements, first - at);
+    else if (at < first + count) r.elements = std::min(r.elements, first + count - at);
+  }
+  return r;
+}
+
+/// One slot's worth of input. False: nothing more is to be pulled.
+struct pulled { bool more = false; bool woke_reader = false; };
+task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& in, const pump_options& options,
+                      block_ring::reservation r, bool first) {
+  block_ring& ring = *shared_ring;
+  run_context& run = *ring.run();
+  pulled result;
+  if (in.mark_due() || first) ring.note(r.slot, in.take_mark());
+  reach limit = reach_from(in.consumed(), options);
+  bool one_each = options.one_each || (options.computation && options.computation->awaits());
+  demand d;
+  d.skip = limit.skip;
+  d.elements = one_each ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(r.elements, limit.elements));
+  auto began = run.time->now();
+  auto got = co_await in.try_next_block(d);
+  if (!got.view) {
+    ring.finish(r.slot, std::move(got.why));
+    co_return result;
+  }
+  std::uint32_t n = got.view.size();
+  ring_slot* slot = r.slot;
+  slot->charged_bytes = charge_view(run, got.view);
+  got.view.move_front(slot->input.reserve(n), n);
+  slot->input.set_live(0, n);
+  ring.filled(slot, in.consumed() - n, n);
+  result.more = true;
+  if (options.computation) {
+    std::shared_ptr<run_context> shared_run = ring.run();
+    compute_slot(shared_run, shared_ring, slot, options.computation);
+  } else {
+    ring.made_in(run.time->now() - began, n);
+    result.woke_reader = ring.commit(slot, false);
+  }
+  co_return result;
+}
+
+run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, erased_stream input, pump_options pump_opts) {
+  auto ring = std::move(shared_ring);
+  auto in = std::move(input);
+  auto options = std::move(pump_opts);
+  memory_ledger* ledger = run->ledger;
+  co_await yield_now();
+  for (bool first = true, more = true; more; first = false) {
+    auto r = co_await ring->reserve();
+    if (!r.slot) break;
+    if (!r.alone) {   // read-ahead waits for memory; what the consumer waits for never does
+      auto room = ledger->room();
+      status why = co_await room.as_result();
+      if (!why.ok()) { ring->finish(r.slot, std::move(why)); break; }
+    }
+    if (options.permits) co_await options.permits->acquire();
+    auto pulling = pull_one(ring, in, options, r, first);
+    auto got = co_await pulling;
+    if (options.permits) options.permits->release();
+    more = got.more;
+    if (got.woke_reader) co_await yield_now();   // downstream first: this worker goes on with the consumer, cache-hot
+  }
+}
+
+}  // namespace
+
+void run_task::promise_type::unhandled_exception() noexcept {
+  SLUICE_ASSERT(false, "a task of a run let an exception out");
+}
+
+void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options) {
+  std::shared_ptr<run_context> run = ring->run();
+  in.set_environment(run.get());
+  pump(run, std::move(ring), std::move(in), std::move(options));
+}
+
+}  // namespace sluice

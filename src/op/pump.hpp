@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task that pulls ahead of a reader: it owns the input subtree and feeds a ring.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "op/block_ring.hpp"
+#include "op/engine.hpp"
+
+namespace sluice {
+
+/// Frees itself at its end; counted in its run, so that cleanup() and the runtime's end wait for it.
+class run_task {
+ public:
+  struct promise_type : promise_base, detail::pooled_frame {
+    template <class... A>
+    explicit promise_type(std::shared_ptr<run_context>& run, A&...) : run_(run) {
+      env = run.get();
+      catching = true;
+      run_->task_started();
+    }
+    ~promise_type() {   // the frame's parameters are gone by now: what the task held is free before the run hears of it
+      std::shared_ptr<run_context> run = std::move(run_);
+      run->task_ended();
+    }
+    run_task get_return_object() {
+      self = std::coroutine_handle<promise_type>::from_promise(*this);
+      return {};
+    }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() noexcept;
+
+   private:
+    std::shared_ptr<run_context> run_;
+  };
+};
+
+/// What a ring's computations do with one slot. Shared by its pump and readers.
+class slot_computation {
+ public:
+  virtual ~slot_computation() = default;
+  /// Fills slot->output from slot->input, and slot->why where an input failed under the default policy.
+  virtual task<void> compute(ring_slot* slot) const = 0;
+  /// One element a slot: calls are awaited, and each is a unit of parallelism.
+  virtual bool awaits() const = 0;
+};
+
+/// Ranges of input ordinals, [first, first + count).
+using ordinal_ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+struct pump_options {
+  std::shared_ptr<const slot_computation> computation;   ///< null: inputs are outputs
+  std::shared_ptr<pump_permits> permits;                 ///< null: no limit
+  bool one_each = false;    ///< one element a slot, although nothing is awaited
+  ordinal_ranges done;      ///< delivered before a resume: passed over
+  ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds
+};
+
+/// Starts pulling now, on the calling thread, until the ring is full.
+void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options);
+
+}  // namespace sluice

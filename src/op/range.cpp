@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/range.hpp"
+
+#include "op/engine.hpp"
+
+namespace sluice {
+namespace {
+
+/// How many values [start, stop) by step holds. Computed without overflow: the distance is taken as unsigned.
+std::uint64_t length_of(const range_options& o) {
+  auto distance = [](std::int64_t from, std::int64_t to) { return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from); };
+  if (o.step > 0) return o.start >= o.stop ? 0 : (distance(o.start, o.stop) - 1) / static_cast<std::uint64_t>(o.step) + 1;
+  return o.start <= o.stop ? 0 : (distance(o.stop, o.start) - 1) / (0 - static_cast<std::uint64_t>(o.step)) + 1;
+}
+
+erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_options o) {
+  std::uint64_t total = length_of(o);
+  auto step = static_cast<std::uint64_t>(o.step);
+  while (*made < total) {
+    *made += out.pass(total - *made);
+    std::uint32_t n = out.wanted_of(total - *made);
+    if (n == 0) break;
+    auto* to = reinterpret_cast<std::int64_t*>(out.room(n));
+    std::uint64_t first = static_cast<std::uint64_t>(o.start) + *made * step;   // wraps as two's complement does
+    for (std::uint32_t i = 0; i != n; ++i) to[i] = static_cast<std::int64_t>(first + i * step);
+    *made += n;
+    co_yield out.made(n);
+  }
+}
+
+erased_stream open_range(const node& n, open_context&) {
+  outlet out(*n.type);
+  saved<std::uint64_t> made;
+  return range_stage(out, std::move(made), n.as<range_options>());
+}
+
+}  // namespace
+
+template <>
+const field_list& fields_of<range_options>() {
+  static const field_list list = make_field_list<range_options>();
+  return list;
+}
+
+extern const op_info range_op{
+    .name = "range",
+    .doc = "whole numbers from start to before stop, by step",
+    .shape = op_info::source,
+    .fields = fields_of<range_options>,
+    .positional = 1,
+    .type = [](const node& n, std::string& why) -> const element_type* {
+      if (n.as<range_options>().step == 0) {
+        why = "step must not be 0";
+        return nullptr;
+      }
+      return &type_of<std::int64_t>();
+    },
+    .open = open_range,
+    .size = [](const node& n) { return cardinality::of(static_cast<std::int64_t>(length_of(n.as<range_options>()))); },
+};
+
+dataset<std::int64_t> range(integer stop, range_options o) {
+  o.stop = stop;
+  return dataset<std::int64_t>(make_source("range", options::of(o)));
+}
+
+}  // namespace sluice

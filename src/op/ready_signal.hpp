@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two small meeting points of pumps: "one of us has something", and "at most n of us at a time".
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice {
+
+/// One coroutine waits for any of several channels. Thread: notify() from anywhere.
+class ready_signal {
+ public:
+  explicit ready_signal(std::shared_ptr<run_context> run) : run_(std::move(run)) {}
+  void notify() noexcept {
+    std::lock_guard lock(mutex_);
+    ++count_;
+    if (waiting_) run_->exec->post(std::exchange(waiting_, {}));
+  }
+  /// How often notify() was called; take it before looking at the channels.
+  std::uint64_t count() const {
+    std::lock_guard lock(mutex_);
+    return count_;
+  }
+  class [[nodiscard]] awaiter {
+   public:
+    awaiter(ready_signal& s, std::uint64_t seen) noexcept : signal_(s), seen_(seen) {}
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> h) const {
+      std::lock_guard lock(signal_.mutex_);
+      if (signal_.count_ != seen_) return false;
+      signal_.waiting_ = h;
+      return true;
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    ready_signal& signal_;
+    std::uint64_t seen_;
+  };
+  /// Waits until notify() was called since count() gave `seen`. A stop notifies too: channels do it.
+  awaiter changed_since(std::uint64_t seen) noexcept { return {*this, seen}; }
+
+ private:
+  std::shared_ptr<run_context> run_;
+  mutable std::mutex mutex_;
+  std::uint64_t count_ = 0;
+  std::coroutine_handle<> waiting_;
+};
+
+/// Limits how many pumps produce at once. First come, first served.
+class pump_permits {
+ public:
+  pump_permits(std::shared_ptr<run_context> run, std::uint32_t n) : run_(std::move(run)), left_(n) {}
+  class [[nodiscard]] awaiter {
+   public:
+    explicit awaiter(pump_permits& p) noexcept : permits_(p) {}
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> h) const {
+      std::lock_guard lock(permits_.mutex_);
+      if (permits_.left_) { --permits_.left_; return false; }
+      permits_.waiting_.push_back(h);
+      return true;
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    pump_permits& permits_;
+  };
+  awaiter acquire() noexcept { return awaiter(*this); }
+  void release() {
+    std::lock_guard lock(mutex_);
+    if (waiting_.empty()) { ++left_; return; }
+    run_->exec->post(waiting_.front());
+    waiting_.pop_front();
+  }
+
+ private:
+  std::shared_ptr<run_context> run_;
+  std::mutex mutex_;
+  std::uint32_t left_;
+  std::deque<std::coroutine_handle<>> waiting_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/shuffle.hpp"
+
+#include "op/shuffle_table.hpp"
+#include "sluice/runtime/ledger.hpp"
+
+namespace sluice {
+
+template <>
+const field_list& fields_of<shuffle_options>() {
+  static const field_list list = make_field_list<shuffle_options>();
+  return list;
+}
+
+namespace {
+
+/// All that a position holds, whatever the buffer's size: the table is found again from these (shuffle_table.hpp).
+struct shuffle_place {
+  std::uint64_t draws = 0;
+  std::uint64_t total = shuffle_table::kUnknown;   ///< the input's length, once it has ended
+
+  void save(position_writer& w) {
+    w.number(draws);
+    w.number(total + 1);
+  }
+  void load(position_reader& r) {
+    draws = r.number();
+    total = r.number() - 1;
+  }
+};
+
+/// The payloads, and what they are charged for.
+class held_elements {
+ public:
+  held_elements(const element_type& type, std::shared_ptr<run_context> run, const error_gate& gate)
+      : slots_(type), run_(std::move(run)), gate_(gate) {}
+  ~held_elements() { run_->ledger->release(charged_, purpose::shuffle); }
+  held_elements(const held_elements&) = delete;
+
+  char* at(std::size_t slot) { return slots_.begin() + slot * slots_.type().size; }
+  /// Room for one more at the end of the table; live once filled() says so.
+  char* append(std::size_t n) { return slots_.extend(n); }
+  void appended(std::size_t n) { slots_.add_live(n); }
+  void removed_last() { slots_.set_live(0, slots_.size() - 1); }
+  std::size_t size() const { return slots_.size(); }
+  slab& slots() { return slots_; }
+
+  /// Elements that are to be held for long own just their own bytes.
+  void take_over(const block& in) {
+    const element_type& t = in.type();
+    if (t.compact) t.compact(t, in.data(), in.size());
+  }
+  std::size_t bytes_of(const void* elements, std::size_t n) const {
+    const element_type& t = slots_.type();
+    return n * t.size + (t.footprint ? t.footprint(t, elements, n) : 0);
+  }
+  /// The bytes held have become more, or fewer.
+  status account(std::size_t more, std::size_t fewer) {
+    run_->ledger->charge_anyway(more, purpose::shuffle);
+    run_->ledger->release(fewer, purpose::shuffle);
+    charged_ += more;
+    charged_ -= fewer;
+    if (charged_ <= run_->ledger->budget_bytes()) return {};
+    return resource_exhausted_error("the buffer alone holds " + std::to_string(charged_ >> 20) + " MiB, more than the memory budget of " +
+                                    std::to_string(run_->ledger->budget_bytes() >> 20) + " MiB; lower buffer_size, or raise the budget")
+        .in_stage(gate_.label());
+  }
+
+ private:
+  slab slots_;
+  std::shared_ptr<run_context> run_;
+  const error_gate& gate_;
+  std::size_t charged_ = 0;
+};
+
+/// Fetches what the table says the buffer holds, in input order; passes over the rest. At the start of a run that is
+/// simply the first elements; after a resume, those an earlier run drew last.
+task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
+  const element_type& type = in.type();
+  slab fetched(type);
+  std::vector<std::uint32_t> by_ordinal = table.slots_by_ordinal();
+  std::size_t i = 0;
+  while (i < by_ordinal.size()) {
+    std::uint64_t first = table.ordinal(by_ordinal[i]);
+    std::uint32_t run = 1;   // neighbours in the input are fetched together
+    while (i + run < by_ordinal.size() && run < 1024 && table.ordinal(by_ordinal[i + run]) == first + run) ++run;
+    auto b = co_await in.try_next_block({first - in.consumed(), run});
+    if (!b.why.ok()) co_await fail(std::move(b.why));
+    if (!b.view) break;
+    held.take_over(b.view);
+    status fits = held.account(held.bytes_of(b.view.data(), b.view.size()), 0);
+    std::uint32_t n = b.view.size();
+    b.view.move_front(fetched.extend(n), n);
+    fetched.add_live(n);
+    i += n;
+    if (!fits.ok()) co_await fail(std::move(fits));
+  }
+  if (i < by_ordinal.size()) {   // the input is shorter than the buffer: known only now, in the very first fill
+    if (place.draws) co_await fail(damaged_position());
+    place.total = in.consumed();
+    table.shorten(place.total);
+  }
+  char* to = held.append(i);
+  for (std::size_t k = 0; k != i; ++k) relocate(type, to + by_ordinal[k] * type.size, fetched.begin() + k * type.size, 1);
+  fetched.set_live(0, 0);
+  held.appended(i);
+  if (table.next() > in.consumed()) in.pass_over(table.next() - in.consumed());
+}
+
+erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size, std::uint64_t seed,
+                            std::shared_ptr<run_context> run, error_gate gate) {
+  const element_type& type = out.type();
+  in.may_go_back();
+  held_elements held(type, run, gate);
+  shuffle_table table(seed, size, place->draws, place->total);
+  auto fetching = fetch(in, table, held, *place);
+  co_await fetching;
+  in.hold_from(table.oldest());
+  std::vector<std::uint32_t> drawn;
+  std::uint32_t seen_tick = run->tick.load(std::memory_order_relaxed);
+  while (place->total == shuffle_table::kUnknown) {
+    if (std::uint32_t t = run->tick.load(std::memory_order_relaxed); t != seen_tick) {   // marks further back are not needed
+      seen_tick = t;
+      in.hold_from(table.oldest());
+    }
+    auto b = co_await in.next_block({0, out.wanted(), out.wanted_bytes()});
+    if (!b) {
+      place->total = table.next();
+      table.ended();
+      break;
+    }
+    std::uint32_t n = b.size();
+    held.take_over(b);
+    std::size_t more = type.footprint ? held.bytes_of(b.data(), n) : 0;
+    drawn.resize(n);
+    for (std::uint32_t i = 0; i != n; ++i) drawn[i] = table.exchange();
+    char* to = out.room(n);
+    type.exchange(type, to, held.slots().begin(), b.data(), drawn.data(), n);
+    b.forget_front(n);
+    place->draws += n;
+    block made = out.made(n);
+    if (type.footprint) {
+      status fits = held.account(more, held.bytes_of(to, n));
+      if (!fits.ok()) {
+        out.hold(made);
+        co_await fail(std::move(fits));
+      }
+    }
+    co_yield made;
+  }
+  while (held.size()) {   // no more input: the buffer empties, the last element filling each hole
+    auto n = static_cast<std::uint32_t>(std::min<std::size_t>(out.ask(), held.size()));
+    char* to = out.room(n);
+    for (std::uint32_t i = 0; i != n; ++i) {
+      std::uint32_t slot = table.remove();
+      std::size_t last = held.size() - 1;
+      relocate(type, to + i * type.size, held.at(slot), 1);
+      if (slot != last) relocate(type, held.at(slot), held.at(last), 1);
+      held.removed_last();
+    }
+    place->draws += n;
+    in.hold_from(table.oldest());
+    co_yield out.made(n);
+  }
+}
+
+erased_stream open_shuffle(const node& n, open_context& context) {
+  auto o = n.as<shuffle_options>();
+  std::uint64_t seed = context.seed_of(n, o.seed.value);
+  if (o.reshuffle_each_iteration) seed = mix(seed + context.epoch);
+  outlet out(*n.type);
+  saved<shuffle_place> place;
+  return shuffle_stage(out, std::move(place), context.open(n.inputs[0]), static_cast<std::uint64_t>(o.buffer_size.value), seed,
+                       context.run, context.gate(n));
+}
+
+}  // namespace
+
+extern const op_info shuffle_op{
+    .name = "shuffle",
+    .doc = "a random order, as far as a buffer of n elements reaches",
+    .fields = fields_of<shuffle_options>,
+    .positional = 1,
+    .type = same_type,
+    .open = open_shuffle,
+    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+};
+
+preserving shuffle(count buffer_size, shuffle_options o) {
+  o.buffer_size = buffer_size;
+  return {"shuffle", options::of(o)};
+}
+
+}  // namespace sluice

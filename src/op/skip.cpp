@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/skip.hpp"
+
+#include "op/engine.hpp"
+
+namespace sluice {
+namespace {
+
+erased_stream skip_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
+  for (;;) {
+    std::uint64_t mine = *left;
+    std::uint64_t passed = mine + out.pass(kPassAll);
+    auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
+    *left = 0;
+    if (!b) {
+      out.unpass(std::min(passed ? in.skip_left() : 0, passed - mine));   // our own part was never the requester's
+      break;
+    }
+    co_yield b;
+  }
+}
+
+erased_stream open_skip(const node& n, open_context& context) {
+  std::int64_t elements = n.as<skip_options>().elements;
+  outlet out(*n.type);
+  if (elements < 0) return empty_stage(out);
+  erased_stream in = context.open(n.inputs[0]);
+  if (elements == 0) return in;
+  saved<std::uint64_t> left(static_cast<std::uint64_t>(elements));
+  return skip_stage(out, std::move(left), std::move(in));
+}
+
+}  // namespace
+
+template <>
+const field_list& fields_of<skip_options>() {
+  static const field_list list = make_field_list<skip_options>();
+  return list;
+}
+
+extern const op_info skip_op{
+    .name = "skip",
+    .doc = "all but the first n elements; -1: none",
+    .fields = fields_of<skip_options>,
+    .positional = 1,
+    .type = same_type,
+    .open = open_skip,
+    .size = [](const node& n) {
+      cardinality in = cardinality_of(*n.inputs[0]);
+      std::int64_t skipped = n.as<skip_options>().elements;
+      if (skipped < 0) return cardinality::of(0);
+      return in.kind == cardinality::exact ? cardinality::of(std::max<std::int64_t>(0, in.elements - skipped)) : in;
+    },
+};
+
+preserving skip(integer elements) { return {"skip", options::of(skip_options{elements})}; }
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/take.hpp"
+
+#include "op/engine.hpp"
+
+namespace sluice {
+namespace {
+
+erased_stream take_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
+  while (*left) {
+    std::uint64_t passed = out.pass(*left - 1);   // a request always asks for one: only so is the count known
+    auto b = co_await in.next_block({passed, out.wanted_of(*left - passed), out.wanted_bytes()});
+    if (!b) {
+      if (passed) out.unpass(in.skip_left());
+      break;
+    }
+    *left -= passed + b.size();
+    co_yield b;
+  }
+}
+
+erased_stream open_take(const node& n, open_context& context) {
+  erased_stream in = context.open(n.inputs[0]);
+  std::int64_t elements = n.as<take_options>().elements;
+  if (elements < 0) return in;
+  outlet out(*n.type);
+  saved<std::uint64_t> left(static_cast<std::uint64_t>(elements));
+  return take_stage(out, std::move(left), std::move(in));
+}
+
+}  // namespace
+
+template <>
+const field_list& fields_of<take_options>() {
+  static const field_list list = make_field_list<take_options>();
+  return list;
+}
+
+extern const op_info take_op{
+    .name = "take",
+    .doc = "the first n elements; -1: all",
+    .fields = fields_of<take_options>,
+    .positional = 1,
+    .type = same_type,
+    .open = open_take,
+    .size = [](const node& n) {
+      cardinality in = cardinality_of(*n.inputs[0]);
+      std::int64_t most = n.as<take_options>().elements;
+      if (most < 0 || in.kind == cardinality::unknown) return in;
+      return cardinality::of(in.kind == cardinality::infinite ? most : std::min(most, in.elements));
+    },
+};
+
+preserving take(integer elements) { return {"take", options::of(take_options{elements})}; }
+
+}  // namespace sluice

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/tfrecord.hpp"
+
+#include "op/file_stage.hpp"
+#include "sluice/format/tfrecord.hpp"
+
+namespace sluice {
+
+template <>
+const field_list& fields_of<tfrecord_options>() {
+  static const field_list list = make_field_list<tfrecord_options>();
+  return list;
+}
+
+namespace {
+
+class tfrecord_format final : public element_format {
+ public:
+  found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
+    return told(w, scan_tfrecords(framed(w), owner, static_cast<record*>(to), elements_max));
+  }
+  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
+    return told(w, pass_over_tfrecords(framed(w), elements_max ? elements_max : 1), elements_max);
+  }
+  std::size_t find_next(const byte_window& w, std::size_t from) const override { return find_tfrecord(framed(w), from); }
+  std::size_t overlap_bytes() const override { return kTfrecordHeaderBytes - 1; }
+
+ private:
+  static tfrecord_window framed(const byte_window& w) {
+    tfrecord_window t;
+    t.bytes = w.view();
+    t.offset = w.offset;
+    t.end = w.end;
+    t.last = w.last;
+    return t;
+  }
+  static found told(const byte_window& w, tfrecord_scan s, std::uint64_t elements_max = 1) {
+    found f;
+    f.damaged_bytes = s.damaged_bytes;
+    if (elements_max == 0) return at_window_end(w, f);   // only asked whether anything is left
+    f.elements = s.records;
+    f.used_bytes = s.used_bytes;
+    f.needed_bytes = s.needed_bytes;
+    f.why = std::move(s.why);
+    f.ended = s.records == 0 && f.why.ok() && s.needed_bytes == 0 && w.last;
+    return f;
+  }
+  static found at_window_end(const byte_window& w, found f) {
+    f.needed_bytes = kTfrecordHeaderBytes;
+    f.ended = w.last && w.bytes.empty();
+    return f;
+  }
+};
+
+erased_stream open_tfrecord(const node& n, open_context& context) {
+  auto o = n.as<tfrecord_options>();
+  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes}, std::make_shared<tfrecord_format>());
+}
+
+}  // namespace
+
+extern const op_info tfrecord_op{
+    .name = "tfrecord",
+    .doc = "the records of a TFRecord file",
+    .shape = op_info::source,
+    .fields = fields_of<tfrecord_options>,
+    .text_name = "path",
+    .type = [](const node&, std::string&) { return &type_of<record>(); },
+    .open = open_tfrecord,
+};
+
+}  // namespace sluice

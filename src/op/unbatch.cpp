@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/unbatch.hpp"
+
+#include "op/engine.hpp"
+
+namespace sluice {
+namespace {
+
+/// Rows of the current batch that were given out; the batch itself is fetched again.
+erased_stream unbatch_stage_loop(outlet out, saved<std::uint64_t> given, erased_stream in) {
+  const element_type& row = out.type();
+  in.may_go_back();
+  while (auto b = co_await in.next_block({0, 1})) {
+    batch_storage batch = std::move(*b.as<batch_storage>());
+    std::uint64_t resumed = *given;   // of a batch that a resume fetched again
+    *given = 0;
+    in.hold_from(in.consumed() - 1);
+    auto rows = static_cast<std::uint64_t>(batch.rows);
+    for (std::uint64_t at = std::min(resumed, rows); at < rows;) {
+      std::uint64_t passed = out.pass(rows - at);
+      if (at + passed + static_cast<std::uint64_t>(batch.rows) > rows) batch.drop_front(row, at + passed + static_cast<std::uint64_t>(batch.rows) - rows);
+      at += passed;
+      std::uint32_t n = out.wanted_of(rows - at);
+      if (n == 0) break;
+      batch.take_front(row, out.room(n), n);
+      at += n;
+      *given = at;
+      co_yield out.made(n);
+    }
+    *given = 0;
+    in.hold_from(in.consumed());
+  }
+}
+
+erased_stream open_unbatch(const node& n, open_context& context) {
+  outlet out(*n.type);
+  saved<std::uint64_t> given;
+  return unbatch_stage_loop(out, std::move(given), context.open(n.inputs[0]));
+}
+
+}  // namespace
+
+extern const op_info unbatch_op{
+    .name = "unbatch",
+    .doc = "the rows of batches, one by one",
+    .type = [](const node& n, std::string& why) -> const element_type* {
+      const element_type* in = n.inputs[0]->type;
+      if (in->kind == kind::batch) return in->element;
+      why = "expects batches, and gets " + in->name;
+      return nullptr;
+    },
+    .open = open_unbatch,
+};
+
+}  // namespace sluice

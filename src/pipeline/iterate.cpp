@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/pipeline/iterate.hpp"
+
+#include <random>
+
+#include "op/open_context.hpp"
+#include "pipeline/seal.hpp"
+
+namespace sluice {
+namespace {
+
+/// What the root of a run keeps alive, and its view of the run for those below.
+class run final : public run_base {
+ public:
+  run(std::shared_ptr<run_context> context, node_ptr plan, std::uint64_t print)
+      : context_(std::move(context)), plan_(std::move(plan)), fingerprint_(print) {}
+
+  void request_stop() noexcept override { context_->request_stop(); }
+  std::string seal(std::string position) const override {
+    return seal_position({.fingerprint = fingerprint_, .seed = context_->seed, .position = std::move(position)});
+  }
+  void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override { context_->when_idle(done, argument); }
+  run_context& context() const { return *context_; }
+
+ private:
+  std::shared_ptr<run_context> context_;
+  node_ptr plan_;
+  std::uint64_t fingerprint_;
+};
+
+std::uint64_t drawn_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32 | device()) >> 1;   // fits a plan's signed seed
+}
+
+class idle_awaiter {
+ public:
+  explicit idle_awaiter(run_base& run) : run_(run) {}
+  bool await_ready() const noexcept { return false; }
+  template <class P>
+  void await_suspend(std::coroutine_handle<P> h) {
+    promise_ = &h.promise();
+    run_.when_drained([](void* p) noexcept { static_cast<idle_awaiter*>(p)->resume(); }, this);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  // On the waiter's own executor: the last task of the run must not find itself below its own waiter.
+  void resume() noexcept { promise_->env->exec->post(promise_->self); }
+  run_base& run_;
+  promise_base* promise_ = nullptr;
+};
+
+task<void> drain(std::shared_ptr<run_base> run) {
+  if (!run) co_return;
+  idle_awaiter idle(*run);
+  co_await idle;
+}
+
+}  // namespace
+
+erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
+  sealed_position from;
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan));
+  run_options options;
+  options.on_error = o.on_error;
+  options.errors_max = o.errors_max;
+  options.seed = !o.from.empty() ? from.seed : o.seed ? *o.seed : rt.options().seed ? rt.options().seed : drawn_seed();
+  std::shared_ptr<run_context> context = rt.new_run(options);
+  erased_stream root = open_context(context).open(plan);
+  root.may_go_back();
+  if (!o.from.empty()) {
+    position_reader r(from.position);
+    root.restore(r);
+    if (!r.ok() || !r.done()) throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
+  }
+  root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan)));
+  return root;
+}
+
+run_report report_of(const stream_base& s) {
+  run_report report;
+  if (auto* r = static_cast<run*>(s.run())) {
+    report.seed = r->context().seed;
+    report.errors = r->context().errors();
+    report.first_errors = r->context().first_errors();
+  }
+  return report;
+}
+
+task<void> cleanup(stream_base&& s) {
+  std::shared_ptr<run_base> run = s.shared_run();
+  if (run) run->request_stop();
+  s.close();
+  return drain(std::move(run));
+}
+
+}  // namespace sluice

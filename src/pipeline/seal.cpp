@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/seal.hpp"
+
+#include <cstring>
+
+#include "sluice/base/status.hpp"
+#include "sluice/format/crc32c.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kMagic("sluice\x01", 7);   // the last byte is the format's version
+
+void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+template <class T>
+T take(std::string_view& in) {
+  T value;
+  std::memcpy(&value, in.data(), sizeof value);
+  in.remove_prefix(sizeof value);
+  return value;
+}
+
+}  // namespace
+
+std::string seal_position(const sealed_position& p) {
+  std::string out(kMagic);
+  put(out, p.fingerprint);
+  put(out, p.seed);
+  out += p.position;
+  put(out, crc32c(out));
+  return out;
+}
+
+sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint) {
+  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 4;
+  if (bytes.size() < kEnvelope || bytes.substr(0, kMagic.size() - 1) != kMagic.substr(0, kMagic.size() - 1))
+    throw_status(data_loss_error("this is no checkpoint of sluice"));
+  if (bytes[kMagic.size() - 1] != kMagic.back())
+    throw_status(failed_precondition_error("the checkpoint was written by another version of sluice"));
+  std::string_view sealed = bytes.substr(0, bytes.size() - 4), crc = bytes.substr(bytes.size() - 4);
+  if (take<std::uint32_t>(crc) != crc32c(sealed)) throw_status(data_loss_error("the checkpoint is damaged: its checksum does not match"));
+  sealed.remove_prefix(kMagic.size());
+  sealed_position p;
+  p.fingerprint = take<std::uint64_t>(sealed);
+  p.seed = take<std::uint64_t>(sealed);
+  if (p.fingerprint != fingerprint)
+    throw_status(failed_precondition_error("the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
+  p.position = sealed;
+  return p;
+}
+
+}  // namespace sluice
