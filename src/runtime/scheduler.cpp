@@ -2,6 +2,7 @@
 #include "sluice/runtime/scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/crew.hpp"
 
@@ -240,14 +241,12 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
 
 void scheduler::crew::park(worker& w) {
   std::unique_lock lock(sleep_mutex_);
+  bool searched = std::exchange(w.searcher, false);   // from the push on, whoever wakes us may set it
   w.woken = false;
   sleepers_.push_back(&w);
   idle_.fetch_add(1, std::memory_order_seq_cst);
   lock.unlock();
-  if (w.searcher) {
-    w.searcher = false;
-    searching_.store(0, std::memory_order_seq_cst);
-  }
+  if (searched) searching_.store(0, std::memory_order_seq_cst);
   bool stay = any_work();
   lock.lock();
   if (!stay && !w.woken && !stopping_) stay = nap_or_sleep(w, lock);

@@ -119,18 +119,22 @@ TEST_CASE("a worker that always has something ready starves neither its oldest w
 TEST_CASE("work posted while a worker computes for long is taken over by another", "[scheduler]") {
   world w(2);
   std::atomic<bool> flag{false};
-  // The task that is resumed lies in the slot of a worker that will not give it up by itself.
-  auto hog = [](std::atomic<bool>& flag) -> task<> {
-    environment* env = co_await this_environment();
-    auto raise = raise_flag(flag);
-    environment& e = *env;
-    auto h = raise.get();
-    h.promise().env = &e;
-    e.exec->post(h);
-    while (!flag.load()) std::this_thread::yield();
-    co_return;
+  auto listen = [](channel<int>& c, std::atomic<bool>& flag) -> task<> {
+    auto x = co_await c.receive();
+    if (x) flag = true;
   };
-  sync_wait(w.env, hog(flag));
+  // The listener that the send wakes lies in the slot of a worker that will not come back to it by itself.
+  auto hog = [](decltype(listen) listen, std::atomic<bool>& flag) -> task<> {
+    environment* env = co_await this_environment();
+    channel<int> c({.elements = 1});
+    scope s(*env);
+    s.spawn(listen(c, flag));
+    while (c.counts().receive_waits == 0) co_await yield_now();
+    bool sent = c.try_send(1);
+    while (sent && !flag.load()) std::this_thread::yield();
+    co_await s.join();
+  };
+  sync_wait(w.env, hog(listen, flag));
   CHECK(flag);
 }
 
