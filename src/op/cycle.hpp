@@ -72,6 +72,7 @@ class cycle {
   std::uint32_t gather(char* to, std::uint32_t have, std::uint32_t want, std::uint64_t run, std::size_t size) {
     while (have < want) {
       slot& s = slots[at];
+      if (!s.in) break;
       std::uint32_t n = s.in.move_out(to + have * size, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, want - have)));
       if (n == 0) break;
       have += n;
