@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <future>
 #include <iterator>
@@ -20,6 +21,7 @@ constexpr unsigned kSubmissions = 256;
 constexpr unsigned kCompletions = 4096;
 // Fewer than the completion queue holds, so that it never overflows, cancellations included.
 constexpr unsigned kInFlightMax = 1024;
+constexpr int kPatienceSeconds = 10;
 // user_data of what is not an operation; nodes are never at these addresses.
 constexpr std::uint64_t kWakeUp = 1;
 constexpr std::uint64_t kCancellation = 2;
@@ -146,11 +148,21 @@ void uring_backend::serve() noexcept {
     const bool closing = closing_.load(std::memory_order_acquire);
     if (closing && in_flight_ == 0 && !waiting_first_) return;
     if (!closing) arm_wake_up();
-    int error = ::io_uring_submit_and_wait(&ring_, 1);
-    // EBUSY, EAGAIN: completions must be taken first, which is what comes next. EINTR: a signal.
-    if (error < 0 && error != -EBUSY && error != -EAGAIN && error != -EINTR) std::terminate();
+    int error = closing ? wait_for_last() : ::io_uring_submit_and_wait(&ring_, 1);
+    // EBUSY, EAGAIN: completions must be taken first, which is what comes next. EINTR: a signal. ETIME: the watchdog.
+    if (error < 0 && error != -EBUSY && error != -EAGAIN && error != -EINTR && error != -ETIME) std::terminate();
     reap();
   }
+}
+
+// A disk or a mount that does not answer keeps the process here: better to say why than to hang in silence.
+int uring_backend::wait_for_last() noexcept {
+  __kernel_timespec patience{.tv_sec = kPatienceSeconds, .tv_nsec = 0};
+  io_uring_cqe* cqe = nullptr;
+  int error = ::io_uring_submit_and_wait_timeout(&ring_, &cqe, 1, &patience, nullptr);
+  if (error == -ETIME)
+    std::fprintf(stderr, "sluice: waiting for %u file operations that the kernel has begun\n", in_flight_);
+  return error;
 }
 
 void uring_backend::take_submissions() noexcept {
@@ -213,7 +225,7 @@ void uring_backend::reap() noexcept {
     if (data == kWakeUp) {
       wake_up_armed_ = false;
       notified_.exchange(false, std::memory_order_acq_rel);  // see notify()
-    } else if (data != kCancellation) {
+    } else if (data != kCancellation && data != LIBURING_UDATA_TIMEOUT) {
       auto* op = reinterpret_cast<operation*>(data);
       op->in_kernel = false;
       --in_flight_;

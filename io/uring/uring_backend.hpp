@@ -45,6 +45,7 @@ class uring_backend final : public backend {
   void take_cancellations() noexcept;
   void start(operation* op) noexcept;
   void reap() noexcept;
+  int wait_for_last() noexcept;
   io_uring_sqe* next_sqe() noexcept;
 
   thread_backend threads_;

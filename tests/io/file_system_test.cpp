@@ -297,3 +297,16 @@ TEST_CASE("an unknown back end is refused with the names of the known ones") {
   CHECK(*parse_io_backend("uring") == io_backend::uring);
   CHECK(parse_io_backend("aio").why().message() == "\"aio\" is no I/O back end; there are uring, threads and auto");
 }
+
+TEST_CASE("SLUICE_IO decides where the options leave it open, and a wrong one is named") {
+  const char* before = std::getenv("SLUICE_IO");
+  const std::string kept = before ? before : "";
+  ::setenv("SLUICE_IO", "threads", 1);
+  CHECK(open_file_system().value()->description() == "threads");
+  ::setenv("SLUICE_IO", "aio", 1);
+  CHECK(open_file_system().why().to_string() ==
+        "invalid_argument: SLUICE_IO: \"aio\" is no I/O back end; there are uring, threads and auto");
+  CHECK(open_file_system({.backend = io_backend::threads}).ok());  // the options are not open
+  if (before) ::setenv("SLUICE_IO", kept.c_str(), 1);
+  else ::unsetenv("SLUICE_IO");
+}
