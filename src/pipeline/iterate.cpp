@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/pipeline/iterate.hpp"
 
-#include <random>
+#include <sys/random.h>
 
 #include "op/open_context.hpp"
 #include "pipeline/seal.hpp"
+#include "sluice/runtime/simulation.hpp"
 
 namespace sluice {
 namespace {
@@ -28,9 +29,12 @@ class run final : public run_base {
   std::uint64_t fingerprint_;
 };
 
-std::uint64_t drawn_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32 | device()) >> 1;   // fits a plan's signed seed
+/// For a run that names no seed; in a simulation the world's seed decides this, too. Fits a plan's signed seed.
+std::uint64_t drawn_seed(runtime& rt) {
+  if (rt.world()) return rt.world()->random(~std::uint64_t{0} >> 1);
+  std::uint64_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = static_cast<std::uint64_t>(rt.time().now().time_since_epoch().count());
+  return seed >> 1;
 }
 
 class idle_awaiter {
@@ -65,7 +69,7 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
-  options.seed = !o.from.empty() ? from.seed : o.seed ? *o.seed : rt.options().seed ? rt.options().seed : drawn_seed();
+  options.seed = !o.from.empty() ? from.seed : o.seed ? *o.seed : rt.options().seed ? rt.options().seed : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
   erased_stream root = open_context(context).open(plan);
   root.may_go_back();
