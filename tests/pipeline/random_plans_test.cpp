@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random plans give what plain loops give, from every place in them: the engine's main promise, tried by the thousand.
+//
+// SLUICE_TEST_PLANS=N tries N of each kind; SLUICE_TEST_SEED=S starts at seed S (support/budget.hpp).
+#include <cstdio>
+#include <cstdlib>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/budget.hpp"
+#include "support/plan_trial.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+std::uint64_t plans(std::uint64_t usual) {
+  const char* given = std::getenv("SLUICE_TEST_PLANS");
+  return cases(given && *given ? std::strtoull(given, nullptr, 10) : usual);
+}
+
+void try_plans(std::uint64_t count, bool sloppy, const trial_options& o) {
+  trial_counts counts;
+  std::uint64_t first = first_seed(), seed = first;
+  const bool loud = std::getenv("SLUICE_TEST_LOUD") != nullptr;
+  for (; counts.plans < count; ++seed) {
+    random_numbers random(seed);
+    plan_ptr p = random_plan(random, {.depth = 6, .sloppy = sloppy});
+    if (loud) std::fprintf(stderr, "seed %llu %s\n", static_cast<unsigned long long>(seed), describe(*p).c_str());
+    CAPTURE(seed, describe(*p));
+    auto complaint = trial(*p, seed, o, counts);
+    if (complaint) FAIL(*complaint << "\nsmaller: " << shrunk(p, seed, o));
+  }
+  std::printf("seeds %llu to %llu: %s\n", static_cast<unsigned long long>(first), static_cast<unsigned long long>(seed - 1),
+              counts.to_string().c_str());
+}
+
+}  // namespace
+
+TEST_CASE("random plans give what plain loops give, and go on from every place, in a simulation") {
+  try_plans(plans(800), false, {});
+}
+
+TEST_CASE("random plans with sloppy stages lose and repeat nothing from any place, in a simulation") {
+  try_plans(plans(250), true, {});
+}
+
+TEST_CASE("random plans give what plain loops give on one worker") {
+  runtime rt({.workers = 1});
+  try_plans(plans(60), false, {.on = &rt});
+}
+
+TEST_CASE("random plans give what plain loops give on two workers") {
+  runtime rt({.workers = 2});
+  try_plans(plans(60), false, {.on = &rt});
+}
+
+TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers") {
+  runtime rt({.workers = 2});
+  try_plans(plans(40), true, {.on = &rt});
+}
+
+}  // namespace sluice
