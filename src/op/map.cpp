@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/op/map.hpp"
+#include "op/map.hpp"
 
 #include "op/channel_reader.hpp"
 #include "op/engine.hpp"
@@ -109,18 +109,19 @@ class map_computation final : public slot_computation {
   bool awaits_;
 };
 
-erased_stream open_map(const node& n, open_context& context) {
-  auto o = n.as<map_options>();
-  bool awaits = dynamic_cast<const async_function*>(n.function.get()) != nullptr;
+}  // namespace
+
+erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o) {
+  bool awaits = dynamic_cast<const async_function*>(f.get()) != nullptr;
   error_gate gate = context.gate(n);
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
   if (o.parallelism.value == 1) {
     one_to_one counts{!gate.skips()};
-    if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), n.function, std::move(gate));
-    return map_blocks(out, counts, std::move(in), n.function, std::move(gate));
+    if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, std::move(gate));
+    return map_blocks(out, counts, std::move(in), f, std::move(gate));
   }
-  auto computation = std::make_shared<map_computation>(n.function, std::move(gate), awaits);
+  auto computation = std::make_shared<map_computation>(f, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
   if (o.order == order::sloppy) return read_unordered(out, context, std::move(in), slots, std::move(computation));
   pump_options options;
@@ -129,15 +130,13 @@ erased_stream open_map(const node& n, open_context& context) {
   return read_ahead(out, std::move(link));
 }
 
-}  // namespace
-
 extern const op_info map_op{
     .name = "map",
     .doc = "each element becomes f(element)",
     .fields = fields_of<map_options>,
     .accepts = [](const stage_function& f) { return is_a<block_function>(f) || is_a<async_function>(f); },
     .type = type_of_function,
-    .open = open_map,
+    .open = [](const node& n, open_context& context) { return open_mapped(n, context, n.function, n.as<map_options>()); },
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 

@@ -39,7 +39,7 @@ json written(const node& n) {
   json j;
   j["op"] = n.op->name;
   if (n.has_text) j["text"] = written_text(n.text);
-  if (n.function) j["function"] = {{"name", n.function->name}, {"version", n.function->version}};
+  if (n.function && !n.has_text) j["function"] = {{"name", n.function->name}, {"version", n.function->version}};
   for (auto& f : n.fields.list().fields)
     if (!n.fields.is_default(f)) j["fields"][std::string(f.name)] = written_field(n.fields, f);
   if (n.reader) j["reader"] = written(*n.reader);

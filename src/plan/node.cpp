@@ -47,6 +47,7 @@ void check_arguments(const node& n) {
     refuse(n, "the reader has its path already; it gets one from each element");
   if (n.function && n.reader) refuse(n, "takes a function or a reader, not both");
   if (n.function || n.reader) return;
+  if (n.has_text && op.accepts) return;  // the text says what the function does
   if (op.accepts && op.reader != op_info::no_reader) refuse(n, "needs a function or a reader, such as tfrecord");
   if (op.accepts) refuse(n, "needs a function");
   if (op.reader != op_info::no_reader) refuse(n, "needs a reader, such as tfrecord");

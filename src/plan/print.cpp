@@ -65,7 +65,7 @@ class printer {
   /// Path, function, reader and inputs.
   void things(const node& n, std::string& out) const {
     if (n.has_text) quote(n.text, out);
-    if (n.function) {
+    if (n.function && !n.has_text) {  // beside a text it is the C++ form of what the text says
       comma(out);
       out += n.function->name.empty() ? "<lambda>" : n.function->name;
       if (meaning_) absl::StrAppend(&out, "@", n.function->version);
@@ -123,7 +123,7 @@ std::uint64_t fingerprint(const node& n) {
 }
 
 status serialisable(const node& n) {
-  if (n.function && n.function->name.empty())
+  if (n.function && n.function->name.empty() && !n.has_text)
     return failed_precondition_error(
         absl::StrCat(stage_text(n),
                      " holds a lambda or data of the program, which cannot be written down; "

@@ -99,7 +99,7 @@ TEST_CASE("a slice shares the record's buffer") {
   owner->add_references(1);
   {
     record r(owner.get(), owner->data(), bytes.size());
-    auto v = parse_example<view>(r);
+    auto v = example_as<view>(r);
     CHECK(v.text.view() == "shared");
     CHECK(v.text.owner() == owner.get());
     view copied;
@@ -110,9 +110,9 @@ TEST_CASE("a slice shares the record's buffer") {
   CHECK(owner->unshared());
 }
 
-TEST_CASE("parse_example throws an error that says why") {
+TEST_CASE("example_as throws an error that says why") {
   try {
-    parse_example<sample>(record(slice::copy_of("")));
+    example_as<sample>(record(slice::copy_of("")));
     FAIL("it did not throw");
   } catch (const error& e) { CHECK(e.code() == status_code::invalid_argument); }
 }

@@ -12,7 +12,6 @@
 
 #include <isa-l/crc.h>
 
-#include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
 
 namespace {
@@ -26,7 +25,7 @@ struct sample {
 };
 
 dataset<batched<sample>> main_job(const std::vector<std::string>& files) {
-  return from_elements(files) | interleave(tfrecord, {.cycle_length = 16}) | map(parse_example<sample>) |
+  return from_elements(files) | interleave(tfrecord, {.cycle_length = 16}) | parse_example<sample>() |
          shuffle(10'000, {.seed = 7}) | batch(1024) | prefetch(autotune);
 }
 

@@ -2,7 +2,7 @@
 // tf.Example: from bytes to the fields of a struct, without a message object between.
 //
 //   struct sample { std::string text; std::int64_t label; std::array<float, 16> values; };
-//   auto s = parse_example<sample>(record);               // the members' names are the features' names
+//   auto s = example_as<sample>(record);                  // the members' names are the features' names
 //
 // Members: std::int64_t, float, std::string, slice (shares the record's buffer: no copy), arrays of these (exactly so
 // many values), std::vectors of these (any number), and std::optional of a single one (may be missing). Every other
@@ -195,8 +195,8 @@ template <reflectable T> status parse_example_into(const slice& from, T& to) {
   return example_schema_of<T>().parse(from.view(), &to, from.owner());
 }
 
-/// For `map(parse_example<sample>)`. Errors: throws `error`.
-template <reflectable T> T parse_example(const record& from) {
+/// One record; the stage is op/parse_example.hpp. Errors: throws `error`.
+template <reflectable T> T example_as(const record& from) {
   T parsed{};
   status why = parse_example_into(from, parsed);
   if (!why.ok()) throw_status(why);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/parse_example.hpp"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/format/example_layout.hpp"
+#include "sluice/plan/json.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr auto kSchema = "text: bytes, label: int64, values: float[2], tags: bytes[], score: float?";
+
+struct sample {
+  std::string text;
+  std::int64_t label = 0;
+  std::array<float, 2> values{};
+  std::vector<std::string> tags;
+  std::optional<float> score;
+};
+
+/// Example i; those with i % 5 == 3 lack their label.
+std::string example(int i) {
+  example_writer w;
+  float values[] = {0.5f * static_cast<float>(i), 0.25f};
+  w.bytes("text", "text " + std::to_string(i)).floats("values", values, 2);
+  if (i % 5 != 3) w.int64("label", i);
+  w.bytes_list("tags", std::vector<std::string>(static_cast<std::size_t>(i % 3), "tag"));
+  if (i % 2 == 0) w.floats("score", values, 1);
+  return std::string(w.finish());
+}
+
+dataset<std::string> examples(int n, int step = 1) {
+  std::vector<std::string> all;
+  for (int i = 0; i < n; i += step) all.push_back(example(i));
+  return from_elements(all);
+}
+
+struct outcome {
+  std::vector<std::string> lines;
+  status why;
+  run_report report;
+};
+
+task<void> print_all(erased_stream s, outcome& to) {
+  for (bool more = true; more;) {
+    auto got = co_await s.try_next_block({0, 7});
+    for (std::uint32_t i = 0; i != got.view.size(); ++i) print(s.type(), got.view.at(i), to.lines.emplace_back());
+    to.why = got.why;
+    more = static_cast<bool>(got.view);
+  }
+  to.report = report_of(s);
+}
+
+outcome printed(const node_ptr& plan, iterate_options o = {}) {
+  runtime rt({.workers = 1});
+  outcome to;
+  sync_wait(rt, print_all(open_run(rt, plan, o), to));
+  return to;
+}
+
+std::string refusal(const std::string& schema) {
+  auto layout = layout_of(schema);
+  return layout.ok() ? "" : std::string(layout.why().message());
+}
+
+/// The same stage with a schema as text, over any input.
+node_ptr by_text(const node_ptr& in, const std::string& schema, map_options o = {}) {
+  node n;
+  n.op = find_op("parse_example");
+  n.fields = options::of(o);
+  n.inputs.push_back(in);
+  n.text = schema;
+  n.has_text = true;
+  return make_node(std::move(n));
+}
+
+TEST_CASE("a struct and a schema's text give the same elements, sequential or parallel") {
+  auto sound = from_elements(std::vector<std::string>{example(0), example(1), example(2)});
+  auto typed = printed((sound | parse_example<sample>()).plan());
+  REQUIRE(typed.why.ok());
+  REQUIRE(typed.lines.size() == 3);
+  CHECK(typed.lines[0] == R"({"text":"text 0","label":0,"values":[0,0.25],"tags":[],"score":0})");
+  CHECK(typed.lines[1] == R"({"text":"text 1","label":1,"values":[0.5,0.25],"tags":["tag"],"score":null})");
+  CHECK(printed(by_text(sound.plan(), kSchema)).lines == typed.lines);
+  CHECK(printed(by_text(sound.plan(), kSchema, {.parallelism = 3})).lines == typed.lines);
+  CHECK(printed((sound | parse_example<sample>({.parallelism = autotune})).plan()).lines == typed.lines);
+}
+
+TEST_CASE("an example that does not fit names the stage and the feature") {
+  for (std::int64_t parallelism : {1, 2}) {
+    auto got = printed((examples(10) | parse_example<sample>({.parallelism = parallelism})).plan());
+    CHECK(got.lines.size() == 3);
+    CHECK(got.why.code() == status_code::invalid_argument);
+    CHECK(got.why.where().stage == "parse_example");
+    CHECK(got.why.message() == "feature \"label\" is missing");
+  }
+}
+
+TEST_CASE("examples that do not fit are dropped and counted where errors are skipped") {
+  for (std::int64_t parallelism : {1, 2}) {
+    auto got = printed(by_text(examples(20).plan(), kSchema, {.parallelism = parallelism}), {.on_error = error_policy::skip});
+    CHECK(got.why.ok());
+    CHECK(got.lines.size() == 16);
+    CHECK(got.report.errors == 4);
+    REQUIRE(got.report.first_errors.size() == 4);
+    CHECK(got.report.first_errors[0].where().stage == "parse_example");
+  }
+}
+
+TEST_CASE("the stage prints as text that makes the same elements") {
+  auto typed = tfrecord("a.tfrecord") | parse_example<sample>({.parallelism = 4}) | batch(8);
+  std::string text = plan_text(*typed.plan());
+  CHECK(text == std::string("tfrecord(\"a.tfrecord\") | parse_example(\"") + kSchema + "\", parallelism=4) | batch(8)");
+  auto read = parse_plan(text);
+  CHECK(plan_text(*read) == text);
+  CHECK(fingerprint(*read) == fingerprint(*typed.plan()));
+  CHECK(serialisable(*typed.plan()).ok());
+  CHECK(plan_text(*parse_plan_json(plan_json(*typed.plan()))) == text);
+  CHECK(read->type->element->members.size() == 5);
+  CHECK_THROWS_WITH(parse_plan("tfrecord(\"a\") | parse_example"), "invalid_argument: column 17: parse_example: needs a schema");
+  CHECK_THROWS_WITH(parse_plan("range(3) | parse_example(\"a: int64\")"),
+                    "invalid_argument: column 12: parse_example: expects records that hold tf.Examples, and gets int64");
+}
+
+TEST_CASE("a schema's text reads back, and a wrong one says which feature") {
+  auto layout = layout_of(" image/encoded :bytes,n:int64 [ 3 ], f : float[]");
+  REQUIRE(layout.ok());
+  CHECK(schema_text(layout->schema) == "image/encoded: bytes, n: int64[3], f: float[]");
+  CHECK(refusal("") == "expected a feature such as label: int64, and found \"\"");
+  CHECK(refusal("a") == "expected a feature such as label: int64, and found \"a\"");
+  CHECK(refusal("a: byte") == "feature a is bytes, int64 or float, then nothing, [], [16] or ?; and \"byte\" is none of these");
+  for (std::string shape : {"[0]", "[-1]", "[x]", "[3", "??", "[99999999999999999999]", "[1000000000]"})
+    CHECK(refusal("a: float" + shape).find("\"float" + shape + "\" is none of these") != std::string::npos);
+  CHECK(refusal("a: int64, a: bytes") == "feature a is there twice");
+}
+
+}  // namespace
+}  // namespace sluice
