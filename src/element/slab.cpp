@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
-namespace sluice {
+#include "element/slab_pool.hpp"
 
+namespace sluice {
 namespace {
 
-// A cache line at least: blocks are read by other workers than the one that filled them.
-constexpr std::size_t kAlign = 64;
-
-std::align_val_t alignment(const element_type& t) { return std::align_val_t{std::max(kAlign, t.align)}; }
+std::size_t alignment(const element_type& t) { return std::max(detail::kSlabAlignment, t.align); }
 
 }  // namespace
 
@@ -24,12 +22,12 @@ void slab::swap(slab& o) noexcept {
 
 void slab::allocate(std::size_t n) {
   release();
-  data_ = static_cast<char*>(::operator new(n * type_->size, alignment(*type_)));
-  capacity_ = n;
+  data_ = static_cast<char*>(detail::allocate_slab(n * type_->size, alignment(*type_)));
+  capacity_ = std::max<std::size_t>(n, detail::slab_bytes(n * type_->size) / type_->size);
 }
 
 void slab::release() noexcept {
-  if (data_) ::operator delete(data_, alignment(*type_));
+  if (data_) detail::free_slab(data_, capacity_ * type_->size, alignment(*type_));
   data_ = nullptr;
   capacity_ = 0;
 }

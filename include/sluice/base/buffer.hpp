@@ -62,7 +62,7 @@ class buffer {
 
   /// Bytes now parked for reuse, over all sizes; bounded by kParkedBytesMax.
   static std::size_t parked_bytes() noexcept;
-  static constexpr std::size_t kParkedBytesMax = std::size_t{64} << 20;
+  static constexpr std::size_t kParkedBytesMax = std::size_t{16} << 20;
   /// Gives parked bytes back to the system.
   static void trim() noexcept;
 
