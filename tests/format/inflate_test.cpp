@@ -23,10 +23,10 @@ struct outcome {
 outcome inflate_all(compression format, const std::string& bytes, std::size_t in_piece, std::size_t out_piece) {
   inflater z(format);
   outcome o;
+  std::string out(out_piece, '\0');
   std::size_t at = 0, have = std::min(in_piece, bytes.size());
   while (o.why.ok() && !o.ended) {
     std::string window = bytes.substr(at, have);  // its own allocation, so that ASan sees a read beyond it
-    std::string out(out_piece, '\0');
     auto s = z.step(window, at + have == bytes.size(), out.data(), out.size());
     o.plain.append(out, 0, s.produced);
     o.why = s.why;
