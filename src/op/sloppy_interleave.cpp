@@ -26,8 +26,6 @@ struct sloppy_state {
     c.load(r);
     for (int part = 0; part != 2; ++part)
       for (std::size_t n = r.count(); n; --n) replay.push_back(r.number());
-    for (auto d : replay)
-      if ((d & kSlotMask) >= c.slots.size()) r.fail();
   }
   bool may_wait() const { return c.may_wait(); }
 
@@ -97,8 +95,9 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
         for (chosen = c.at; !c.slots[chosen].open;) chosen = (chosen + 1) % c.slots.size();
       }
     }
+    // A replayed choice is checked only here: a mark from before the first request has no slots yet.
+    if (chosen >= c.slots.size() || !c.slots[chosen].open) co_await fail(damaged_position());
     cycle::slot& s = c.slots[chosen];
-    if (!s.open) co_await fail(damaged_position());
     auto b = co_await s.in.next_block({0, most});
     st->note(chosen, b.size());
     c.at = (chosen + 1) % c.slots.size();
