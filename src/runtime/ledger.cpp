@@ -128,6 +128,11 @@ task<> memory_ledger::room() {
   release(1, purpose::other);
 }
 
+bool memory_ledger::within_budget() const noexcept {
+  std::lock_guard lock(books_->mutex);
+  return books_->totals_.used_bytes < books_->totals_.budget_bytes;
+}
+
 void memory_ledger::release(std::size_t bytes, purpose p) noexcept { books_->give_back(bytes, p); }
 byte_account& memory_ledger::account(purpose p) noexcept { return books_->at(p); }
 

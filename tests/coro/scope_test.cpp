@@ -183,3 +183,23 @@ TEST_CASE("check_stop unwinds only when a stop was requested", "[stop]") {
   w.stop.request_stop();
   CHECK(w.result_of(loop()).why().code() == status_code::cancelled);
 }
+
+TEST_CASE("with_scope joins its children also when the body fails", "[scope]") {
+  test_world w;
+  static int ended = 0;   // the body is a coroutine without captures
+  ended = 0;
+  auto body = [](scope& s) -> task<> {
+    s.spawn(sleeps_for_ever(ended));
+    auto failing = fails("body");
+    co_await sleep_for(1ms);
+    co_await failing;
+  };
+  CHECK(w.result_of(with_scope(body)).to_string() == "data_loss: body");
+  CHECK(ended == 1);
+  auto sound = [](scope& s) -> task<> {
+    s.spawn(add(ended, 5));
+    co_return;
+  };
+  CHECK(w.result_of(with_scope(sound)).ok());
+  CHECK(ended == 6);
+}

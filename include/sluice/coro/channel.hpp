@@ -113,7 +113,9 @@ class channel {
   /// The first close counts. Waiting senders get false.
   void close(status why = {});
   /// Closes and drops what is inside, for a receiver that leaves. Returns the bytes dropped.
-  std::size_t discard();
+  std::size_t discard() { return discard_with({}); }
+  /// The same, and from now on `why` is what receivers unwind with, also when the channel was closed before.
+  std::size_t discard_with(status why);
   /// Takes effect at once: more room wakes senders, less keeps what is inside and admits no more.
   void set_limits(channel_limits limits);
 
@@ -334,10 +336,11 @@ void channel<T>::close(status why) {
 }
 
 template <class T>
-std::size_t channel<T>::discard() {
-  close();
+std::size_t channel<T>::discard_with(status why) {
+  close(why);
   detail::ring<slot> dropped;   // elements are destroyed outside the lock: their destructors are not ours to know
   std::lock_guard lock(mutex_);
+  if (!why.ok()) why_ = std::move(why);
   std::size_t bytes = std::exchange(bytes_, 0);
   while (ring_.size() > 0) {
     dropped.emplace_back(std::move(ring_.front()));

@@ -11,7 +11,12 @@
 // Cancel: the scope has a stop of its own, which follows the parent environment's. join() itself is not stopped: it
 //         waits until the children have seen the stop. When the parent's stop ended them, join() unwinds `cancelled`.
 // Thread: spawn() and request_stop() from anywhere, as long as the scope is not joined. Tasks start on the executor.
-// Owns:   the tasks. The destructor requires that join() has returned, and ends the program otherwise.
+// Owns:   the tasks. The destructor requires that join() has returned, and ends the program otherwise. So nothing that
+//         can fail may be awaited between spawn() and join() in the coroutine that owns the scope: an error would unwind
+//         past the join. Put such things into children, or the whole into `with_scope`:
+//
+//   auto body = [](scope& s) -> task<> { s.spawn(pump()); co_await something_that_may_fail(); };
+//   co_await with_scope(body);                      // the body is a child too; joined whatever happens
 #pragma once
 
 #include <atomic>
@@ -73,5 +78,14 @@ class scope {
   status why_;                         ///< guarded by mutex_
   detail::stop_hook follow_parent_;
 };
+
+template <class Body>
+task<> with_scope(Body body) {
+  environment* env = co_await this_environment();
+  scope s(*env);
+  auto first = body(s);
+  s.spawn(std::move(first));
+  co_await s.join();
+}
 
 }  // namespace sluice

@@ -60,6 +60,8 @@ class memory_ledger {
 
   /// Takes effect for what is asked from now on; what is charged stays.
   void set_budget(std::size_t budget_bytes);
+  /// Is less charged than the budget? What may as well come later asks this, and does not wait in the queue.
+  bool within_budget() const noexcept;
   std::size_t budget_bytes() const { return report().budget_bytes; }
   std::size_t used_bytes() const { return report().used_bytes; }
   ledger_report report() const;

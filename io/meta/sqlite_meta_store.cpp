@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/meta/sqlite_meta_store.hpp"
+
+#if __has_include(<sqlite3.h>) && SLUICE_HAVE_SQLITE
+
+#include <sqlite3.h>
+
+#include <mutex>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kLockPatienceMs = 5000;   // another process's commit takes an fsync, some 10 ms; 5 s means it hangs
+
+constexpr const char* kSchema =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+    "CREATE TABLE IF NOT EXISTS entry(key BLOB PRIMARY KEY, value BLOB NOT NULL, version INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS store(id INTEGER PRIMARY KEY CHECK(id = 0), revision INTEGER NOT NULL);"
+    "INSERT OR IGNORE INTO store VALUES(0, 0);";
+
+struct close_database { void operator()(sqlite3* d) const noexcept { sqlite3_close_v2(d); } };
+using database = std::unique_ptr<sqlite3, close_database>;
+
+status status_of(sqlite3* d, std::string_view what) {
+  int code = sqlite3_errcode(d);
+  std::string text = absl::StrCat("metadata store: ", std::string(what), ": ", sqlite3_errmsg(d));
+  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? data_loss_error(text) : unavailable_error(text);
+}
+
+/// One SQL statement with its parameters; rows by step(). Throws `error`.
+class statement {
+ public:
+  statement(sqlite3* d, const char* sql) : database_(d) {
+    if (sqlite3_prepare_v2(d, sql, -1, &raw_, nullptr) != SQLITE_OK) throw error(status_of(d, sql));
+  }
+  statement(const statement&) = delete;
+  statement& operator=(const statement&) = delete;
+  ~statement() { sqlite3_finalize(raw_); }
+
+  statement& with(int at, const std::string& bytes) {
+    sqlite3_bind_blob(raw_, at, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT);
+    if (bytes.empty()) sqlite3_bind_zeroblob(raw_, at, 0);   // a null pointer would bind NULL
+    return *this;
+  }
+  statement& with(int at, std::uint64_t n) {
+    sqlite3_bind_int64(raw_, at, static_cast<sqlite3_int64>(n));
+    return *this;
+  }
+  bool step() {
+    int code = sqlite3_step(raw_);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) throw error(status_of(database_, sqlite3_sql(raw_)));
+    return false;
+  }
+  std::string bytes(int column) const {
+    auto* data = static_cast<const char*>(sqlite3_column_blob(raw_, column));
+    return data ? std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(raw_, column))) : std::string();
+  }
+  std::uint64_t number(int column) const { return static_cast<std::uint64_t>(sqlite3_column_int64(raw_, column)); }
+
+ private:
+  sqlite3* database_;
+  sqlite3_stmt* raw_ = nullptr;
+};
+
+/// Rolls back unless it was committed.
+class transaction {
+ public:
+  explicit transaction(sqlite3* d) : database_(d) { statement(d, "BEGIN IMMEDIATE").step(); }
+  transaction(const transaction&) = delete;
+  transaction& operator=(const transaction&) = delete;
+  ~transaction() { if (!committed_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr); }
+  void commit() {
+    statement(database_, "COMMIT").step();
+    committed_ = true;
+  }
+
+ private:
+  sqlite3* database_;
+  bool committed_ = false;
+};
+
+/// Every call by itself, on whatever thread: the coroutines are below.
+class tables {
+ public:
+  explicit tables(database d) : database_(std::move(d)) {}
+
+  std::optional<meta_entry> get(const std::string& key) {
+    std::lock_guard lock(mutex_);
+    statement s(database_.get(), "SELECT value, version FROM entry WHERE key = ?");
+    if (!s.with(1, key).step()) return std::nullopt;
+    return meta_entry(key, s.bytes(0), s.number(1));
+  }
+
+  std::vector<meta_entry> list(const std::string& prefix) {
+    std::lock_guard lock(mutex_);
+    statement s(database_.get(), "SELECT key, value, version FROM entry WHERE key >= ? ORDER BY key");
+    s.with(1, prefix);
+    std::vector<meta_entry> found;
+    while (s.step()) {
+      meta_entry e(s.bytes(0), s.bytes(1), s.number(2));
+      if (!e.key.starts_with(prefix)) break;
+      found.push_back(std::move(e));
+    }
+    return found;
+  }
+
+  std::optional<std::uint64_t> commit(const std::vector<meta_guard>& guards, const std::vector<meta_write>& writes) {
+    std::lock_guard lock(mutex_);
+    transaction whole(database_.get());
+    for (auto& g : guards)
+      if (version_of(g.key) != g.version) return std::nullopt;
+    std::uint64_t revision = read_revision();
+    if (writes.empty()) return revision;
+    ++revision;
+    for (auto& w : writes) apply(w, revision);
+    statement(database_.get(), "UPDATE store SET revision = ?").with(1, revision).step();
+    whole.commit();
+    return revision;
+  }
+
+  std::uint64_t revision() {
+    std::lock_guard lock(mutex_);
+    return read_revision();
+  }
+
+ private:
+  std::uint64_t version_of(const std::string& key) {
+    statement s(database_.get(), "SELECT version FROM entry WHERE key = ?");
+    return s.with(1, key).step() ? s.number(0) : 0;
+  }
+  std::uint64_t read_revision() {
+    statement s(database_.get(), "SELECT revision FROM store");
+    return s.step() ? s.number(0) : 0;
+  }
+  void apply(const meta_write& w, std::uint64_t revision) {
+    if (!w.value) {
+      statement(database_.get(), "DELETE FROM entry WHERE key = ?").with(1, w.key).step();
+      return;
+    }
+    statement s(database_.get(), "INSERT OR REPLACE INTO entry VALUES(?, ?, ?)");
+    s.with(1, w.key).with(2, *w.value).with(3, revision).step();
+  }
+
+  std::mutex mutex_;
+  database database_ ABSL_GUARDED_BY(mutex_);
+};
+
+class sqlite_meta_store final : public meta_store {
+ public:
+  sqlite_meta_store(database d, blocking_service& threads) : tables_(std::move(d)), threads_(threads) {}
+
+  task<std::optional<meta_entry>> get(std::string key) override {
+    auto call = [this, &key] { return tables_.get(key); };
+    blocking work(threads_, call);
+    auto found = co_await work;
+    co_return found;
+  }
+  task<std::vector<meta_entry>> list(std::string prefix) override {
+    auto call = [this, &prefix] { return tables_.list(prefix); };
+    blocking work(threads_, call);
+    auto found = co_await work;
+    co_return found;
+  }
+  task<std::optional<std::uint64_t>> commit(std::vector<meta_guard> guards, std::vector<meta_write> writes) override {
+    auto call = [this, &guards, &writes] { return tables_.commit(guards, writes); };
+    blocking work(threads_, call);
+    auto done = co_await work;
+    co_return done;
+  }
+  task<std::uint64_t> revision() override {
+    auto call = [this] { return tables_.revision(); };
+    blocking work(threads_, call);
+    auto r = co_await work;
+    co_return r;
+  }
+
+ private:
+  tables tables_;
+  blocking_service& threads_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<meta_store>> open_sqlite_meta_store(const std::string& path, blocking_service& threads) {
+  sqlite3* raw = nullptr;
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;   // `tables` locks
+  int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+  database d(raw);
+  if (!raw) return resource_exhausted_error("metadata store: out of memory");
+  if (code != SQLITE_OK) return status_of(raw, "open").in_file(path);
+  sqlite3_busy_timeout(raw, kLockPatienceMs);
+  if (sqlite3_exec(raw, kSchema, nullptr, nullptr, nullptr) != SQLITE_OK) return status_of(raw, "set up").in_file(path);
+  return std::unique_ptr<meta_store>(std::make_unique<sqlite_meta_store>(std::move(d), threads));
+}
+
+}  // namespace sluice
+
+#endif  // SQLite

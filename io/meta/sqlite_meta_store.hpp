@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metadata store in one SQLite file: nothing to set up, and as durable as the disk.
+//
+//   auto store = open_sqlite_meta_store("/var/lib/sluice/meta.db", rt.blocking_calls());
+//
+// Errors: unavailable with SQLite's words (cannot be opened, disk full, locked for more than 5 s), data_loss (damaged).
+// Thread: any, and any number of processes. Every call runs on a thread for blocking calls.
+// Durability: write-ahead log, synchronous=FULL: a commit that was answered survives the machine.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sluice/base/result.hpp"
+#include "sluice/runtime/blocking.hpp"
+#include "sluice/runtime/meta_store.hpp"
+
+namespace sluice {
+
+result<std::unique_ptr<meta_store>> open_sqlite_meta_store(const std::string& path, blocking_service& threads);
+
+}  // namespace sluice

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// One suite for both metadata stores; then what only each of them can show.
+#include "sluice/runtime/meta_store.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include "io/meta/sqlite_meta_store.hpp"
+#include "io/temporary_folder.hpp"
+#include "sluice/coro/scope.hpp"
+#include "sluice/coro/sleep.hpp"
+#include "sluice/runtime/runtime.hpp"
+#include "sluice/runtime/simulated_meta_store.hpp"
+
+using namespace sluice;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct simulated_world {
+  simulation world{20261121};
+  runtime rt{world};
+  simulated_meta_store memory{world};
+  meta_store& store() { return memory; }
+};
+#if SLUICE_HAVE_SQLITE
+struct real_world {
+  testing::temporary_folder folder;
+  runtime rt{runtime_options{.workers = 2, .memory_budget_bytes = 1 << 20, .io = {}, .blocking_threads_max = 4, .seed = 1}};
+  std::unique_ptr<meta_store> file = open_sqlite_meta_store(folder.path("meta.db"), rt.blocking_calls()).value();
+  meta_store& store() { return *file; }
+};
+#define SLUICE_META_WORLDS simulated_world, real_world
+#else
+#define SLUICE_META_WORLDS simulated_world
+#endif
+
+using version = std::optional<std::uint64_t>;
+
+task<version> write_one(meta_store& s, std::string key, std::string value, std::uint64_t expected) {
+  std::vector<meta_guard> guards;
+  guards.push_back(meta_guard(key, expected));
+  std::vector<meta_write> writes;
+  writes.push_back(meta_write::put(key, std::move(value)));
+  auto v = co_await s.commit(std::move(guards), std::move(writes));
+  co_return v;
+}
+task<> add_one(meta_store& s, int times) {
+  for (int done = 0; done < times;) {
+    std::string key = "/counter";
+    auto e = co_await s.get(key);
+    int n = e ? std::stoi(e->value) : 0;
+    auto v = co_await write_one(s, key, std::to_string(n + 1), e ? e->version : 0);
+    if (v) ++done;
+  }
+}
+task<std::string> count_together(meta_store& s, int tasks, int times) {
+  environment* env = co_await this_environment();
+  scope all(*env);
+  for (int i = 0; i < tasks; ++i) all.spawn(add_one(s, times));
+  co_await all.join();
+  std::string key = "/counter";
+  auto e = co_await s.get(key);
+  co_return e->value;
+}
+task<> write_later(meta_store& s, duration d) {
+  co_await sleep_for(d);
+  std::string key = "k", value = "v";
+  auto v = co_await write_one(s, key, value, 0);
+  (void)v;
+}
+task<std::uint64_t> wait_for_write(meta_store& s) {
+  environment* env = co_await this_environment();
+  scope both(*env);
+  auto before = co_await s.revision();
+  both.spawn(write_later(s, 20ms));
+  auto waiting = s.changed(before, 1ms);
+  auto now = co_await waiting.as_result();
+  co_await both.join();
+  co_return now.ok() ? *now - before : 0;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("what is committed is read back, with the version that wrote it", "[meta_store]", SLUICE_META_WORLDS) {
+  TestType w;
+  meta_store& s = w.store();
+  CHECK_FALSE(sync_wait(w.rt, s.get("a")));
+  std::string odd("\0\xff\n", 3);
+  auto v = sync_wait(w.rt, write_one(s, "a", odd, 0));
+  REQUIRE(v == version(1));
+  auto e = sync_wait(w.rt, s.get("a"));
+  REQUIRE(e);
+  CHECK(e->value == odd);
+  CHECK(e->version == 1);
+  CHECK(sync_wait(w.rt, write_one(s, "a", "", 1)) == version(2));
+  CHECK(sync_wait(w.rt, s.get("a"))->value.empty());
+  CHECK(sync_wait(w.rt, s.revision()) == 2);
+}
+
+TEMPLATE_TEST_CASE("a guard that does not hold leaves everything as it was", "[meta_store]", SLUICE_META_WORLDS) {
+  TestType w;
+  meta_store& s = w.store();
+  REQUIRE(sync_wait(w.rt, write_one(s, "a", "1", 0)));
+  CHECK_FALSE(sync_wait(w.rt, write_one(s, "a", "2", 0)));
+  CHECK_FALSE(sync_wait(w.rt, write_one(s, "a", "2", 7)));
+  std::vector<meta_guard> guards{meta_guard("a", 1), meta_guard("b", 3)};
+  std::vector<meta_write> writes{meta_write::put("a", "2"), meta_write::put("c", "3")};
+  CHECK_FALSE(sync_wait(w.rt, s.commit(guards, writes)));
+  CHECK(sync_wait(w.rt, s.get("a"))->value == "1");
+  CHECK_FALSE(sync_wait(w.rt, s.get("c")));
+  CHECK(sync_wait(w.rt, s.revision()) == 1);
+}
+
+TEMPLATE_TEST_CASE("one commit writes and removes several keys at one version", "[meta_store]", SLUICE_META_WORLDS) {
+  TestType w;
+  meta_store& s = w.store();
+  sync_wait(w.rt, s.commit({}, {meta_write::put("/x/1", "a"), meta_write::put("/x/2", "b"), meta_write::put("/y", "c")}));
+  CHECK(sync_wait(w.rt, s.commit({meta_guard("/x/1", 1)}, {meta_write::remove("/x/1"), meta_write::put("/x/3", "d")})) == version(2));
+  auto found = sync_wait(w.rt, s.list("/x/"));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].key == "/x/2");
+  CHECK(found[0].version == 1);
+  CHECK(found[1].key == "/x/3");
+  CHECK(found[1].version == 2);
+  CHECK(sync_wait(w.rt, s.list("")).size() == 3);
+  CHECK(sync_wait(w.rt, s.list("/z")).empty());
+  CHECK(sync_wait(w.rt, s.commit({meta_guard("/y", 1)}, {})) == version(2));
+}
+
+TEMPLATE_TEST_CASE("guarded increments from many tasks are all counted", "[meta_store]", SLUICE_META_WORLDS) {
+  TestType w;
+  CHECK(sync_wait(w.rt, count_together(w.store(), 4, 10)) == "40");
+}
+
+TEMPLATE_TEST_CASE("whoever waits for a change sees it", "[meta_store]", SLUICE_META_WORLDS) {
+  TestType w;
+  CHECK(sync_wait(w.rt, wait_for_write(w.store())) == 1);
+}
+
+TEST_CASE("a failed commit of the simulated store may have happened, and both cases occur", "[meta_store][simulation]") {
+  int happened = 0, lost = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    simulation world(seed);
+    runtime rt(world);
+    simulated_meta_store s(world, {.fail_chance = 0.5});
+    status why = sync_wait_result(rt.root(), write_one(s, "a", "1", 0)).why();
+    if (why.ok()) continue;
+    CHECK(why.code() == status_code::unavailable);
+    for (;;) {
+      auto e = sync_wait_result(rt.root(), s.get("a"));
+      if (!e.ok()) continue;
+      ++(*e ? happened : lost);
+      break;
+    }
+  }
+  CHECK(happened > 10);
+  CHECK(lost > 10);
+}
+
+#if SLUICE_HAVE_SQLITE
+TEST_CASE("the SQLite store is there again after it was closed, also for a second one", "[meta_store]") {
+  real_world w;
+  REQUIRE(sync_wait(w.rt, write_one(w.store(), "a", "1", 0)));
+  auto other = open_sqlite_meta_store(w.folder.path("meta.db"), w.rt.blocking_calls()).value();
+  CHECK(sync_wait(w.rt, other->get("a"))->value == "1");
+  REQUIRE(sync_wait(w.rt, write_one(*other, "a", "2", 1)));
+  CHECK_FALSE(sync_wait(w.rt, write_one(w.store(), "a", "3", 1)));
+  w.file.reset();
+  other.reset();
+  auto again = open_sqlite_meta_store(w.folder.path("meta.db"), w.rt.blocking_calls()).value();
+  CHECK(sync_wait(w.rt, again->get("a"))->value == "2");
+}
+
+TEST_CASE("a file that is no database, or cannot be made, is an error that names it", "[meta_store]") {
+  real_world w;
+  std::string path = w.folder.path("noise.db");
+  std::ofstream(path) << std::string(5000, 'x');
+  auto bad = open_sqlite_meta_store(path, w.rt.blocking_calls());
+  REQUIRE_FALSE(bad.ok());
+  CHECK(bad.why().code() == status_code::data_loss);
+  CHECK_THAT(bad.why().to_string(), Catch::Contains(path));
+  auto nowhere = open_sqlite_meta_store(w.folder.path("missing/meta.db"), w.rt.blocking_calls());
+  CHECK(nowhere.why().code() == status_code::unavailable);
+}
+#endif
