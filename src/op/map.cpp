@@ -18,14 +18,16 @@ namespace {
 /// Calls the function on demand, a block at a time.
 erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
-  if (gate.skips()) in.may_go_back();
-  while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
+  bool skips = gate.skips();
+  if (skips) in.may_go_back();
+  // Elements to be passed over are asked for only where they have to be computed: else the request carries them up.
+  while (auto b = co_await in.next_block({0, skips ? out.ask() : out.wanted(), out.wanted_bytes()})) {
     while (b) {
       void* to = f.in_place ? b.data() : out.room(b.size());
       applied a = f.apply(b, to);
       block made = f.in_place ? b.first(a.done) : out.made(a.done);
       if (a.why.ok()) {
-        if (gate.skips()) in.hold_nothing();
+        if (skips) in.hold_nothing();
         co_yield made;
         break;
       }
