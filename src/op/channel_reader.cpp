@@ -139,11 +139,12 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
       co_await fail(slot->why);
     }
     if (slot->delivered < whole.size()) {
+      bool chosen_now = !link->replaying();   // a replayed choice is not logged again: a mark taken before it holds it
       std::uint32_t n = link->choose(std::min(whole.size() - slot->delivered, out.ask()));
       block part = tail_of(whole, slot->delivered).first(n);
       std::uint64_t first = slot->first + slot->delivered;
-      link->log.add(first);
-      link->log.add(n);
+      if (chosen_now) link->log.add(first);
+      if (chosen_now) link->log.add(n);
       {
         std::lock_guard lock(link->ring->mutex());
         link->done.emplace_back(first, n);

@@ -29,9 +29,9 @@ struct sloppy_state {
   }
   bool may_wait() const { return c.may_wait(); }
 
+  /// A replayed choice is not logged again: a mark taken before it holds it in `replay`.
   void note(std::size_t slot, std::uint64_t elements) {
-    log.add(elements << kSlotBits | slot);
-    if (replay.empty()) return;
+    if (replay.empty()) return log.add(elements << kSlotBits | slot);
     std::uint64_t replayed = replay.front() >> kSlotBits;
     if (elements >= replayed) replay.pop_front();
     else replay.front() = (replayed - elements) << kSlotBits | slot;
