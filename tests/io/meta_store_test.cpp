@@ -51,7 +51,8 @@ task<> add_one(meta_store& s, int times) {
     std::string key = "/counter";
     auto e = co_await s.get(key);
     int n = e ? std::stoi(e->value) : 0;
-    auto v = co_await write_one(s, key, std::to_string(n + 1), e ? e->version : 0);
+    std::uint64_t expected = e ? e->version : 0;
+    auto v = co_await write_one(s, key, std::to_string(n + 1), expected);
     if (v) ++done;
   }
 }
