@@ -63,15 +63,17 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
     co_return;   // a file that cannot be read is passed over as a whole
   }
   at->source = &source;
+  // Under skip a damaged element is none, so only those may be counted that were looked at.
+  const bool looks_at_all = gate.skips() && format->passes_over_unseen();
   for (;;) {
-    bool passing = out.to_pass() != 0;
+    bool passing = out.to_pass() != 0 && !looks_at_all;
     byte_window w = source.window();
     found f;
     if (passing) {
       f = format->pass_over(w, out.to_pass());
       out.pass(f.elements);
     } else if (source.has_bytes()) {
-      std::uint32_t n = out.wanted();
+      std::uint32_t n = out.ask();
       char* to = out.room(n);
       f = format->scan(w, source.owner(), to, n);
     } else {
@@ -91,6 +93,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       auto passing_damage = pass_damage(source, *format, f);
       co_await passing_damage;
       at->offset = source.window().offset;
+      ++at->index;   // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
       continue;
     }
     if (f.used_bytes) {   // a header, say: no element, but not to be looked at again

@@ -30,6 +30,8 @@ class element_format {
   virtual std::size_t find_next(const byte_window& w, std::size_t from) const;
   /// Bytes at a window's end in which an element's start could hide, when find_next found none.
   virtual std::size_t overlap_bytes() const { return 0; }
+  /// Passing over does not look at the elements themselves: it counts damaged ones, too.
+  virtual bool passes_over_unseen() const { return false; }
   /// Checks the file as a whole, once it is open. `end` is kUnknown for compressed files.
   virtual status check(std::uint64_t end) const { (void)end; return {}; }
 };

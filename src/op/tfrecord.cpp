@@ -23,6 +23,7 @@ class tfrecord_format final : public element_format {
     return told(w, pass_over_tfrecords(framed(w), elements_max ? elements_max : 1), elements_max);
   }
   std::size_t find_next(const byte_window& w, std::size_t from) const override { return find_tfrecord(framed(w), from); }
+  bool passes_over_unseen() const override { return true; }
   std::size_t overlap_bytes() const override { return kTfrecordHeaderBytes - 1; }
 
  private:

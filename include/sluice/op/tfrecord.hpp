@@ -10,7 +10,8 @@
 //         length or data, a truncated header or record, a length that cannot be; with file, byte offset and record.
 //         Under error_policy::skip the damaged record is passed over: the next one is where the length says, or, where
 //         the length itself is damaged, at the next header whose CRCs are right.
-// State:  byte offset and index of the next record. Passing over reads headers only.
+// State:  byte offset and index of the next record. Passing over reads headers only; under skip whole
+//         records, since a damaged one does not count.
 // See:    format/tfrecord.hpp
 #pragma once
 
