@@ -37,9 +37,12 @@ def enclosed(code, opening):
 
 def own_words(body):
     """The body without the bodies of lambdas inside it, which are coroutines of their own."""
-    for match in re.finditer(r"\[[^\[\]]*\]\s*(?:\([^()]*\))?[^;{}()\[\]]*\{", body[1:]):
-        inner = enclosed(body, match.end())
-        body = body.replace(inner, "{}")
+    lambda_head = re.compile(r"\[[^\[\]]*\]\s*(?:\([^()]*\))?[^;{}()\[\]]*\{")
+    at = 1
+    while match := lambda_head.search(body, at):
+        opening = match.end() - 1
+        body = body[:opening] + body[opening + len(enclosed(body, opening)):]
+        at = opening
     return body
 
 
@@ -92,6 +95,7 @@ if (!why.ok()) co_await fail(std::move(why));
 co_yield std::move(named);
 auto f = [](int n) -> task<void> { co_await sleep(n); };
 auto f = [&] { return make_task(); };
+auto f = [&] { auto g = [](int n) -> task<void> { co_await a(n); }; auto h = [](int n) -> task<int> { co_return n; }; };
 // if (co_await ready()) go();
 auto s = "REQUIRE(co_await x)";
 for (auto& l : split(*r)) co_yield std::move(l);

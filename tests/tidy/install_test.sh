@@ -12,7 +12,7 @@ fi
 
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-DESTDIR=$place meson install -C "$build" --no-rebuild >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+DESTDIR=$place meson install -C "$build" --no-rebuild --tags devel >"$place/log" 2>&1 || { tail -5 "$place/log"; exit 1; }
 cat >"$place/main.cpp" <<'END'
 #include <cstdio>
 #include <sluice/coro/task.hpp>
