@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/element_sink.hpp"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "cli/verbs.hpp"
+#include "sluice/format/tfrecord.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::size_t kWriteBytes = std::size_t{1} << 18;
+constexpr std::string_view kTfrecord = "tfrecord:";
+
+class null_sink final : public element_sink {
+ public:
+  status take(const block&) override { return {}; }
+  std::uint32_t wanted() const override { return 1 << 16; }   // blocks are bounded by their bytes
+};
+
+/// Written at once after each block, so that a slow pipeline's reader waits for nothing.
+class jsonl_sink final : public element_sink {
+ public:
+  status take(const block& elements) override {
+    text_.clear();
+    for (std::uint32_t i = 0; i != elements.size(); ++i) {
+      print(elements.type(), elements.at(i), text_);
+      text_ += '\n';
+      if (text_.size() < kWriteBytes) continue;
+      status why = write_out();
+      if (!why.ok()) return why;
+    }
+    return write_out();
+  }
+
+ private:
+  status write_out() {
+    std::string_view rest = text_;
+    while (!rest.empty()) {
+      auto n = ::write(STDOUT_FILENO, rest.data(), rest.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) {
+        closed_ = errno == EPIPE;
+        return errno_error(errno, "cannot write to standard output");
+      }
+      rest.remove_prefix(static_cast<std::size_t>(n));
+    }
+    text_.clear();
+    return {};
+  }
+  std::string text_;
+};
+
+class tfrecord_sink final : public element_sink {
+ public:
+  tfrecord_sink(std::string path, bool append) : path_(std::move(path)), file_(std::fopen(path_.c_str(), append ? "ab" : "wb")) {
+    if (!file_) throw_status(errno_error(errno, "cannot create").in_file(path_));
+  }
+  ~tfrecord_sink() override { if (file_) std::fclose(file_); }
+  status take(const block& elements) override {
+    for (std::uint32_t i = 0; i != elements.size(); ++i) append_tfrecord(bytes_, elements.type().text(elements.at(i)));
+    return bytes_.size() < kWriteBytes ? status() : write_out();
+  }
+  status finish() override {
+    status why = write_out();
+    if (std::fclose(std::exchange(file_, nullptr)) != 0 && why.ok()) why = errno_error(errno, "cannot write").in_file(path_);
+    return why;
+  }
+
+ private:
+  status write_out() {
+    bool written = std::fwrite(bytes_.data(), 1, bytes_.size(), file_) == bytes_.size();
+    bytes_.clear();
+    return written ? status() : errno_error(errno, "cannot write").in_file(path_);
+  }
+  std::string path_, bytes_;
+  std::FILE* file_;
+};
+
+}  // namespace
+
+void check_sink(const std::string& output, const element_type& type) {
+  if (output == "null" || output == "jsonl") return;
+  if (!absl::StartsWith(output, absl::string_view(kTfrecord.data(), kTfrecord.size())) || output.size() == kTfrecord.size())
+    throw misuse(absl::StrCat("--output is null, jsonl or tfrecord:PATH, not ", output));
+  if (!type.text) throw misuse(absl::StrCat("--output ", output, " takes records, lines or strings, and the plan gives ", type.name));
+}
+
+std::unique_ptr<element_sink> open_sink(const std::string& output, const element_type& type, bool append) {
+  check_sink(output, type);
+  if (output == "null") return std::make_unique<null_sink>();
+  if (output == "jsonl") return std::make_unique<jsonl_sink>();
+  return std::make_unique<tfrecord_sink>(output.substr(kTfrecord.size()), append);
+}
+
+}  // namespace sluice::cli

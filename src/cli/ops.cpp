@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include "cli/verbs.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::cli {
+namespace {
+
+/// "path, *, compression: name = automatic": what it takes in the parentheses.
+std::string arguments_of(const op_info& op) {
+  std::string out;
+  auto add = [&](const std::string& text) { absl::StrAppend(&out, out.empty() ? "" : ", ", text); };
+  if (!op.text_name.empty()) add(absl::StrCat("\"", std::string(op.text_name), "\""));
+  if (op.accepts && op.text_name.empty()) add(op.reader == op_info::no_reader ? "function" : "function or reader");
+  else if (op.reader != op_info::no_reader) add("reader");
+  if (op.shape == op_info::combine) add("plan, plan …");
+  options defaults(op.fields());
+  for (auto& f : op.fields().fields)
+    add(f.required ? std::string(f.name) : absl::StrCat(std::string(f.name), "=", defaults.text(f)));
+  return out;
+}
+
+}  // namespace
+
+int ops() {
+  for (auto* op : operators())
+    absl::PrintF("%-14s %s\n%-14s   (%s)\n", std::string(op->name), std::string(op->doc), "", arguments_of(*op));
+  return kOk;
+}
+
+}  // namespace sluice::cli

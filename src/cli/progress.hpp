@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run tells on standard error: one line that is written over while it goes on, and a report at its end.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "cli/pull.hpp"
+#include "sluice/plan/node.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice::cli {
+
+class progress {
+ public:
+  /// `is_shown`: standard error is a terminal, and nobody asked for quiet.
+  progress(const pull_counts& counts, runtime& rt, const node& plan, bool is_shown);
+  /// Draws the line. Thread: one caller.
+  void tick();
+  /// Takes the line away.
+  void clear();
+
+ private:
+  std::string line(double seconds);
+  const pull_counts& counts_;
+  runtime& rt_;
+  cardinality total_;
+  bool is_shown_;
+  std::chrono::steady_clock::time_point last_;
+  std::uint64_t records_ = 0, bytes_ = 0;
+  double records_per_second_ = 0, bytes_per_second_ = 0;
+};
+
+/// "1,172 elements (1,200,000 records) in 0.52 s: 2.31 M records/s, 402 MB/s", the memory, the seed, the errors passed over.
+std::string final_report(const pull_counts& counts, double seconds, runtime& rt, const run_report& report);
+
+}  // namespace sluice::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one consumer of the program: pulls blocks from a run into a sink, and counts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "cli/element_sink.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/pipeline/iterate.hpp"
+
+namespace sluice::cli {
+
+/// Read by the progress line while the run goes on.
+struct pull_counts {
+  std::atomic<std::uint64_t> elements{0};
+  std::atomic<std::uint64_t> records{0};   ///< rows, where elements are batches
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<bool> stop{false};           ///< end after the current block
+};
+
+struct pull_request {
+  erased_stream stream;
+  element_sink* sink = nullptr;
+  pull_counts* counts = nullptr;
+  std::uint64_t limit = ~std::uint64_t{0};
+  bool wants_position = false;
+};
+
+struct pull_outcome {
+  status why;               ///< ok: the end, the limit or a stop
+  std::string position;     ///< sealed: where a resume goes on
+  run_report report;
+};
+
+/// Ends when nothing of the run is alive. `request` and what it names must outlive the task.
+task<pull_outcome> pull(pull_request* request);
+
+}  // namespace sluice::cli

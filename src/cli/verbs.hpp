@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's verbs, each in a source of its own, as plain functions: command_line.cpp reads the arguments.
+//
+// Each returns the exit status. Errors: thrown `error` (told as one line, exit kFailed) and `misuse` (exit kMisuse).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sluice/format/sample.hpp"
+
+namespace sluice::cli {
+
+inline constexpr int kOk = 0;
+inline constexpr int kFailed = 1;        ///< the data, a file, a stage
+inline constexpr int kMisuse = 2;        ///< the arguments
+inline constexpr int kInterrupted = 130; ///< as shells have it: 128 + SIGINT
+
+/// What the arguments ask for does not exist. The text may go on over lines of its own.
+class misuse : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct run_arguments {
+  std::string plan;
+  std::string output = "null";   ///< null, jsonl, tfrecord:PATH
+  std::optional<std::uint64_t> limit = {};
+  std::optional<std::uint64_t> seed = {};
+  std::int64_t memory_budget_bytes = 0;
+  unsigned workers = 0;
+  std::string io = {};
+  bool skip_errors = false;
+  std::string checkpoint_file = {}, resume_file = {};
+  bool quiet = false;            ///< no progress, no report
+};
+int run(const run_arguments& arguments);
+
+/// The first elements of a plan or a file, as JSON lines.
+int head(const std::string& plan_or_file, std::uint64_t elements);
+/// The tf.Examples of TFRecord files, as JSON lines.
+int cat(const std::vector<std::string>& files);
+/// Checks every CRC. kFailed: at least one file is damaged or cannot be read.
+int verify(const std::vector<std::string>& files);
+int explain(const std::string& plan);
+int ops();
+int sample(const std::string& folder, const sample_options& options);
+
+}  // namespace sluice::cli
