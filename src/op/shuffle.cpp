@@ -110,7 +110,7 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, s
 erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size, std::uint64_t seed,
                             std::shared_ptr<run_context> run, error_gate gate) {
   const element_type& type = out.type();
-  in.may_go_back();
+  in.hold_from(in.consumed());   // what is fetched is held from the first on; a mark must not overtake it
   held_elements held(type, run, gate);
   shuffle_table table(seed, size, place->draws, place->total);
   auto fetching = fetch(in, table, held, *place);

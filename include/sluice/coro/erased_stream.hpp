@@ -58,6 +58,7 @@ class outlet {
 
  private:
   friend struct block_promise;
+  std::uint32_t ask_beyond() const;
   const element_type* type_;
   block_promise* promise_ = nullptr;
 };
@@ -129,19 +130,20 @@ class [[nodiscard]] erased_stream : public stream_base {
     request_bytes_ = d.bytes;
   }
   block take_view() {
-    if (cur_ == end_) {
-      set_view();
-      if (child_->waiter->catching) [[unlikely]] { child_->waiter->catching = false; if (cur_ == end_) throw_if_failed(); }
-      if (cur_ == end_) return {};
-      auto n = static_cast<std::uint32_t>(static_cast<std::size_t>(end_ - cur_) / element_bytes_);
-      if (n <= request_want_) [[likely]] {
-        block all(view_owner_, &child_->type(), cur_, n);
-        cur_ = end_;
-        return all;
-      }
+    if (cur_ != end_) return take_part();
+    stage_base* c = child_;
+    block all = c->handed_;
+    if (all.size() - 1 < request_want_ && !c->waiter->catching) [[likely]] {   // not empty, and taken as a whole
+      took_up(all.size());
+      c->handed_ = block{};
+      view_owner_ = all.owner();
+      cur_ = end_ = all.data() + std::size_t{all.size()} * element_bytes_;
+      return all;
     }
-    return take_part();
+    return take_odd_view();
   }
+  /// The view is more than was asked for, or none, or goes to a task.
+  block take_odd_view();
   block take_part();
 };
 
@@ -191,6 +193,9 @@ struct block_promise final : stage_base, detail::pooled_frame {
 inline environment* outlet::env() const { return promise_->env; }
 inline std::uint32_t outlet::wanted() const { return promise_->want_; }
 inline std::uint32_t outlet::wanted_bytes() const { return promise_->want_bytes_; }
+inline std::uint32_t outlet::ask() const {
+  return promise_->skip_ ? ask_beyond() : promise_->want_;
+}
 inline std::uint64_t outlet::to_pass() const { return promise_->skip_; }
 inline char* outlet::room(std::size_t n) { return promise_->out_.reserve(n); }
 inline block outlet::made(std::size_t n) { promise_->out_.set_live(0, n); return promise_->out_.view(); }

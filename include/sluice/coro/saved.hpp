@@ -76,15 +76,12 @@ class saved final : public saved_base {
 
   /// The stage can start again from here. Its value must account for every input element taken and output made so far.
   void commit() {
-    owner_->user_cut_ = true;
-    if (owner_->saved_count_ == 1) {   // the usual case, without virtual calls: this is once per element
-      for (int i = 0; i < owner_->input_count_; ++i) owner_->cut_cursor_[i] = owner_->inputs_[i]->cur_;
-      owner_->cut_put_ = owner_->put_;
-      owner_->cut_pending_ = true;
-      cut();
-    } else {
-      owner_->cut();
-    }
+    stage_base& o = *owner_;
+    if (!o.simple_commit_) return o.commit();
+    // The usual case, once per element: no virtual call, no flags to set again.
+    if (stream_base* in = o.inputs_[0]) o.cut_cursor_[0] = in->cur_;
+    o.cut_put_ = o.put_;
+    cut();
   }
 
  private:

@@ -90,6 +90,8 @@ class stage_base : public promise_base {
 
   /// The resume point of an element stage is now: its saved values, its inputs' places, its output so far.
   inline void cut();
+  /// The stage itself says so (saved.hpp).
+  void commit();
   /// Turns what cut() noted as pointers into ordinals, before a refill makes the pointers stale.
   void settle_cut();
   /// Writes saved values and input positions; returns how many elements were delivered since the state written.
@@ -121,6 +123,7 @@ class stage_base : public promise_base {
   bool started_ = false;
   bool cut_pending_ = false;             // the cut is still noted as cursors, not ordinals
   bool user_cut_ = false;                // commit() was called: the stage itself says where it can start again
+  bool simple_commit_ = false;           // since the last fill it was, and there is one saved value and at most one input
   const std::atomic<std::uint32_t>* tick_;   // env's, once known
 
   // Output handed over and not yet taken up by the cursor above.

@@ -39,31 +39,49 @@ struct checkpoint {
   bool empty() const { return bytes.empty(); }
 };
 
+/// The awaiting side of a stream, and what next() gives: not a temporary, which would live in the awaiting frame and be
+/// written for every element.
 template <class T>
-class [[nodiscard]] stream : public stream_base {
+class next_awaiter : public stream_base {
+ public:
+  bool await_ready() const noexcept { return cur_ != end_; }
+  template <class P>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
+    request_want_ = 0;
+    return ask(h.promise());
+  }
+  T* await_resume() { return cur_ != end_ ? take_one() : take_after_fill(); }
+
+ protected:
+  using stream_base::stream_base;
+  next_awaiter() = default;
+  explicit next_awaiter(stream_base&& other) noexcept : stream_base(std::move(other)) {}
+
+  T* take_one() {
+    T* p = std::launder(reinterpret_cast<T*>(cur_));
+    cur_ += sizeof(T);
+    return p;
+  }
+  /// Null at the end; throws where a task asked and the stage failed.
+  T* take_after_fill() {
+    set_view();
+    bool for_task = child_->waiter->catching;
+    if (for_task) end_task_fill();
+    if (cur_ != end_) return take_one();
+    if (for_task) throw_if_failed();
+    return nullptr;
+  }
+};
+
+template <class T>
+class [[nodiscard]] stream : public next_awaiter<T> {
  public:
   using value_type = T;
   using promise_type = element_promise<T>;
   stream() = default;
-  explicit stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}
-  explicit stream(stage_base* child) : stream_base(child) {}
+  explicit stream(stream_base&& other) noexcept : next_awaiter<T>(std::move(other)) {}
+  explicit stream(stage_base* child) : next_awaiter<T>(child) {}
 
-  struct fill_awaiter {
-    stream& s;
-    bool await_ready() const noexcept { return s.cur_ != s.end_; }
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
-      s.request_want_ = 0;
-      return s.ask(h.promise());
-    }
-  };
-  struct next_awaiter : fill_awaiter {
-    T* await_resume() const {
-      stream& st = this->s;
-      if (st.cur_ == st.end_) [[unlikely]] { if (!st.view_after_fill()) return nullptr; }
-      return st.take_one();
-    }
-  };
   /// What try_next gives: the element, or null and why (ok: the end).
   struct attempt {
     T* element = nullptr;
@@ -72,53 +90,38 @@ class [[nodiscard]] stream : public stream_base {
     T& operator*() const { return *element; }
     T* operator->() const { return element; }
   };
-  struct try_awaiter : fill_awaiter {
+  struct try_awaiter {
+    stream& s;
+    bool await_ready() const noexcept { return s.await_ready(); }
     template <class P>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
       h.promise().catching = true;
-      return fill_awaiter::await_suspend(h);
+      return s.await_suspend(h);
     }
     attempt await_resume() const {
-      stream& st = this->s;
-      if (st.cur_ == st.end_) {
-        st.set_view();
-        st.end_task_fill();
-        if (st.cur_ == st.end_) return {nullptr, st.child_->failure};
+      if (s.cur_ == s.end_) {
+        s.set_view();
+        s.end_task_fill();
+        if (s.cur_ == s.end_) return {nullptr, s.child_->failure};
       }
-      return {st.take_one(), {}};
+      return {s.take_one(), {}};
     }
   };
 
-  [[nodiscard]] next_awaiter next() { return {{*this}}; }
-  [[nodiscard]] try_awaiter try_next() { return {{*this}}; }
+  [[nodiscard]] next_awaiter<T>& next() { return *this; }
+  [[nodiscard]] try_awaiter try_next() { return {*this}; }
 
   /// Where the next element is made again from. Only between calls. Some hundred nanoseconds; bytes grow with the plan
   /// and its nondeterministic choices, not with buffers.
   checkpoint position() {
     position_writer w;
     stream_base::position(w);
-    return {run_ ? run_->seal(w.bytes()) : w.bytes()};
+    return {this->run_ ? this->run_->seal(w.bytes()) : w.bytes()};
   }
   using stream_base::position;
 
   /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
-  void request_stop() noexcept { if (run_) run_->request_stop(); }
-
- private:
-  T* take_one() {
-    T* p = std::launder(reinterpret_cast<T*>(cur_));
-    cur_ += sizeof(T);
-    return p;
-  }
-  /// Takes up the view after a fill. False at the end; throws where a task asked and the stage failed.
-  bool view_after_fill() {
-    set_view();
-    bool for_task = child_->waiter->catching;
-    if (for_task) end_task_fill();
-    if (cur_ != end_) return true;
-    if (for_task) throw_if_failed();
-    return false;
-  }
+  void request_stop() noexcept { if (this->run_) this->run_->request_stop(); }
 };
 
 /// The promise of a user's stage.

@@ -18,6 +18,8 @@
 
 namespace sluice {
 
+class stream_base;
+
 /// What a run's root stream keeps alive: the plan, the environment, whatever works ahead. See pipeline/iterate.hpp.
 class run_base {
  public:
@@ -27,6 +29,8 @@ class run_base {
   virtual std::string seal(std::string position) const = 0;
   /// Calls `done` (any thread) once nothing of the run is alive but its root.
   virtual void when_drained(void (*done)(void*) noexcept, void* argument) noexcept = 0;
+  /// For a stream whose tree is lent to somebody (pipeline/loan.hpp): it is `to` from now on, or null: it is gone.
+  virtual void owner_moved(stream_base* to) noexcept { (void)to; }
 };
 
 class stream_base {
@@ -125,10 +129,14 @@ class stream_base {
     if (!c->handed_.size()) [[unlikely]] return set_no_view();
     cur_ = c->handed_.data();
     end_ = cur_ + std::size_t{c->handed_.size()} * element_bytes_;
-    fetched_ += asked_skip_ - c->skip_ + c->handed_.size();
-    asked_skip_ = c->skip_;
+    took_up(c->handed_.size());
     view_owner_ = c->handed_.owner();
     c->handed_ = block{};
+  }
+  /// Counts n elements handed over, and those passed over before them.
+  void took_up(std::uint32_t n) {
+    fetched_ += asked_skip_ - child_->skip_ + n;
+    asked_skip_ = child_->skip_;
   }
   void set_no_view();
   /// After a fill that gave nothing: throws where the stage failed (a task asked, and took the status upon itself).
