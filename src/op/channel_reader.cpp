@@ -98,7 +98,7 @@ struct unordered_link {
       std::uint64_t first = r.number();
       replay.emplace_back(first, r.number());
     }
-    if (logged % 2) r.fail();
+    if (logged % 2) r.number();   // a choice that was being written down: nobody has its elements yet
   }
   bool may_wait() const { return true; }
 
@@ -117,8 +117,9 @@ struct unordered_link {
 };
 
 erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint32_t slots, std::shared_ptr<run_context> run,
-                               std::shared_ptr<const slot_computation> computation) {
+                               std::shared_ptr<const slot_computation> computation, bool may_drop) {
   pump_options options;
+  options.one_each = may_drop;
   options.computation = std::move(computation);
   options.done = link->done;
   options.replayed = link->replay;
@@ -195,10 +196,10 @@ erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link) {
 }
 
 erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,
-                             std::shared_ptr<const slot_computation> computation) {
+                             std::shared_ptr<const slot_computation> computation, bool may_drop) {
   saved<unordered_link> link;
   link->in = std::move(in);
-  return read_as_finished(out, std::move(link), slots, context.run, std::move(computation));
+  return read_as_finished(out, std::move(link), slots, context.run, std::move(computation), may_drop);
 }
 
 }  // namespace sluice

@@ -45,7 +45,8 @@ class reader_link {
 /// The reading stage of a link.
 erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link);
 
+/// `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
 erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,
-                             std::shared_ptr<const slot_computation> computation);
+                             std::shared_ptr<const slot_computation> computation, bool may_drop);
 
 }  // namespace sluice

@@ -123,9 +123,10 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
     if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, std::move(gate));
     return map_blocks(out, counts, std::move(in), f, std::move(gate));
   }
+  bool skips = gate.skips();
   auto computation = std::make_shared<map_computation>(f, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
-  if (o.order == order::sloppy) return read_unordered(out, context, std::move(in), slots, std::move(computation));
+  if (o.order == order::sloppy) return read_unordered(out, context, std::move(in), slots, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
   auto link = std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
