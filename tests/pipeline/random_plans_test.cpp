@@ -2,6 +2,7 @@
 // Random plans give what plain loops give, from every place in them: the engine's main promise, tried by the thousand.
 //
 // SLUICE_TEST_PLANS=N tries N of each kind; SLUICE_TEST_SEED=S starts at seed S (support/budget.hpp).
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -33,8 +34,23 @@ void try_plans(std::uint64_t count, bool sloppy, const trial_options& o) {
     auto complaint = trial(*p, seed, o, counts);
     if (complaint) FAIL(*complaint << "\nsmaller: " << shrunk(p, seed, o));
   }
+  SUCCEED();
   std::printf("seeds %llu to %llu: %s\n", static_cast<unsigned long long>(first), static_cast<unsigned long long>(seed - 1),
               counts.to_string().c_str());
+}
+
+/// Bytes of the position in the middle of a shuffled stream.
+task<std::size_t> checkpoint_bytes(runtime& rt, std::int64_t buffer_size) {
+  auto ds = range(100'000) | shuffle(buffer_size, {.seed = 3});
+  auto s = ds.iterate(rt);
+  std::size_t bytes = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    auto x = co_await s.next();
+    if (!x) break;
+    if (i % 1000 == 0) s.stage()->env->request_marks();
+    bytes = std::max(bytes, s.position().bytes.size());
+  }
+  co_return bytes;
 }
 
 }  // namespace
@@ -60,6 +76,13 @@ TEST_CASE("random plans give what plain loops give on two workers") {
 TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers") {
   runtime rt({.workers = 2});
   try_plans(plans(40), true, {.on = &rt});
+}
+
+TEST_CASE("a shuffle's checkpoint does not grow with its buffer") {
+  runtime rt({.workers = 1});
+  auto of_ten = sync_wait(rt, checkpoint_bytes(rt, 10)), of_many = sync_wait(rt, checkpoint_bytes(rt, 20'000));
+  CHECK(of_many <= of_ten + 2);   // two numbers, which may have a digit more
+  CHECK(of_many < 100);
 }
 
 }  // namespace sluice

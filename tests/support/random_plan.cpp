@@ -20,7 +20,7 @@ constexpr std::array<const char*, kVerbs> kNames = {
     "skip",         "repeat",            "repeat_forever",  "batch_folded",       "batch_rows",
     "shuffle",      "shuffle_same",      "prefetch",        "flat_map",           "interleave",
     "interleave_parallel", "stage_opaque", "stage_stateless", "stage_saved",      "stage_committing",
-    "stage_committing_source_like", "sloppy_interleave", "sloppy_interleave_parallel", "sloppy_map", "sloppy_map_awaiting"};
+    "stage_stuttering", "map_failing", "map_failing_parallel", "map_failing_awaiting", "filter_failing", "sloppy_interleave", "sloppy_interleave_parallel", "sloppy_map", "sloppy_map_awaiting", "sloppy_map_failing"};
 
 // --- Users' coroutines, one for each way to be resumed. ---
 
@@ -105,6 +105,21 @@ task<int64> late_affine(int64 x, std::uint64_t b) {
   co_return result;
 }
 
+int64 fallible_affine(int64 x, std::uint64_t b) {
+  if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
+  return affine(x, b);
+}
+bool fallible_is_kept(int64 x, std::uint64_t b) {
+  if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
+  return is_kept(x, b);
+}
+task<int64> late_fallible_affine(int64 x, std::uint64_t b) {
+  auto late = late_affine(x, b);
+  int64 result = co_await late;
+  if (is_bad(x, b)) co_await fail(data_loss_error("a bad element"));
+  co_return result;
+}
+
 int64 folded(const batched<int64>& rows) {
   int64 all = rows.size();
   for (int64 x : rows.values()) all = added(times(all, 5), x);
@@ -133,6 +148,7 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
   std::uint64_t b = p.b;
   auto compute = [b](int64 x) { return affine(x, b); };
   auto await = [b](int64 x) { return late_affine(x, b); };
+  auto fallible = [b](int64 x) { return fallible_affine(x, b); };
   auto open_inner = [inner = p.inner](int64 x) { return build(*inner, x); };
   switch (p.op) {
     case verb::map: return in | map(compute);
@@ -162,8 +178,13 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
     case verb::stage_stateless: return in | transform([](stream<int64> s) { return expanded(stateless(), std::move(s)); });
     case verb::stage_saved: return in | transform([](stream<int64> s) { return summed(saved<running>(), std::move(s)); });
     case verb::stage_committing: return in | transform([](stream<int64> s) { return paired(saved<running>(), std::move(s)); });
-    case verb::stage_committing_source_like:
+    case verb::stage_stuttering:
       return in | transform([](stream<int64> s) { return stuttered(saved<running>(), std::move(s)); });
+    case verb::map_failing: return in | map(fallible);
+    case verb::map_failing_parallel: return in | map(fallible, {.parallelism = p.a});
+    case verb::map_failing_awaiting: return in | map([b](int64 x) { return late_fallible_affine(x, b); }, {.parallelism = p.a});
+    case verb::filter_failing: return in | filter([b](int64 x) { return fallible_is_kept(x, b); });
+    case verb::sloppy_map_failing: return in | map(fallible, {.parallelism = p.a, .order = order::sloppy});
     case verb::sloppy_map: return in | map(compute, {.parallelism = p.a, .order = order::sloppy});
     default: return in | map(await, {.parallelism = p.a, .order = order::sloppy});
   }
@@ -189,7 +210,7 @@ std::int64_t random_size(random_numbers& random, verb v) {
 plan_ptr source(random_numbers& random, bool inner) {
   plan_description p;
   p.op = static_cast<verb>(random.below(kSources));
-  p.a = static_cast<int64>(random.below(inner ? 7 : 30));
+  p.a = static_cast<int64>(random.below(inner ? 7 : random.below(8) ? 30 : 250));
   return std::make_shared<plan_description>(std::move(p));
 }
 
@@ -230,6 +251,17 @@ bool is_sloppy(const plan_description& p) {
   return (p.in && is_sloppy(*p.in)) || (p.inner && is_sloppy(*p.inner));
 }
 
+bool meets_bad_elements(const plan_description& p) {
+  switch (p.op) {
+    case verb::map_failing:
+    case verb::map_failing_parallel:
+    case verb::map_failing_awaiting:
+    case verb::filter_failing:
+    case verb::sloppy_map_failing: return true;
+    default: return (p.in && meets_bad_elements(*p.in)) || (p.inner && meets_bad_elements(*p.inner));
+  }
+}
+
 random_numbers::random_numbers(std::uint64_t seed) : seed_(mix(seed)) {}
 std::uint64_t random_numbers::below(std::uint64_t n) { return draw(seed_, drawn_++, n); }
 
@@ -238,10 +270,10 @@ plan_ptr random_plan(random_numbers& random, random_plan_options o) {
   if (!o.sloppy) return chain(random, 1 + static_cast<int>(random.below(depth)), false);
   constexpr std::array kAbove = {verb::map,      verb::filter,       verb::stage_stateless,      verb::prefetch,
                                  verb::map_parallel, verb::map_awaiting, verb::map_awaiting_parallel, verb::sloppy_map,
-                                 verb::sloppy_map_awaiting, verb::sloppy_interleave_parallel};
+                                 verb::sloppy_map_awaiting, verb::sloppy_interleave_parallel, verb::map_failing, verb::sloppy_map_failing};
   plan_ptr p = chain(random, static_cast<int>(random.below(2)), false);
   constexpr std::array kFirst = {verb::sloppy_interleave, verb::sloppy_interleave_parallel, verb::sloppy_map,
-                                 verb::sloppy_map_awaiting};
+                                 verb::sloppy_map_awaiting, verb::sloppy_map_failing};
   p = stage_above(random, kFirst[random.below(kFirst.size())], std::move(p), static_cast<int>(random.below(3)));
   for (std::uint64_t left = random.below(depth - 1); left; --left)
     p = stage_above(random, kAbove[random.below(kAbove.size())], std::move(p), 0);
@@ -261,6 +293,7 @@ std::int64_t times(std::int64_t x, std::int64_t y) {
 }
 std::int64_t affine(std::int64_t x, std::uint64_t b) { return added(times(x, 3), static_cast<std::int64_t>(b)); }
 bool is_kept(std::int64_t x, std::uint64_t b) { return mix(static_cast<std::uint64_t>(x) ^ b) % 3 != 0; }
+bool is_bad(std::int64_t x, std::uint64_t b) { return mix(static_cast<std::uint64_t>(x) + b) % 5 == 0; }
 std::int64_t source_element(std::int64_t index, std::int64_t opened_for) { return added(index, times(opened_for % 1000003, 17)); }
 
 }  // namespace sluice::test

@@ -44,15 +44,20 @@ enum class verb : std::uint8_t {
   stage_stateless,
   stage_saved,
   stage_committing,
-  stage_committing_source_like,
+  stage_stuttering,
+  map_failing,  ///< these meet bad elements; a plan with one of them is run under error_policy::skip
+  map_failing_parallel,
+  map_failing_awaiting,
+  filter_failing,
   sloppy_interleave,
   sloppy_interleave_parallel,
   sloppy_map,
   sloppy_map_awaiting,
+  sloppy_map_failing,
 };
 inline constexpr int kSources = static_cast<int>(verb::map);
 inline constexpr int kDeterministic = static_cast<int>(verb::sloppy_interleave);
-inline constexpr int kVerbs = static_cast<int>(verb::sloppy_map_awaiting) + 1;
+inline constexpr int kVerbs = static_cast<int>(verb::sloppy_map_failing) + 1;
 const char* to_string(verb v);
 
 struct plan_description;
@@ -76,6 +81,8 @@ struct plan_description {
 std::string describe(const plan_description& p);
 /// Does the order of its elements depend on timing?
 bool is_sloppy(const plan_description& p);
+/// Are some of its elements bad?
+bool meets_bad_elements(const plan_description& p);
 
 /// A stream of numbers that its seed fixes on every platform.
 class random_numbers {
@@ -100,6 +107,7 @@ dataset<std::int64_t> build(const plan_description& p, std::int64_t opened_for =
 // What the stages compute, for both.
 std::int64_t affine(std::int64_t x, std::uint64_t b);
 bool is_kept(std::int64_t x, std::uint64_t b);
+bool is_bad(std::int64_t x, std::uint64_t b);
 std::int64_t source_element(std::int64_t index, std::int64_t opened_for);
 std::int64_t added(std::int64_t x, std::int64_t y);
 std::int64_t times(std::int64_t x, std::int64_t y);

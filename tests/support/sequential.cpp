@@ -64,6 +64,15 @@ class evaluation {
         case verb::filter:
           if (is_kept(x, p.b)) out.push_back(x);
           break;
+        case verb::filter_failing:
+          if (!is_bad(x, p.b) && is_kept(x, p.b)) out.push_back(x);
+          break;
+        case verb::map_failing:
+        case verb::map_failing_parallel:
+        case verb::map_failing_awaiting:
+        case verb::sloppy_map_failing:
+          if (!is_bad(x, p.b)) out.push_back(affine(x, p.b));
+          break;
         case verb::prefetch: out.push_back(x); break;
         case verb::stage_opaque:
           out.push_back(added(x, previous));
@@ -79,7 +88,7 @@ class evaluation {
         case verb::stage_committing:
           if (i % 2 == 0) out.push_back(added(added(times(x, 31), i + 1 < in.size() ? in[i + 1] : -1), ++count));
           break;
-        case verb::stage_committing_source_like:
+        case verb::stage_stuttering:
           for (int64 k = 1; k <= (x & 1) + 1; ++k) out.push_back(added(x, k));
           break;
         default: out.push_back(affine(x, p.b));
