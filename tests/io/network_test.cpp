@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
+
 #include "io/net/asio_network.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
@@ -62,7 +64,7 @@ task<> receive_all(connection& c, std::string& got) {
     got.append(room.data(), n);
   }
 }
-task<> call(network& net, std::string address, std::size_t bytes, int& equal) {
+task<> call(network& net, std::string address, std::size_t bytes, std::atomic<int>& equal) {
   auto c = co_await net.connect(address);
   std::string text = message(bytes), got;
   environment* env = co_await this_environment();
@@ -75,13 +77,13 @@ task<> call(network& net, std::string address, std::size_t bytes, int& equal) {
 task<int> several_calls(network& net, int calls, std::size_t bytes) {
   std::string anywhere = "127.0.0.1:0";
   auto door = co_await net.listen(anywhere);
-  int equal = 0;
+  std::atomic<int> equal{0};
   environment* env = co_await this_environment();
   scope s(*env);
   s.spawn(serve(s, *door, calls));
   for (int i = 0; i < calls; ++i) s.spawn(call(net, door->address(), bytes + static_cast<std::size_t>(i), equal));
   co_await s.join();
-  co_return equal;
+  co_return equal.load();
 }
 task<> connect_to(network& net, std::string address) {
   auto c = co_await net.connect(address);

@@ -56,7 +56,7 @@ TEST_CASE("a runtime runs tasks on its workers and gives their values and errors
 }
 
 TEST_CASE("real sleeps wake in order of their due times, and not early", "[runtime]") {
-  runtime rt({.workers = 2});
+  runtime rt({.workers = 1});   // so that the order needs no lock
   auto nap = [](duration d, std::vector<int>& order, int name) -> task<> {
     co_await sleep_for(d);
     order.push_back(name);

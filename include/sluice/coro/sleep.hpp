@@ -49,14 +49,23 @@ class [[nodiscard]] sleep_until : timer_node {
   static constexpr std::uint8_t kSuspended = 1, kFired = 2, kStopped = 4, kOver = 8;
 
   std::coroutine_handle<> settle() noexcept {
-    auto before = state_.fetch_or(kSuspended, std::memory_order_acq_rel);
-    if (before & kFired) return state_.fetch_or(kOver, std::memory_order_relaxed), handle_;
-    if ((before & kStopped) && promise_->env->time->cancel(*this)) {
-      state_.fetch_or(kOver, std::memory_order_relaxed);
-      return unwind(promise_, cancelled_error());
+    std::coroutine_handle<> me = handle_;
+    for (auto seen = state_.load(std::memory_order_acquire);;) {
+      if (seen & kFired) return mark_over(), me;
+      if (seen & kStopped) return settle_stopped();
+      // From a successful exchange on, the frame may be resumed and gone.
+      if (state_.compare_exchange_weak(seen, kSuspended, std::memory_order_acq_rel)) return std::noop_coroutine();
     }
+  }
+  std::coroutine_handle<> settle_stopped() noexcept {
+    std::coroutine_handle<> me = handle_;
+    if (promise_->env->time->cancel(*this)) return mark_over(), unwind(promise_, cancelled_error());
+    // The timer is firing: if it is through, it left us the wake; if it is not, it will see that we are suspended.
+    auto before = state_.fetch_or(kSuspended, std::memory_order_acq_rel);
+    if (before & kFired) return mark_over(), me;
     return std::noop_coroutine();
   }
+  void mark_over() noexcept { state_.fetch_or(kOver, std::memory_order_relaxed); }   // nobody else looks any more
   static void on_timer(timer_node& node) noexcept {
     auto& me = static_cast<sleep_until&>(node);
     executor* exec = me.promise_->env->exec;
