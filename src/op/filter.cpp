@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/filter.hpp"
 
+#include <algorithm>
+
 #include "op/engine.hpp"
 
 namespace sluice {
@@ -10,25 +12,27 @@ namespace {
 // nobody else knows which there are.
 erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
-  if (gate.skips()) in.may_go_back();
+  bool skips = gate.skips();
+  if (skips) in.may_go_back();
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
     while (b) {
-      predicate_function::outcome k = keep.keep(b);
-      if (k.why.ok()) {
-        if (gate.skips()) in.hold_nothing();
-        if (k.kept) co_yield b.first(k.kept);
-        break;
+      // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
+      block whole = b, part = b.first(std::min(b.size(), out.ask()));
+      predicate_function::outcome k = keep.keep(part);
+      block kept = part.first(k.kept);
+      std::uint32_t seen = k.seen;
+      if (!k.why.ok()) {
+        status why = gate.refuse(std::move(k.why));
+        if (!why.ok()) {
+          out.hold(kept);
+          co_await fail(std::move(why));
+        }
+        ++seen;
       }
-      status why = gate.refuse(std::move(k.why));
-      block kept = b.first(k.kept);
-      if (!why.ok()) {
-        out.hold(kept);
-        co_await fail(std::move(why));
-      }
-      block whole = b;
-      in.hold_from(in.consumed() - (b.size() - k.seen - 1));   // a resume makes the rest of this view again
-      if (k.kept) co_yield kept;
-      b = tail_of(whole, k.seen + 1);
+      if (skips) in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
+      if (kept) co_yield kept;
+      if (seen == whole.size()) break;
+      b = tail_of(whole, seen);
     }
   }
 }

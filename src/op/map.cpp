@@ -23,23 +23,24 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
   // Elements to be passed over are asked for only where they have to be computed: else the request carries them up.
   while (auto b = co_await in.next_block({0, skips ? out.ask() : out.wanted(), out.wanted_bytes()})) {
     while (b) {
-      void* to = f.in_place ? b.data() : out.room(b.size());
-      applied a = f.apply(b, to);
-      block made = f.in_place ? b.first(a.done) : out.made(a.done);
-      if (a.why.ok()) {
-        if (skips) in.hold_nothing();
-        co_yield made;
-        break;
+      // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
+      block whole = b, part = b.first(std::min(b.size(), out.ask()));
+      void* to = f.in_place ? part.data() : out.room(part.size());
+      applied a = f.apply(part, to);
+      block made = f.in_place ? part.first(a.done) : out.made(a.done);
+      std::uint32_t seen = a.done;
+      if (!a.why.ok()) {
+        status why = gate.refuse(a.why);
+        if (!why.ok()) {
+          out.hold(made);
+          co_await fail(std::move(why));
+        }
+        ++seen;
       }
-      status why = gate.refuse(a.why);
-      if (!why.ok()) {
-        out.hold(made);
-        co_await fail(std::move(why));
-      }
-      in.hold_from(in.consumed() - (b.size() - a.done - 1));   // a resume makes the rest of this view again
-      block whole = b;
+      if (skips) in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
       if (made) co_yield made;
-      b = tail_of(whole, a.done + 1);
+      if (seen == whole.size()) break;
+      b = tail_of(whole, seen);
     }
   }
 }
