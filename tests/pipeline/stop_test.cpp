@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that are stopped or dropped at a random moment leave nothing behind: no task, no open file, no charged byte.
+//
+// Every seed is a plan, over files or numbers, and a moment. SLUICE_TEST_SEED=S starts at seed S (support/budget.hpp).
+#include <atomic>
+#include <filesystem>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "io/temporary_folder.hpp"
+#include "pipeline/file_world.hpp"
+#include "pipeline/outcome.hpp"
+#include "sluice/coro/resume_on.hpp"
+#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/when_all.hpp"
+#include "sluice/format/tfrecord.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/sluice.hpp"
+#include "support/budget.hpp"
+#include "support/random_plan.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace testing;
+using int64 = std::int64_t;
+using int64s = std::vector<int64>;
+using test::random_numbers;
+
+// --- Files and plans over them --------------------------------------------------------------------------------------
+
+constexpr int kFiles = 5;
+constexpr int64 kRecords = 60;
+
+std::string file_name(int i) { return "part-" + std::to_string(i); }
+/// Records with numbers in them; in one file of the five a record is damaged.
+std::string file_bytes(int i) {
+  std::string bytes;
+  for (int64 k = 0; k != kRecords; ++k) append_tfrecord(bytes, std::to_string(i * kRecords + k) + std::string(static_cast<std::size_t>(k), ' '));
+  if (i == 3) bytes[bytes.size() / 2] ^= 1;
+  return bytes;
+}
+int64 number_in(const record& r) { return std::stoll(std::string(r.view())); }
+
+task<int64> slow(int64 x) {
+  co_await sleep_for(std::chrono::microseconds(x % 300));
+  co_return x;
+}
+stream<int64> twice(stream<int64> in) {
+  while (auto x = co_await in.next()) {
+    int64 y = *x;
+    co_yield y;
+    co_yield y;
+  }
+}
+dataset<int64> pair_from(int64 x) { return range(x + 2, {.start = x}); }
+
+struct random_run {
+  dataset<int64> ds = range(0);
+  bool sloppy = false;
+};
+
+dataset<int64> with_random_stage(dataset<int64> in, random_numbers& r, bool& sloppy) {
+  auto n = static_cast<int64>(1 + r.below(5));
+  switch (r.below(13)) {
+    case 0: return in | map([](int64 x) { return x + 1; });
+    case 1: return in | map([](int64 x) { return x + 1; }, {.parallelism = n});
+    case 2: return in | map(slow);
+    case 3: return in | map(slow, {.parallelism = n});
+    case 4: return in | filter([](int64 x) { return x % 3 != 0; });
+    case 5: return in | shuffle(n * 7, {.seed = 3});
+    case 6: return in | batch(n) | unbatch();
+    case 7: return in | prefetch(n);
+    case 8: return in | flat_map(pair_from);
+    case 9: return in | interleave(pair_from, {.cycle_length = n, .parallelism = n});
+    case 10: return in | transform(twice);
+    case 11: return in | repeat(2);
+    default: sloppy = true; return in | map(slow, {.parallelism = n, .order = order::sloppy});
+  }
+}
+
+random_run random_run_over(const std::string& pattern, random_numbers& r) {
+  random_run made;
+  interleave_options o;
+  o.cycle_length = static_cast<int64>(1 + r.below(4));
+  o.block_length = static_cast<int64>(1 + r.below(3));
+  o.parallelism = static_cast<int64>(1 + r.below(4));
+  if (r.below(3) == 0) o.order = order::sloppy;
+  made.sloppy = o.order == order::sloppy;
+  byte_size small_reads = 4096;
+  made.ds = list_files(pattern) | interleave(tfrecord({.read_bytes = small_reads}), o) | map(number_in);
+  for (std::uint64_t stages = r.below(4); stages; --stages) made.ds = with_random_stage(made.ds, r, made.sloppy);
+  return made;
+}
+
+// --- One run, ended early -------------------------------------------------------------------------------------------
+
+/// When and how.
+struct moment {
+  std::uint64_t yields = 0;              ///< of the stopper …
+  duration sleeps{0};                    ///< … who then sleeps so long
+  bool stops = true;                     ///< and then requests a stop
+  std::size_t drops_after = ~std::size_t{0};
+  bool cleans_up = true;                 ///< else the stream is only dropped
+  iterate_options options;
+};
+
+moment random_moment(random_numbers& r) {
+  moment m;
+  m.stops = r.below(3) != 0;
+  m.yields = r.below(200);
+  if (r.below(2)) m.sleeps = std::chrono::microseconds(r.below(20'000));
+  if (!m.stops || r.below(3) == 0) m.drops_after = r.below(80);
+  m.cleans_up = r.below(2) != 0;
+  m.options.seed = 1;
+  if (r.below(2)) m.options.on_error = error_policy::skip;
+  return m;
+}
+
+struct remains {
+  int64s elements;
+  status why;
+  std::size_t live_tasks = 0;
+};
+
+task<void> consume(stream<int64>& s, const moment& m, remains& got) {
+  while (got.elements.size() < m.drops_after) {
+    auto x = co_await s.try_next();
+    got.why = x.why;
+    if (!x) break;
+    got.elements.push_back(*x);
+  }
+}
+
+task<void> stop_later(std::shared_ptr<run_base> run, const moment& m) {
+  for (std::uint64_t i = 0; i != m.yields; ++i) co_await yield_now();
+  co_await sleep_for(m.sleeps);
+  if (m.stops) run->request_stop();
+}
+
+task<void> run_until(runtime& rt, const dataset<int64>& ds, const moment& m, remains& got) {
+  stream<int64> s = ds.iterate(rt, m.options);
+  std::shared_ptr<run_context> run = s.stage()->env->run->shared_from_this();
+  auto consuming = consume(s, m, got);
+  auto stopping = stop_later(s.shared_run(), m);
+  auto both = when_all(std::move(consuming), std::move(stopping));
+  co_await both;
+  if (m.cleans_up) {
+    auto end = cleanup(std::move(s));
+    co_await end;
+  } else {
+    s.close();
+    co_await sleep_for(std::chrono::hours(1));   // virtual: whatever can still run has run
+  }
+  got.live_tasks = run->live_tasks();
+}
+
+bool begins_with(const int64s& all, const int64s& front) {
+  return front.size() <= all.size() && std::equal(front.begin(), front.end(), all.begin());
+}
+
+/// Ends the run at its moment in one world, and lets it go to its end in another: what was given first is the same.
+/// True: it was ended before its end.
+bool check_moment(const random_run& r, const moment& m, std::uint64_t seed, bool has_files) {
+  auto filled = [&](file_world& w) {
+    for (int i = 0; has_files && i != kFiles; ++i) w.files->put(file_name(i), file_bytes(i));
+  };
+  remains got;
+  {
+    file_world w(seed);
+    filled(w);
+    sync_wait(w.rt, run_until(w.rt, r.ds, m, got));
+    CHECK(got.live_tasks == 0);
+    CHECK(w.files->files_open() == 0);
+    CHECK(w.rt.ledger().used_bytes() == 0);
+  }
+  bool expected_end = got.why.ok() || got.why.code() == status_code::data_loss || (m.stops && got.why.code() == status_code::cancelled);
+  CHECK(expected_end);
+  bool early = got.why.code() == status_code::cancelled || got.elements.size() == m.drops_after;
+  if (r.sloppy) return early;
+  moment whole = m;
+  whole.stops = false;
+  whole.drops_after = ~std::size_t{0};
+  remains all;
+  file_world w(seed + 1);
+  filled(w);
+  sync_wait(w.rt, run_until(w.rt, r.ds, whole, all));
+  CHECK(begins_with(all.elements, got.elements));
+  return early;
+}
+
+}  // namespace
+
+TEST_CASE("a run over files that is stopped or dropped at a random moment leaves nothing behind, in a simulation") {
+  std::uint64_t first = test::first_seed(), count = test::cases(1000), early = 0;
+  for (std::uint64_t seed = first; seed != first + count; ++seed) {
+    random_numbers r(seed);
+    random_run run = random_run_over("part-*", r);
+    moment m = random_moment(r);
+    CAPTURE(seed, plan_text(*run.ds.plan()), m.yields, m.sleeps.count(), m.stops, m.drops_after, m.cleans_up);
+    early += check_moment(run, m, seed, true);
+  }
+  CHECK(early > count / 2);   // else the moments are badly drawn
+}
+
+TEST_CASE("a random plan that is stopped or dropped at a random moment leaves nothing behind, in a simulation") {
+  std::uint64_t first = test::first_seed(), count = test::cases(1000), early = 0;
+  for (std::uint64_t seed = first; seed != first + count; ++seed) {
+    random_numbers r(seed);
+    bool sloppy = r.below(3) == 0;
+    test::plan_ptr p = test::random_plan(r, {.depth = 6, .sloppy = sloppy});
+    random_run run{test::build(*p), sloppy};
+    moment m = random_moment(r);
+    m.yields %= 40;   // numbers are made sooner than read
+    m.sleeps /= 100;
+    if (m.drops_after > 500) m.drops_after = 500;   // some of these plans are very long
+    run.sloppy = true;                              // and are compared with loops elsewhere
+    CAPTURE(seed, test::describe(*p), m.yields, m.sleeps.count(), m.stops, m.drops_after, m.cleans_up);
+    early += check_moment(run, m, seed, false);
+  }
+  CHECK(early > count / 5);
+}
+
+// --- Real threads and files -----------------------------------------------------------------------------------------
+
+namespace {
+
+std::size_t open_descriptors() {
+  std::size_t n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
+  return n;
+}
+
+struct watched {
+  std::atomic<std::size_t> taken{0};
+  std::atomic<bool> over{false};
+  std::shared_ptr<run_base> run;
+  std::shared_ptr<run_context> context;
+};
+
+task<void> consume_watched(stream<int64> s, const moment& m, watched& w, remains& got) {
+  while (got.elements.size() < m.drops_after) {
+    auto x = co_await s.try_next();
+    got.why = x.why;
+    if (!x) break;
+    got.elements.push_back(*x);
+    w.taken.store(got.elements.size(), std::memory_order_relaxed);
+  }
+  w.over = true;
+  if (m.cleans_up) {
+    auto end = cleanup(std::move(s));
+    co_await end;
+  }
+}
+
+/// False: tasks of the run are still alive after a minute.
+bool idle_in_time(run_context& run) {
+  std::binary_semaphore idle(0);
+  run.when_idle([](void* s) noexcept { static_cast<std::binary_semaphore*>(s)->release(); }, &idle);
+  if (idle.try_acquire_for(std::chrono::minutes(1))) return true;
+  std::abort();   // the semaphore is still known to the run
+}
+
+}  // namespace
+
+TEST_CASE("a run that is stopped or dropped at a random moment leaves nothing behind, on two workers") {
+  temporary_folder folder;
+  for (int i = 0; i != kFiles; ++i) folder.write(file_name(i), file_bytes(i));
+  runtime rt({.workers = 2});
+  std::size_t descriptors = 0;
+  std::uint64_t first = test::first_seed(), count = test::cases(100);
+  for (std::uint64_t seed = first; seed != first + count; ++seed) {
+    random_numbers r(seed);
+    random_run plan = random_run_over(folder.path("part-*"), r);
+    moment m = random_moment(r);
+    CAPTURE(seed, plan_text(*plan.ds.plan()), m.stops, m.drops_after, m.cleans_up);
+    watched w;
+    remains got;
+    stream<int64> s = plan.ds.iterate(rt, m.options);
+    w.run = s.shared_run();
+    w.context = s.stage()->env->run->shared_from_this();
+    std::size_t stops_after = m.stops ? m.yields : ~std::size_t{0};
+    std::thread stopper([&] {
+      while (w.taken.load(std::memory_order_relaxed) < stops_after && !w.over) std::this_thread::yield();
+      if (m.stops) w.run->request_stop();
+    });
+    sync_wait(rt, consume_watched(std::move(s), m, w, got));
+    stopper.join();
+    w.run.reset();
+    REQUIRE(idle_in_time(*w.context));
+    CHECK(rt.ledger().used_bytes() == 0);
+    bool expected_end = got.why.ok() || got.why.code() == status_code::data_loss || (m.stops && got.why.code() == status_code::cancelled);
+    CHECK(expected_end);
+    if (seed == first) descriptors = open_descriptors();   // the back end has opened what it keeps
+    else CHECK(open_descriptors() == descriptors);
+  }
+}
+
+// --- Where it waits -------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What a consumer is told when the run is stopped after a second, and when that was.
+struct stopped { status why; duration at{0}; std::size_t elements = 0; };
+
+task<void> consume_until_stopped(runtime& rt, stream<int64>& s, stopped& got) {
+  for (;;) {
+    auto x = co_await s.try_next();
+    got.why = x.why;
+    if (!x) break;
+    ++got.elements;
+  }
+  got.at = rt.time().now().time_since_epoch();
+}
+task<void> stop_after_a_second(runtime& rt, const dataset<int64>& ds, stopped& got) {
+  stream<int64> s = ds.iterate(rt);
+  moment m;
+  m.sleeps = std::chrono::seconds(1);
+  auto consuming = consume_until_stopped(rt, s, got);
+  auto stopping = stop_later(s.shared_run(), m);
+  auto both = when_all(std::move(consuming), std::move(stopping));
+  co_await both;
+  auto end = cleanup(std::move(s));
+  co_await end;
+}
+
+task<int64> sleeps_for_an_hour(int64 x) {
+  co_await sleep_for(std::chrono::hours(1));
+  co_return x;
+}
+
+void check_stops_at_once(const dataset<int64>& ds, simulated_io behaviour) {
+  simulation world(1);
+  runtime rt(world, {.workers = 2});
+  auto made = std::make_unique<simulated_file_system>(world, behaviour);
+  simulated_file_system& files = *made;
+  for (int i = 0; i != kFiles; ++i) files.put(file_name(i), file_bytes(0));
+  set_files(rt, std::move(made));
+  stopped got;
+  sync_wait(rt, stop_after_a_second(rt, ds, got));
+  CAPTURE(plan_text(*ds.plan()), got.why.to_string(), got.elements);
+  CHECK(got.why.code() == status_code::cancelled);
+  CHECK(got.at == std::chrono::seconds(1));
+  CHECK(files.files_open() == 0);
+  CHECK(rt.ledger().used_bytes() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a stop ends an open, a read and a listing that would take long") {
+  simulated_io slow_io;
+  slow_io.delay_min = slow_io.delay_max = std::chrono::minutes(1);
+  slow_io.page_cache_hits = 0;
+  simulated_io slow_reads = slow_io;
+  slow_reads.delay_min = std::chrono::milliseconds(0);
+  for (const simulated_io& behaviour : {slow_io, slow_reads}) {
+    check_stops_at_once(tfrecord("part-0") | map(number_in), behaviour);
+    check_stops_at_once(tfrecord("part-0") | map(number_in) | prefetch(2), behaviour);
+    check_stops_at_once(list_files("part-*") | interleave(tfrecord, {.cycle_length = 3}) | map(number_in), behaviour);
+    check_stops_at_once(list_files("part-*") | interleave(tfrecord, {.cycle_length = 3, .parallelism = 3}) | map(number_in), behaviour);
+    check_stops_at_once(list_files("part-*") | interleave(tfrecord, {.cycle_length = 3, .parallelism = 3, .order = order::sloppy}) | map(number_in), behaviour);
+  }
+}
+
+TEST_CASE("a stop ends functions that sleep") {
+  check_stops_at_once(range(10) | map(sleeps_for_an_hour), {});
+  check_stops_at_once(range(10) | map(sleeps_for_an_hour, {.parallelism = 4}), {});
+  check_stops_at_once(range(10) | map(sleeps_for_an_hour, {.parallelism = 4, .order = order::sloppy}), {});
+  check_stops_at_once(range(10) | map(sleeps_for_an_hour) | shuffle(4) | batch(2) | unbatch() | prefetch(1), {});
+  check_stops_at_once(range(3) | interleave([](int64 x) { return range(x + 1) | map(sleeps_for_an_hour); }, {.cycle_length = 2, .parallelism = 2}), {});
+}
+
+}  // namespace sluice
