@@ -98,6 +98,48 @@ template <class Sink> bool read_feature(std::string_view feature, Sink& sink) {
   return true;
 }
 
+/// A length of one or two bytes that is all there is to `end`: of the outer messages of nearly every entry.
+inline bool passes_length_to(const char*& p, const char* end) noexcept {
+  const auto rest = end - p;
+  if (rest < 2) return false;
+  const auto low = static_cast<unsigned char>(p[0]), high = static_cast<unsigned char>(p[1]);
+  if (low < 0x80) return low == rest - 1 ? (++p, true) : false;
+  if (high >= 0x80 || ((high << 7) | (low & 0x7f)) != rest - 2) return false;
+  p += 2;
+  return true;
+}
+
+/// read_feature for the usual case: one list of one kind; one string, one packed run of floats, one number. A third of
+/// the time of the general walk. False, and the sink untouched: not the usual case, perhaps damaged.
+template <class Sink> bool read_usual_feature(std::string_view feature, Sink& sink) {
+  const char *p = feature.data(), *end = p + feature.size();
+  if (feature.size() < 4) return false;
+  const char tag = *p++;
+  if (!passes_length_to(p, end) || p == end || *p++ != tag_of(1, kBytes) || !passes_length_to(p, end) || p == end) return false;
+  const auto rest = static_cast<std::size_t>(end - p);
+  if (tag == tag_of(1, kBytes)) {
+    sink.begin(feature_kind::bytes);
+    sink.bytes({p, rest});
+    return true;
+  }
+  if (tag == tag_of(2, kBytes)) {
+    if (rest % 4 != 0) return false;
+    sink.begin(feature_kind::floats);
+    sink.floats(p, rest / 4);
+    return true;
+  }
+  if (tag != tag_of(3, kBytes) || rest > 9) return false;
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i != rest; ++i) {
+    const auto byte = static_cast<unsigned char>(p[i]);
+    value |= std::uint64_t{byte & 0x7fu} << (7 * i);
+    if ((byte < 0x80) != (i + 1 == rest)) return false;   // several numbers, or one cut short
+  }
+  sink.begin(feature_kind::int64s);
+  sink.int64(static_cast<std::int64_t>(value));
+  return true;
+}
+
 /// The key of a map entry, and its value in the usual case of one: key, then value, and no more.
 struct map_entry {
   std::string_view key;
@@ -106,6 +148,17 @@ struct map_entry {
 };
 
 inline bool read_entry(std::string_view bytes, map_entry& entry) {
+  const char *p = bytes.data(), *end = p + bytes.size();
+  if (bytes.size() > 2 && p[0] == tag_of(1, kBytes)) {
+    const auto key_size = static_cast<unsigned char>(p[1]);
+    if (key_size < 0x80 && end - p > 3 + key_size && p[2 + key_size] == tag_of(2, kBytes)) {
+      const char* value = p + 3 + key_size;
+      if (passes_length_to(value, end)) {
+        entry = {{p + 2, key_size}, {value, static_cast<std::size_t>(end - value)}, true};
+        return true;
+      }
+    }
+  }
   wire_reader in(bytes);
   entry = {};
   std::uint32_t tag;
@@ -131,7 +184,7 @@ inline bool read_entry(std::string_view bytes, map_entry& entry) {
 
 /// All values of an entry, merged.
 template <class Sink> bool read_entry_values(std::string_view bytes, const map_entry& entry, Sink& sink) {
-  if (entry.usual) return read_feature(entry.value, sink);
+  if (entry.usual) return read_usual_feature(entry.value, sink) || read_feature(entry.value, sink);
   wire_reader in(bytes);
   while (!in.done()) {
     std::uint32_t tag;

@@ -103,7 +103,10 @@ template <> struct feature_value<float> {
 };
 template <> struct feature_value<std::string> {
   static constexpr auto kind = feature_kind::bytes;
-  static void store(std::string& to, std::string_view from, buffer*) { to.assign(from); }
+  static void store(std::string& to, std::string_view from, buffer*) {
+    if (to.capacity() < from.size()) to = std::string(from);   // a new one costs less than growing one
+    else to.assign(from);
+  }
 };
 template <> struct feature_value<slice> {
   static constexpr auto kind = feature_kind::bytes;
