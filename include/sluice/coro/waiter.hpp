@@ -154,13 +154,12 @@ inline void wake_list::wake_all() noexcept {
   while (waiter* w = first_) {
     first_ = w->next_;
     executor* exec = w->promise_->env->exec;
-    if (w->why_.ok()) {
-      exec->post(w->handle_);
-      continue;
+    std::coroutine_handle<> next = w->handle_;
+    if (!w->why_.ok()) {
+      w->hook_.disarm();   // an unwound frame can lie there longer than the primitive whose mutex the hook takes
+      next = unwind(w->promise_, w->why_);
     }
-    w->hook_.disarm();   // an unwound frame can lie there longer than the primitive whose mutex the hook takes
-    status why = w->why_;
-    exec->post(unwind(w->promise_, std::move(why)));
+    exec->post(next);
   }
   last_ = nullptr;
 }

@@ -68,7 +68,9 @@ class [[nodiscard]] blocking final : blocking_call {
       why = current_exception_status();
     }
     executor* exec = me.env->exec;
-    exec->post(why.ok() ? me.handle_ : unwind(me.promise_, std::move(why)));
+    std::coroutine_handle<> next = me.handle_;
+    if (!why.ok()) next = unwind(me.promise_, std::move(why));
+    exec->post(next);   // a statement of its own: by now nothing here refers to the status or the frame
   }
 
   blocking_service& service_;
