@@ -13,7 +13,8 @@ HEADERS = [
 ]
 DECLARES = re.compile(r"\s*(?:const\s+)?auto\b[^=()]*=\s*co_await\b[^;]*$")
 RULES = [
-    ("co_await inside ?:; write an if", re.compile(r"\?[^;{}?]*\bco_await\b[^;{}]*:|\bco_await\b[^;{}?]*\?[^;{}:]+:(?!:)")),
+    ("co_await inside ?:; write an if", re.compile(r"\?[^;{}?]*\bco_await\b[^;{}]*:|"
+                                                        r"\bco_await\b(?:[^;{}?()]|\((?:[^()]|\([^()]*\))*\))*\?[^;{}:]+:(?!:)")),
     ("co_yield of a braced temporary; name it and move it", re.compile(r"\bco_yield\s+(?:[A-Za-z_][\w:]*(?:<[^;{}()]*>)?)?\s*\{")),
     ("two co_await in one statement", re.compile(r"\bco_await\b[^;{}]*\bco_await\b[^;{}]*;")),
     ("a brace temporary inside a co_await; name the argument and move it",
@@ -101,6 +102,7 @@ auto s = "REQUIRE(co_await x)";
 for (auto& l : split(*r)) co_yield std::move(l);
 co_await a(); co_await b();
 auto b = co_await in.next_block({0, 1});
+auto b = co_await in.next_block({0, flag ? out.a() : out.b(), 3});
 int y = table[i]; if (y) { co_await a(); }
 task<void> t() { auto name = co_await x(); if (name.empty()) { co_return; } }""".splitlines()
 
