@@ -23,7 +23,8 @@ status write_checkpoint(const std::string& path, const std::string& bytes) {
     out << bytes << std::flush;
     if (!out) return errno_error(errno, "cannot write the checkpoint").in_file(partial);
   }
-  return std::rename(partial.c_str(), path.c_str()) == 0 ? status() : errno_error(errno, "cannot rename into place").in_file(path);
+  return std::rename(partial.c_str(), path.c_str()) == 0 ? status()
+                                                         : errno_error(errno, "cannot rename into place").in_file(path);
 }
 
 }  // namespace sluice::cli

@@ -36,13 +36,15 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--workers", t.run.workers, "threads that compute")->check(CLI::Range(1, 1024));
   run->add_option("--io", t.run.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
   run->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
-  run->add_option("--checkpoint", t.run.checkpoint_file, "write the position to this file at the end, or when interrupted");
+  run->add_option("--checkpoint", t.run.checkpoint_file,
+                  "write the position to this file at the end, or when interrupted");
   run->add_option("--resume", t.run.resume_file, "go on where a checkpoint was taken");
   run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
   run->callback([&t] {
     t.verb = [&t] {
       t.run.skip_errors = t.on_error == "skip";
-      if (!t.memory_budget.empty() && (!read_byte_size(t.memory_budget, t.run.memory_budget_bytes) || t.run.memory_budget_bytes <= 0))
+      if (!t.memory_budget.empty() &&
+          (!read_byte_size(t.memory_budget, t.run.memory_budget_bytes) || t.run.memory_budget_bytes <= 0))
         throw misuse("--memory-budget is a size such as 64MiB, not " + t.memory_budget);
       return cli::run(t.run);
     };
@@ -89,27 +91,24 @@ int complain(const char* what, int exit_status) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);   // a reader that went away is told by write(), and ends us quietly
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");
   app.set_version_flag("--version", "sluice " SLUICE_VERSION);
-  app.require_subcommand(0, 1);   // without one we say which there are
+  app.require_subcommand(0, 1);  // without one we say which there are
   add_run(app, t);
   add_readers(app, t);
   add_others(app, t);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {   // --help, --version
+  } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
-  } catch (const CLI::ParseError& e) {
-    return complain(e.what(), kMisuse);
-  }
-  if (!t.verb) return complain("a verb is needed: run, head, cat, verify, explain, ops or sample; --help tells more", kMisuse);
+  } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
+  if (!t.verb)
+    return complain("a verb is needed: run, head, cat, verify, explain, ops or sample; --help tells more", kMisuse);
   try {
     return t.verb();
-  } catch (const misuse& e) {
-    return complain(e.what(), kMisuse);
-  } catch (const std::exception& e) {
+  } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {
     return complain(e.what(), kFailed);
   }
 }

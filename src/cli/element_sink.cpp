@@ -20,7 +20,7 @@ constexpr std::string_view kTfrecord = "tfrecord:";
 class null_sink final : public element_sink {
  public:
   status take(const block&) override { return {}; }
-  std::uint32_t wanted() const override { return 1 << 16; }   // blocks are bounded by their bytes
+  std::uint32_t wanted() const override { return 1 << 16; }  // blocks are bounded by their bytes
 };
 
 /// Written at once after each block, so that a slow pipeline's reader waits for nothing.
@@ -58,17 +58,21 @@ class jsonl_sink final : public element_sink {
 
 class tfrecord_sink final : public element_sink {
  public:
-  tfrecord_sink(std::string path, bool append) : path_(std::move(path)), file_(std::fopen(path_.c_str(), append ? "ab" : "wb")) {
+  tfrecord_sink(std::string path, bool append)
+      : path_(std::move(path)), file_(std::fopen(path_.c_str(), append ? "ab" : "wb")) {
     if (!file_) throw_status(errno_error(errno, "cannot create").in_file(path_));
   }
-  ~tfrecord_sink() override { if (file_) std::fclose(file_); }
+  ~tfrecord_sink() override {
+    if (file_) std::fclose(file_);
+  }
   status take(const block& elements) override {
     for (std::uint32_t i = 0; i != elements.size(); ++i) append_tfrecord(bytes_, elements.type().text(elements.at(i)));
     return bytes_.size() < kWriteBytes ? status() : write_out();
   }
   status finish() override {
     status why = write_out();
-    if (std::fclose(std::exchange(file_, nullptr)) != 0 && why.ok()) why = errno_error(errno, "cannot write").in_file(path_);
+    if (std::fclose(std::exchange(file_, nullptr)) != 0 && why.ok())
+      why = errno_error(errno, "cannot write").in_file(path_);
     return why;
   }
 
@@ -86,9 +90,11 @@ class tfrecord_sink final : public element_sink {
 
 void check_sink(const std::string& output, const element_type& type) {
   if (output == "null" || output == "jsonl") return;
-  if (!absl::StartsWith(output, absl::string_view(kTfrecord.data(), kTfrecord.size())) || output.size() == kTfrecord.size())
+  if (!absl::StartsWith(output, absl::string_view(kTfrecord.data(), kTfrecord.size())) ||
+      output.size() == kTfrecord.size())
     throw misuse(absl::StrCat("--output is null, jsonl or tfrecord:PATH, not ", output));
-  if (!type.text) throw misuse(absl::StrCat("--output ", output, " takes records, lines or strings, and the plan gives ", type.name));
+  if (!type.text)
+    throw misuse(absl::StrCat("--output ", output, " takes records, lines or strings, and the plan gives ", type.name));
 }
 
 std::unique_ptr<element_sink> open_sink(const std::string& output, const element_type& type, bool append) {

@@ -31,7 +31,7 @@ std::string options_text(const node& n) {
 
 int explain(const std::string& text) {
   node_ptr plan = plan_of(text);
-  std::vector<const node*> stages;   // from the last to the source, or to a stage of several inputs, which is one line
+  std::vector<const node*> stages;  // from the last to the source, or to a stage of several inputs, which is one line
   for (const node* n = plan.get();; n = n->inputs[0].get()) {
     stages.push_back(n);
     if (n->op->shape != op_info::stage) break;
@@ -39,8 +39,8 @@ int explain(const std::string& text) {
   std::size_t width = 0;
   for (auto* n : stages) width = std::max(width, stage_text(*n).size());
   for (auto at = stages.rbegin(); at != stages.rend(); ++at)
-    absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), stage_text(**at), (*at)->type->name,
-                 size_text(**at), options_text(**at));
+    absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), stage_text(**at),
+                 (*at)->type->name, size_text(**at), options_text(**at));
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
   return kOk;
 }

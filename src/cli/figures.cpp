@@ -19,7 +19,8 @@ std::string scaled(double n, double step, const char* const* units, std::size_t 
 
 std::string grouped(std::uint64_t n) {
   std::string digits = absl::StrCat(n);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
   return digits;
 }
 
@@ -46,6 +47,8 @@ std::string seconds_text(double seconds) {
   return absl::StrFormat("%d min %d s", whole / 60, whole % 60);
 }
 
-std::string counted(std::uint64_t n, const char* noun) { return absl::StrCat(grouped(n), " ", noun, n == 1 ? "" : "s"); }
+std::string counted(std::uint64_t n, const char* noun) {
+  return absl::StrCat(grouped(n), " ", noun, n == 1 ? "" : "s");
+}
 
 }  // namespace sluice::cli

@@ -16,11 +16,11 @@ namespace {
 
 /// The line of `text` that holds byte `at`, and a caret under it.
 std::string pointed_at(const std::string& text, std::size_t at) {
-  auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;   // npos + 1 is 0
+  auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
   auto end = std::min(text.find('\n', at), text.size());
   std::string blank;
   for (char c : text.substr(begin, at - begin)) {
-    bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;   // of a character of several bytes
+    bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;  // of a character of several bytes
     if (!continues) blank += c == '\t' ? '\t' : ' ';
   }
   return absl::StrCat("  ", text.substr(begin, end - begin), "\n  ", blank, "^");
@@ -68,7 +68,8 @@ node_ptr plan_of(const std::string& text) {
   } catch (const plan_error& e) {
     if (is_file(text))
       throw misuse(absl::StrCat(text, " is a file; the plan that reads it is '", plan_reading(text), "'"));
-    throw misuse(absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, std::min(e.column() - 1, text.size()))));
+    throw misuse(
+        absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, std::min(e.column() - 1, text.size()))));
   }
 }
 

@@ -24,14 +24,18 @@ std::size_t terminal_columns() {
 }  // namespace
 
 progress::progress(const pull_counts& counts, runtime& rt, const node& plan, bool is_shown)
-    : counts_(counts), rt_(rt), total_(cardinality_of(plan)), is_shown_(is_shown), last_(std::chrono::steady_clock::now()) {}
+    : counts_(counts),
+      rt_(rt),
+      total_(cardinality_of(plan)),
+      is_shown_(is_shown),
+      last_(std::chrono::steady_clock::now()) {}
 
 void progress::tick() {
   if (!is_shown_) return;
   auto now = std::chrono::steady_clock::now();
   std::string text = line(std::chrono::duration<double>(now - last_).count());
   last_ = now;
-  if (text.size() > terminal_columns()) text.resize(terminal_columns());   // a line that wraps cannot be written over
+  if (text.size() > terminal_columns()) text.resize(terminal_columns());  // a line that wraps cannot be written over
   std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
   std::fflush(stderr);
 }
@@ -58,7 +62,8 @@ std::string progress::line(double seconds) {
                                   short_bytes(bytes_per_second_), "/s  memory ", memory_size(memory.used_bytes), " of ",
                                   memory_size(memory.budget_bytes));
   if (total_.kind == cardinality::exact && total_.elements > 0)
-    absl::StrAppend(&text, "  ", std::min<std::uint64_t>(100, 100 * elements / static_cast<std::uint64_t>(total_.elements)), "%");
+    absl::StrAppend(&text, "  ",
+                    std::min<std::uint64_t>(100, 100 * elements / static_cast<std::uint64_t>(total_.elements)), "%");
   return text;
 }
 
@@ -67,8 +72,9 @@ std::string final_report(const pull_counts& counts, double seconds, runtime& rt,
   double per_second = 1 / std::max(seconds, 1e-9);
   std::string out = counted(elements, "element");
   if (records != elements) absl::StrAppend(&out, " (", counted(records, "record"), ")");
-  absl::StrAppend(&out, " in ", seconds_text(seconds), ": ", short_number(static_cast<double>(records) * per_second), " records/s, ",
-                  short_bytes(static_cast<double>(bytes) * per_second), "/s, ", short_bytes(static_cast<double>(bytes)), "\n");
+  absl::StrAppend(&out, " in ", seconds_text(seconds), ": ", short_number(static_cast<double>(records) * per_second),
+                  " records/s, ", short_bytes(static_cast<double>(bytes) * per_second), "/s, ",
+                  short_bytes(static_cast<double>(bytes)), "\n");
   auto memory = rt.ledger().report();
   absl::StrAppend(&out, "peak memory ", memory_size(memory.peak_bytes), " of ", memory_size(memory.budget_bytes), ", ",
                   counted(rt.workers(), "worker"), ", ", files_of(rt).description(), ", seed ", report.seed, "\n");

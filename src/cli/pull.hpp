@@ -15,9 +15,9 @@ namespace sluice::cli {
 /// Read by the progress line while the run goes on.
 struct pull_counts {
   std::atomic<std::uint64_t> elements{0};
-  std::atomic<std::uint64_t> records{0};   ///< rows, where elements are batches
+  std::atomic<std::uint64_t> records{0};  ///< rows, where elements are batches
   std::atomic<std::uint64_t> bytes{0};
-  std::atomic<bool> stop{false};           ///< end after the current block
+  std::atomic<bool> stop{false};  ///< end after the current block
 };
 
 struct pull_request {
@@ -29,8 +29,8 @@ struct pull_request {
 };
 
 struct pull_outcome {
-  status why;               ///< ok: the end, the limit or a stop
-  std::string position;     ///< sealed: where a resume goes on
+  status why;            ///< ok: the end, the limit or a stop
+  std::string position;  ///< sealed: where a resume goes on
   run_report report;
 };
 

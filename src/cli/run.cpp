@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/cleanup/cleanup.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -40,10 +41,11 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
                      asked = counts.stop;
                      shown.tick();
                    });
-  pull_outcome out = sync_wait(rt, pull(&request));
-  interrupts.stop();
-  shown.clear();
-  return out;
+  absl::Cleanup ended = [&] {  // also where pull throws: the watch looks at what is here
+    interrupts.stop();
+    shown.clear();
+  };
+  return sync_wait(rt, pull(&request));
 }
 
 }  // namespace

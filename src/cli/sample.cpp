@@ -20,11 +20,11 @@ int sample(const std::string& folder, const sample_options& options) {
   std::filesystem::create_directories(folder);
   std::atomic<std::uint32_t> next{0}, written{0};
   std::mutex mutex;
-  status why;   // guarded by mutex: the first failure
+  status why;  // guarded by mutex: the first failure
   auto write_shards = [&] {
     for (std::uint32_t shard; (shard = next++) < options.shards;) {
       std::string path = folder + "/" + sample_shard_name(options, shard);
-      if (is_file(path)) continue;   // a shard is complete or not there (format/sample.hpp)
+      if (is_file(path)) continue;  // a shard is complete or not there (format/sample.hpp)
       status failed = write_sample_shard(path, options, shard);
       if (failed.ok()) ++written;
       std::lock_guard lock(mutex);

@@ -15,9 +15,9 @@
 namespace sluice::cli {
 
 inline constexpr int kOk = 0;
-inline constexpr int kFailed = 1;        ///< the data, a file, a stage
-inline constexpr int kMisuse = 2;        ///< the arguments
-inline constexpr int kInterrupted = 130; ///< as shells have it: 128 + SIGINT
+inline constexpr int kFailed = 1;         ///< the data, a file, a stage
+inline constexpr int kMisuse = 2;         ///< the arguments
+inline constexpr int kInterrupted = 130;  ///< as shells have it: 128 + SIGINT
 
 /// What the arguments ask for does not exist. The text may go on over lines of its own.
 class misuse : public std::runtime_error {
@@ -27,7 +27,7 @@ class misuse : public std::runtime_error {
 
 struct run_arguments {
   std::string plan;
-  std::string output = "null";   ///< null, jsonl, tfrecord:PATH
+  std::string output = "null";  ///< null, jsonl, tfrecord:PATH
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
   std::int64_t memory_budget_bytes = 0;
@@ -35,7 +35,7 @@ struct run_arguments {
   std::string io = {};
   bool skip_errors = false;
   std::string checkpoint_file = {}, resume_file = {};
-  bool quiet = false;            ///< no progress, no report
+  bool quiet = false;  ///< no progress, no report
 };
 int run(const run_arguments& arguments);
 

@@ -20,7 +20,7 @@ class no_sink final : public element_sink {
 struct verdict {
   std::uint64_t records = 0, bytes = 0;
   run_report report;
-  status why;   ///< it could not be read on
+  status why;  ///< it could not be read on
   bool is_sound() const { return why.ok() && report.errors == 0; }
   /// Its bytes are wrong; else it could not be opened, or read.
   bool is_damaged() const {
@@ -42,15 +42,17 @@ verdict verified(runtime& rt, const std::string& file) {
 }
 
 void tell(const std::string& file, const verdict& v) {
-  std::string read = absl::StrCat(counted(v.records, "sound record"), " of ", short_bytes(static_cast<double>(v.bytes)));
+  std::string read =
+      absl::StrCat(counted(v.records, "sound record"), " of ", short_bytes(static_cast<double>(v.bytes)));
   if (v.is_sound()) {
     std::printf("%s: sound: %s\n", file.c_str(), read.c_str());
     return;
   }
-  std::fflush(stdout);   // errors in their place among the sound ones
+  std::fflush(stdout);  // errors in their place among the sound ones
   for (auto& why : v.report.first_errors) std::fprintf(stderr, "sluice: %s\n", why.to_string().c_str());
   if (v.report.errors > v.report.first_errors.size())
-    std::fprintf(stderr, "sluice: %s: %s more\n", file.c_str(), counted(v.report.errors - v.report.first_errors.size(), "error").c_str());
+    std::fprintf(stderr, "sluice: %s: %s more\n", file.c_str(),
+                 counted(v.report.errors - v.report.first_errors.size(), "error").c_str());
   if (!v.why.ok()) std::fprintf(stderr, "sluice: %s\n", v.why.to_string().c_str());
   std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read.c_str());
 }

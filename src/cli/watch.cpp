@@ -14,7 +14,7 @@
 namespace sluice::cli {
 namespace {
 
-constexpr int kTickMs = 200;   // five times a second reads as alive and costs nothing
+constexpr int kTickMs = 200;  // five times a second reads as alive and costs nothing
 
 sigset_t interrupts() {
   sigset_t set;
@@ -60,7 +60,7 @@ void watch::look() {
     if (fds[1].revents) {
       signalfd_siginfo info;
       if (read(signals_, &info, sizeof info) != sizeof info) continue;
-      if (interrupted) _exit(kInterrupted);   // asked twice: something does not stop
+      if (interrupted) _exit(kInterrupted);  // asked twice: something does not stop
       interrupted = true;
       on_interrupt_();
     }

@@ -60,7 +60,8 @@ status read_feature(std::string_view text, described& d) {
   std::string_view type = trimmed(text.substr(colon + 1));
   auto end_of_kind = std::min(type.find_first_of("[?"), type.size());
   if (describe(trimmed(type.substr(0, end_of_kind)), type.substr(end_of_kind), d)) return {};
-  return invalid_argument_error(absl::StrCat("feature ", d.slot.name, " is bytes, int64 or float, then nothing, [], [16] or ?; and \"",
+  return invalid_argument_error(absl::StrCat("feature ", d.slot.name,
+                                             " is bytes, int64 or float, then nothing, [], [16] or ?; and \"",
                                              std::string(type), "\" is none of these"));
 }
 
@@ -74,7 +75,8 @@ result<example_layout> layout_of(std::string_view schema_text) {
     status why = read_feature({text.data(), text.size()}, d);
     if (!why.ok()) return why;
     for (auto& earlier : slots)
-      if (earlier.name == d.slot.name) return invalid_argument_error(absl::StrCat("feature ", d.slot.name, " is there twice"));
+      if (earlier.name == d.slot.name)
+        return invalid_argument_error(absl::StrCat("feature ", d.slot.name, " is there twice"));
     members.push_back({d.slot.name, 0, d.type});
     slots.push_back(std::move(d.slot));
   }

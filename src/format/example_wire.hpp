@@ -115,7 +115,8 @@ template <class Sink> bool read_usual_feature(std::string_view feature, Sink& si
   const char *p = feature.data(), *end = p + feature.size();
   if (feature.size() < 4) return false;
   const char tag = *p++;
-  if (!passes_length_to(p, end) || p == end || *p++ != tag_of(1, kBytes) || !passes_length_to(p, end) || p == end) return false;
+  if (!passes_length_to(p, end) || p == end || *p++ != tag_of(1, kBytes) || !passes_length_to(p, end) || p == end)
+    return false;
   const auto rest = static_cast<std::size_t>(end - p);
   if (tag == tag_of(1, kBytes)) {
     sink.begin(feature_kind::bytes);
@@ -133,7 +134,7 @@ template <class Sink> bool read_usual_feature(std::string_view feature, Sink& si
   for (std::size_t i = 0; i != rest; ++i) {
     const auto byte = static_cast<unsigned char>(p[i]);
     value |= std::uint64_t{byte & 0x7fu} << (7 * i);
-    if ((byte < 0x80) != (i + 1 == rest)) return false;   // several numbers, or one cut short
+    if ((byte < 0x80) != (i + 1 == rest)) return false;  // several numbers, or one cut short
   }
   sink.begin(feature_kind::int64s);
   sink.int64(static_cast<std::int64_t>(value));

@@ -60,7 +60,8 @@ erased_stream open_parse_example(const node& n, open_context& context) {
 
 namespace detail {
 
-node_ptr make_parse_example(const node_ptr& in, const map_options& o, const element_type& type, const example_schema& schema) {
+node_ptr make_parse_example(const node_ptr& in, const map_options& o, const element_type& type,
+                            const example_schema& schema) {
   node n;
   n.op = find_op("parse_example");
   n.fields = options::of(o);

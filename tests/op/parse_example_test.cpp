@@ -104,7 +104,8 @@ TEST_CASE("an example that does not fit names the stage and the feature") {
 
 TEST_CASE("examples that do not fit are dropped and counted where errors are skipped") {
   for (std::int64_t parallelism : {1, 2}) {
-    auto got = printed(by_text(examples(20).plan(), kSchema, {.parallelism = parallelism}), {.on_error = error_policy::skip});
+    auto got =
+        printed(by_text(examples(20).plan(), kSchema, {.parallelism = parallelism}), {.on_error = error_policy::skip});
     CHECK(got.why.ok());
     CHECK(got.lines.size() == 16);
     CHECK(got.report.errors == 4);
@@ -123,9 +124,11 @@ TEST_CASE("the stage prints as text that makes the same elements") {
   CHECK(serialisable(*typed.plan()).ok());
   CHECK(plan_text(*parse_plan_json(plan_json(*typed.plan()))) == text);
   CHECK(read->type->element->members.size() == 5);
-  CHECK_THROWS_WITH(parse_plan("tfrecord(\"a\") | parse_example"), "invalid_argument: column 17: parse_example: needs a schema");
-  CHECK_THROWS_WITH(parse_plan("range(3) | parse_example(\"a: int64\")"),
-                    "invalid_argument: column 12: parse_example: expects records that hold tf.Examples, and gets int64");
+  CHECK_THROWS_WITH(parse_plan("tfrecord(\"a\") | parse_example"),
+                    "invalid_argument: column 17: parse_example: needs a schema");
+  CHECK_THROWS_WITH(
+      parse_plan("range(3) | parse_example(\"a: int64\")"),
+      "invalid_argument: column 12: parse_example: expects records that hold tf.Examples, and gets int64");
 }
 
 TEST_CASE("a schema's text reads back, and a wrong one says which feature") {
@@ -134,7 +137,8 @@ TEST_CASE("a schema's text reads back, and a wrong one says which feature") {
   CHECK(schema_text(layout->schema) == "image/encoded: bytes, n: int64[3], f: float[]");
   CHECK(refusal("") == "expected a feature such as label: int64, and found \"\"");
   CHECK(refusal("a") == "expected a feature such as label: int64, and found \"a\"");
-  CHECK(refusal("a: byte") == "feature a is bytes, int64 or float, then nothing, [], [16] or ?; and \"byte\" is none of these");
+  CHECK(refusal("a: byte") ==
+        "feature a is bytes, int64 or float, then nothing, [], [16] or ?; and \"byte\" is none of these");
   for (std::string shape : {"[0]", "[-1]", "[x]", "[3", "??", "[99999999999999999999]", "[1000000000]"})
     CHECK(refusal("a: float" + shape).find("\"float" + shape + "\" is none of these") != std::string::npos);
   CHECK(refusal("a: int64, a: bytes") == "feature a is there twice");

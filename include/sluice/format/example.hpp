@@ -104,7 +104,7 @@ template <> struct feature_value<float> {
 template <> struct feature_value<std::string> {
   static constexpr auto kind = feature_kind::bytes;
   static void store(std::string& to, std::string_view from, buffer*) {
-    if (to.capacity() < from.size()) to = std::string(from);   // a new one costs less than growing one
+    if (to.capacity() < from.size()) to = std::string(from);  // a new one costs less than growing one
     else to.assign(from);
   }
 };

@@ -5,7 +5,8 @@
 //   layout->type                                   // a structure: text, label, values …
 //   layout->schema.parse(bytes, to_such_a_structure)
 //
-//   schema := feature { "," feature }     feature := name ":" ( "bytes" | "int64" | "float" ) [ "[" [ count ] "]" | "?" ]
+//   schema := feature { "," feature }     feature := name ":" ( "bytes" | "int64" | "float" ) [ "[" [ count ] "]" | "?"
+//   ]
 //
 // `[16]`: exactly so many values; `[]`: any number; `?`: a single one that may be missing; none of these: exactly one.
 // A name is anything without a comma and a colon: "image/encoded".

@@ -5,10 +5,10 @@
 //   records | parse_example<sample>()                      // the members' names are the features' names
 //   records | parse_example<sample>({.parallelism = autotune})
 //
-// and in plan text, where it makes a structure of its own: parse_example("text: bytes, label: int64, values: float[16]")
-// Shape:  a structure; what members may be is in format/example.hpp, how a schema is written in format/example_layout.hpp.
-// Order, Ends, Cancel, Thread, State: as map.
-// Errors: data_loss: not a tf.Example. invalid_argument, naming the feature: missing, of another kind, another number of
+// and in plan text, where it makes a structure of its own: parse_example("text: bytes, label: int64, values:
+// float[16]") Shape:  a structure; what members may be is in format/example.hpp, how a schema is written in
+// format/example_layout.hpp. Order, Ends, Cancel, Thread, State: as map. Errors: data_loss: not a tf.Example.
+// invalid_argument, naming the feature: missing, of another kind, another number of
 //         values. Under error_policy::skip the record is dropped and counted.
 // A typed stage prints as its schema, and reads back as a structure with the same members.
 #pragma once
@@ -18,15 +18,14 @@
 
 namespace sluice {
 namespace detail {
-node_ptr make_parse_example(const node_ptr& in, const map_options& o, const element_type& type, const example_schema& schema);
+node_ptr make_parse_example(const node_ptr& in, const map_options& o, const element_type& type,
+                            const example_schema& schema);
 }  // namespace detail
 
-template <class T>
-class parse_example_stage : public stage_base_tag {
+template <class T> class parse_example_stage : public stage_base_tag {
  public:
   explicit parse_example_stage(map_options o) : options_(o) {}
-  template <class In>
-  auto apply(const dataset<In>& in) const {
+  template <class In> auto apply(const dataset<In>& in) const {
     if constexpr (detail::is_text<In>) {
       return dataset<T>(detail::make_parse_example(in.plan(), options_, type_of<T>(), example_schema_of<T>()));
     } else {
@@ -39,7 +38,6 @@ class parse_example_stage : public stage_base_tag {
   map_options options_;
 };
 
-template <reflectable T>
-parse_example_stage<T> parse_example(map_options o = {}) { return parse_example_stage<T>(o); }
+template <reflectable T> parse_example_stage<T> parse_example(map_options o = {}) { return parse_example_stage<T>(o); }
 
 }  // namespace sluice
