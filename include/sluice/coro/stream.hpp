@@ -108,7 +108,18 @@ class [[nodiscard]] stream : public next_awaiter<T> {
     }
   };
 
-  [[nodiscard]] next_awaiter<T>& next() { return *this; }
+#if defined(__clang__)
+  using next_call = next_awaiter<T>&;
+#else
+  struct next_call {   // g++ 12 would copy an awaiter that a function returns by reference
+    next_awaiter<T>& s;
+    bool await_ready() const noexcept { return s.await_ready(); }
+    template <class P>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const { return s.await_suspend(h); }
+    T* await_resume() const { return s.await_resume(); }
+  };
+#endif
+  [[nodiscard]] next_call next() { return {*this}; }
   [[nodiscard]] try_awaiter try_next() { return {*this}; }
 
   /// Where the next element is made again from. Only between calls. Some hundred nanoseconds; bytes grow with the plan
