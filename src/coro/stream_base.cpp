@@ -42,6 +42,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
   floor_ = o.floor_;
   marks_ = std::move(o.marks_);
   run_ = std::move(o.run_);
+  if (run_ && !child_) run_->owner_moved(this);
   ramp_ = o.ramp_;
   fills_since_tick_ = o.fills_since_tick_;
   asked_at_ = o.asked_at_;
@@ -52,6 +53,7 @@ void stream_base::close() noexcept {
   cur_ = end_ = nullptr;
   if (run_) run_->request_stop();   // before the tree dies: what works ahead of it need not go on
   if (stage_base* c = std::exchange(child_, nullptr)) c->self.destroy();
+  else if (run_) run_->owner_moved(nullptr);
   marks_.clear();
   run_.reset();
 }
