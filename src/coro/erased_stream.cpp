@@ -18,6 +18,19 @@ block erased_stream::take_part() {
   return part;
 }
 
+block erased_stream::take_odd_view() {
+  set_view();
+  if (child_->waiter->catching) {
+    child_->waiter->catching = false;
+    if (cur_ == end_) throw_if_failed();
+  }
+  if (cur_ == end_) return {};
+  if (left() > request_want_) return take_part();
+  block all = peek();
+  cur_ = end_;
+  return all;
+}
+
 std::uint32_t erased_stream::move_out(char* to, std::uint32_t n) {
   const element_type& t = child_->type();
   std::size_t ready_bytes = static_cast<std::size_t>(end_ - cur_), wanted_bytes = n * t.size;
@@ -32,14 +45,14 @@ std::uint32_t erased_stream::move_out(char* to, std::uint32_t n) {
   return n;
 }
 
-bool block_promise::pass_yielded(block& b) {
-  auto passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, b.size()));
+bool block_promise::pass_yielded() {
+  auto passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, handed_.size()));
   skip_ -= passed;
-  b.drop_front(passed);
-  return !b.empty();
+  handed_.drop_front(passed);
+  return !handed_.empty();
 }
 
-std::uint32_t outlet::ask() const {
+std::uint32_t outlet::ask_beyond() const {
   constexpr std::uint64_t kPassedPerBlock = 1024;   // enough to vectorise the passing over
   return promise_->want_ + static_cast<std::uint32_t>(std::min(promise_->skip_, kPassedPerBlock));
 }

@@ -29,8 +29,14 @@ bool stage_base::may_wait() const {
 
 void stage_base::settle_cut() {
   if (!cut_pending_) return;
-  cut_pending_ = false;
+  cut_pending_ = simple_commit_ = false;
   for (int i = 0; i < input_count_; ++i) cut_ordinal_[i] = inputs_[i]->ordinal_at(cut_cursor_[i]);
+}
+
+void stage_base::commit() {
+  user_cut_ = true;
+  cut();
+  simple_commit_ = input_count_ <= 1 && saved_count_ == 1;
 }
 
 std::uint64_t stage_base::snapshot(position_writer& w) {
@@ -53,6 +59,7 @@ void stage_base::restore(position_reader& r) {
 }
 
 std::coroutine_handle<> stage_base::serve_elements() {
+  if (may_suspend_) want_ = 1;   // what is made must not lie here while the stage itself waits for the next
   std::size_t size = type().size;
   first_ = put_ = out_.reserve(want_);
   limit_ = first_ + (skip_ ? 1 : want_) * size;

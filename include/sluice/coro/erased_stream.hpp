@@ -132,7 +132,8 @@ class [[nodiscard]] erased_stream : public stream_base {
   block take_view() {
     if (cur_ != end_) return take_part();
     stage_base* c = child_;
-    block all = c->handed_;
+    block all;
+    all.view_of(c->handed_);
     if (all.size() - 1 < request_want_ && !c->waiter->catching) [[likely]] {   // not empty, and taken as a whole
       took_up(all.size());
       c->handed_ = block{};
@@ -178,16 +179,16 @@ struct block_promise final : stage_base, detail::pooled_frame {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return p->waiter->self; }
     void await_resume() const noexcept {}
   };
-  yield_awaiter yield_value(block b) {
+  yield_awaiter yield_value(const block& b) {
     held_ = block{};
-    if (skip_) [[unlikely]] { if (!pass_yielded(b)) return {nullptr}; }
-    handed_ = b;
+    handed_.view_of(b);
+    if (skip_) [[unlikely]] { if (!pass_yielded()) return {nullptr}; }
     return {this};
   }
 
  private:
   friend class outlet;
-  bool pass_yielded(block& b);
+  bool pass_yielded();
 };
 
 inline environment* outlet::env() const { return promise_->env; }

@@ -38,6 +38,14 @@ class block {
   slab* owner() const noexcept { return owner_; }
   char* data() const noexcept { return data_; }
   char* at(std::size_t i) const noexcept { return data_ + i * type_->size; }
+  /// Becomes a view of the same, field by field: a copy in wide words, right after narrow stores and before narrow loads,
+  /// waits for the store queue to drain, which costs more than the rest of a hop between stages.
+  void view_of(const block& o) noexcept {
+    data_ = o.data_;
+    owner_ = o.owner_;
+    type_ = o.type_;
+    size_ = o.size_;
+  }
   template <class T>
   T* as() const noexcept { return std::launder(reinterpret_cast<T*>(data_)); }
 
