@@ -30,9 +30,10 @@ struct filter_function final : predicate_function {
   outcome keep(const block& in) const override {
     T* p = in.as<T>();
     std::uint32_t n = in.size(), k = 0, i = 0;
+    const local_function<F> call = f;
     try {
       for (; i != n; ++i) {
-        bool yes = std::invoke(f, std::as_const(p[i]));
+        bool yes = std::invoke(call, std::as_const(p[i]));
         if constexpr (std::is_trivially_copyable_v<T>) {
           p[k] = p[i];   // without a branch: predicates are hard to predict
           k += yes;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sluice/base/status.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -15,6 +16,15 @@
 #include "sluice/plan/node.hpp"
 
 namespace sluice {
+
+namespace detail {
+
+/// What a loop over a block calls: small functions by value, so that their captures stay in registers although the loop
+/// stores to memory of the captures' types.
+template <class F>
+using local_function = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, F, const F&>;
+
+}  // namespace detail
 
 /// How far a block function came: elements [0, done) are computed; where `why` is an error it is element `done`'s.
 struct applied {

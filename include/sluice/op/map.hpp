@@ -55,16 +55,27 @@ struct map_function final : block_function {
   }
   applied apply(const block& in, void* to) const override {
     T* p = in.as<T>();
+    if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
+      // One pointer for both sides: with two the compiler must assume an overlap, and does not vectorise.
+      if (to == p) return each(in.size(), p, [p](std::uint32_t i) { return p + i; });
+    }
     U* o = static_cast<U*>(to);
-    std::uint32_t n = in.size(), i = 0;
+    return each(in.size(), p, [o](std::uint32_t i) { return o + i; });
+  }
+
+ private:
+  template <class Place>
+  applied each(std::uint32_t n, T* p, Place place) const {
+    const local_function<F> call = f;   // NOLINT(performance-unnecessary-copy-initialization)
+    std::uint32_t i = 0;
     try {
       for (; i != n; ++i) {
         if constexpr (returned<call_result<F, T>>::is_result) {
-          auto r = std::invoke(f, std::move(p[i]));
+          auto r = std::invoke(call, std::move(p[i]));
           if (!r.ok()) return {i, r.why()};
-          ::new (static_cast<void*>(o + i)) U(*std::move(r));
+          ::new (static_cast<void*>(place(i))) U(*std::move(r));
         } else {
-          ::new (static_cast<void*>(o + i)) U(std::invoke(f, std::move(p[i])));
+          ::new (static_cast<void*>(place(i))) U(std::invoke(call, std::move(p[i])));
         }
       }
     } catch (...) {
