@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading TFRecords, both CRCs checked, from the page cache on one thread, beside a tuned loop over pread.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "bench/harness.hpp"
+#include "format/crc32c_inline.hpp"
+#include "sluice/format/crc32c.hpp"
+#include "sluice/format/tfrecord.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice::bench {
+namespace {
+
+constexpr std::size_t kFileBytes = std::size_t{48} << 20;
+constexpr std::size_t kWindowBytes = std::size_t{256} << 10;
+constexpr std::uint32_t kViews = 256;
+
+class record_file {
+ public:
+  explicit record_file(std::size_t record_bytes)
+      : path_((std::filesystem::temp_directory_path() / ("sluice_bench_" + std::to_string(getpid()) + ".tfrecord")).string()) {
+    std::ofstream out(path_, std::ios::binary);
+    std::string data(record_bytes, ' '), framed;
+    for (std::size_t written = 0; written < kFileBytes; written += framed.size(), ++records_) {
+      for (std::size_t i = 0; i < data.size(); i += 61) data[i] = static_cast<char>(records_ * 31 + i);
+      framed.clear();
+      append_tfrecord(framed, data);
+      out << framed;
+    }
+    if (!out.flush()) throw std::runtime_error("cannot write " + path_);
+  }
+  ~record_file() { std::remove(path_.c_str()); }
+  record_file(const record_file&) = delete;
+
+  const std::string& path() const { return path_; }
+  double records() const { return static_cast<double>(records_); }
+
+ private:
+  std::string path_;
+  std::uint64_t records_ = 0;
+};
+
+std::uint64_t digest(std::string_view record) { return record.size() + static_cast<unsigned char>(record.front()); }
+
+/// The reference: one buffer that is read into again and again, views by 256, nothing else.
+SLUICE_TARGET_CRC std::uint64_t scan_by_hand(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::vector<char> room(kWindowBytes);
+  std::string_view views[kViews];
+  std::uint64_t answer = 0;
+  std::size_t have = 0, found = 0;
+  for (;;) {
+    if (room.size() < have + kWindowBytes / 2) room.resize(room.size() * 2);
+    ssize_t n = read(fd, room.data() + have, room.size() - have);
+    if (n < 0) throw std::runtime_error("cannot read " + path);
+    have += static_cast<std::size_t>(n);
+    const char* p = room.data();
+    const char* const end = p + have;
+    while (static_cast<std::size_t>(end - p) >= kTfrecordFramingBytes) {
+      std::uint64_t size;
+      std::uint32_t size_crc, data_crc;
+      std::memcpy(&size, p, 8);
+      std::memcpy(&size_crc, p + 8, 4);
+      if (mask_crc(~detail::inverted_crc(p, 8, ~0u)) != size_crc) throw std::runtime_error("a wrong crc");
+      if (size > static_cast<std::size_t>(end - p) - kTfrecordFramingBytes) break;
+      const char* data = p + kTfrecordHeaderBytes;
+      std::memcpy(&data_crc, data + size, 4);
+      if (mask_crc(~detail::inverted_crc(data, size, ~0u)) != data_crc) throw std::runtime_error("a wrong crc");
+      views[found++] = {data, size};
+      p = data + size + kTfrecordFooterBytes;
+      if (found == kViews) {
+        for (std::size_t i = 0; i != found; ++i) answer += digest(views[i]);
+        found = 0;
+      }
+    }
+    for (std::size_t i = 0; i != found; ++i) answer += digest(views[i]);   // before the bytes move
+    found = 0;
+    have = static_cast<std::size_t>(end - p);
+    std::memmove(room.data(), p, have);
+    if (n == 0) break;
+  }
+  close(fd);
+  return answer;
+}
+
+task<pass> by_blocks(erased_stream s) {
+  pass p;
+  stopwatch watch(timed::cpu);
+  while (auto b = co_await s.next_block({.elements = kViews})) {
+    const record* r = b.as<record>();
+    for (std::uint32_t i = 0; i != b.size(); ++i) p.answer += digest(r[i].view());
+  }
+  p.ns = watch.ns();
+  co_return p;
+}
+
+task<pass> by_batches(stream<batched<record>> s) {
+  pass p;
+  stopwatch watch(timed::cpu);
+  while (auto b = co_await s.next()) {
+    for (const record& r : b->values()) p.answer += digest(r.view());
+  }
+  p.ns = watch.ns();
+  co_return p;
+}
+
+void scan(report& r, std::string_view size_name, std::size_t record_bytes, double goal) {
+  record_file file(record_bytes);
+  runtime& rt = one_worker();
+  auto plan = tfrecord(file.path());
+  auto batches = plan | batch(record_bytes < 4096 ? 256 : 16);
+  workload by_hand = [&] { return on_worker([&] { return scan_by_hand(file.path()); }, file.records()); };
+  workload ours = [&] {
+    pass p = sync_wait(rt, by_blocks(open_run(rt, plan.plan(), {})));
+    p.elements = file.records();
+    return p;
+  };
+  workload batched_ours = [&] {
+    pass p = sync_wait(rt, by_batches(batches.iterate(rt)));
+    p.elements = file.records();
+    return p;
+  };
+  std::string name = "tfrecord, both CRCs, " + std::string(size_name);
+  r.at_least(name, "tuned loop over read()", compare(ours, by_hand).speedup(), goal, "of its speed");
+  r.at_least(name + ", public stream, batched", "the same without batches", compare(batched_ours, ours).speedup(), 0.8, "of its speed");
+}
+
+void tfrecord_scan(report& r) {
+  scan(r, "100 B", 100, 0.75);
+  scan(r, "1 KB", 1000, 0.85);
+  scan(r, "10 KB", 10'000, 0.90);
+  scan(r, "150 KB", 150'000, 0.90);
+}
+SLUICE_BENCH(tfrecord_scan);
+
+}  // namespace
+}  // namespace sluice::bench
