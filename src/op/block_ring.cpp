@@ -31,7 +31,8 @@ void block_ring::wake(std::coroutine_handle<>& waiting) {
 
 bool block_ring::has_room() const {
   if (replaying_) return true;
-  return order_.size() - head_ < limits_.slots && elements_in_flight_ < limits_.elements;
+  if (order_.size() == head_ + handed_on_) return true;
+  return order_.size() - head_ - handed_on_ < limits_.slots && elements_in_flight_ < limits_.elements && run_->ledger->within_budget();
 }
 
 std::uint32_t block_ring::elements_for_one_slot() const {
@@ -59,11 +60,13 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   s->at = ring_slot::state::filling;
   s->count = 0;
   s->delivered = 0;
+  s->waiting = 0;
+  s->handed_on = false;
   s->first = stream_base::kNone;
   s->dropped.clear();
   s->taken.reset();
   s->why = status();
-  reservation got{s, r.elements_for_one_slot(), r.order_.size() == r.head_};
+  reservation got{s, r.elements_for_one_slot()};
   r.order_.push_back(s);
   return got;
 }
@@ -71,7 +74,7 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
 void block_ring::filled(ring_slot* s, std::uint64_t first, std::uint32_t count) {
   std::lock_guard lock(mutex_);
   s->first = first;
-  s->count = count;
+  s->count = s->waiting = count;
   elements_in_flight_ += count;
   next_ = first + count;
 }
@@ -116,11 +119,12 @@ void block_ring::finish(ring_slot* unused, status why) {
 }
 
 ring_slot* block_ring::pick(std::uint64_t ordinal) const {
-  if (order_.size() == head_) return nullptr;
-  if (ordered_) return order_[head_]->at == ring_slot::state::done ? order_[head_] : nullptr;
+  std::size_t first = head_ + (ordered_ ? handed_on_ : 0);
+  if (order_.size() == first) return nullptr;
+  if (ordered_) return order_[first]->at == ring_slot::state::done ? order_[first] : nullptr;
   for (std::size_t i = head_; i != order_.size(); ++i) {
     ring_slot* s = order_[i];
-    if (s->at == ring_slot::state::done && (ordinal == stream_base::kNone || s->first + s->delivered == ordinal)) return s;
+    if (s->at == ring_slot::state::done && !s->handed_on && (ordinal == stream_base::kNone || s->first + s->delivered == ordinal)) return s;
   }
   return nullptr;
 }
@@ -142,7 +146,25 @@ ring_slot* block_ring::receive_awaiter::await_resume() {
 
 bool block_ring::ready(std::uint64_t ordinal) const {
   std::lock_guard lock(mutex_);
-  return pick(ordinal) || stopped_ || (over_ && order_.size() == head_);
+  return pick(ordinal) || stopped_ || (over_ && order_.size() == head_ + handed_on_);
+}
+
+void block_ring::wake_pump() {
+  std::size_t in_flight = order_.size() - head_ - handed_on_;
+  bool half_empty = in_flight * 2 <= limits_.slots && elements_in_flight_ <= limits_.elements / 2;
+  if (has_room() && (!quick_ || half_empty)) wake(pump_waits_);
+}
+
+void block_ring::hand_on(ring_slot* s, std::uint32_t outputs, bool last) {
+  std::lock_guard lock(mutex_);
+  std::uint32_t inputs = last ? s->waiting : std::min(outputs, s->waiting);
+  s->waiting -= inputs;
+  elements_in_flight_ -= inputs;
+  if (last) {
+    s->handed_on = true;
+    ++handed_on_;
+  }
+  wake_pump();
 }
 
 void block_ring::release(ring_slot* s) {
@@ -150,7 +172,8 @@ void block_ring::release(ring_slot* s) {
   s->input.clear();
   std::lock_guard lock(mutex_);
   if (s->charged_bytes) run_->ledger->release(std::exchange(s->charged_bytes, 0));
-  elements_in_flight_ -= s->count;
+  elements_in_flight_ -= s->waiting;
+  if (s->handed_on) --handed_on_;
   s->at = ring_slot::state::free;
   free_.push_back(s);
   if (ordered_) {
@@ -162,9 +185,7 @@ void block_ring::release(ring_slot* s) {
     order_.erase(std::find(order_.begin(), order_.end(), s));
     if (over_ && order_.empty()) wake(reader_waits_);
   }
-  std::size_t in_flight = order_.size() - head_;
-  bool half_empty = in_flight * 2 <= limits_.slots && elements_in_flight_ <= limits_.elements / 2;
-  if (has_room() && (!quick_ || half_empty)) wake(pump_waits_);
+  wake_pump();
 }
 
 void block_ring::close() {

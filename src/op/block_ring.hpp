@@ -40,6 +40,8 @@ struct ring_slot {
   char* outputs_at = nullptr;              ///< from where on,
   std::uint32_t output_count = 0;          ///< and how many there were before any was moved out
   std::uint32_t delivered = 0;             ///< outputs the reader has handed on (unordered reading)
+  std::uint32_t waiting = 0;               ///< inputs that still count as in flight: their outputs are not handed on
+  bool handed_on = false;                  ///< all outputs are: the slot is the consumer's until release()
   enum class state : std::uint8_t { free, filling, done } at = state::free;
 
   /// All outputs, also those moved out already: tail_of() it.
@@ -68,7 +70,6 @@ class block_ring {
   struct reservation {
     ring_slot* slot = nullptr;
     std::uint32_t elements = 0;
-    bool alone = false;   ///< nothing else is in flight: whoever waits, waits for this
   };
   /// The slot was filled with `count` elements from ordinal `first` on, and is being computed.
   void filled(ring_slot* s, std::uint64_t first, std::uint32_t count);
@@ -84,6 +85,9 @@ class block_ring {
   /// Ordered: the oldest slot. Unordered: a finished one, or the one whose next output is input ordinal `ordinal`.
   /// Null: over, why() says how.
   receive_awaiter receive(std::uint64_t ordinal = stream_base::kNone);
+  /// The consumer is about to get `outputs` more of the slot: there is room for as many new ones, so that a channel
+  /// of one already works on the second element while the consumer works on the first.
+  void hand_on(ring_slot* s, std::uint32_t outputs, bool last);
   void release(ring_slot* s);
   /// Would receive() give something now?
   bool ready(std::uint64_t ordinal = stream_base::kNone) const;
@@ -105,7 +109,11 @@ class block_ring {
   std::mutex& mutex() const { return mutex_; }
 
  private:
+  /// Read-ahead waits for memory; what the consumer waits for never does: one block is always allowed. Memory is looked
+  /// at again when the reader takes something, not when others free some: a pump that waited for those could wait for
+  /// ever behind a reader that waits for the pump.
   bool has_room() const;
+  void wake_pump();
   ring_slot* pick(std::uint64_t ordinal) const;
   std::uint32_t elements_for_one_slot() const;
   void wake(std::coroutine_handle<>& waiting);
@@ -123,6 +131,7 @@ class block_ring {
   std::vector<ring_slot*> free_;
   std::vector<ring_slot*> order_;       // in flight; ordered rings: a queue from head_ on
   std::size_t head_ = 0;
+  std::size_t handed_on_ = 0;           // slots of them that wait only for their release; ordered rings: 0 or 1, at head_
   std::uint64_t elements_in_flight_ = 0;
   std::uint64_t next_ = 0;              // ordinal after the last input taken
   std::uint32_t block_elements_ = 1;    // how many a slot takes: grows while blocks are quick to make

@@ -39,6 +39,7 @@ erased_stream read_in_order(outlet out, saved<link_handle> handle) {
         out.hold(part);
         co_await fail(slot->why);
       }
+      ring.hand_on(slot, n, at == whole.size());
       co_yield part;
     }
     if (!slot->why.ok()) co_await fail(slot->why);
@@ -151,6 +152,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
         link->done.emplace_back(first, n);
         slot->delivered += n;
       }
+      link->ring->hand_on(slot, n, slot->delivered >= whole.size());
       co_yield part;
     }
     if (slot->delivered >= whole.size()) link->ring->release(slot);

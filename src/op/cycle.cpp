@@ -26,4 +26,28 @@ task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners) {
   outer.pass_over(c.taken - outer.consumed());
 }
 
+task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners) {
+  while (c.wants_ahead() && !outer.may_wait()) {
+    auto b = co_await outer.try_next_block({0, 1});
+    if (!b.view) {
+      c.outer_over = true;
+      c.outer_why = std::move(b.why);
+      break;
+    }
+    auto opened = inners.open(b.view);
+    if (opened.ok()) opened->ahead->start();
+    c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
+  }
+}
+
+task<void> wait_opening_ahead(cycle& c, erased_stream& outer, const inner_plans& inners) {
+  while (c.wants_ahead()) {
+    std::uint64_t seen = inners.signal().count();
+    auto opening = open_ahead(c, outer, inners);
+    co_await opening;
+    if (!c.current().in.may_wait()) break;
+    co_await inners.signal().changed_since(seen);
+  }
+}
+
 }  // namespace sluice

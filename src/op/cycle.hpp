@@ -24,13 +24,24 @@ class cycle {
     bool open = false;
     std::shared_ptr<reader_link> ahead;   ///< parallel: its channel
   };
+  /// A replacement at work before its slot is visited (parallel only). Positions know nothing of it: its outer element
+  /// is not `taken` yet, and a resume takes it again.
+  struct replacement {
+    result<inner_stream> inner;
+    std::uint64_t ordinal = 0;
+  };
   std::vector<slot> slots;
+  std::deque<replacement> opened_ahead;   ///< in outer order, so the empty slots get them in the order of their visits
+  bool outer_over = false;                ///< seen ahead: nothing more is to be opened; why, if not the end:
+  status outer_why;
   std::size_t at = 0;            ///< the slot being visited
   std::uint64_t left = 0;        ///< elements it may still give in this visit
   std::uint64_t taken = 0;       ///< outer elements taken, including those whose inner streams have come and gone
   bool outer_ended = false;
 
   void start(std::size_t width, std::uint64_t run) { slots.resize(width); left = run; }
+  /// An empty slot has no replacement yet, and there may be one.
+  bool wants_ahead() const { return slots.size() - open_count_ > opened_ahead.size() && !outer_over && !outer_ended; }
   bool restored() const { return !slots.empty(); }
   slot& current() { return slots[at]; }
   void advance(std::uint64_t run) {
@@ -58,6 +69,7 @@ class cycle {
     s.in = std::move(inner.in);
     s.in.may_go_back();
     s.ordinal = ordinal;
+    if (!s.open) ++open_count_;
     s.open = true;
     s.ahead = std::move(inner.ahead);
     if (s.ahead) s.ahead->start();
@@ -66,6 +78,7 @@ class cycle {
     s.in.close();
     s.ahead.reset();
     s.open = false;
+    --open_count_;
   }
 
   /// Moves elements that are ready to `to`, visiting slots in turn, until `want` are there or a slot has none ready.
@@ -103,6 +116,7 @@ class cycle {
     for (slot& s : slots) {
       s.open = r.number() != 0;
       if (!s.open) continue;
+      ++open_count_;
       s.ordinal = r.number();
       s.restored = r.text();
     }
@@ -111,10 +125,18 @@ class cycle {
   bool may_wait() const {
     return std::any_of(slots.begin(), slots.end(), [](const slot& s) { return s.open && s.in && s.in.may_wait(); });
   }
+
+ private:
+  std::size_t open_count_ = 0;
 };
 
 /// After a restore the outer stream stands at the oldest outer element whose inner stream was open: opens them again, in
 /// order, passing over the outer elements whose inner streams have ended since.
 task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners);
+
+/// Opens replacements for all empty slots and sets them working, as far as `outer` gives without waiting.
+task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
+/// The same until the slot being visited need not wait; sleeps in between. All channels concerned share inners.signal().
+task<void> wait_opening_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
 
 }  // namespace sluice

@@ -27,6 +27,7 @@ class inner_plans {
   const error_gate& gate() const { return gate_; }
   /// Tells whenever one of the inner channels has something (parallel only).
   ready_signal& signal() const { return *signal_; }
+  const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
 
  private:
   node_ptr reader_;          ///< a plan that lacks its path; or

@@ -17,7 +17,7 @@ namespace {
 erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, inner_plans inners, std::uint32_t width,
                                std::uint64_t run) {
   const std::size_t size = out.type().size;
-  outer.hold_from(c->oldest(outer.consumed()));
+  outer.hold_from(c->oldest(c->taken));
   if (c->restored()) {
     auto opening = reopen(*c, outer, inners);
     co_await opening;
@@ -28,10 +28,15 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
   char* to = out.room(wanted);
   for (;;) {
     cycle::slot& s = c->current();
+    if (inners.parallel() && c->wants_ahead() && !outer.may_wait()) {
+      auto opening = open_ahead(*c, outer, inners);
+      co_await opening;
+    }
     // What is ready goes out before anything that may have to wait, and before an outer element is asked for.
-    bool must_wait = s.open ? s.in.may_wait() : !c->outer_ended && outer.may_wait();
+    bool outer_needed = c->opened_ahead.empty() && !c->outer_over && !c->outer_ended;
+    bool must_wait = s.open ? s.in.may_wait() : outer_needed && outer.may_wait();
     if (have && (have >= wanted || must_wait)) {
-      outer.hold_from(c->oldest(outer.consumed()));
+      outer.hold_from(c->oldest(c->taken));
       co_yield out.made(have);
       have = 0;
       wanted = out.wanted();
@@ -43,24 +48,39 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
         c->advance(run);
         continue;
       }
-      outer.hold_from(c->oldest(outer.consumed()));
-      auto b = co_await outer.next_block({0, 1});
-      if (!b) {
+      outer.hold_from(c->oldest(c->taken));
+      if (outer_needed) {
+        auto b = co_await outer.next_block({0, 1});
+        if (!b) {
+          c->outer_ended = true;
+          c->taken = outer.consumed();
+          continue;
+        }
+        auto opened = inners.open(b);
+        c->opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
+      }
+      if (c->opened_ahead.empty()) {
+        if (!c->outer_why.ok()) co_await fail(c->outer_why);
         c->outer_ended = true;
-        c->taken = outer.consumed();
         continue;
       }
-      auto opened = inners.open(b);
-      c->taken = outer.consumed();
-      if (!opened.ok()) {
-        status why = inners.gate().refuse(opened.why());
+      cycle::replacement next = std::move(c->opened_ahead.front());
+      c->opened_ahead.pop_front();
+      c->taken = next.ordinal + 1;
+      if (!next.inner.ok()) {
+        status why = inners.gate().refuse(next.inner.why());
         if (!why.ok()) co_await fail(std::move(why));
         continue;   // the slot stays empty; the next outer element is opened in it
       }
-      c->open(s, *std::move(opened), outer.consumed() - 1);
-      outer.hold_from(c->oldest(outer.consumed()));
+      c->open(s, *std::move(next.inner), next.ordinal);
+      outer.hold_from(c->oldest(c->taken));
+      continue;   // what is ready does not wait for the new stream's first element either
     }
     if (s.in.left() == 0) {
+      if (inners.parallel() && c->wants_ahead() && s.in.may_wait()) {
+        auto waiting = wait_opening_ahead(*c, outer, inners);
+        co_await waiting;
+      }
       std::uint64_t passed = have ? 0 : out.pass(c->left - 1);
       // A share of what is wanted, not the visit's length: sixteen inputs of one element a visit still make blocks.
       std::uint64_t share = std::max<std::uint64_t>(std::min<std::uint64_t>(c->left - passed, wanted), (wanted - have) / width);
@@ -80,12 +100,25 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
   if (have) co_yield out.made(have);
 }
 
+/// The outer elements of a parallel interleave, read ahead by one, so that the stage can tell whether it would have to
+/// wait for the next and go on with what is open meanwhile.
+erased_stream read_outer_ahead(const open_context& context, erased_stream outer, const inner_plans& inners) {
+  const element_type& type = outer.type();
+  auto link = std::make_shared<reader_link>(context, std::move(outer), type, block_ring::limits{1, 1}, pump_options());
+  link->set_signal(inners.shared_signal());
+  outlet out(type);
+  erased_stream ahead = read_ahead(out, std::move(link));
+  ahead.set_environment(context.run.get());
+  return ahead;
+}
+
 erased_stream open_interleave(const node& n, open_context& context) {
   auto o = n.as<interleave_options>();
   outlet out(*n.type);
   std::uint32_t width = context.limit_of(o.cycle_length);
   inner_plans inners(n, context, std::min(context.limit_of(o.parallelism), width), width);
   erased_stream outer = context.open(n.inputs[0]);
+  if (inners.parallel() && o.order == order::deterministic) outer = read_outer_ahead(context, std::move(outer), inners);
   if (o.order == order::sloppy) return sloppy_interleave(out, std::move(outer), std::move(inners), width);
   saved<cycle> c;
   return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), width, static_cast<std::uint64_t>(o.block_length.value));

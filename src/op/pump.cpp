@@ -90,16 +90,10 @@ run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> sha
   auto ring = std::move(shared_ring);
   auto in = std::move(input);
   auto options = std::move(pump_opts);
-  memory_ledger* ledger = run->ledger;
   co_await yield_now();
   for (bool first = true, more = true; more; first = false) {
     auto r = co_await ring->reserve();
     if (!r.slot) break;
-    if (!r.alone) {   // read-ahead waits for memory; what the consumer waits for never does
-      auto room = ledger->room();
-      status why = co_await room.as_result();
-      if (!why.ok()) { ring->finish(r.slot, std::move(why)); break; }
-    }
     if (options.permits) co_await options.permits->acquire();
     auto pulling = pull_one(ring, in, options, r, first);
     auto got = co_await pulling;
