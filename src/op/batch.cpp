@@ -15,6 +15,11 @@ namespace {
 
 /// Small batches are made several at a time: about so many rows for one request.
 constexpr std::uint64_t kRowsPerRequest = 4096;
+/// Rows asked for at once, in bytes: each stage below has its own copy of a block, and all of them should still be in
+/// the core's L2 when the rows get here, where columns are gathered from them.
+constexpr std::uint64_t kRequestBytes = 64 << 10;
+
+std::uint64_t rows_at_once(const element_type& row) { return std::clamp<std::uint64_t>(kRequestBytes / row.size, 32, kRowsPerRequest); }
 
 erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows, bool drop_remainder) {
   in.may_go_back();
@@ -32,7 +37,7 @@ erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows,
       }
       demand d;
       d.skip = rows_to_pass;
-      d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_max * rows - static_cast<std::uint64_t>(part.rows), 1u << 20));
+      d.elements = static_cast<std::uint32_t>(std::min(batches_max * rows - static_cast<std::uint64_t>(part.rows), rows_at_once(row)));
       auto b = co_await in.next_block(d);
       if (!b) {
         ended = true;

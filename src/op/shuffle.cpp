@@ -54,12 +54,15 @@ class held_elements {
     const element_type& t = slots_.type();
     return n * t.size + (t.footprint ? t.footprint(t, elements, n) : 0);
   }
+  void released(std::size_t bytes) {
+    run_->ledger->release(bytes, purpose::shuffle);
+    charged_ -= bytes;
+  }
   /// The bytes held have become more, or fewer.
   status account(std::size_t more, std::size_t fewer) {
     run_->ledger->charge_anyway(more, purpose::shuffle);
-    run_->ledger->release(fewer, purpose::shuffle);
     charged_ += more;
-    charged_ -= fewer;
+    released(fewer);
     if (charged_ <= run_->ledger->budget_bytes()) return {};
     return resource_exhausted_error("the buffer alone holds " + std::to_string(charged_ >> 20) + " MiB, more than the memory budget of " +
                                     std::to_string(run_->ledger->budget_bytes() >> 20) + " MiB; lower buffer_size, or raise the budget")
@@ -160,7 +163,9 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
     }
     place->draws += n;
     in.hold_from(table.oldest());
-    co_yield out.made(n);
+    block made = out.made(n);
+    held.released(held.bytes_of(to, n));
+    co_yield made;
   }
 }
 
