@@ -35,8 +35,8 @@ void try_plans(std::uint64_t count, bool sloppy, const trial_options& o) {
     if (complaint) FAIL(*complaint << "\nsmaller: " << shrunk(p, seed, o));
   }
   SUCCEED();
-  std::printf("seeds %llu to %llu: %s\n", static_cast<unsigned long long>(first), static_cast<unsigned long long>(seed - 1),
-              counts.to_string().c_str());
+  std::printf("seeds %llu to %llu: %s\n", static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(seed - 1), counts.to_string().c_str());
 }
 
 /// Bytes of the position in the middle of a shuffled stream.
@@ -81,7 +81,7 @@ TEST_CASE("random plans with sloppy stages lose and repeat nothing on two worker
 TEST_CASE("a shuffle's checkpoint does not grow with its buffer") {
   runtime rt({.workers = 1});
   auto of_ten = sync_wait(rt, checkpoint_bytes(rt, 10)), of_many = sync_wait(rt, checkpoint_bytes(rt, 20'000));
-  CHECK(of_many <= of_ten + 2);   // two numbers, which may have a digit more
+  CHECK(of_many <= of_ten + 2);  // two numbers, which may have a digit more
   CHECK(of_many < 100);
 }
 

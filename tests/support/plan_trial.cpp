@@ -6,131 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/runtime/simulation.hpp"
-#include "sluice/sluice.hpp"
+#include "support/consumption.hpp"
 #include "support/sequential.hpp"
 
 namespace sluice::test {
 namespace {
 
-using int64s = std::vector<std::int64_t>;
-
-/// How one run is consumed.
-struct consumption {
-  checkpoint from = {};
-  std::uint64_t skip = 0;
-  std::size_t elements_max = ~std::size_t{0};   ///< then the stream is dropped where it stands
-  std::uint32_t ask_max = 0;                    ///< 0: next(); else blocks of 1..ask_max
-  std::uint64_t marks_every = 0;                ///< elements; 0: never
-  bool save = false;
-  error_policy on_error = error_policy::stop;
-  std::uint64_t seed = 0;
-};
-
-struct consumed {
-  int64s elements;
-  std::vector<checkpoint> places;   ///< places[i]: before element i; one more after the end
-  std::string complaint;
-};
-
-checkpoint place_of(stream_base& s) {
-  position_writer w;
-  s.position(w);
-  return {s.run()->seal(w.bytes())};
-}
-
-/// What happens to a consumer between two elements.
-class bystander {
- public:
-  explicit bystander(const consumption& how) : how_(how) {}
-  void before_first(stream_base& s, consumed& c) { save(s, c); }
-  void after_element(stream_base& s, consumed& c) {
-    ++taken_;
-    if (how_.marks_every && taken_ % how_.marks_every == 0) s.stage()->env->request_marks();
-    save(s, c);
-  }
-  void after_end(stream_base& s, consumed& c) { save(s, c); }
-
- private:
-  void save(stream_base& s, consumed& c) { if (how_.save) c.places.push_back(place_of(s)); }
-  const consumption& how_;
-  std::uint64_t taken_ = 0;
-};
-
-task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, consumed& c) {
-  bystander by(how);
-  s.pass_over(how.skip);
-  by.before_first(s, c);
-  while (c.elements.size() < how.elements_max) {
-    auto x = co_await s.next();
-    if (!x) {
-      by.after_end(s, c);
-      break;
-    }
-    c.elements.push_back(*x);
-    by.after_element(s, c);
-  }
-}
-
-task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& c) {
-  bystander by(how);
-  random_numbers random(how.seed);
-  by.before_first(s, c);
-  std::uint64_t skip = how.skip;
-  while (c.elements.size() < how.elements_max) {
-    auto ask = 1 + static_cast<std::uint32_t>(random.below(how.ask_max));
-    auto b = co_await s.next_block({std::exchange(skip, 0), ask});
-    if (!b) {
-      by.after_end(s, c);
-      break;
-    }
-    if (b.size() > ask) c.complaint = "a block of " + std::to_string(b.size()) + " where " + std::to_string(ask) + " were asked for";
-    const std::int64_t* elements = b.as<std::int64_t>();
-    // Positions are between blocks here: those before the others of this block are not to be had.
-    for (std::uint32_t i = 0; i != b.size(); ++i) {
-      c.elements.push_back(elements[i]);
-      if (i + 1 == b.size()) by.after_element(s, c);
-      else if (how.save) c.places.emplace_back();
-    }
-  }
-}
-
-task<void> consume(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how, consumed& c) {
-  iterate_options o;
-  o.from = how.from;
-  o.on_error = how.on_error;
-  o.seed = 1;
-  erased_stream s = open_run(rt, ds.plan(), o);
-  if (how.ask_max) {
-    auto consuming = consume_by_block(s, how, c);
-    co_await consuming;
-  } else {
-    stream<std::int64_t> typed(std::move(s));
-    auto consuming = consume_by_next(typed, how, c);
-    co_await consuming;
-    s = std::move(typed);
-  }
-  auto end = cleanup(std::move(s));
-  co_await end;
-}
-
-consumed run_on(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how) {
-  consumed c;
-  try {
-    sync_wait(rt, consume(rt, ds, how, c));
-    if (rt.ledger().used_bytes() != 0)
-      c.complaint = std::to_string(rt.ledger().used_bytes()) + " bytes are still charged after the run";
-  } catch (const error& e) {
-    c.complaint = e.what();
-  }
-  return c;
-}
-
 consumed run(const trial_options& o, const dataset<std::int64_t>& ds, const consumption& how) {
-  if (o.on) return run_on(*o.on, ds, how);
-  simulation world(how.seed);
-  runtime rt(world, {.workers = 2});
-  return run_on(rt, ds, how);
+  return o.on ? consume_on(*o.on, ds, how) : consume(ds, how);
 }
 
 std::string shown(const int64s& v) {
@@ -143,7 +26,12 @@ std::string shown(const int64s& v) {
 class plan_trial {
  public:
   plan_trial(const plan_description& p, std::uint64_t seed, const trial_options& o, trial_counts& counts)
-      : plan_(p), random_(seed ^ 0x7472'6961'6c00), options_(o), counts_(counts), sloppy_(is_sloppy(p)), dataset_(build(p)) {}
+      : plan_(p),
+        random_(seed ^ 0x7472'6961'6c00),
+        options_(o),
+        counts_(counts),
+        sloppy_(is_sloppy(p)),
+        dataset_(build(p)) {}
 
   std::optional<std::string> judge() {
     auto expected = evaluate(plan_);
@@ -157,9 +45,11 @@ class plan_trial {
     if (!same(full, *expected)) return told("a full run", full, *expected);
     if (sloppy_) expected = full.elements;
     for (const checkpoint& c : full.places) count(c);
-    std::size_t step = expected->size() <= options_.every_place_max ? 1 : 1 + expected->size() / options_.every_place_max;
+    std::size_t step =
+        expected->size() <= options_.every_place_max ? 1 : 1 + expected->size() / options_.every_place_max;
     for (std::size_t i = random_.below(step); i < full.places.size(); i += step)
-      if (auto wrong = resume(full.places[i], tail(*expected, i), "resumed at element " + std::to_string(i))) return wrong;
+      if (auto wrong = resume(full.places[i], tail(*expected, i), "resumed at element " + std::to_string(i)))
+        return wrong;
     return pass_over_some(*expected);
   }
 
@@ -182,7 +72,7 @@ class plan_trial {
     return int64s(all.begin() + static_cast<std::ptrdiff_t>(std::min(from, all.size())), all.end());
   }
   bool same(const consumed& got, const int64s& expected) const {
-    if (!got.complaint.empty()) return false;
+    if (!got.complaint().empty()) return false;
     if (!sloppy_) return got.elements == expected;
     int64s a = got.elements, b = expected;
     std::sort(a.begin(), a.end());
@@ -195,8 +85,8 @@ class plan_trial {
     return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
   }
   std::optional<std::string> told(const std::string& what, const consumed& got, const int64s& expected) const {
-    return what + ": " + (got.complaint.empty() ? "other elements" : got.complaint) + "\n  got      " + shown(got.elements) +
-           "\n  expected " + shown(expected);
+    return what + ": " + (got.complaint().empty() ? "other elements" : got.complaint()) + "\n  got      " +
+           shown(got.elements) + "\n  expected " + shown(expected);
   }
 
   /// From a place to the end; again from a place in the middle of that; and a third time, dropped half way.
@@ -221,7 +111,7 @@ class plan_trial {
     ++counts_.resumes;
     int64s rest = tail(order, j);
     bool cut = how.elements_max < rest.size() && third.elements.size() >= how.elements_max;
-    if (cut && sloppy_) return third.complaint.empty() ? std::nullopt : told(what + ", again, dropped", third, rest);
+    if (cut && sloppy_) return third.complaint().empty() ? std::nullopt : told(what + ", again, dropped", third, rest);
     if (cut) rest.resize(third.elements.size());
     if (same(third, rest)) return std::nullopt;
     return told(what + ", resumed again " + std::to_string(j) + " elements later", third, rest);
@@ -234,7 +124,9 @@ class plan_trial {
       consumed rest = run(options_, dataset_, how);
       ++counts_.skips;
       int64s left = tail(expected, i);
-      if (sloppy_ && rest.complaint.empty() && rest.elements.size() == left.size() && is_part(rest.elements, expected)) continue;
+      if (sloppy_ && rest.complaint().empty() && rest.elements.size() == left.size() &&
+          is_part(rest.elements, expected))
+        continue;
       if (sloppy_ || !same(rest, left)) return told("passing over " + std::to_string(i), rest, left);
     }
     return std::nullopt;
@@ -262,8 +154,10 @@ std::vector<plan_ptr> smaller(const plan_ptr& p) {
     if (a >= 0 && a < p->a && (a > 0 || !p->in)) with([a](auto& q) { q.a = a; });
   if (p->b) with([](auto& q) { q.b = q.b / 2; });
   if (!p->in && p->op != verb::range) with([](auto& q) { q.op = verb::range; });
-  if (p->in) for (auto& in : smaller(p->in)) with([&](auto& q) { q.in = in; });
-  if (p->inner) for (auto& inner : smaller(p->inner)) with([&](auto& q) { q.inner = inner; });
+  if (p->in)
+    for (auto& in : smaller(p->in)) with([&](auto& q) { q.in = in; });
+  if (p->inner)
+    for (auto& inner : smaller(p->inner)) with([&](auto& q) { q.inner = inner; });
   return all;
 }
 
@@ -271,12 +165,13 @@ std::vector<plan_ptr> smaller(const plan_ptr& p) {
 
 std::string trial_counts::to_string() const {
   auto mean = checkpoints ? checkpoint_bytes / checkpoints : 0;
-  return "plans " + std::to_string(plans) + ", elements " + std::to_string(elements) + ", resumes " + std::to_string(resumes) +
-         ", skips " + std::to_string(skips) + ", dropped " + std::to_string(dropped) + ", checkpoints of " +
-         std::to_string(mean) + " bytes (at most " + std::to_string(checkpoint_bytes_max) + ")";
+  return "plans " + std::to_string(plans) + ", elements " + std::to_string(elements) + ", resumes " +
+         std::to_string(resumes) + ", skips " + std::to_string(skips) + ", dropped " + std::to_string(dropped) +
+         ", checkpoints of " + std::to_string(mean) + " bytes (at most " + std::to_string(checkpoint_bytes_max) + ")";
 }
 
-std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o, trial_counts& counts) {
+std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o,
+                                 trial_counts& counts) {
   return plan_trial(p, seed, o, counts).judge();
 }
 

@@ -19,7 +19,7 @@ struct trial_counts {
   std::uint64_t elements = 0;
   std::uint64_t resumes = 0;
   std::uint64_t skips = 0;
-  std::uint64_t dropped = 0;   ///< streams destroyed in the middle
+  std::uint64_t dropped = 0;  ///< streams destroyed in the middle
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoint_bytes = 0;
   std::uint64_t checkpoint_bytes_max = 0;
@@ -33,7 +33,8 @@ struct trial_options {
 };
 
 /// What is wrong with the plan's behaviour; nullopt where nothing is, or the plan is too large to be tried.
-std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o, trial_counts& counts);
+std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o,
+                                 trial_counts& counts);
 
 /// A smaller plan about which the same trial still complains, and the complaint.
 std::string shrunk(plan_ptr p, std::uint64_t seed, const trial_options& o);

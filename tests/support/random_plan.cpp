@@ -14,13 +14,41 @@ namespace {
 
 using int64 = std::int64_t;
 
-constexpr std::array<const char*, kVerbs> kNames = {
-    "range",        "elements",          "generate",        "generate_saved",     "map",
-    "map_awaiting", "map_parallel",      "map_awaiting_parallel", "filter",       "take",
-    "skip",         "repeat",            "repeat_forever",  "batch_folded",       "batch_rows",
-    "shuffle",      "shuffle_same",      "prefetch",        "flat_map",           "interleave",
-    "interleave_parallel", "stage_opaque", "stage_stateless", "stage_saved",      "stage_committing",
-    "stage_stuttering", "map_failing", "map_failing_parallel", "map_failing_awaiting", "filter_failing", "sloppy_interleave", "sloppy_interleave_parallel", "sloppy_map", "sloppy_map_awaiting", "sloppy_map_failing"};
+constexpr std::array<const char*, kVerbs> kNames = {"range",
+                                                    "elements",
+                                                    "generate",
+                                                    "generate_saved",
+                                                    "map",
+                                                    "map_awaiting",
+                                                    "map_parallel",
+                                                    "map_awaiting_parallel",
+                                                    "filter",
+                                                    "take",
+                                                    "skip",
+                                                    "repeat",
+                                                    "repeat_forever",
+                                                    "batch_folded",
+                                                    "batch_rows",
+                                                    "shuffle",
+                                                    "shuffle_same",
+                                                    "prefetch",
+                                                    "flat_map",
+                                                    "interleave",
+                                                    "interleave_parallel",
+                                                    "stage_opaque",
+                                                    "stage_stateless",
+                                                    "stage_saved",
+                                                    "stage_committing",
+                                                    "stage_stuttering",
+                                                    "map_failing",
+                                                    "map_failing_parallel",
+                                                    "map_failing_awaiting",
+                                                    "filter_failing",
+                                                    "sloppy_interleave",
+                                                    "sloppy_interleave_parallel",
+                                                    "sloppy_map",
+                                                    "sloppy_map_awaiting",
+                                                    "sloppy_map_failing"};
 
 // --- Users' coroutines, one for each way to be resumed. ---
 
@@ -167,22 +195,26 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
       return in | shuffle(p.a, {.seed = static_cast<int64>(p.shuffle_seed()), .reshuffle_each_iteration = false});
     case verb::prefetch: return in | prefetch(b % 7 ? knob(p.a) : autotune);
     case verb::flat_map: return in | flat_map(open_inner);
-    case verb::interleave:
-      return in | interleave(open_inner, {.cycle_length = p.a, .block_length = p.block_length()});
+    case verb::interleave: return in | interleave(open_inner, {.cycle_length = p.a, .block_length = p.block_length()});
     case verb::interleave_parallel:
-      return in | interleave(open_inner, {.cycle_length = p.a, .block_length = p.block_length(), .parallelism = p.parallelism()});
+      return in | interleave(open_inner,
+                             {.cycle_length = p.a, .block_length = p.block_length(), .parallelism = p.parallelism()});
     case verb::sloppy_interleave: return in | interleave(open_inner, {.cycle_length = p.a, .order = order::sloppy});
     case verb::sloppy_interleave_parallel:
       return in | interleave(open_inner, {.cycle_length = p.a, .parallelism = p.parallelism(), .order = order::sloppy});
     case verb::stage_opaque: return in | transform(with_previous);
-    case verb::stage_stateless: return in | transform([](stream<int64> s) { return expanded(stateless(), std::move(s)); });
-    case verb::stage_saved: return in | transform([](stream<int64> s) { return summed(saved<running>(), std::move(s)); });
-    case verb::stage_committing: return in | transform([](stream<int64> s) { return paired(saved<running>(), std::move(s)); });
+    case verb::stage_stateless:
+      return in | transform([](stream<int64> s) { return expanded(stateless(), std::move(s)); });
+    case verb::stage_saved:
+      return in | transform([](stream<int64> s) { return summed(saved<running>(), std::move(s)); });
+    case verb::stage_committing:
+      return in | transform([](stream<int64> s) { return paired(saved<running>(), std::move(s)); });
     case verb::stage_stuttering:
       return in | transform([](stream<int64> s) { return stuttered(saved<running>(), std::move(s)); });
     case verb::map_failing: return in | map(fallible);
     case verb::map_failing_parallel: return in | map(fallible, {.parallelism = p.a});
-    case verb::map_failing_awaiting: return in | map([b](int64 x) { return late_fallible_affine(x, b); }, {.parallelism = p.a});
+    case verb::map_failing_awaiting:
+      return in | map([b](int64 x) { return late_fallible_affine(x, b); }, {.parallelism = p.a});
     case verb::filter_failing: return in | filter([b](int64 x) { return fallible_is_kept(x, b); });
     case verb::sloppy_map_failing: return in | map(fallible, {.parallelism = p.a, .order = order::sloppy});
     case verb::sloppy_map: return in | map(compute, {.parallelism = p.a, .order = order::sloppy});
@@ -191,14 +223,14 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
 }
 
 bool opens_inner_plans(verb v) {
-  return v == verb::flat_map || v == verb::interleave || v == verb::interleave_parallel || v == verb::sloppy_interleave ||
-         v == verb::sloppy_interleave_parallel;
+  return v == verb::flat_map || v == verb::interleave || v == verb::interleave_parallel ||
+         v == verb::sloppy_interleave || v == verb::sloppy_interleave_parallel;
 }
 
 std::int64_t random_size(random_numbers& random, verb v) {
   switch (v) {
     case verb::take:
-    case verb::skip: return static_cast<int64>(random.below(13)) - 1;   // -1: all
+    case verb::skip: return static_cast<int64>(random.below(13)) - 1;  // -1: all
     case verb::repeat: return static_cast<int64>(random.below(4));
     case verb::repeat_forever: return static_cast<int64>(random.below(40));
     case verb::shuffle:
@@ -268,9 +300,18 @@ std::uint64_t random_numbers::below(std::uint64_t n) { return draw(seed_, drawn_
 plan_ptr random_plan(random_numbers& random, random_plan_options o) {
   auto depth = static_cast<std::uint64_t>(o.depth);
   if (!o.sloppy) return chain(random, 1 + static_cast<int>(random.below(depth)), false);
-  constexpr std::array kAbove = {verb::map,      verb::filter,       verb::stage_stateless,      verb::prefetch,
-                                 verb::map_parallel, verb::map_awaiting, verb::map_awaiting_parallel, verb::sloppy_map,
-                                 verb::sloppy_map_awaiting, verb::sloppy_interleave_parallel, verb::map_failing, verb::sloppy_map_failing};
+  constexpr std::array kAbove = {verb::map,
+                                 verb::filter,
+                                 verb::stage_stateless,
+                                 verb::prefetch,
+                                 verb::map_parallel,
+                                 verb::map_awaiting,
+                                 verb::map_awaiting_parallel,
+                                 verb::sloppy_map,
+                                 verb::sloppy_map_awaiting,
+                                 verb::sloppy_interleave_parallel,
+                                 verb::map_failing,
+                                 verb::sloppy_map_failing};
   plan_ptr p = chain(random, static_cast<int>(random.below(2)), false);
   constexpr std::array kFirst = {verb::sloppy_interleave, verb::sloppy_interleave_parallel, verb::sloppy_map,
                                  verb::sloppy_map_awaiting, verb::sloppy_map_failing};
@@ -294,6 +335,8 @@ std::int64_t times(std::int64_t x, std::int64_t y) {
 std::int64_t affine(std::int64_t x, std::uint64_t b) { return added(times(x, 3), static_cast<std::int64_t>(b)); }
 bool is_kept(std::int64_t x, std::uint64_t b) { return mix(static_cast<std::uint64_t>(x) ^ b) % 3 != 0; }
 bool is_bad(std::int64_t x, std::uint64_t b) { return mix(static_cast<std::uint64_t>(x) + b) % 5 == 0; }
-std::int64_t source_element(std::int64_t index, std::int64_t opened_for) { return added(index, times(opened_for % 1000003, 17)); }
+std::int64_t source_element(std::int64_t index, std::int64_t opened_for) {
+  return added(index, times(opened_for % 1000003, 17));
+}
 
 }  // namespace sluice::test

@@ -96,8 +96,9 @@ class random_numbers {
 };
 
 struct random_plan_options {
-  int depth = 6;       ///< stages above the source, at most
-  bool sloppy = false; ///< one of the sloppy interleaves in the middle, and only stages above that do not mind the order
+  int depth = 6;  ///< stages above the source, at most
+  bool sloppy =
+      false;  ///< one of the sloppy interleaves in the middle, and only stages above that do not mind the order
 };
 plan_ptr random_plan(random_numbers& random, random_plan_options o);
 

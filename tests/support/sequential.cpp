@@ -123,7 +123,8 @@ class evaluation {
   }
 
   // op/repeat.hpp: each epoch has a number of its own; an epoch that gives nothing, after nothing, ends it.
-  int64s repeated(const plan_description& p, int64 opened_for, std::uint64_t epoch, int64 epochs, std::size_t enough) const {
+  int64s repeated(const plan_description& p, int64 opened_for, std::uint64_t epoch, int64 epochs,
+                  std::size_t enough) const {
     int64s out;
     for (std::uint64_t e = 0; (epochs < 0 || e < static_cast<std::uint64_t>(epochs)) && out.size() < enough; ++e) {
       int64s one = of(*p.in, opened_for, e == 0 ? epoch : mix(epoch + e));
@@ -196,9 +197,7 @@ class evaluation {
 std::optional<std::vector<std::int64_t>> evaluate(const plan_description& p, std::size_t elements_max) {
   try {
     return evaluation(elements_max).of(p, 0, 0);
-  } catch (const too_many&) {
-    return std::nullopt;
-  }
+  } catch (const too_many&) { return std::nullopt; }
 }
 
 }  // namespace sluice::test

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/batch.hpp, sluice/op/unbatch.hpp
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// One number for a batch, which tells its rows and their order.
+int64 digest(const batched<int64>& rows) {
+  int64 all = rows.size();
+  for (int64 x : rows.values()) all = all * 1000003 + x;
+  return all;
+}
+
+int64s digests(const int64s& in, std::size_t rows, bool drop_remainder) {
+  int64s out;
+  for (std::size_t at = 0; at < in.size(); at += rows) {
+    std::size_t n = std::min(rows, in.size() - at);
+    if (n < rows && drop_remainder) break;
+    auto all = static_cast<int64>(n);
+    for (std::size_t i = 0; i != n; ++i) all = all * 1000003 + in[at + i];
+    out.push_back(all);
+  }
+  return out;
+}
+
+conformance batching(int64 rows, bool drop_remainder) {
+  conformance c;
+  c.stage = [=](const auto& in) { return in | batch(rows, {.drop_remainder = drop_remainder}) | map(digest); };
+  c.expected = [=](const int64s& in) { return digests(in, static_cast<std::size_t>(rows), drop_remainder); };
+  // Rows collected for a batch that an error hits are no batch.
+  c.before_error = [=](const int64s& in) { return digests(in, static_cast<std::size_t>(rows), true); };
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("batch conforms") {
+  // Three rows a batch: a digest of more overflows.
+  for (int64 rows : {1, 2, 3}) conforms(batching(rows, false));
+}
+
+TEST_CASE("batch conforms when it drops the remainder") {
+  for (int64 rows : {2, 3}) conforms(batching(rows, true));
+}
+
+TEST_CASE("batches of one size become batches of another") {
+  conforms({.stage = [](const auto& in) { return in | batch(7) | unbatch() | batch(3) | map(digest); },
+            .expected = [](const int64s& in) { return digests(in, 3, false); }});
+}
+
+TEST_CASE("unbatch conforms") {
+  conforms({.stage = [](const auto& in) { return in | batch(5) | unbatch(); },
+            .expected = [](const int64s& in) { return in; }});
+}
+
+TEST_CASE("a batch asks for its rows and no more") {
+  auto calls = std::make_shared<int>();
+  auto counting = [calls](int64 x) {
+    ++*calls;
+    return x;
+  };
+  CHECK(consume(range(100) | map(counting) | batch(4) | take(2) | map(digest), {}).elements.size() == 2);
+  CHECK(*calls == 8);
+}
+
+TEST_CASE("batches of texts keep them apart") {
+  auto ds = range(5) | map([](int64 x) { return std::string(static_cast<std::size_t>(x), 'a'); }) | batch(5) |
+            map([](const batched<std::string>& b) {
+              int64 all = 0;
+              for (const std::string& s : b.values()) all = all * 10 + static_cast<int64>(s.size());
+              return all;
+            });
+  CHECK(consume(ds, {}).elements == int64s{1234});
+}
+
+TEST_CASE("batch and unbatch print as text, and are read again; a batch of no rows is refused") {
+  round_trips(*(range(5) | batch(2, {.drop_remainder = true}) | unbatch()).plan(),
+              "range(5) | batch(2, drop_remainder=true) | unbatch");
+  CHECK_THROWS_WITH(range(5) | batch(0), Catch::Contains("batch: "));
+}
+
+}  // namespace sluice

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/filter.hpp
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+SLUICE_FUNCTION(is_third, [](const int64& x) { return x % 3 == 0; });
+
+int64s thirds_of(const int64s& in) {
+  int64s out;
+  for (int64 x : in)
+    if (x % 3 == 0) out.push_back(x);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("filter conforms") {
+  conforms({.stage = [](const auto& in) { return in | filter(is_third); },
+            .expected = thirds_of,
+            .before_error = thirds_of});
+}
+
+TEST_CASE("filter conforms when it keeps nothing, and when it keeps all") {
+  conforms({.stage = [](const auto& in) { return in | filter([](int64 x) { return x < 0; }); },
+            .expected = [](const int64s&) { return int64s(); },
+            .before_error = [](const int64s&) { return int64s(); }});
+  conforms({.stage = [](const auto& in) { return in | filter([](int64 x) { return x >= 0; }); },
+            .expected = [](const int64s& in) { return in; },
+            .before_error = [](const int64s& in) { return in; }});
+}
+
+TEST_CASE("filter moves elements that own memory, and loses none") {
+  auto ds = range(100) | map([](int64 x) { return std::string(40, 'x') + std::to_string(x); }) |
+            filter([](const std::string& s) { return s.back() == '7'; }) |
+            map([](const std::string& s) { return static_cast<int64>(std::stoll(s.substr(40))); });
+  CHECK(consume(ds, {}).elements == int64s{7, 17, 27, 37, 47, 57, 67, 77, 87, 97});
+}
+
+TEST_CASE("what a predicate throws comes after the elements kept before it, with its stage") {
+  auto throwing = [](int64 x) {
+    if (x == 7) throw std::runtime_error("seven");
+    return x % 2 == 0;
+  };
+  consumed got = consume(range(20) | filter(throwing), {});
+  CHECK(got.elements == int64s{0, 2, 4, 6});
+  CHECK_THAT(got.why.to_string(), Catch::Contains("seven") && Catch::Contains("filter"));
+}
+
+TEST_CASE("a filter whose predicate has a name prints as text, and is read again") {
+  round_trips(*(range(5) | filter(is_third)).plan(), "range(5) | filter(is_third)");
+}
+
+}  // namespace sluice

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/flat_map.hpp, sluice/op/interleave.hpp
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// x opens x % 4 elements, which tell where they come from.
+dataset<int64> some(int64 x) { return range(1000 * x + x % 4, {.start = 1000 * x}); }
+SLUICE_FUNCTION(open_some, [](int64 x) { return some(x); });
+
+int64s flattened(const int64s& in) {
+  int64s out;
+  for (int64 x : in)
+    for (int64 i = 0; i < x % 4; ++i) out.push_back(1000 * x + i);
+  return out;
+}
+
+/// tf.data's slot rule, once more by hand.
+int64s interleaved(const int64s& in, std::size_t cycle, std::size_t block) {
+  struct slot {
+    int64 at = 0, end = 0;
+    bool open = false;
+  };
+  std::vector<slot> slots(cycle);
+  int64s out;
+  std::size_t next = 0, closed_in_a_row = 0;
+  for (std::size_t k = 0; closed_in_a_row < cycle; k = (k + 1) % cycle) {
+    slot& s = slots[k];
+    if (!s.open && next < in.size()) {
+      int64 x = in[next++];
+      s = {1000 * x, 1000 * x + x % 4, true};
+    }
+    closed_in_a_row = s.open ? 0 : closed_in_a_row + 1;
+    for (std::size_t i = 0; s.open && i != block; ++i) {
+      if (s.at == s.end) s.open = false;
+      else out.push_back(s.at++);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("flat_map conforms") {
+  conforms(
+      {.stage = [](const auto& in) { return in | flat_map(some); }, .expected = flattened, .before_error = flattened});
+}
+
+TEST_CASE("interleave conforms for every cycle and block length") {
+  for (auto [cycle, block] : {std::pair<int64, int64>(1, 1), {2, 1}, {3, 2}, {16, 1}, {4, 7}})
+    conforms(
+        {.stage = [=](const auto& in) { return in | interleave(some, {.cycle_length = cycle, .block_length = block}); },
+         .expected =
+             [=](const int64s& in) {
+               return interleaved(in, static_cast<std::size_t>(cycle), static_cast<std::size_t>(block));
+             }});
+}
+
+TEST_CASE("interleave in parallel conforms, and keeps the sequential order") {
+  for (int64 parallelism : {2, 5})
+    conforms({.stage =
+                  [=](const auto& in) {
+                    return in | interleave(some, {.cycle_length = 4, .block_length = 2, .parallelism = parallelism});
+                  },
+              .expected = [](const int64s& in) { return interleaved(in, 4, 2); }});
+}
+
+TEST_CASE("a sloppy interleave loses and repeats nothing") {
+  for (int64 parallelism : {1, 3})
+    conforms({.stage =
+                  [=](const auto& in) {
+                    return in |
+                           interleave(some, {.cycle_length = 3, .parallelism = parallelism, .order = order::sloppy});
+                  },
+              .expected = flattened,
+              .ordered = false});
+}
+
+TEST_CASE("an interleave opens an input only when its turn comes") {
+  auto opened = std::make_shared<int64s>();
+  auto noting = [opened](int64 x) {
+    opened->push_back(x);
+    return range(10);
+  };
+  CHECK(consume(range(100) | interleave(noting, {.cycle_length = 3}) | take(2), {}).elements.size() == 2);
+  CHECK(*opened == int64s{0, 1});
+}
+
+TEST_CASE("what opens a dataset may fail, after the elements before it") {
+  auto throwing = [](int64 x) {
+    if (x == 2) throw std::runtime_error("cannot open");
+    return range(3);
+  };
+  consumed got = consume(range(5) | flat_map(throwing), {});
+  CHECK(got.elements == int64s{0, 1, 2, 0, 1, 2});
+  CHECK_THAT(got.why.to_string(), Catch::Contains("cannot open") && Catch::Contains("flat_map"));
+}
+
+TEST_CASE("an error inside of one dataset comes after what all gave before it") {
+  auto broken = [](int64 x) {
+    return range(4) | map([x](int64 y) {
+             if (x == 1 && y == 2) throw_status(data_loss_error("broken"));
+             return 10 * x + y;
+           });
+  };
+  for (int64 parallelism : {1, 3}) {
+    consumed got = consume(range(3) | interleave(broken, {.cycle_length = 3, .parallelism = parallelism}), {});
+    CHECK(got.elements == int64s{0, 10, 20, 1, 11, 21, 2});
+    CHECK(got.why.code() == status_code::data_loss);
+  }
+}
+
+TEST_CASE("flat_map and interleave print as text, and are read again") {
+  round_trips(*(range(5) | flat_map(open_some)).plan(), "range(5) | flat_map(open_some)");
+  round_trips(*(range(5) | interleave(open_some, {.cycle_length = 3, .order = order::sloppy})).plan(),
+              "range(5) | interleave(open_some, cycle_length=3, order=sloppy)");
+}
+
+}  // namespace sluice

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/map.hpp
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/coro/sleep.hpp"
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+SLUICE_FUNCTION(thrice_and_one, [](int64 x) { return 3 * x + 1; });
+
+task<int64> later(int64 x) {
+  co_await sleep_for(std::chrono::microseconds(x * 7 % 40));
+  int64 result = 3 * x + 1;
+  co_return result;
+}
+
+int64s thrice_and_one_of(const int64s& in) {
+  int64s out;
+  for (int64 x : in) out.push_back(3 * x + 1);
+  return out;
+}
+
+/// Counts its calls; the count outlives the plan's copies of it.
+struct counting {
+  std::shared_ptr<int> calls = std::make_shared<int>();
+  int64 operator()(int64 x) const {
+    ++*calls;
+    return x;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("map conforms when its function computes") {
+  conforms({.stage = [](const auto& in) { return in | map(thrice_and_one); },
+            .expected = thrice_and_one_of,
+            .before_error = thrice_and_one_of});
+}
+
+TEST_CASE("map conforms when its function awaits") {
+  conforms({.stage = [](const auto& in) { return in | map(later); },
+            .expected = thrice_and_one_of,
+            .before_error = thrice_and_one_of});
+}
+
+TEST_CASE("map conforms when four calls are in flight") {
+  conforms({.stage = [](const auto& in) { return in | map(thrice_and_one, {.parallelism = 4}); },
+            .expected = thrice_and_one_of,
+            .before_error = thrice_and_one_of});
+  conforms({.stage = [](const auto& in) { return in | map(later, {.parallelism = 4}); },
+            .expected = thrice_and_one_of,
+            .before_error = thrice_and_one_of});
+}
+
+TEST_CASE("a sloppy map loses and repeats nothing") {
+  conforms({.stage = [](const auto& in) { return in | map(later, {.parallelism = 4, .order = order::sloppy}); },
+            .expected = thrice_and_one_of,
+            .ordered = false});
+}
+
+TEST_CASE("take(5) above a map calls its function five times") {
+  counting f;
+  CHECK(consume(range(100) | map(f) | take(5), {}).elements.size() == 5);
+  CHECK(*f.calls == 5);
+}
+
+TEST_CASE("a lone next() calls the function once") {
+  counting f;
+  consumption how;
+  how.elements_max = 1;
+  CHECK(consume(range(100) | map(f), how).elements == int64s{0});
+  CHECK(*f.calls == 1);
+}
+
+TEST_CASE("passing over elements does not call the function for them") {
+  counting f;
+  CHECK(consume(range(100) | map(f) | skip(97), {}).elements == int64s{97, 98, 99});
+  CHECK(*f.calls == 3);
+}
+
+TEST_CASE("passing over elements does not call the function for them, across the epochs of a repeat") {
+  counting f;
+  consumption how;
+  how.skip = 7;
+  how.elements_max = 1;
+  CHECK(consume(range(5) | repeat(2) | map(f), how).elements == int64s{2});
+  CHECK(*f.calls == 1);
+}
+
+TEST_CASE("what a function throws comes after the elements before it, with its stage and name") {
+  auto throwing = [](int64 x) {
+    if (x == 3) throw std::runtime_error("three");
+    return x;
+  };
+  for (std::int64_t parallelism : {1, 3}) {
+    consumed got = consume(range(10) | map(throwing, {.parallelism = parallelism}), {});
+    CHECK(got.elements == int64s{0, 1, 2});
+    CHECK_THAT(got.why.to_string(), Catch::Contains("three") && Catch::Contains("map"));
+  }
+}
+
+TEST_CASE("a map whose function has a name prints as text, and is read again") {
+  round_trips(*(range(5) | map(thrice_and_one)).plan(), "range(5) | map(thrice_and_one)");
+  round_trips(*(range(5) | map(thrice_and_one, {.parallelism = 4, .order = order::sloppy})).plan(),
+              "range(5) | map(thrice_and_one, parallelism=4, order=sloppy)");
+}
+
+}  // namespace sluice

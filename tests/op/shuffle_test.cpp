@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/shuffle.hpp
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/sequential.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// By the plain loop of support/sequential.hpp.
+int64s shuffled(const int64s& in, int64 buffer_size, std::uint64_t drawn_by) {
+  plan_description source;
+  source.a = static_cast<int64>(in.size());
+  plan_description shuffle;
+  shuffle.op = verb::shuffle;
+  shuffle.a = buffer_size;
+  shuffle.b = drawn_by;
+  shuffle.in = std::make_shared<plan_description>(source);
+  auto all = evaluate(shuffle, 1'000'000);
+  REQUIRE(all);
+  return *all;
+}
+
+}  // namespace
+
+TEST_CASE("shuffle conforms, whether its buffer is smaller or larger than the input") {
+  for (int64 buffer_size : {1, 2, 10, 1000})
+    conforms({.stage = [=](const auto& in) { return in | shuffle(buffer_size, {.seed = 7}); },
+              .expected = [=](const int64s& in) { return shuffled(in, buffer_size, 7); }});
+}
+
+TEST_CASE("a shuffle of shuffles conforms") {
+  conforms({.stage = [](const auto& in) { return in | shuffle(5, {.seed = 7}) | shuffle(3, {.seed = 7}) | repeat(2); },
+            .expected =
+                [](const int64s& in) {
+                  auto two_epochs = int64s();
+                  plan_description p;
+                  p.a = static_cast<int64>(in.size());
+                  for (auto [op, a, b] :
+                       {std::tuple(verb::shuffle, 5, 7u), {verb::shuffle, 3, 7u}, {verb::repeat, 2, 0u}}) {
+                    plan_description next;
+                    next.op = op;
+                    next.a = a;
+                    next.b = b;
+                    next.in = std::make_shared<plan_description>(p);
+                    p = next;
+                  }
+                  return evaluate(p, 1'000'000).value();
+                }});
+}
+
+TEST_CASE("a shuffle gives every element once, and an element never more than its buffer early") {
+  int64s got = consume(range(1000) | shuffle(64, {.seed = 3}), {}).elements;
+  REQUIRE(got.size() == 1000);
+  for (std::size_t place = 0; place != got.size(); ++place) CHECK(got[place] < static_cast<int64>(place) + 64);
+  CHECK(!std::is_sorted(got.begin(), got.end()));
+  std::sort(got.begin(), got.end());
+  for (std::size_t i = 0; i != got.size(); ++i) REQUIRE(got[i] == static_cast<int64>(i));
+}
+
+TEST_CASE("a shuffle's order is its seed's") {
+  auto with_seed = [](int64 s) { return consume(range(100) | shuffle(50, {.seed = s}), {}).elements; };
+  CHECK(with_seed(1) == with_seed(1));
+  CHECK(with_seed(1) != with_seed(2));
+}
+
+TEST_CASE("a shuffle without a seed draws one for the run, which a resume keeps") {
+  auto ds = range(100) | shuffle(50);
+  consumption how;
+  how.save = true;
+  consumed full = consume(ds, how);
+  REQUIRE(full.elements.size() == 100);
+  consumption from_here;
+  from_here.from = full.places[40];
+  CHECK(consume(ds, from_here).elements == int64s(full.elements.begin() + 40, full.elements.end()));
+}
+
+TEST_CASE("a shuffle reads no further than its buffer for its first element") {
+  auto calls = std::make_shared<int>();
+  auto counting = [calls](int64 x) {
+    ++*calls;
+    return x;
+  };
+  consumption how;
+  how.elements_max = 1;
+  CHECK(consume(range(1000) | map(counting) | shuffle(10, {.seed = 1}), how).elements.size() == 1);
+  CHECK(*calls == 11);  // ten held, and the one that took the first one's place
+}
+
+TEST_CASE("shuffle prints as text, and is read again") {
+  round_trips(*(range(5) | shuffle(10, {.seed = 7})).plan(), "range(5) | shuffle(10, seed=7)");
+}
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/take.hpp, sluice/op/skip.hpp
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+int64s first_of(int64s in, std::size_t n) {
+  in.resize(std::min(n, in.size()));
+  return in;
+}
+int64s without_first(const int64s& in, std::size_t n) {
+  return int64s(in.begin() + static_cast<std::ptrdiff_t>(std::min(n, in.size())), in.end());
+}
+
+}  // namespace
+
+TEST_CASE("take conforms") {
+  for (int64 n : {0, 1, 5, 100})
+    conforms({.stage = [n](const auto& in) { return in | take(n); },
+              .expected = [n](const int64s& in) { return first_of(in, static_cast<std::size_t>(n)); }});
+}
+
+TEST_CASE("take(-1) takes all, and an error below is not hidden") {
+  conforms({.stage = [](const auto& in) { return in | take(-1); },
+            .expected = [](const int64s& in) { return in; },
+            .before_error = [](const int64s& in) { return in; }});
+  conforms({.stage = [](const auto& in) { return in | take(1000); },
+            .expected = [](const int64s& in) { return first_of(in, 1000); },
+            .before_error = [](const int64s& in) { return in; }});
+}
+
+TEST_CASE("take ends without looking whether there are more") {
+  auto broken = range(10) | map([](int64 x) {
+                  if (x == 3) throw_status(data_loss_error("a fourth was asked for"));
+                  return x;
+                });
+  consumed got = consume(broken | take(3), {});
+  CHECK(got.complaint() == "");
+  CHECK(got.elements == int64s{0, 1, 2});
+}
+
+TEST_CASE("skip conforms") {
+  for (int64 n : {0, 1, 5, 100})
+    conforms({.stage = [n](const auto& in) { return in | skip(n); },
+              .expected = [n](const int64s& in) { return without_first(in, static_cast<std::size_t>(n)); }});
+}
+
+TEST_CASE("skip sees errors behind what it skips, and none in it") {
+  auto broken_at = [](int64 n) {
+    return range(10) | map([n](int64 x) {
+             if (x == n) throw_status(data_loss_error("broken"));
+             return x;
+           });
+  };
+  CHECK(consume(broken_at(3) | skip(5), {}).elements == int64s{5, 6, 7, 8, 9});
+  consumed got = consume(broken_at(7) | skip(5), {});
+  CHECK(got.elements == int64s{5, 6});
+  CHECK(got.why.code() == status_code::data_loss);
+}
+
+TEST_CASE("skip(-1) is empty") { CHECK(consume(range(10) | skip(-1), {}).elements.empty()); }
+
+TEST_CASE("take and skip undo each other in either order") {
+  conforms({.stage = [](const auto& in) { return in | skip(4) | take(6) | skip(2); },
+            .expected = [](const int64s& in) { return without_first(first_of(without_first(in, 4), 6), 2); }});
+}
+
+TEST_CASE("take and skip print as text, and are read again") {
+  round_trips(*(range(5) | take(3) | skip(-1)).plan(), "range(5) | take(3) | skip(-1)");
+}
+
+}  // namespace sluice

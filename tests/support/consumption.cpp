@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/consumption.hpp"
+
+#include <utility>
+
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/random_plan.hpp"
+
+namespace sluice::test {
+namespace {
+
+checkpoint place_of(stream_base& s) {
+  position_writer w;
+  s.position(w);
+  return {s.run()->seal(w.bytes())};
+}
+
+/// What happens to a stream between two requests.
+class bystander {
+ public:
+  bystander(const consumption& how, consumed& c) : how_(how), consumed_(c) {}
+  void between(stream_base& s) {
+    std::size_t taken = consumed_.elements.size();
+    if (how_.marks_every && taken && taken % how_.marks_every == 0) s.stage()->env->request_marks();
+    if (how_.save) consumed_.places.push_back(place_of(s));
+    if (taken >= how_.stop_after) s.run()->request_stop();
+  }
+  bool enough() const { return consumed_.elements.size() >= how_.elements_max; }
+
+ private:
+  const consumption& how_;
+  consumed& consumed_;
+};
+
+task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, consumed& c) {
+  bystander by(how, c);
+  s.pass_over(how.skip);
+  by.between(s);
+  while (!by.enough()) {
+    auto x = co_await s.try_next();
+    if (!x) {
+      c.why = x.why;
+      by.between(s);
+      break;
+    }
+    c.elements.push_back(*x);
+    by.between(s);
+  }
+}
+
+task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& c) {
+  bystander by(how, c);
+  random_numbers random(how.seed);
+  std::uint64_t skip = how.skip;
+  by.between(s);
+  while (!by.enough()) {
+    auto ask = 1 + static_cast<std::uint32_t>(random.below(how.ask_max));
+    demand d;
+    d.skip = std::exchange(skip, 0);
+    d.elements = ask;
+    auto b = co_await s.try_next_block(d);
+    if (!b.view) {
+      c.why = b.why;
+      by.between(s);
+      break;
+    }
+    if (b.view.size() > ask)
+      c.mistake = std::to_string(b.view.size()) + " elements where " + std::to_string(ask) + " were asked for";
+    // Positions are between requests: those inside of this block are not to be had.
+    if (how.save) c.places.resize(c.places.size() + b.view.size() - 1);
+    const std::int64_t* elements = b.view.as<std::int64_t>();
+    c.elements.insert(c.elements.end(), elements, elements + b.view.size());
+    by.between(s);
+  }
+}
+
+task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how, consumed& c) {
+  iterate_options o;
+  o.from = how.from;
+  o.on_error = how.on_error;
+  o.seed = 1;
+  erased_stream s = open_run(rt, ds.plan(), o);
+  if (how.ask_max) {
+    auto consuming = consume_by_block(s, how, c);
+    co_await consuming;
+  } else {
+    stream<std::int64_t> typed(std::move(s));
+    auto consuming = consume_by_next(typed, how, c);
+    co_await consuming;
+    s = std::move(typed);
+  }
+  auto end = cleanup(std::move(s));
+  co_await end;
+}
+
+}  // namespace
+
+consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how) {
+  consumed c;
+  try {
+    sync_wait(rt, consume_all(rt, ds, how, c));
+    std::size_t charged = rt.ledger().used_bytes();
+    if (charged) c.mistake = std::to_string(charged) + " bytes are still charged after the run";
+  } catch (const error& e) { c.mistake = e.what(); }
+  return c;
+}
+
+consumed consume(const dataset<std::int64_t>& ds, const consumption& how) {
+  simulation world(how.seed);
+  runtime rt(world, {.workers = 2});
+  return consume_on(rt, ds, how);
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of a dataset, consumed in a prescribed way: what came, from where it could have gone on, how it ended.
+//
+//   consumed c = consume(ds, {.ask_max = 7, .save = true});     // in a simulation, which its seed repeats
+//   consumed rest = consume(ds, {.from = c.places[3]});
+//
+// After the run its stream is cleaned up, and everything it had charged has to be given back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sluice/pipeline/iterate.hpp"
+
+namespace sluice::test {
+
+using int64s = std::vector<std::int64_t>;
+
+/// How one run is consumed.
+struct consumption {
+  checkpoint from = {};
+  std::uint64_t skip = 0;                      ///< passed over before the first
+  std::size_t elements_max = ~std::size_t{0};  ///< then the stream is dropped where it stands
+  std::size_t stop_after = ~std::size_t{0};    ///< elements; then the run is asked to stop
+  std::uint32_t ask_max = 0;                   ///< 0: next(); else blocks of a random 1..ask_max
+  std::uint64_t marks_every = 0;               ///< elements; 0: never
+  bool save = false;
+  error_policy on_error = error_policy::stop;
+  std::uint64_t seed = 1;
+};
+
+struct consumed {
+  int64s elements;
+  std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the end. Empty: not to be had there
+  status why;                      ///< of the end
+  std::string mistake;             ///< of the protocol
+  /// What went wrong, for runs that have to end well.
+  std::string complaint() const { return mistake.empty() && !why.ok() ? why.to_string() : mistake; }
+};
+
+consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how);
+/// In a simulation of two workers.
+consumed consume(const dataset<std::int64_t>& ds, const consumption& how);
+
+}  // namespace sluice::test

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/op_conformance.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/coro/sleep.hpp"
+#include "sluice/plan/json.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice::test {
+namespace {
+
+using int64 = std::int64_t;
+
+constexpr const char* kFault = "the input is broken here";
+
+stream<int64> counted(int64 n) {
+  for (int64 i = 0; i < n; ++i) co_yield i;
+}
+
+task<int64> after_a_while(int64 x) {
+  if (x % 3 == 1) co_await sleep_for(std::chrono::microseconds(50));
+  co_return x;
+}
+
+struct input {
+  const char* name;
+  dataset<int64> (*make)(int64 n);
+};
+const input kInputs[] = {
+    {"long blocks", [](int64 n) { return range(n); }},
+    {"a user's coroutine", [](int64 n) { return generate([n] { return counted(n); }); }},
+    {"short blocks that wait", [](int64 n) { return range(n) | map(after_a_while); }},
+    {"a channel", [](int64 n) { return range(n) | prefetch(3); }},
+};
+
+int64s numbers(int64 n) {
+  int64s all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+int64s tail(const int64s& all, std::size_t from) {
+  return int64s(all.begin() + static_cast<std::ptrdiff_t>(std::min(from, all.size())), all.end());
+}
+
+class suite {
+ public:
+  explicit suite(const conformance& c) : c_(c) {}
+
+  void run() {
+    for (const input& in : kInputs) {
+      for (int64 n : {0, 1, 2, 23, 200}) {
+        CAPTURE(in.name, n);
+        auto ds = c_.stage(in.make(n));
+        full_and_resumed(ds, c_.expected(numbers(n)));
+        if (c_.before_error) broken(in, n);
+      }
+      CAPTURE(in.name);
+      stopped(in);
+    }
+  }
+
+ private:
+  /// A way of consuming for each number.
+  consumption way(std::uint64_t i) const {
+    consumption how;
+    how.ask_max = std::array<std::uint32_t, 4>{0, 1, 3, 100}[i % 4];
+    how.marks_every = i % 3;
+    how.seed = i + 1;
+    return how;
+  }
+  int64s in_order(int64s v) const {
+    if (!c_.ordered) std::sort(v.begin(), v.end());
+    return v;
+  }
+  void gives(const consumed& got, const int64s& expected) const {
+    CHECK(got.complaint() == "");
+    CHECK(in_order(got.elements) == in_order(expected));
+  }
+
+  void full_and_resumed(const dataset<int64>& ds, const int64s& expected) const {
+    for (std::uint64_t i = 0; i != 4; ++i) {
+      consumption how = way(i);
+      CAPTURE(how.ask_max, how.marks_every);
+      how.save = true;
+      consumed full = consume(ds, how);
+      gives(full, expected);
+      std::size_t step = 1 + full.places.size() / 25;
+      for (std::size_t at = 0; at < full.places.size(); at += step)
+        if (!full.places[at].empty()) resumed(ds, full.places[at], tail(c_.ordered ? expected : full.elements, at), at);
+      if (!c_.ordered) continue;
+      how.save = false;
+      for (std::size_t skip : {std::size_t{1}, expected.size() / 2, expected.size(), expected.size() + 3}) {
+        CAPTURE(skip);
+        how.skip = skip;
+        gives(consume(ds, how), tail(expected, skip));
+      }
+    }
+  }
+  void resumed(const dataset<int64>& ds, const checkpoint& from, const int64s& expected, std::size_t at) const {
+    CAPTURE(at);
+    consumption how = way(at);
+    how.from = from;
+    how.save = true;
+    consumed again = consume(ds, how);
+    gives(again, expected);
+    std::size_t half = again.places.size() / 2;
+    if (again.places.empty() || again.places[half].empty()) return;
+    how.from = again.places[half];
+    gives(consume(ds, how), tail(c_.ordered ? expected : again.elements, half));
+  }
+
+  void broken(const input& in, int64 n) const {
+    auto broken_at = [n](int64 x) {
+      if (x == n) throw_status(data_loss_error(kFault));
+      return x;
+    };
+    auto ds = c_.stage(in.make(n + 50) | map(broken_at));
+    for (std::uint64_t i = 0; i != 4; ++i) {
+      consumed got = consume(ds, way(i));
+      CHECK(got.mistake == "");
+      CHECK(got.elements == c_.before_error(numbers(n)));
+      CHECK(got.why.code() == status_code::data_loss);
+      CHECK(got.why.to_string().find(kFault) != std::string::npos);
+    }
+  }
+
+  void stopped(const input& in) const {
+    constexpr int64 kMany = 100'000;  // far more than anybody has ahead
+    auto ds = c_.stage(in.make(kMany));
+    for (std::size_t after : {0, 1, 7}) {
+      CAPTURE(after);
+      consumption how = way(after);
+      how.stop_after = after;
+      consumed got = consume(ds, how);
+      CHECK(got.mistake == "");
+      if (got.why.ok()) CHECK(in_order(got.elements) == in_order(c_.expected(numbers(kMany))));  // it had ended by then
+      else CHECK(got.why.code() == status_code::cancelled);
+    }
+  }
+
+  const conformance& c_;
+};
+
+}  // namespace
+
+void conforms(const conformance& c) { suite(c).run(); }
+
+void round_trips(const node& plan, const std::string& text) {
+  CHECK(plan_text(plan) == text);
+  CHECK(same_plan(*parse_plan(text), plan));
+  CHECK(same_plan(*parse_plan_json(plan_json(plan)), plan));
+}
+
+}  // namespace sluice::test
