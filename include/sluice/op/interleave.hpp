@@ -11,6 +11,7 @@
 // Errors: of the inner datasets pass through; a file that cannot be opened is an error of its own, and under
 //         error_policy::skip passed over and counted.
 // Thread: with parallelism each open dataset works ahead in a channel of its own, `parallelism` of them at once.
+//         Empty slots' next datasets are opened, and work, before their visit, as soon as the input has them.
 // State:  per slot, which element and where in its dataset.
 #pragma once
 
