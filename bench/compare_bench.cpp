@@ -14,6 +14,7 @@ namespace sluice::bench {
 namespace {
 
 void main_job(report& r) {
+  if (!std::filesystem::exists("data/sample")) return r.skipped("main job beside tf.data", "no data/sample here; `./dev run` writes it");
   auto rows = std::filesystem::temp_directory_path() / ("sluice_compare_" + std::to_string(getpid()) + ".json");
   std::filesystem::remove(rows);
   std::fflush(stdout);

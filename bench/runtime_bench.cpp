@@ -113,21 +113,25 @@ SLUICE_BENCH(runtime_fork_join);
 constexpr std::int64_t kBlock = 256;
 using numbers = std::vector<std::int64_t>;
 
-task<> send_blocks(channel<numbers>& to, std::int64_t blocks) {
+// Blocks are used again and again, as the engine's are: one more than the channel holds, one sent from, one read.
+constexpr std::size_t kInChannel = 16;
+
+task<> send_blocks(channel<numbers*>& to, std::int64_t blocks) {
+  static std::vector<numbers> room(kInChannel + 3, numbers(kBlock));
   for (std::int64_t b = 0; b < blocks; ++b) {
-    numbers block(kBlock);
-    for (std::int64_t i = 0; i < kBlock; ++i) block[static_cast<std::size_t>(i)] = b * kBlock + i;
-    bool taken = co_await to.send(std::move(block));
+    numbers* block = &room[static_cast<std::size_t>(b) % room.size()];
+    for (std::int64_t i = 0; i < kBlock; ++i) (*block)[static_cast<std::size_t>(i)] = b * kBlock + i;
+    bool taken = co_await to.send(block);
     if (!taken) break;
   }
   to.close();
 }
 
-task<std::uint64_t> add_blocks(channel<numbers>& from) {
+task<std::uint64_t> add_blocks(channel<numbers*>& from) {
   std::uint64_t sum = 0;
   while (auto block = co_await from.receive()) {
     std::int64_t of_block = 0;
-    for (std::int64_t x : *block) of_block += x;
+    for (std::int64_t x : **block) of_block += x;
     sum += static_cast<std::uint64_t>(of_block);
   }
   co_return sum;
@@ -136,7 +140,7 @@ task<std::uint64_t> add_blocks(channel<numbers>& from) {
 /// Sender and receiver have a worker of their own each, so that every block crosses.
 pass crossing(std::int64_t elements) {
   static runtime sending({.workers = 1}), receiving({.workers = 1});
-  channel<numbers> between({.elements = 16});
+  channel<numbers*> between({.elements = kInChannel});
   pass p;
   p.elements = static_cast<double>(elements);
   stopwatch watch(timed::wall);

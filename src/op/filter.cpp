@@ -12,8 +12,22 @@ namespace {
 // nobody else knows which there are.
 erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
-  bool skips = gate.skips();
-  if (skips) in.may_go_back();
+  while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
+    predicate_function::outcome k = keep.keep(b);
+    block kept = b.first(k.kept);
+    if (!k.why.ok()) {
+      out.hold(kept);
+      status why = gate.refuse(k.why);
+      co_await fail(std::move(why));
+    }
+    if (kept) co_yield kept;
+  }
+}
+
+/// The same where bad elements are passed over: what is left of their view is looked at by the next demand.
+erased_stream filter_good_elements(outlet out, erased_stream in, function_ptr function, error_gate gate) {
+  auto& keep = static_cast<const predicate_function&>(*function);
+  in.may_go_back();
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
     while (b) {
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
@@ -29,7 +43,7 @@ erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, 
         }
         ++seen;
       }
-      if (skips) in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
       if (kept) co_yield kept;
       if (seen == whole.size()) break;
       b = tail_of(whole, seen);
@@ -39,7 +53,10 @@ erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, 
 
 erased_stream open_filter(const node& n, open_context& context) {
   outlet out(*n.type);
-  return filter_stage(out, context.open(n.inputs[0]), n.function, context.gate(n));
+  error_gate gate = context.gate(n);
+  erased_stream in = context.open(n.inputs[0]);
+  if (gate.skips()) return filter_good_elements(out, std::move(in), n.function, std::move(gate));
+  return filter_stage(out, std::move(in), n.function, std::move(gate));
 }
 
 }  // namespace

@@ -15,13 +15,28 @@ const field_list& fields_of<map_options>() {
 
 namespace {
 
-/// Calls the function on demand, a block at a time.
+/// Calls the function on demand, a block at a time. Elements to be passed over are not computed: the request carries them
+/// up to the source.
 erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
-  bool skips = gate.skips();
-  if (skips) in.may_go_back();
-  // Elements to be passed over are asked for only where they have to be computed: else the request carries them up.
-  while (auto b = co_await in.next_block({0, skips ? out.ask() : out.wanted(), out.wanted_bytes()})) {
+  while (auto b = co_await in.next_block({0, out.wanted(), out.wanted_bytes()})) {
+    void* to = f.in_place ? b.data() : out.room(b.size());
+    applied a = f.apply(b, to);
+    block made = f.in_place ? b.first(a.done) : out.made(a.done);
+    if (!a.why.ok()) {
+      out.hold(made);
+      status why = gate.refuse(a.why);
+      co_await fail(std::move(why));
+    }
+    co_yield made;
+  }
+}
+
+/// The same where bad elements are passed over: what is left of their view is computed by the next demand.
+erased_stream map_good_elements(outlet out, erased_stream in, function_ptr function, error_gate gate) {
+  auto& f = static_cast<const block_function&>(*function);
+  in.may_go_back();
+  while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
     while (b) {
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
       block whole = b, part = b.first(std::min(b.size(), out.ask()));
@@ -37,7 +52,7 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
         }
         ++seen;
       }
-      if (skips) in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
       if (made) co_yield made;
       if (seen == whole.size()) break;
       b = tail_of(whole, seen);
@@ -117,14 +132,15 @@ class map_computation final : public slot_computation {
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o) {
   bool awaits = dynamic_cast<const async_function*>(f.get()) != nullptr;
   error_gate gate = context.gate(n);
+  bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
   if (o.parallelism.value == 1) {
-    one_to_one counts{!gate.skips()};
+    one_to_one counts{!skips};
     if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, std::move(gate));
+    if (skips) return map_good_elements(out, std::move(in), f, std::move(gate));
     return map_blocks(out, counts, std::move(in), f, std::move(gate));
   }
-  bool skips = gate.skips();
   auto computation = std::make_shared<map_computation>(f, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
   if (o.order == order::sloppy) return read_unordered(out, context, std::move(in), slots, std::move(computation), skips);
