@@ -58,6 +58,7 @@ class scheduler::crew {
   crew(scheduler& home, unsigned workers);
   ~crew();
 
+  void join();
   void post(worker& w, void* item) noexcept;
   void post_far(worker& w, void* item) noexcept;
   void inject(void* item) noexcept;

@@ -53,7 +53,10 @@ runtime::runtime(simulation& world, runtime_options options)
 
 runtime::~runtime() {
   reaper_.stop_and_wait(*exec_);
-  io_.reset();   // drains what the kernel still owns, and may post: the workers are there until threads_ goes
+  // Every run is over, but a worker may still be on its way out of a call into the back end that another one has already
+  // seen completed. So the workers go first, and then nobody is inside.
+  if (threads_) threads_->workers.join();
+  io_.reset();
   threads_.reset();
 }
 

@@ -22,6 +22,7 @@ thread_local worker* t_worker = nullptr;
 
 scheduler::scheduler(unsigned workers) : crew_(std::make_unique<crew>(*this, std::max(workers, 1u))) {}
 scheduler::~scheduler() = default;
+void scheduler::join() { crew_->join(); }
 
 void scheduler::post(std::coroutine_handle<> h) noexcept {
   if (worker* w = crew_->mine()) crew_->post(*w, h.address());
@@ -47,13 +48,16 @@ scheduler::crew::crew(scheduler& home, unsigned workers) {
   for (auto& w : workers_) w->thread = std::thread([this, p = w.get()] { run(*p); });
 }
 
-scheduler::crew::~crew() {
+scheduler::crew::~crew() { join(); }
+
+void scheduler::crew::join() {
   {
     std::lock_guard lock(sleep_mutex_);
     stopping_ = true;
     for (auto& w : workers_) w->wake.notify_one();
   }
-  for (auto& w : workers_) w->thread.join();
+  for (auto& w : workers_)
+    if (w->thread.joinable()) w->thread.join();
 }
 
 worker* scheduler::crew::mine() const noexcept {

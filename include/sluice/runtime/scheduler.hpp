@@ -30,6 +30,8 @@ class scheduler final : public executor {
   explicit scheduler(unsigned workers);
   ~scheduler();
 
+  /// Ends the workers, once what they are resuming has suspended. What is posted afterwards is dropped. Not on a worker.
+  void join();
   void post(std::coroutine_handle<> h) noexcept override;
   void post_later(std::coroutine_handle<> h) noexcept override;
   bool on_worker() const noexcept override;
