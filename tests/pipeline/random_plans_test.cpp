@@ -56,26 +56,26 @@ task<std::size_t> checkpoint_bytes(runtime& rt, std::int64_t buffer_size) {
 }  // namespace
 
 TEST_CASE("random plans give what plain loops give, and go on from every place, in a simulation") {
-  try_plans(plans(800), false, {});
+  try_plans(plans(1000), false, {});
 }
 
 TEST_CASE("random plans with sloppy stages lose and repeat nothing from any place, in a simulation") {
-  try_plans(plans(250), true, {});
+  try_plans(plans(400), true, {});
 }
 
 TEST_CASE("random plans give what plain loops give on one worker") {
   runtime rt({.workers = 1});
-  try_plans(plans(60), false, {.on = &rt});
+  try_plans(plans(100), false, {.on = &rt});
 }
 
 TEST_CASE("random plans give what plain loops give on two workers") {
   runtime rt({.workers = 2});
-  try_plans(plans(60), false, {.on = &rt});
+  try_plans(plans(100), false, {.on = &rt});
 }
 
 TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers") {
   runtime rt({.workers = 2});
-  try_plans(plans(40), true, {.on = &rt});
+  try_plans(plans(60), true, {.on = &rt});
 }
 
 TEST_CASE("a shuffle's checkpoint does not grow with its buffer") {

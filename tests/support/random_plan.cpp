@@ -124,10 +124,22 @@ stream<int64> stuttered(saved<running> state, stream<int64> in) {
   }
 }
 
+/// Marks are due from time to time; here at the worst of times, in the middle of a stage's work.
+struct marks_are_due {
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+    h.promise().env->request_marks();
+    return false;
+  }
+  void await_resume() const noexcept {}
+};
+
 // Several ways to be late: not at all, one or two turns of the scheduler, some virtual time.
 task<int64> late_affine(int64 x, std::uint64_t b) {
   std::uint64_t how = mix(static_cast<std::uint64_t>(x) ^ (b << 32));
   for (std::uint64_t turns = how % 4; turns > 1; --turns) co_await yield_now();
+  if (how % 8 == 3) co_await marks_are_due();
   if (how % 16 == 5) co_await sleep_for(std::chrono::microseconds(how / 16 % 300));
   int64 result = affine(x, b);
   co_return result;
