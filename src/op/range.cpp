@@ -13,6 +13,16 @@ std::uint64_t length_of(const range_options& o) {
   return o.start <= o.stop ? 0 : (distance(o.stop, o.start) - 1) / (0 - static_cast<std::uint64_t>(o.step)) + 1;
 }
 
+/// Wraps as two's complement does. The usual step has a loop of its own, which is vectorised: baseline x86-64 has no product
+/// of 64-bit words for any other.
+void count_up(std::int64_t* to, std::uint32_t n, std::uint64_t value, std::uint64_t step) {
+  if (step == 1) {
+    for (std::uint32_t i = 0; i != n; ++i) to[i] = static_cast<std::int64_t>(value + i);
+  } else {
+    for (std::uint32_t i = 0; i != n; ++i, value += step) to[i] = static_cast<std::int64_t>(value);
+  }
+}
+
 erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_options o) {
   std::uint64_t total = length_of(o);
   auto step = static_cast<std::uint64_t>(o.step);
@@ -21,8 +31,7 @@ erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_options o
     std::uint32_t n = out.wanted_of(total - *made);
     if (n == 0) break;
     auto* to = reinterpret_cast<std::int64_t*>(out.room(n));
-    std::uint64_t first = static_cast<std::uint64_t>(o.start) + *made * step;   // wraps as two's complement does
-    for (std::uint32_t i = 0; i != n; ++i) to[i] = static_cast<std::int64_t>(first + i * step);
+    count_up(to, n, static_cast<std::uint64_t>(o.start) + *made * step, step);
     *made += n;
     co_yield out.made(n);
   }
