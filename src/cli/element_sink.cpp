@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -15,12 +16,16 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{1} << 18;
+constexpr std::size_t kBlockBytes = 64 << 10;
 constexpr std::string_view kTfrecord = "tfrecord:";
 
 class null_sink final : public element_sink {
  public:
   status take(const block&) override { return {}; }
-  std::uint32_t wanted() const override { return 1 << 16; }  // blocks are bounded by their bytes
+  /// So many that the block stays in a core's L2 on its way through the stages.
+  std::uint32_t wanted(const element_type& t) const override {
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(kBlockBytes / t.size, 16, 1 << 15));
+  }
 };
 
 /// Written at once after each block, so that a slow pipeline's reader waits for nothing.

@@ -15,8 +15,8 @@ class element_sink {
   /// Errors: unavailable with `closed()`: the reader of our output went away. Else the file's.
   virtual status take(const block& elements) = 0;
   virtual status finish() { return {}; }
-  /// How many elements to ask for at once.
-  virtual std::uint32_t wanted() const { return 256; }
+  /// How many elements of this type to ask for at once.
+  virtual std::uint32_t wanted(const element_type&) const { return 256; }
   /// Nobody reads any more: no error, but the end.
   bool closed() const { return closed_; }
 

@@ -43,7 +43,7 @@ task<pull_outcome> pull(pull_request* request) {
   std::uint64_t left = request->limit;
   while (left != 0 && !request->counts->stop.load(std::memory_order_relaxed)) {
     demand d;
-    d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, request->sink->wanted()));
+    d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, request->sink->wanted(s.type())));
     auto got = co_await s.try_next_block(d);
     out.why = got.why;
     if (!got.view) break;

@@ -14,7 +14,7 @@ namespace {
 class no_sink final : public element_sink {
  public:
   status take(const block&) override { return {}; }
-  std::uint32_t wanted() const override { return 4096; }
+  std::uint32_t wanted(const element_type&) const override { return 1024; }
 };
 
 struct verdict {
