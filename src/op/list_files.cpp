@@ -19,6 +19,18 @@ namespace {
 struct listing {
   std::uint64_t given = 0;
   std::uint64_t digest = 0;   // of all names; 0: not listed yet
+  decision_log listed;        // the digest again, for positions from before the listing that are written down after it
+
+  void save(position_writer& w) {
+    w.number(given);
+    w.number(digest);
+    w.log(listed.here());
+  }
+  void load(position_reader& r) {
+    given = r.number();
+    digest = r.number();
+    for (std::size_t n = r.count(); n; --n) digest = r.number();
+  }
 };
 
 std::vector<std::string> split_patterns(const std::string& patterns) {
@@ -54,6 +66,7 @@ erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_cont
   std::uint64_t digest = digest_of(names);
   if (at->digest && at->digest != digest)
     co_await fail(failed_precondition_error("the files that match \"" + patterns + "\" are not those the checkpoint was made with").in_stage(gate.label()));
+  if (!at->digest) at->listed.add(digest);
   at->digest = digest;
   if (shuffled) shuffle_names(names, seed);
   while (at->given < names.size()) {
