@@ -85,7 +85,7 @@ bool block_ring::commit(ring_slot* s, bool computed) {
   s->output_count = static_cast<std::uint32_t>(s->outputs_in->size());
   std::unique_lock lock(mutex_);
   s->at = ring_slot::state::done;
-  bool wakes = reader_waits_ && pick(reader_needs_);
+  bool wakes = reader_waits_ && (pick(reader_needs_) || exhausted(reader_needs_));
   if (wakes) wake(reader_waits_);
   lock.unlock();
   if (signal_) signal_->notify();
@@ -113,7 +113,7 @@ void block_ring::finish(ring_slot* unused, status why) {
   }
   over_ = true;
   if (!stopped_) why_ = std::move(why);
-  if (order_.size() == head_) wake(reader_waits_);
+  if (exhausted(reader_needs_)) wake(reader_waits_);
   lock.unlock();
   if (signal_) signal_->notify();
 }
@@ -129,10 +129,16 @@ ring_slot* block_ring::pick(std::uint64_t ordinal) const {
   return nullptr;
 }
 
+bool block_ring::exhausted(std::uint64_t ordinal) const {
+  if (!over_ || pick(ordinal)) return false;
+  return std::none_of(order_.begin() + static_cast<std::ptrdiff_t>(head_), order_.end(),
+                      [](const ring_slot* s) { return s->at == ring_slot::state::filling; });
+}
+
 bool block_ring::receive_awaiter::await_suspend(std::coroutine_handle<> h) {
   block_ring& r = ring_;
   std::lock_guard lock(r.mutex_);
-  if (r.stopped_ || r.pick(ordinal_) || (r.over_ && r.order_.size() == r.head_)) return false;
+  if (r.stopped_ || r.pick(ordinal_) || r.exhausted(ordinal_)) return false;
   r.reader_needs_ = ordinal_;
   r.reader_waits_ = h;
   if (r.has_room()) r.wake(r.pump_waits_);   // it may be sleeping until the ring is half empty, and now somebody waits
@@ -210,11 +216,11 @@ void block_ring::set_limits(limits l) {
   if (has_room()) wake(pump_waits_);
 }
 
-void block_ring::made_in(duration took, std::uint32_t elements) {
+void block_ring::made_in(duration took, std::uint32_t elements, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   quick_ = took < kBlockTime;
-  if (took > kBlockTime * 2) block_elements_ = std::max(1u, std::min(block_elements_, elements) / 2);
-  else if (took < kBlockTime / 2 && elements >= block_elements_) block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
+  if (took > kBlockTime * 2 || bytes > demand::kBytes) block_elements_ = std::max(1u, std::min(block_elements_, elements) / 2);
+  else if (took < kBlockTime / 2 && bytes < demand::kBytes / 2 && elements >= block_elements_) block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
 }
 
 void block_ring::set_replaying(bool replaying) {

@@ -83,7 +83,7 @@ class block_ring {
   // The reader's side.
   class receive_awaiter;
   /// Ordered: the oldest slot. Unordered: a finished one, or the one whose next output is input ordinal `ordinal`.
-  /// Null: over, why() says how.
+  /// Null: over, why() says how; or no input has that ordinal.
   receive_awaiter receive(std::uint64_t ordinal = stream_base::kNone);
   /// The consumer is about to get `outputs` more of the slot: there is room for as many new ones, so that a channel
   /// of one already works on the second element while the consumer works on the first.
@@ -96,8 +96,8 @@ class block_ring {
   void close();
 
   void set_limits(limits l);
-  /// How long a block took to make; the next are sized by it.
-  void made_in(duration took, std::uint32_t elements);
+  /// How long a block took to make, and what it holds; the next are sized by both.
+  void made_in(duration took, std::uint32_t elements, std::size_t bytes);
 
   /// Unordered only: while replaying logged decisions, any number of slots may be in flight.
   void set_replaying(bool replaying);
@@ -115,6 +115,8 @@ class block_ring {
   bool has_room() const;
   void wake_pump();
   ring_slot* pick(std::uint64_t ordinal) const;
+  /// pick() gives nothing, and never will: all is made, and (of a forged checkpoint) what is asked for was not in it.
+  bool exhausted(std::uint64_t ordinal) const;
   std::uint32_t elements_for_one_slot() const;
   void wake(std::coroutine_handle<>& waiting);
   void stop() noexcept;

@@ -158,6 +158,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
     if (slot->delivered >= whole.size()) link->ring->release(slot);
   }
   status why = link->ring->why();
+  if (why.ok() && link->replaying()) why = damaged_position();   // a choice of an element that there is none of
   if (!why.ok()) co_await fail(std::move(why));
 }
 

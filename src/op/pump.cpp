@@ -7,6 +7,22 @@
 namespace sluice {
 namespace {
 
+/// What a slot holds is charged without waiting: the wait for room comes before the pull.
+std::size_t charge_view(run_context& run, const block& view) {
+  const element_type& t = view.type();
+  std::size_t bytes = view.size() * t.size;
+  if (t.footprint) bytes += t.footprint(t, view.data(), view.size());
+  run.ledger->charge_anyway(bytes, purpose::channel);
+  return bytes;
+}
+
+/// The inputs are gone, and the outputs are what the slot holds now.
+void charge_outputs(run_context& run, ring_slot* slot) {
+  std::size_t inputs = std::exchange(slot->charged_bytes, charge_view(run, slot->output.view()));
+  slot->input.clear();
+  run.ledger->release(inputs, purpose::channel);
+}
+
 run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot,
                       std::shared_ptr<const slot_computation> shared_computation) {
   // Locals, not parameters: they are gone before the run hears that the task has ended.
@@ -18,17 +34,9 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_r
   auto work = computation->compute(slot);
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
-  if (!computation->awaits()) ring->made_in(time->now() - began, slot->count);
+  charge_outputs(*ring->run(), slot);
+  if (!computation->awaits()) ring->made_in(time->now() - began, slot->count, slot->charged_bytes);
   ring->commit(slot, true);
-}
-
-/// What a slot holds is charged without waiting: the wait for room comes before the pull.
-std::size_t charge_view(run_context& run, const block& view) {
-  const element_type& t = view.type();
-  std::size_t bytes = view.size() * t.size;
-  if (t.footprint) bytes += t.footprint(t, view.data(), view.size());
-  run.ledger->charge_anyway(bytes, purpose::channel);
-  return bytes;
 }
 
 /// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest.
@@ -80,7 +88,7 @@ task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& i
     std::shared_ptr<run_context> shared_run = ring.run();
     compute_slot(shared_run, shared_ring, slot, options.computation);
   } else {
-    ring.made_in(run.time->now() - began, n);
+    ring.made_in(run.time->now() - began, n, slot->charged_bytes);
     result.woke_reader = ring.commit(slot, false);
   }
   co_return result;
