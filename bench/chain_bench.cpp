@@ -166,7 +166,7 @@ void chain_positions(report& r) {
     p.elements = kCount;
     return p;
   };
-  comparison c = compare(resumable, unmarked, 21);
+  comparison c = compare(resumable, unmarked, 61);
   r.at_most("being resumable", "the same tree without marks", c.ratio(), 1.01, "times its time");
 }
 SLUICE_BENCH(chain_positions);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "bench/harness.hpp"
+
 namespace sluice::bench {
 namespace {
 
@@ -71,6 +73,29 @@ std::uint64_t chain_by_hand(std::int64_t n, std::uint32_t block) {
   }
   benchmark::DoNotOptimize(p);
   return sum;
+}
+
+machine_costs measure_machine() {
+  constexpr int kTimes = 2'000'000;
+  machine_costs costs;
+  stopwatch adding(timed::cpu);
+  std::uint64_t sum = 0;
+  for (int i = 0; i < kTimes; ++i) {
+    sum += static_cast<std::uint64_t>(i);
+    benchmark::DoNotOptimize(sum);
+  }
+  costs.addition = adding.ns() / kTimes;
+  using target = std::uint64_t (*)(std::uint64_t);
+  const target targets[2] = {[](std::uint64_t x) { return x + 1; }, [](std::uint64_t x) { return x + 2; }};
+  stopwatch jumping(timed::cpu);
+  for (int i = 0; i < kTimes; ++i) {
+    target to = targets[i & 1];
+    benchmark::DoNotOptimize(to);
+    sum = to(sum);
+  }
+  costs.indirect_jump = jumping.ns() / kTimes;
+  benchmark::DoNotOptimize(sum);
+  return costs;
 }
 
 }  // namespace sluice::bench

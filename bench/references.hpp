@@ -59,4 +59,11 @@ std::uint64_t chain_by_generators(std::int64_t n);
 /// The same, each stage a loop that stores through one block of `block` elements.
 std::uint64_t chain_by_hand(std::int64_t n, std::uint32_t block);
 
+/// What the machine makes of the two things that coroutines are made of. Nanoseconds of the calling thread's CPU time.
+struct machine_costs {
+  double addition = 0;
+  double indirect_jump = 0;   ///< alternating between two targets: where this is not predicted, every hop pays it
+};
+machine_costs measure_machine();
+
 }  // namespace sluice::bench
