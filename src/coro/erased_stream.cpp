@@ -38,6 +38,7 @@ std::uint32_t erased_stream::move_out(char* to, std::uint32_t n) {
     n = static_cast<std::uint32_t>(ready_bytes / t.size);
     wanted_bytes = ready_bytes;
   }
+  if (n == 0) return 0;   // there may be no view at all
   if (t.relocatable) std::memcpy(to, cur_, wanted_bytes);
   else t.relocate(t, to, cur_, n, t.size, t.size);
   cur_ += wanted_bytes;
