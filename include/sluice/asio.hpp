@@ -16,21 +16,27 @@
 // Thread: the handler runs on its associated executor, never inside async_next. The stream object is used from there
 //         only. While a wait is outstanding, or one was cancelled and none has completed since, it may be moved,
 //         destroyed, stopped (request_stop) and waited on, and nothing else.
-// Owns:   the wait holds work on the executor. A stream destroyed while one is outstanding ends it with `cancelled`; its
+// Owns:   the wait holds work on the executor, and dies with its context, as asio's own operations do. A stream destroyed while one is outstanding ends it with `cancelled`; its
 //         run stops, and what was at work for it is joined by the runtime. No destructor blocks.
-// Cost:   while elements of the last block are left, one post; else one allocation and a hop to the workers and back.
+// Cost:   while elements of the last block are left, one post; else a few allocations and a hop to the workers and back.
 #pragma once
 
 #include <exception>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <unordered_set>
 
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
 #include <asio/cancellation_type.hpp>
+#include <asio/execution/context.hpp>
+#include <asio/execution_context.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
+#include <asio/query.hpp>
 
 #include "sluice/coro/stream.hpp"
 #include "sluice/pipeline/loan.hpp"
@@ -46,6 +52,39 @@ inline std::exception_ptr as_exception(const status& why) {
     return std::current_exception();
   }
 }
+
+/// A wait whose handler belongs to an execution context.
+class owned_wait {
+ public:
+  virtual ~owned_wait() = default;
+  virtual void drop() = 0;   ///< destroys the handler, unheard
+};
+
+/// The waits of one context. A pull ends on a worker of ours, perhaps while the context is being destroyed: whoever
+/// takes the wait out of here, under the mutex, has its handler.
+struct waits {
+  std::mutex mutex;
+  std::unordered_set<std::shared_ptr<owned_wait>> outstanding;
+};
+
+/// Destroys the handlers of a context that ends, before what they refer to goes.
+class waits_service final : public asio::execution_context::service {
+ public:
+  static inline asio::execution_context::id id;
+  explicit waits_service(asio::execution_context& context) : service(context) {}
+  const std::shared_ptr<waits>& here() const { return waits_; }
+
+ private:
+  void shutdown() override {
+    std::unordered_set<std::shared_ptr<owned_wait>> ended;
+    {
+      std::lock_guard lock(waits_->mutex);
+      ended.swap(waits_->outstanding);
+    }
+    for (auto& w : ended) w->drop();
+  }
+  std::shared_ptr<waits> waits_ = std::make_shared<waits>();
+};
 
 /// A handler on the way to its executor, as that executor runs it. With a loan: brings the tree back first.
 template <class T, class Handler>
@@ -94,19 +133,41 @@ class delivery {
 template <class T, class Handler>
 class asio_waiter final : public loan::waiter {
  public:
-  explicit asio_waiter(Handler handler) : delivery_(std::move(handler)) {}
-  auto slot() const { return delivery_.slot(); }
-  void ready(std::shared_ptr<loan> from) noexcept override {
-    delivery_.carry(std::move(from));
-    delivery<T, Handler>::post(std::move(delivery_));
+  explicit asio_waiter(Handler handler) : wait_(std::make_shared<wait>(std::move(handler))) {
+    all_ = waits_of(wait_->what->get_executor());
+    std::lock_guard lock(all_->mutex);
+    all_->outstanding.insert(wait_);
   }
-  void give_up(status why) {
-    delivery_.carry(std::move(why));
-    delivery<T, Handler>::post(std::move(delivery_));
-  }
+  auto slot() const { return wait_->what->slot(); }
+  void ready(std::shared_ptr<loan> from) noexcept override { answer(std::move(from)); }
+  void give_up(status why) { answer(std::move(why)); }
 
  private:
-  delivery<T, Handler> delivery_;
+  struct wait final : owned_wait {
+    explicit wait(Handler handler) : what(std::in_place, std::move(handler)) {}
+    void drop() override { what.reset(); }
+    std::optional<delivery<T, Handler>> what;
+  };
+
+  template <class Executor>
+  static std::shared_ptr<waits> waits_of(const Executor& executor) {
+    if constexpr (asio::can_query_v<Executor, asio::execution::context_t>) {
+      asio::execution_context& context = asio::query(executor, asio::execution::context);
+      return asio::use_service<waits_service>(context).here();
+    }
+    return std::make_shared<waits>();   // use_future's executor has no context that could end
+  }
+
+  template <class What>
+  void answer(What with) {
+    std::lock_guard lock(all_->mutex);   // also while posting: the context must not end meanwhile
+    if (!all_->outstanding.erase(wait_)) return;
+    wait_->what->carry(std::move(with));
+    delivery<T, Handler>::post(*std::move(wait_->what));
+  }
+
+  std::shared_ptr<wait> wait_;
+  std::shared_ptr<waits> all_;
 };
 
 template <class T>

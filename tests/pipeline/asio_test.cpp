@@ -324,4 +324,32 @@ TEST_CASE("cleanup during a wait completes when nothing of the run is left") {
   CHECK(waited.code == status_code::cancelled);
 }
 
+TEST_CASE("an io_context that goes away takes its waits along, unheard, and the streams in their frames") {
+  runtime rt({.workers = 2});
+  answer waited;
+  auto s = two_then_never().iterate(rt);
+  for (int i = 0; i != 2; ++i) (void)async_next(s, asio::use_future).get();
+  int64s taken;
+  {
+    asio::io_context io;
+    async_next(s, waited.handler(io));
+    asio::co_spawn(io, take_all((two_then_never() | prefetch(2)).iterate(rt), taken), asio::detached);
+    while (taken.size() < 2) io.run_one();
+    io.poll();
+  }
+  CHECK(waited.count == 0);
+  CHECK(taken == counted(2));
+}
+
+TEST_CASE("an io_context may go away while pulls come to rest") {
+  runtime rt({.workers = 2});
+  for (int round = 0; round != 100; ++round) {
+    std::vector<int64s> taken(4);
+    asio::io_context io;
+    for (int64s& into : taken)
+      asio::co_spawn(io, take_all((range(50) | map(after_a_hop, {.parallelism = 2})).iterate(rt), into), asio::detached);
+    for (int i = 0; i != round; ++i) io.run_one();
+  }
+}
+
 }  // namespace sluice
