@@ -24,17 +24,14 @@ dataset<std::int64_t> built_in() { return range(kElements) | map(first) | filter
 
 // --- user coroutines ---
 
-template <auto F>
-stream<std::int64_t> user_map(stream<std::int64_t> in) {
+template <auto F> stream<std::int64_t> user_map(stream<std::int64_t> in) {
   while (auto x = co_await in.next()) co_yield F(*x);
 }
-template <auto F>
-stream<std::int64_t> user_filter(stream<std::int64_t> in) {
+template <auto F> stream<std::int64_t> user_filter(stream<std::int64_t> in) {
   while (auto x = co_await in.next())
     if (F(*x)) co_yield std::move(*x);
 }
-template <auto F>
-stream<std::int64_t> committing(saved<std::int64_t> seen, stream<std::int64_t> in) {
+template <auto F> stream<std::int64_t> committing(saved<std::int64_t> seen, stream<std::int64_t> in) {
   for (;;) {
     seen.commit();
     auto x = co_await in.next();
@@ -49,8 +46,7 @@ constexpr auto committing_map = [](stream<std::int64_t> in) {
   return committing<F>(std::move(seen), std::move(in));
 };
 
-template <class Stage>
-dataset<std::int64_t> five_times(Stage a, Stage b, Stage c, Stage d, Stage e) {
+template <class Stage> dataset<std::int64_t> five_times(Stage a, Stage b, Stage c, Stage d, Stage e) {
   return range(kElements) | transform(a) | transform(b) | transform(c) | transform(d) | transform(e);
 }
 
@@ -85,14 +81,21 @@ void chain_built_in(report& r) {
 SLUICE_BENCH(chain_built_in);
 
 void chain_user(report& r) {
-  r.at_most("user coroutine stage", "co_yield per element", added_by_five(five_times(user_map<first>, user_map<third>, user_map<first>, user_map<third>, user_map<first>)), 1.0, "ns");
+  r.at_most(
+      "user coroutine stage", "co_yield per element",
+      added_by_five(five_times(user_map<first>, user_map<third>, user_map<first>, user_map<third>, user_map<first>)),
+      1.0, "ns");
   auto commit_first = committing_map<first>;
-  r.at_most("user coroutine stage", "with commit() per element", added_by_five(five_times(commit_first, commit_first, commit_first, commit_first, commit_first)), 2.0, "ns");
+  r.at_most("user coroutine stage", "with commit() per element",
+            added_by_five(five_times(commit_first, commit_first, commit_first, commit_first, commit_first)), 2.0, "ns");
   workload ours = [] {
-    return drain(range(kElements) | transform(user_map<first>) | transform(user_filter<keeps>) | transform(user_map<second>) | transform(user_map<third>), kBlock, kCount);
+    return drain(range(kElements) | transform(user_map<first>) | transform(user_filter<keeps>) |
+                     transform(user_map<second>) | transform(user_map<third>),
+                 kBlock, kCount);
   };
   workload plain = [] { return on_worker([] { return chain_by_generators(kElements); }, kCount); };
-  r.at_least("user coroutines, map|filter|map|map", "plain async generators", compare(ours, plain).speedup(), 2.2, "times faster");
+  r.at_least("user coroutines, map|filter|map|map", "plain async generators", compare(ours, plain).speedup(), 2.2,
+             "times faster");
 }
 SLUICE_BENCH(chain_user);
 
@@ -100,14 +103,16 @@ void chain_blocks_of_one(report& r) {
   constexpr std::int64_t n = 300'000;
   // Five hops: four between stages and one to the consumer; maps only, so that every element takes all of them.
   auto plan = range(n) | map(first) | map(second) | map(third) | map(first);
-  r.at_most("range|map|map|map|map, blocks of one", "per hop", measure([&] { return drain(plan, 1, n * 5.0); }), 5, "ns");
+  r.at_most("range|map|map|map|map, blocks of one", "per hop", measure([&] { return drain(plan, 1, n * 5.0); }), 5,
+            "ns");
 }
 SLUICE_BENCH(chain_blocks_of_one);
 
 task<pass> one_by_one(stream<std::int64_t> s) {
   pass p;
   stopwatch watch(timed::cpu);
-  while (auto x = co_await s.next()) benchmark::DoNotOptimize(*x);   // a sum would cost as much again: it lives in the frame
+  while (auto x = co_await s.next())
+    benchmark::DoNotOptimize(*x);  // a sum would cost as much again: it lives in the frame
   p.ns = watch.ns();
   co_return p;
 }
@@ -115,10 +120,11 @@ task<pass> one_by_one(stream<std::int64_t> s) {
 void chain_consumer(report& r) {
   auto plan = range(kElements);
   r.at_most("co_await s.next() per element", "over blocks, with range", measure([&] {
-    pass p = sync_wait(one_worker(), one_by_one(plan.iterate(one_worker())));
-    p.elements = kCount;
-    return p;
-  }), 1.2, "ns");
+              pass p = sync_wait(one_worker(), one_by_one(plan.iterate(one_worker())));
+              p.elements = kCount;
+              return p;
+            }),
+            1.2, "ns");
 }
 SLUICE_BENCH(chain_consumer);
 
@@ -157,7 +163,8 @@ task<pass> draining_unmarked(erased_stream s) {
 void chain_positions(report& r) {
   runtime& rt = one_worker();
   auto plan = built_in();
-  r.at_most("position() of a 5-stage chain", "mid-block, sealed", measure([&] { return sync_wait(rt, positions(plan.iterate(rt))); }), 200, "ns");
+  r.at_most("position() of a 5-stage chain", "mid-block, sealed",
+            measure([&] { return sync_wait(rt, positions(plan.iterate(rt))); }), 200, "ns");
   workload resumable = [&] { return drain(plan, kBlock, kCount); };
   // The same tree without a run at its root: no ticks, no marks.
   workload unmarked = [&] {

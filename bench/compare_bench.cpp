@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main job beside tf.data: bench/compare/run.py does it, its rows become ours.
+#include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <unistd.h>
 
 #include "bench/harness.hpp"
 
@@ -21,7 +21,8 @@ bool have_sample() {
 }
 
 void main_job(report& r) {
-  if (!have_sample()) return r.skipped("main job beside tf.data", "no data/sample-*.tfrecord here; `./dev run` writes them");
+  if (!have_sample())
+    return r.skipped("main job beside tf.data", "no data/sample-*.tfrecord here; `./dev run` writes them");
   auto rows = std::filesystem::temp_directory_path() / ("sluice_compare_" + std::to_string(getpid()) + ".json");
   std::filesystem::remove(rows);
   std::fflush(stdout);

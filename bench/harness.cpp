@@ -55,17 +55,15 @@ int usage() {
 int run(std::string_view filter, std::string json) {
   report r(std::move(json));
   machine_costs costs = measure_machine();
-  std::printf("compiler %s; here an addition takes %.2f ns, an indirect jump between two targets %.1f ns\n", __VERSION__, costs.addition,
-              costs.indirect_jump);
+  std::printf("compiler %s; here an addition takes %.2f ns, an indirect jump between two targets %.1f ns\n",
+              __VERSION__, costs.addition, costs.indirect_jump);
   std::printf("%-48s %-34s %9s %9s  %s\n", "name", "reference", "figure", "goal", "ok");
   std::sort(benches().begin(), benches().end(), [](auto& a, auto& b) { return a.name < b.name; });
   for (auto& b : benches()) {
     if (b.name.find(filter) == std::string_view::npos) continue;
     try {
       b.run(r);
-    } catch (const std::exception& e) {
-      r.failed(b.name, e.what());
-    }
+    } catch (const std::exception& e) { r.failed(b.name, e.what()); }
   }
   return r.finish() ? 0 : 1;
 }
@@ -96,7 +94,8 @@ samples measure(const workload& w, int passes) {
 
 comparison compare(const workload& ours, const workload& theirs, int pairs) {
   std::uint64_t a = ours().answer, b = theirs().answer;
-  if (a != b) throw std::runtime_error("the answers differ: ours " + std::to_string(a) + ", theirs " + std::to_string(b));
+  if (a != b)
+    throw std::runtime_error("the answers differ: ours " + std::to_string(a) + ", theirs " + std::to_string(b));
   comparison c;
   for (int i = 0; i < pairs; ++i) {
     c.ours.push_back(ours().per_element());
@@ -117,23 +116,33 @@ samples comparison::speedup() const {
   return samples(std::move(v));
 }
 
-void report::row(std::string_view name, std::string_view reference, const samples& s, double goal, bool at_most, std::string_view unit) {
+void report::row(std::string_view name, std::string_view reference, const samples& s, double goal, bool at_most,
+                 std::string_view unit) {
   bool ok = at_most ? s.median() <= goal : s.median() >= goal;
   ok_ = ok_ && ok;
-  std::printf("%-48.*s %-34.*s %9.3f %s%7.2f  %-6s %.*s, quartiles %.3f to %.3f, least %.3f\n", static_cast<int>(name.size()), name.data(),
-              static_cast<int>(reference.size()), reference.data(), s.median(), at_most ? "<=" : ">=", goal, ok ? "ok" : "MISSED",
-              static_cast<int>(unit.size()), unit.data(), s.quantile(0.25), s.quantile(0.75), s.least());
+  std::printf("%-48.*s %-34.*s %9.3f %s%7.2f  %-6s %.*s, quartiles %.3f to %.3f, least %.3f\n",
+              static_cast<int>(name.size()), name.data(), static_cast<int>(reference.size()), reference.data(),
+              s.median(), at_most ? "<=" : ">=", goal, ok ? "ok" : "MISSED", static_cast<int>(unit.size()), unit.data(),
+              s.quantile(0.25), s.quantile(0.75), s.least());
   std::fflush(stdout);
-  nlohmann::ordered_json j = {{"name", name},   {"reference", reference},        {"figure", s.median()},
-                              {"goal", goal},   {"ok", ok},                      {"better", at_most ? "less" : "more"},
-                              {"unit", unit},   {"quartiles", {s.quantile(0.25), s.quantile(0.75)}}, {"least", s.least()}};
+  nlohmann::ordered_json j = {{"name", name},
+                              {"reference", reference},
+                              {"figure", s.median()},
+                              {"goal", goal},
+                              {"ok", ok},
+                              {"better", at_most ? "less" : "more"},
+                              {"unit", unit},
+                              {"quartiles", {s.quantile(0.25), s.quantile(0.75)}},
+                              {"least", s.least()}};
   rows_.push_back(j.dump());
 }
 
-void report::at_most(std::string_view name, std::string_view reference, const samples& figure, double goal, std::string_view unit) {
+void report::at_most(std::string_view name, std::string_view reference, const samples& figure, double goal,
+                     std::string_view unit) {
   row(name, reference, figure, goal, true, unit);
 }
-void report::at_least(std::string_view name, std::string_view reference, const samples& figure, double goal, std::string_view unit) {
+void report::at_least(std::string_view name, std::string_view reference, const samples& figure, double goal,
+                      std::string_view unit) {
   row(name, reference, figure, goal, false, unit);
 }
 
@@ -149,7 +158,8 @@ void report::skipped(std::string_view name, std::string_view why) {
 void report::failed(std::string_view name, std::string_view why) {
   ok_ = false;
   std::printf("%-48s FAILED: %s\n", std::string(name).c_str(), std::string(why).c_str());
-  nlohmann::ordered_json j = {{"name", name}, {"reference", ""}, {"figure", nullptr}, {"goal", nullptr}, {"ok", false}, {"note", why}};
+  nlohmann::ordered_json j = {{"name", name},    {"reference", ""}, {"figure", nullptr},
+                              {"goal", nullptr}, {"ok", false},     {"note", why}};
   rows_.push_back(j.dump());
 }
 
@@ -193,8 +203,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view a = argv[i];
     if (a == "--json" && i + 1 < argc) json = argv[++i];
-    else if (a == "--list") { for (auto& b : sluice::bench::benches()) std::printf("%s\n", std::string(b.name).c_str()); return 0; }
-    else if (a.starts_with("-") || !filter.empty()) return sluice::bench::usage();
+    else if (a == "--list") {
+      for (auto& b : sluice::bench::benches()) std::printf("%s\n", std::string(b.name).c_str());
+      return 0;
+    } else if (a.starts_with("-") || !filter.empty()) return sluice::bench::usage();
     else filter = a;
   }
   return sluice::bench::run(filter, std::string(json));

@@ -9,8 +9,8 @@
 //   SLUICE_BENCH(chain)
 //
 // Ours and theirs alternate, so that a noisy neighbour meets both; a figure is the median, with the quartiles and the
-// best beside it. Passes on one thread are timed by that thread's CPU clock, which equals wall time on an idle machine and
-// survives a busy one; passes on several threads by wall time.
+// best beside it. Passes on one thread are timed by that thread's CPU clock, which equals wall time on an idle machine
+// and survives a busy one; passes on several threads by wall time.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ inline constexpr int kPairs = 9;
 samples measure(const workload& w, int passes = kPairs);
 
 struct comparison {
-  std::vector<double> ours, theirs;   ///< nanoseconds per element, pair by pair
+  std::vector<double> ours, theirs;  ///< nanoseconds per element, pair by pair
   /// How many times theirs ours takes.
   samples ratio() const;
   samples speedup() const;
@@ -76,8 +76,10 @@ comparison compare(const workload& ours, const workload& theirs, int pairs = kPa
 class report {
  public:
   explicit report(std::string json) : json_(std::move(json)) {}
-  void at_most(std::string_view name, std::string_view reference, const samples& figure, double goal, std::string_view unit);
-  void at_least(std::string_view name, std::string_view reference, const samples& figure, double goal, std::string_view unit);
+  void at_most(std::string_view name, std::string_view reference, const samples& figure, double goal,
+               std::string_view unit);
+  void at_least(std::string_view name, std::string_view reference, const samples& figure, double goal,
+                std::string_view unit);
   /// A row that another program measured: as JSON.
   void foreign(std::string row, bool ok);
   void skipped(std::string_view name, std::string_view why);
@@ -86,7 +88,8 @@ class report {
   bool finish() const;
 
  private:
-  void row(std::string_view name, std::string_view reference, const samples& figure, double goal, bool at_most, std::string_view unit);
+  void row(std::string_view name, std::string_view reference, const samples& figure, double goal, bool at_most,
+           std::string_view unit);
   std::string json_;
   std::vector<std::string> rows_;
   bool ok_ = true;
@@ -103,7 +106,8 @@ runtime& one_worker();
 runtime& all_workers();
 
 /// Pulls a plan of int64 to its end in blocks; the answer is their sum. `elements` is what the figure is divided by.
-pass drain(const dataset<std::int64_t>& plan, std::uint32_t block, double elements, timed by = timed::cpu, runtime& rt = one_worker());
+pass drain(const dataset<std::int64_t>& plan, std::uint32_t block, double elements, timed by = timed::cpu,
+           runtime& rt = one_worker());
 /// Calls f on the worker. For references without coroutines.
 pass on_worker(const std::function<std::uint64_t()>& f, double elements);
 

@@ -13,12 +13,10 @@ namespace {
 generator numbers(std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) co_yield i;
 }
-template <class F>
-generator mapped(generator in, F f) {
+template <class F> generator mapped(generator in, F f) {
   while (auto x = co_await in.next()) co_yield f(*x);
 }
-template <class F>
-generator filtered(generator in, F f) {
+template <class F> generator filtered(generator in, F f) {
   while (auto x = co_await in.next()) {
     std::int64_t v = *x;
     if (f(v)) co_yield v;
@@ -53,7 +51,7 @@ std::uint64_t chain_by_hand(std::int64_t n, std::uint32_t block) {
   for (std::int64_t at = 0; at < n; at += block) {
     auto k = static_cast<std::uint32_t>(std::min<std::int64_t>(block, n - at));
     for (std::uint32_t i = 0; i != k; ++i) p[i] = at + i;
-    benchmark::ClobberMemory();   // each stage stores, as ours must
+    benchmark::ClobberMemory();  // each stage stores, as ours must
     for (std::uint32_t i = 0; i != k; ++i) p[i] = first(p[i]);
     benchmark::ClobberMemory();
     std::uint32_t kept = 0;

@@ -32,20 +32,31 @@ class generator {
     };
     generator get_return_object() { return generator(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() const noexcept { return {}; }
-    to_waiter final_suspend() noexcept { done = true; return {waiter}; }
-    to_waiter yield_value(std::int64_t x) noexcept { value = x; return {waiter}; }
+    to_waiter final_suspend() noexcept {
+      done = true;
+      return {waiter};
+    }
+    to_waiter yield_value(std::int64_t x) noexcept {
+      value = x;
+      return {waiter};
+    }
     void return_void() const noexcept {}
     void unhandled_exception() const noexcept { std::abort(); }
   };
 
   explicit generator(std::coroutine_handle<promise_type> h) : handle_(h) {}
   generator(generator&& o) noexcept : handle_(std::exchange(o.handle_, {})) {}
-  ~generator() { if (handle_) handle_.destroy(); }
+  ~generator() {
+    if (handle_) handle_.destroy();
+  }
 
   struct next_awaiter {
     std::coroutine_handle<promise_type> h;
     bool await_ready() const noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiter) const noexcept { h.promise().waiter = waiter; return h; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiter) const noexcept {
+      h.promise().waiter = waiter;
+      return h;
+    }
     std::int64_t* await_resume() const noexcept { return h.promise().done ? nullptr : &h.promise().value; }
   };
   next_awaiter next() { return {handle_}; }
@@ -62,7 +73,7 @@ std::uint64_t chain_by_hand(std::int64_t n, std::uint32_t block);
 /// What the machine makes of the two things that coroutines are made of. Nanoseconds of the calling thread's CPU time.
 struct machine_costs {
   double addition = 0;
-  double indirect_jump = 0;   ///< alternating between two targets: where this is not predicted, every hop pays it
+  double indirect_jump = 0;  ///< alternating between two targets: where this is not predicted, every hop pays it
 };
 machine_costs measure_machine();
 

@@ -86,8 +86,10 @@ std::uint64_t fib_of_tbb(int n) {
 
 void runtime_spawn(report& r) {
   runtime& rt = all_workers();
-  r.at_most("spawn + join of an empty task", "one at a time", measure([&] { return sync_wait(rt, spawning(rt.root())); }), 150, "ns");
-  r.at_most("spawn + join of an empty task", "a hundred at a time", measure([&] { return sync_wait(rt, spawning_many(rt.root())); }), 150, "ns");
+  r.at_most("spawn + join of an empty task", "one at a time",
+            measure([&] { return sync_wait(rt, spawning(rt.root())); }), 150, "ns");
+  r.at_most("spawn + join of an empty task", "a hundred at a time",
+            measure([&] { return sync_wait(rt, spawning_many(rt.root())); }), 150, "ns");
 }
 SLUICE_BENCH(runtime_spawn);
 
@@ -152,12 +154,13 @@ pass crossing(std::int64_t elements) {
 }
 
 void runtime_crossing(report& r) {
-  r.at_most("channel between two threads, blocks of 256", "per element", measure([] { return crossing(4'096'000); }), 5, "ns");
+  r.at_most("channel between two threads, blocks of 256", "per element", measure([] { return crossing(4'096'000); }), 5,
+            "ns");
   auto plan = range(4'000'000) | prefetch(8 * kBlock);
   workload prefetched = [&] { return drain(plan, kBlock, 4e6, timed::wall, all_workers()); };
   r.at_most("prefetch, blocks of 256", "per element, with range", measure(prefetched), 5, "ns");
 #ifdef SLUICE_HAVE_TBB
-  constexpr std::int64_t kFewer = 1'024'000;   // theirs goes element by element
+  constexpr std::int64_t kFewer = 1'024'000;  // theirs goes element by element
   tbb::task_arena arena(static_cast<int>(all_workers().workers()));
   workload ours = [] { return crossing(kFewer); };
   workload theirs = [&] {
@@ -170,14 +173,15 @@ void runtime_crossing(report& r) {
         if (next == kFewer) c.stop();
         return next++;
       });
-      auto sink = tbb::make_filter<std::int64_t, void>(tbb::filter_mode::serial_in_order,
-                                                       [&](std::int64_t x) { p.answer += static_cast<std::uint64_t>(x); });
+      auto sink = tbb::make_filter<std::int64_t, void>(
+          tbb::filter_mode::serial_in_order, [&](std::int64_t x) { p.answer += static_cast<std::uint64_t>(x); });
       tbb::parallel_pipeline(64, source & sink);
     });
     p.ns = watch.ns();
     return p;
   };
-  r.at_least("channel between two threads, blocks of 256", "oneTBB parallel_pipeline by element", compare(ours, theirs).speedup(), 15, "times faster");
+  r.at_least("channel between two threads, blocks of 256", "oneTBB parallel_pipeline by element",
+             compare(ours, theirs).speedup(), 15, "times faster");
 #else
   r.skipped("channel between two threads", "oneTBB was not found");
 #endif

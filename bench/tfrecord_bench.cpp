@@ -24,7 +24,8 @@ constexpr std::uint32_t kViews = 256;
 class record_file {
  public:
   explicit record_file(std::size_t record_bytes)
-      : path_((std::filesystem::temp_directory_path() / ("sluice_bench_" + std::to_string(getpid()) + ".tfrecord")).string()) {
+      : path_((std::filesystem::temp_directory_path() / ("sluice_bench_" + std::to_string(getpid()) + ".tfrecord"))
+                  .string()) {
     std::ofstream out(path_, std::ios::binary);
     std::string data(record_bytes, ' '), framed;
     for (std::size_t written = 0; written < kFileBytes; written += framed.size(), ++records_) {
@@ -79,7 +80,7 @@ SLUICE_TARGET_CRC std::uint64_t scan_by_hand(const std::string& path) {
         found = 0;
       }
     }
-    for (std::size_t i = 0; i != found; ++i) answer += digest(views[i]);   // before the bytes move
+    for (std::size_t i = 0; i != found; ++i) answer += digest(views[i]);  // before the bytes move
     found = 0;
     have = static_cast<std::size_t>(end - p);
     std::memmove(room.data(), p, have);
@@ -128,7 +129,8 @@ void scan(report& r, std::string_view size_name, std::size_t record_bytes, doubl
   };
   std::string name = "tfrecord, both CRCs, " + std::string(size_name);
   r.at_least(name, "tuned loop over read()", compare(ours, by_hand).speedup(), goal, "of its speed");
-  r.at_least(name + ", public stream, batched", "the same without batches", compare(batched_ours, ours).speedup(), 0.8, "of its speed");
+  r.at_least(name + ", public stream, batched", "the same without batches", compare(batched_ours, ours).speedup(), 0.8,
+             "of its speed");
 }
 
 void tfrecord_scan(report& r) {
