@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plants one bug after the other, rebuilds what it touches, and sees whether the random plans notice.
+
+  tests/mutants/run.py [--plans N] [--jobs N] [WORD…]     only mutants whose name has one of the words
+
+Works on a copy of the tree below build-mutants/, so that the tree itself stays as it is. A bug counts as caught when
+the test fails, crashes or hangs; its first seed is told. Ends with `N passed, N failed`; a mutant whose text is no
+longer there fails, too: it has to follow the source. Not part of `./dev test`: it builds and links once a mutant.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from mutants import MUTANTS
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COPY = ROOT / "build-mutants"
+NEEDED = ["meson.build", "meson_options.txt", "tools", "include", "src", "io", "tests/main.cpp", "tests/support",
+          "tests/pipeline/random_plans_test.cpp"]
+HANG_SECONDS = 60
+
+
+def refresh_copy():
+    """Only files that differ are written, so that an earlier build is of use."""
+    for name in NEEDED:
+        source = ROOT / name
+        for file in [source] if source.is_file() else sorted(p for p in source.rglob("*") if p.is_file()):
+            target = COPY / file.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists() or target.read_bytes() != file.read_bytes():
+                shutil.copyfile(file, target)
+    (COPY / "src/cli").exists() and shutil.rmtree(COPY / "src/cli")   # the program is not needed
+
+
+def build(jobs):
+    folder = COPY / "build"
+    if not (folder / "build.ninja").exists():
+        launcher = "ccache " if shutil.which("ccache") else ""
+        environment = dict(os.environ, CXX=os.environ.get("CXX", launcher + "clang++-19"), CXX_LD="lld-19")
+        subprocess.run(["meson", "setup", str(folder), str(COPY), "-Dexamples=false", "-Dbench=disabled",
+                        "-Doptimization=1"], check=True, env=environment, stdout=subprocess.DEVNULL)
+    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "pipeline_tests"], capture_output=True, text=True)
+    return done.returncode == 0, done.stdout
+
+
+def try_plans(plans):
+    """None where nothing was noticed, else how."""
+    environment = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
+    environment.pop("SLUICE_TEST_BUDGET", None)
+    command = [str(COPY / "build/pipeline_tests"), "random plans*,a shuffle's*", "--abort"]
+    seconds = HANG_SECONDS + plans // 5
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        return f"hangs (for {seconds} s)"
+    if done.returncode == 0:
+        return None
+    seed = re.search(r"seed := (\d+)", done.stdout)
+    how = "crashes" if "fatal error condition" in done.stdout or done.returncode < 0 else "other elements"
+    if "refused" in done.stdout or "data_loss" in done.stdout:
+        how = "checkpoint refused"
+    return f"{how}, seed {seed.group(1) if seed else '?'}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--plans", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    refresh_copy()
+    sound, output = build(options.jobs)
+    if not sound or (noticed := try_plans(options.plans)):
+        print(output[-2000:] if not sound else f"without a planted bug: {noticed}")
+        print("0 passed, 1 failed")
+        return 1
+    passed = failed = 0
+    for name, file, there, instead in MUTANTS:
+        if options.words and not any(word in name for word in options.words):
+            continue
+        path = COPY / file
+        original = path.read_text()
+        started = time.monotonic()
+        if original.count(there) != 1:
+            verdict, caught = f"STALE: the text stands {original.count(there)} times in {file}", False
+        else:
+            path.write_text(original.replace(there, instead))
+            try:
+                sound, output = build(options.jobs)
+                noticed = try_plans(options.plans) if sound else None
+            finally:
+                path.write_text(original)
+            verdict = noticed or ("NOT CAUGHT" if sound else "DOES NOT COMPILE\n" + output[-1500:])
+            caught = bool(noticed)
+        passed, failed = passed + caught, failed + (not caught)
+        print(f"{name}: {verdict} ({time.monotonic() - started:.0f} s)", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
