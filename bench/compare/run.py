@@ -87,7 +87,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--json", metavar="FILE")
     arguments.add_argument("--pairs", type=int, default=3)
-    arguments.add_argument("--files", default=str(ROOT / "data/sample/*.tfrecord"), metavar="GLOB")
+    arguments.add_argument("--files", default=str(ROOT / "data/sample-*.tfrecord"), metavar="GLOB")
     arguments.add_argument("--ours", default=str(ROOT / "build/compare_main_job"), metavar="PROGRAM")
     arguments.add_argument("--python", metavar="PYTHON")
     arguments.add_argument("--form", choices=GOALS, action="append")
