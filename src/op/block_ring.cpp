@@ -206,8 +206,9 @@ void block_ring::stop() noexcept {
   why_ = cancelled_error();
   wake(pump_waits_);
   wake(reader_waits_);
+  auto signal = signal_;
   lock.unlock();
-  if (signal_) signal_->notify();
+  if (signal) signal->notify();
 }
 
 void block_ring::set_limits(limits l) {

@@ -61,7 +61,10 @@ class block_ring {
 
   const std::shared_ptr<run_context>& run() const { return run_; }
   /// Is told whenever receive() has more to give. Before the pump starts.
-  void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
+  void set_signal(std::shared_ptr<ready_signal> s) {
+    std::lock_guard lock(mutex_);   // a stop may come already
+    signal_ = std::move(s);
+  }
 
   // The pump's side.
   class reserve_awaiter;
@@ -91,7 +94,10 @@ class block_ring {
   void release(ring_slot* s);
   /// Would receive() give something now?
   bool ready(std::uint64_t ordinal = stream_base::kNone) const;
-  const status& why() const { return why_; }
+  status why() const {
+    std::lock_guard lock(mutex_);   // a stop may come after the end
+    return why_;
+  }
   /// The reader is gone: the pump drops its input and ends.
   void close();
 
