@@ -37,13 +37,18 @@ def refresh_copy():
     (COPY / "src/cli").exists() and shutil.rmtree(COPY / "src/cli")   # the program is not needed
 
 
+def configure():
+    """Also where it was configured before: meson lists sources only then."""
+    folder = COPY / "build"
+    again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
+    launcher = "ccache " if shutil.which("ccache") else ""
+    environment = dict(os.environ, CXX=os.environ.get("CXX", launcher + "clang++-19"), CXX_LD="lld-19")
+    subprocess.run(["meson", "setup", *again, str(folder), str(COPY), "-Dexamples=false", "-Dbench=disabled",
+                    "-Doptimization=1"], check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
 def build(jobs):
     folder = COPY / "build"
-    if not (folder / "build.ninja").exists():
-        launcher = "ccache " if shutil.which("ccache") else ""
-        environment = dict(os.environ, CXX=os.environ.get("CXX", launcher + "clang++-19"), CXX_LD="lld-19")
-        subprocess.run(["meson", "setup", str(folder), str(COPY), "-Dexamples=false", "-Dbench=disabled",
-                        "-Doptimization=1"], check=True, env=environment, stdout=subprocess.DEVNULL)
     done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "pipeline_tests"], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
@@ -74,6 +79,7 @@ def main():
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     refresh_copy()
+    configure()
     sound, output = build(options.jobs)
     if not sound or (noticed := try_plans(options.plans)):
         print(output[-2000:] if not sound else f"without a planted bug: {noticed}")
