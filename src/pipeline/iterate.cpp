@@ -84,7 +84,7 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
 
 run_report report_of(const stream_base& s) {
   run_report report;
-  if (auto* r = static_cast<run*>(s.run())) {
+  if (auto* r = dynamic_cast<run*>(s.run())) {   // while a wait is outstanding, s is lent and has another one
     report.seed = r->context().seed;
     report.errors = r->context().errors();
     report.first_errors = r->context().first_errors();
