@@ -115,7 +115,7 @@ erased_stream read_outer_ahead(const open_context& context, erased_stream outer,
 erased_stream open_interleave(const node& n, open_context& context) {
   auto o = n.as<interleave_options>();
   outlet out(*n.type);
-  std::uint32_t width = context.limit_of(o.cycle_length);
+  auto width = static_cast<std::uint32_t>(std::min<std::int64_t>(o.cycle_length, 1 << 16));
   inner_plans inners(n, context, std::min(context.limit_of(o.parallelism), width), width);
   erased_stream outer = context.open(n.inputs[0]);
   if (inners.parallel() && o.order == order::deterministic) outer = read_outer_ahead(context, std::move(outer), inners);

@@ -76,9 +76,30 @@ class held_elements {
   std::size_t charged_ = 0;
 };
 
-/// Fetches what the table says the buffer holds, in input order; passes over the rest. At the start of a run that is
-/// simply the first elements; after a resume, those an earlier run drew last.
-task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
+/// The first fill of a fresh run: the first elements, in order, as many as there are. Takes no more memory than they do:
+/// a buffer "larger than any input" is a common way to ask for a perfect shuffle.
+task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
+  while (table.missing()) {
+    auto wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(table.missing(), 1024));
+    auto b = co_await in.try_next_block({0, wanted});
+    if (!b.why.ok()) co_await fail(std::move(b.why));
+    if (!b.view) {
+      place.total = in.consumed();
+      table.shorten(place.total);
+      break;
+    }
+    held.take_over(b.view);
+    status fits = held.account(held.bytes_of(b.view.data(), b.view.size()), 0);
+    std::uint32_t n = b.view.size();
+    b.view.move_front(held.append(n), n);
+    held.appended(n);
+    table.filled(n);
+    if (!fits.ok()) co_await fail(std::move(fits));
+  }
+}
+
+/// After a resume: fetches what the table says the buffer holds, in input order, and passes over the rest.
+task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held) {
   const element_type& type = in.type();
   slab fetched(type);
   std::vector<std::uint32_t> by_ordinal = table.slots_by_ordinal();
@@ -98,16 +119,18 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, s
     i += n;
     if (!fits.ok()) co_await fail(std::move(fits));
   }
-  if (i < by_ordinal.size()) {   // the input is shorter than the buffer: known only now, in the very first fill
-    if (place.draws) co_await fail(damaged_position());
-    place.total = in.consumed();
-    table.shorten(place.total);
-  }
+  if (i < by_ordinal.size()) co_await fail(damaged_position());   // the input has become shorter
   char* to = held.append(i);
   for (std::size_t k = 0; k != i; ++k) relocate(type, to + by_ordinal[k] * type.size, fetched.begin() + k * type.size, 1);
   fetched.set_live(0, 0);
   held.appended(i);
   if (table.next() > in.consumed()) in.pass_over(table.next() - in.consumed());
+}
+
+// A function of its own: g++ 12 destroys both sides of a ?: between tasks inside a coroutine (docs/hazards.md).
+task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
+  if (fresh) return fill(in, table, held, place);
+  return fetch(in, table, held);
 }
 
 erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size, std::uint64_t seed,
@@ -116,8 +139,9 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
   in.hold_from(in.consumed());   // what is fetched is held from the first on; a mark must not overtake it
   held_elements held(type, run, gate);
   shuffle_table table(seed, size, place->draws, place->total);
-  auto fetching = fetch(in, table, held, *place);
-  co_await fetching;
+  bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;
+  auto filling = start_filling(fresh, in, table, held, *place);
+  co_await filling;
   in.hold_from(table.oldest());
   std::vector<std::uint32_t> drawn;
   std::uint32_t seen_tick = run->tick.load(std::memory_order_relaxed);

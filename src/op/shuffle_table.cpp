@@ -7,6 +7,7 @@
 namespace sluice {
 
 shuffle_table::shuffle_table(std::uint64_t seed, std::uint64_t size, std::uint64_t draws, std::uint64_t total) : seed_(seed), size_(size) {
+  if (draws == 0 && total == kUnknown) return;   // a fresh run: filled() as the input comes, which may be much shorter
   if (total != kUnknown) size_ = std::min(size_, total);
   // Draws made while the input went on; the rest were made on a buffer that only emptied.
   std::uint64_t exchanges = total == kUnknown ? draws : std::min(draws, total - size_);
@@ -42,6 +43,10 @@ std::vector<std::uint32_t> shuffle_table::slots_by_ordinal() const {
   std::iota(slots.begin(), slots.end(), 0u);
   if (draws_) std::sort(slots.begin(), slots.end(), [this](auto a, auto b) { return ordinals_[a] < ordinals_[b]; });
   return slots;
+}
+
+void shuffle_table::filled(std::uint64_t n) {
+  for (; n; --n) ordinals_.push_back(next_++);
 }
 
 void shuffle_table::shorten(std::uint64_t total) {

@@ -31,6 +31,10 @@ class shuffle_table {
   /// Places in the order of what they hold.
   std::vector<std::uint32_t> slots_by_ordinal() const;
 
+  /// Places that the first fill has not reached.
+  std::uint64_t missing() const { return size_ - ordinals_.size(); }
+  /// The first fill: the next n input elements are in the next n places.
+  void filled(std::uint64_t n);
   /// The first fill found only `total` elements.
   void shorten(std::uint64_t total);
   /// The next draw while the input goes on: the place to take from and to fill with the next input element.

@@ -20,7 +20,7 @@
 namespace sluice {
 
 struct interleave_options {
-  knob cycle_length = autotune;                  ///< datasets open at once; autotune: the number of workers
+  count cycle_length = 16;                       ///< datasets open at once: part of the order, so never tuned
   count block_length = 1;                        ///< elements taken in one visit
   knob parallelism = 1;                          ///< datasets read at once; 1: on the consumer's demand
   sluice::order order = order::deterministic;
