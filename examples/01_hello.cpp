@@ -6,7 +6,8 @@
 using namespace sluice;
 
 task<void> print_batches(runtime& rt) {
-  auto squares = range(10) | map([](std::int64_t x) { return x * x; }, {.parallelism = 4}) | shuffle(5, {.seed = 7}) | batch(4);
+  auto squares =
+      range(10) | map([](std::int64_t x) { return x * x; }, {.parallelism = 4}) | shuffle(5, {.seed = 7}) | batch(4);
   auto s = squares.iterate(rt);
   while (auto b = co_await s.next()) {
     for (std::int64_t x : b->values()) std::printf("%3ld", static_cast<long>(x));

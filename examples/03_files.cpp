@@ -25,7 +25,7 @@ reading read_one(const slice& line) {
 SLUICE_FUNCTION(parse_reading, &read_one);
 
 task<void> print_batches(stream<batched<reading>> s) {
-  while (auto b = co_await s.next()) {   // a batch of structs is a struct of columns
+  while (auto b = co_await s.next()) {  // a batch of structs is a struct of columns
     auto stations = (*b)[&reading::station];
     auto celsius = (*b)[&reading::celsius];
     for (std::size_t i = 0; i != celsius.size(); ++i) std::printf("%s %.1f  ", stations[i].c_str(), celsius[i]);
@@ -40,12 +40,11 @@ int main() {
   std::ofstream(folder / "b.csv") << "Kyiv,1\nthis is no reading\nBern,5.5\n";
 
   runtime rt;
-  auto ds = list_files((folder / "*.csv").string()) | interleave(lines, {.cycle_length = 2}) | map(parse_reading) | batch(2);
+  auto ds =
+      list_files((folder / "*.csv").string()) | interleave(lines, {.cycle_length = 2}) | map(parse_reading) | batch(2);
   try {
     sync_wait(rt, print_batches(ds.iterate(rt)));
-  } catch (const error& e) {
-    std::printf("stopped by %s\n", e.what());
-  }
+  } catch (const error& e) { std::printf("stopped by %s\n", e.what()); }
 
   auto patient = ds.iterate(rt, {.on_error = error_policy::skip});
   sync_wait(rt, print_batches(std::move(patient)));

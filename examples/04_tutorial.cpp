@@ -27,7 +27,9 @@ stream<std::string> generator(std::string name, int count) {
     co_yield words(name, i);
   }
 }
-auto one_generator() { return generate([] { return generator("Gen_0", 20); }); }
+auto one_generator() {
+  return generate([] { return generator("Gen_0", 20); });
+}
 auto generator_of(std::int64_t n) {
   return generate([n] { return generator("Gen_" + std::to_string(n), 5); });
 }
@@ -48,7 +50,7 @@ class numbered_generator {
 auto instance_for(std::int64_t) { return numbered_generator().dataset(); }
 
 // --- Example 3: loading an image takes 1.5 s, cutting a slice out of it 0.3 s -------------------------------------
-using image = std::int64_t;   // what it was made from stands for its voxels
+using image = std::int64_t;  // what it was made from stands for its voxels
 
 std::string slice_of(image from, int part) {
   auto first = static_cast<int>(from) * 10 + part * 2;
@@ -75,18 +77,26 @@ stream<std::string> slice_up(image from) {
     co_yield slice_of(from, part);
   }
 }
-auto in_one_stage(image n) { return generate([n] { return load_and_slice(n); }); }
-auto loaded(image n) { return generate([n] { return load(n); }); }
-auto sliced(image n) { return generate([n] { return slice_up(n); }); }
+auto in_one_stage(image n) {
+  return generate([n] { return load_and_slice(n); });
+}
+auto loaded(image n) {
+  return generate([n] { return load(n); });
+}
+auto sliced(image n) {
+  return generate([n] { return slice_up(n); });
+}
 
 // --- The tables ---------------------------------------------------------------------------------------------------
 struct table {
   std::string title;
   int rows = 1000;
-  int stall_after = -1;   ///< the row after which the training stalls for 3 s
+  int stall_after = -1;  ///< the row after which the training stalls for 3 s
 };
 
-double seconds(duration d) { return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) / 1000; }
+double seconds(duration d) {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) / 1000;
+}
 
 task<void> train(erased_stream s, table t, bool real) {
   std::printf("\n%s\n", t.title.c_str());
@@ -96,14 +106,14 @@ task<void> train(erased_stream s, table t, bool real) {
     auto one = co_await s.next_block({.elements = 1});
     if (!one) break;
     auto waited = seconds(env->time->now() - asked);
-    std::printf(real ? "  elapsed time: %.2f, %s\n" : "  elapsed time: %.3f, %s\n", waited, one.as<std::string>()->c_str());
+    std::printf(real ? "  elapsed time: %.2f, %s\n" : "  elapsed time: %.3f, %s\n", waited,
+                one.as<std::string>()->c_str());
     co_await sleep_for(100ms);
     if (row == t.stall_after) co_await sleep_for(3s);
   }
 }
 
-template <class D>
-void print(const D& ds, table t, bool real) {
+template <class D> void print(const D& ds, table t, bool real) {
   simulation world(1);
   if (real) {
     runtime rt;
@@ -120,11 +130,13 @@ int main(int argc, char** argv) {
 
   print(one_generator(), {"1. One generator, on demand: every step waits 0.3 s.", 5}, real);
   print(one_generator() | prefetch(1), {"1. It works while we train: 0.2 s.", 5}, real);
-  print(one_generator() | prefetch(1), {"1. A stall of 3 s after the fourth element is made good for one element …", 10, 3}, real);
+  print(one_generator() | prefetch(1),
+        {"1. A stall of 3 s after the fourth element is made good for one element …", 10, 3}, real);
   print(one_generator() | prefetch(10), {"1. … and with prefetch(10) for the next ten at least.", 20, 3}, real);
   print(range(3) | interleave(generator_of, three), {"1. Three generators at once: no wait after the first."}, real);
   print(range(3) | interleave(instance_for, three), {"2. Three instances of a class: each has its own number."}, real);
-  print(range(3) | interleave(in_one_stage, three), {"3. Load and slice in one generator: 1.5 s after every 15."}, real);
+  print(range(3) | interleave(in_one_stage, three), {"3. Load and slice in one generator: 1.5 s after every 15."},
+        real);
   auto two_stages = range(3) | interleave(loaded, three) | interleave(sliced, three);
   print(two_stages, {"3. A stage for each: 0.3 s after every 15."}, real);
   print(two_stages | prefetch(15), {"3. And work ahead across the stages: none."}, real);

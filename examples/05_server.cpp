@@ -21,7 +21,8 @@ std::string greeting(std::int64_t i) { return "line " + std::to_string(i) + "\n"
 /// Reads a count and answers with as many lines; the stream dies with the client.
 asio::awaitable<void> serve(runtime& rt, tcp::socket client) {
   std::string request;
-  std::size_t length = co_await asio::async_read_until(client, asio::dynamic_buffer(request, 32), '\n', asio::use_awaitable);
+  std::size_t length =
+      co_await asio::async_read_until(client, asio::dynamic_buffer(request, 32), '\n', asio::use_awaitable);
   std::int64_t count = std::atoll(request.substr(0, length).c_str());
   auto s = (range(count) | map(greeting, {.parallelism = 2}) | prefetch(16)).iterate(rt);
   for (;;) {
@@ -67,7 +68,9 @@ int main(int argc, char** argv) {
   std::size_t done = 0;
   for (std::size_t i = 0; i != answers.size(); ++i) {
     auto client = ask(port, std::to_string(1000 * (i + 1)), answers[i]);
-    asio::co_spawn(io, std::move(client), [&](std::exception_ptr) { if (++done == answers.size()) io.stop(); });
+    asio::co_spawn(io, std::move(client), [&](std::exception_ptr) {
+      if (++done == answers.size()) io.stop();
+    });
   }
   io.run();
   for (const std::string& a : answers) {

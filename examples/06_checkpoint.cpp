@@ -10,7 +10,9 @@ using namespace sluice;
 
 /// The same plan in both lives of the program.
 auto numbers() {
-  return range(4) | interleave([](std::int64_t n) { return range(10 * n + 5, {.start = 10 * n}); }, {.cycle_length = 2, .parallelism = 2}) |
+  return range(4) |
+         interleave([](std::int64_t n) { return range(10 * n + 5, {.start = 10 * n}); },
+                    {.cycle_length = 2, .parallelism = 2}) |
          map([](std::int64_t x) { return x * 2; }, {.parallelism = 4}) | shuffle(6, {.seed = 3}) | prefetch(4);
 }
 
@@ -36,7 +38,7 @@ int main() {
   }
   std::ifstream file(path, std::ios::binary);
   checkpoint here{std::string(std::istreambuf_iterator<char>(file), {})};
-  runtime rt({.workers = 1});   // another machine, another number of cores: the order stays
+  runtime rt({.workers = 1});  // another machine, another number of cores: the order stays
   std::printf("second life:   ");
   sync_wait(rt, print_some(numbers().iterate(rt, {.from = here}), 100));
   std::remove(path);

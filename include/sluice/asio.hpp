@@ -16,8 +16,9 @@
 // Thread: the handler runs on its associated executor, never inside async_next. The stream object is used from there
 //         only. While a wait is outstanding, or one was cancelled and none has completed since, it may be moved,
 //         destroyed, stopped (request_stop) and waited on, and nothing else.
-// Owns:   the wait holds work on the executor, and dies with its context, as asio's own operations do. A stream destroyed while one is outstanding ends it with `cancelled`; its
-//         run stops, and what was at work for it is joined by the runtime. No destructor blocks.
+// Owns:   the wait holds work on the executor, and dies with its context, as asio's own operations do. A stream destroyed
+//         while one is outstanding ends it with `cancelled`; its run stops, and what was at work for it is joined by the
+//         runtime. No destructor blocks.
 // Cost:   while elements of the last block are left, one post; else a few allocations and a hop to the workers and back.
 #pragma once
 
@@ -48,16 +49,14 @@ inline std::exception_ptr as_exception(const status& why) {
   if (why.ok()) return nullptr;
   try {
     throw_status(why);
-  } catch (...) {
-    return std::current_exception();
-  }
+  } catch (...) { return std::current_exception(); }
 }
 
 /// A wait whose handler belongs to an execution context.
 class owned_wait {
  public:
   virtual ~owned_wait() = default;
-  virtual void drop() = 0;   ///< destroys the handler, unheard
+  virtual void drop() = 0;  ///< destroys the handler, unheard
 };
 
 /// The waits of one context. A pull ends on a worker of ours, perhaps while the context is being destroyed: whoever
@@ -87,8 +86,7 @@ class waits_service final : public asio::execution_context::service {
 };
 
 /// A handler on the way to its executor, as that executor runs it. With a loan: brings the tree back first.
-template <class T, class Handler>
-class delivery {
+template <class T, class Handler> class delivery {
  public:
   using executor_type = asio::associated_executor_t<Handler>;
   using allocator_type = asio::associated_allocator_t<Handler>;
@@ -96,9 +94,13 @@ class delivery {
   explicit delivery(Handler handler) : handler_(std::move(handler)), work_(asio::get_associated_executor(handler_)) {}
   executor_type get_executor() const noexcept { return asio::get_associated_executor(handler_); }
   allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
-  asio::associated_cancellation_slot_t<Handler> slot() const { return asio::get_associated_cancellation_slot(handler_); }
+  asio::associated_cancellation_slot_t<Handler> slot() const {
+    return asio::get_associated_cancellation_slot(handler_);
+  }
 
-  void carry(T* element) { if (element) element_.emplace(std::move(*element)); }
+  void carry(T* element) {
+    if (element) element_.emplace(std::move(*element));
+  }
   void carry(status why) { why_ = std::move(why); }
   void carry(std::shared_ptr<loan> l) { loan_ = std::move(l); }
   static void post(delivery d) {
@@ -109,7 +111,7 @@ class delivery {
   void operator()() {
     if (loan_) take_back();
     if (auto s = slot(); s.is_connected()) s.clear();
-    auto work = std::move(work_);   // until the handler has had its chance to start the next operation
+    auto work = std::move(work_);  // until the handler has had its chance to start the next operation
     auto handler = std::move(handler_);
     std::move(handler)(as_exception(why_), std::move(element_));
   }
@@ -130,8 +132,7 @@ class delivery {
   std::shared_ptr<loan> loan_;
 };
 
-template <class T, class Handler>
-class asio_waiter final : public loan::waiter {
+template <class T, class Handler> class asio_waiter final : public loan::waiter {
  public:
   explicit asio_waiter(Handler handler) : wait_(std::make_shared<wait>(std::move(handler))) {
     all_ = waits_of(wait_->what->get_executor());
@@ -149,18 +150,16 @@ class asio_waiter final : public loan::waiter {
     std::optional<delivery<T, Handler>> what;
   };
 
-  template <class Executor>
-  static std::shared_ptr<waits> waits_of(const Executor& executor) {
+  template <class Executor> static std::shared_ptr<waits> waits_of(const Executor& executor) {
     if constexpr (asio::can_query_v<Executor, asio::execution::context_t>) {
       asio::execution_context& context = asio::query(executor, asio::execution::context);
       return asio::use_service<waits_service>(context).here();
     }
-    return std::make_shared<waits>();   // use_future's executor has no context that could end
+    return std::make_shared<waits>();  // use_future's executor has no context that could end
   }
 
-  template <class What>
-  void answer(What with) {
-    std::lock_guard lock(all_->mutex);   // also while posting: the context must not end meanwhile
+  template <class What> void answer(What with) {
+    std::lock_guard lock(all_->mutex);  // also while posting: the context must not end meanwhile
     if (!all_->outstanding.erase(wait_)) return;
     wait_->what->carry(std::move(with));
     delivery<T, Handler>::post(*std::move(wait_->what));
@@ -170,14 +169,12 @@ class asio_waiter final : public loan::waiter {
   std::shared_ptr<waits> all_;
 };
 
-template <class T>
-struct start_next {
-  template <class Handler>
-  void operator()(Handler&& handler, stream<T>* s) const {
+template <class T> struct start_next {
+  template <class Handler> void operator()(Handler&& handler, stream<T>* s) const {
     using own_handler = std::decay_t<Handler>;
     using own_waiter = asio_waiter<T, own_handler>;
     std::shared_ptr<loan> out = loan::of(*s);
-    if (out && out->give_back()) out.reset();   // what a cancelled wait left behind has come to rest
+    if (out && out->give_back()) out.reset();  // what a cancelled wait left behind has come to rest
     if (!out && s->left()) {
       delivery<T, own_handler> d(std::forward<Handler>(handler));
       d.carry(s->next().await_resume());
@@ -186,13 +183,18 @@ struct start_next {
     auto waiting = std::make_unique<own_waiter>(std::forward<Handler>(handler));
     auto slot = waiting->slot();
     std::unique_ptr<loan::waiter> w = std::move(waiting);
-    auto refuse = [](std::unique_ptr<loan::waiter> w, status why) { static_cast<own_waiter&>(*w).give_up(std::move(why)); };
-    if (!out && !(*s && s->run())) return refuse(std::move(w), failed_precondition_error("this is no stream of a run: ask iterate() for one"));
+    auto refuse = [](std::unique_ptr<loan::waiter> w, status why) {
+      static_cast<own_waiter&>(*w).give_up(std::move(why));
+    };
+    if (!out && !(*s && s->run()))
+      return refuse(std::move(w), failed_precondition_error("this is no stream of a run: ask iterate() for one"));
     if (!out) out = loan::lend(*s);
     // Before wait(): once told, the handler may be running, and the slot another operation's.
     if (slot.is_connected()) {
       slot.assign([refuse, l = std::weak_ptr<loan>(out), who = w.get()](asio::cancellation_type type) {
-        if ((type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) == asio::cancellation_type::none) return;
+        if ((type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
+            asio::cancellation_type::none)
+          return;
         auto out = l.lock();
         if (!out) return;
         if (auto w = out->abandon(who)) refuse(std::move(w), cancelled_error("the wait was cancelled"));
@@ -204,8 +206,7 @@ struct start_next {
 
 }  // namespace detail
 
-template <class T, class Token>
-auto async_next(stream<T>& s, Token&& token) {
+template <class T, class Token> auto async_next(stream<T>& s, Token&& token) {
   return asio::async_initiate<Token, void(std::exception_ptr, std::optional<T>)>(detail::start_next<T>(), token, &s);
 }
 

@@ -13,15 +13,18 @@
 namespace sluice {
 namespace {
 
-constexpr int kLockPatienceMs = 5000;   // another process's commit takes an fsync, some 10 ms; 5 s means it hangs
+constexpr int kLockPatienceMs = 5000;  // another process's commit takes an fsync, some 10 ms; 5 s means it hangs
 
 constexpr const char* kSchema =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-    "CREATE TABLE IF NOT EXISTS entry(key BLOB PRIMARY KEY, value BLOB NOT NULL, version INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS entry(key BLOB PRIMARY KEY, value BLOB NOT NULL, version INTEGER NOT NULL) WITHOUT "
+    "ROWID;"
     "CREATE TABLE IF NOT EXISTS store(id INTEGER PRIMARY KEY CHECK(id = 0), revision INTEGER NOT NULL);"
     "INSERT OR IGNORE INTO store VALUES(0, 0);";
 
-struct close_database { void operator()(sqlite3* d) const noexcept { sqlite3_close_v2(d); } };
+struct close_database {
+  void operator()(sqlite3* d) const noexcept { sqlite3_close_v2(d); }
+};
 using database = std::unique_ptr<sqlite3, close_database>;
 
 status status_of(sqlite3* d, std::string_view what) {
@@ -42,7 +45,7 @@ class statement {
 
   statement& with(int at, const std::string& bytes) {
     sqlite3_bind_blob(raw_, at, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT);
-    if (bytes.empty()) sqlite3_bind_zeroblob(raw_, at, 0);   // a null pointer would bind NULL
+    if (bytes.empty()) sqlite3_bind_zeroblob(raw_, at, 0);  // a null pointer would bind NULL
     return *this;
   }
   statement& with(int at, std::uint64_t n) {
@@ -72,7 +75,9 @@ class transaction {
   explicit transaction(sqlite3* d) : database_(d) { statement(d, "BEGIN IMMEDIATE").step(); }
   transaction(const transaction&) = delete;
   transaction& operator=(const transaction&) = delete;
-  ~transaction() { if (!committed_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr); }
+  ~transaction() {
+    if (!committed_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
   void commit() {
     statement(database_, "COMMIT").step();
     committed_ = true;
@@ -187,7 +192,7 @@ class sqlite_meta_store final : public meta_store {
 
 result<std::unique_ptr<meta_store>> open_sqlite_meta_store(const std::string& path, blocking_service& threads) {
   sqlite3* raw = nullptr;
-  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;   // `tables` locks
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;  // `tables` locks
   int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
   database d(raw);
   if (!raw) return resource_exhausted_error("metadata store: out of memory");

@@ -21,7 +21,7 @@ void socket_state::finish(asio::error_code e, std::size_t n) {
   executor* exec = promise->env->exec;
   if (!e || ended) return exec->post(handle);
   status why = stopped ? cancelled_error() : unavailable_error(absl::StrCat(what, ": ", e.message()));
-  hook->disarm();   // an unwound frame can outlive the asio thread that its hook posts to
+  hook->disarm();  // an unwound frame can outlive the asio thread that its hook posts to
   auto next = unwind(promise, std::move(why));
   exec->post(next);
 }
@@ -74,7 +74,7 @@ class asio_connection final : public connection {
 
  private:
   asio::io_context& io_;
-  std::shared_ptr<tcp::socket> socket_;   // counted: a close on its way may outlive us
+  std::shared_ptr<tcp::socket> socket_;  // counted: a close on its way may outlive us
   std::string peer_;
 };
 
@@ -114,7 +114,7 @@ class asio_network final : public network {
  public:
   asio_network() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}
   ~asio_network() override {
-    work_.reset();   // what was posted, closes above all, is still done
+    work_.reset();  // what was posted, closes above all, is still done
     thread_.join();
   }
 
@@ -122,7 +122,7 @@ class asio_network final : public network {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
     auto endpoints = co_await resolve(*at);
-    auto a = std::make_shared<tcp::acceptor>(io_);   // nobody else knows it yet: it is ours on this thread
+    auto a = std::make_shared<tcp::acceptor>(io_);  // nobody else knows it yet: it is ours on this thread
     asio::error_code e;
     tcp::endpoint first = endpoints.begin()->endpoint();
     a->open(first.protocol(), e);
@@ -145,7 +145,7 @@ class asio_network final : public network {
     socket_operation connect(io_, absl::StrCat(address, ": connect"), std::move(start));
     co_await connect;
     asio::error_code ignored;
-    s->set_option(tcp::no_delay(true), ignored);   // requests are whole messages: nothing to gain from waiting
+    s->set_option(tcp::no_delay(true), ignored);  // requests are whole messages: nothing to gain from waiting
     co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(address));
   }
 

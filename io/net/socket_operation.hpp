@@ -22,14 +22,14 @@ namespace sluice {
 
 struct socket_state {
   asio::cancellation_signal cancel;
-  bool stopped = false;    ///< a stop asked for it, maybe before it began
+  bool stopped = false;  ///< a stop asked for it, maybe before it began
   bool over = false;
   promise_base* promise = nullptr;
   std::coroutine_handle<> handle;
   detail::stop_hook* hook = nullptr;
-  std::string what;        ///< for messages: "127.0.0.1:80: connect"
+  std::string what;  ///< for messages: "127.0.0.1:80: connect"
   std::size_t bytes = 0;
-  bool ended = false;      ///< end of file is an answer, not an error
+  bool ended = false;  ///< end of file is an answer, not an error
 
   void finish(asio::error_code e, std::size_t n);
 };
@@ -46,8 +46,7 @@ class [[nodiscard]] socket_operation {
   socket_operation& operator=(const socket_operation&) = delete;
 
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> h) {
+  template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) {
     state_->promise = &h.promise();
     state_->handle = h;
     state_->hook = &hook_;

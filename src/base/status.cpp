@@ -20,10 +20,10 @@ struct status::rep {
 
 std::string_view to_string(status_code code) {
   static constexpr std::string_view kNames[] = {
-      "ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found",
-      "already_exists", "permission_denied", "resource_exhausted", "failed_precondition",
-      "aborted", "out_of_range", "unimplemented", "internal", "unavailable", "data_loss",
-      "unauthenticated"};
+      "ok",        "cancelled",      "unknown",           "invalid_argument",   "deadline_exceeded",
+      "not_found", "already_exists", "permission_denied", "resource_exhausted", "failed_precondition",
+      "aborted",   "out_of_range",   "unimplemented",     "internal",           "unavailable",
+      "data_loss", "unauthenticated"};
   auto i = static_cast<std::size_t>(code);
   return i < std::size(kNames) ? kNames[i] : "unknown";
 }
@@ -105,16 +105,34 @@ status data_loss_error(std::string_view m) { return {status_code::data_loss, m};
 namespace {
 status_code code_of_errno(int e) {
   switch (e) {
-    case ENOENT: case ENOTDIR: case ENODEV: case ENXIO: return status_code::not_found;
-    case EACCES: case EPERM: case EROFS: return status_code::permission_denied;
+    case ENOENT:
+    case ENOTDIR:
+    case ENODEV:
+    case ENXIO: return status_code::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS: return status_code::permission_denied;
     case EEXIST: return status_code::already_exists;
-    case EISDIR: case EINVAL: case ENAMETOOLONG: case ELOOP: case ESPIPE: return status_code::invalid_argument;
-    case EMFILE: case ENFILE: case ENOSPC: case ENOMEM: case EDQUOT: return status_code::resource_exhausted;
+    case EISDIR:
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case ESPIPE: return status_code::invalid_argument;
+    case EMFILE:
+    case ENFILE:
+    case ENOSPC:
+    case ENOMEM:
+    case EDQUOT: return status_code::resource_exhausted;
     case ECANCELED: return status_code::cancelled;
     case ETIMEDOUT: return status_code::deadline_exceeded;
-    case EAGAIN: case EBUSY: case ECONNREFUSED: case ECONNRESET: case EPIPE: return status_code::unavailable;
+    case EAGAIN:
+    case EBUSY:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EPIPE: return status_code::unavailable;
     case EIO: return status_code::data_loss;
-    case ENOSYS: case EOPNOTSUPP: return status_code::unimplemented;
+    case ENOSYS:
+    case EOPNOTSUPP: return status_code::unimplemented;
     default: return status_code::unknown;
   }
 }
@@ -130,9 +148,7 @@ status errno_error(int error_number, std::string_view what) {
 status current_exception_status() noexcept {
   try {
     throw;
-  } catch (const error& e) {
-    return e.why();
-  } catch (const std::bad_alloc&) {
+  } catch (const error& e) { return e.why(); } catch (const std::bad_alloc&) {
     return resource_exhausted_error("out of memory").with_cause(std::current_exception());
   } catch (const std::exception& e) {
     return unknown_error(e.what()).with_cause(std::current_exception());

@@ -22,12 +22,18 @@ namespace {
 // Under a sanitizer every frame comes from malloc: a recycled frame would hide a use after free.
 constexpr bool kPoolFrames = SLUICE_POOL_FRAMES;
 
-constexpr std::size_t kGranuleBytes = 64;   // a cache line: frames of different threads never share one
-constexpr std::size_t kClasses = 32;        // frames up to 2 KiB; larger ones are rare and go to malloc
-constexpr std::uint32_t kFramesMax = 1024;  // per class and thread: covers a fork-join's depth, bounds what a thread hoards
+constexpr std::size_t kGranuleBytes = 64;  // a cache line: frames of different threads never share one
+constexpr std::size_t kClasses = 32;       // frames up to 2 KiB; larger ones are rare and go to malloc
+constexpr std::uint32_t kFramesMax =
+    1024;  // per class and thread: covers a fork-join's depth, bounds what a thread hoards
 
-struct free_frame_node { free_frame_node* next; };
-struct free_list { free_frame_node* head = nullptr; std::uint32_t count = 0; };
+struct free_frame_node {
+  free_frame_node* next;
+};
+struct free_list {
+  free_frame_node* head = nullptr;
+  std::uint32_t count = 0;
+};
 
 struct frame_lists {
   std::array<free_list, kClasses> lists{};
@@ -35,7 +41,11 @@ struct frame_lists {
   ~frame_lists() {
     alive = false;
     for (auto& l : lists)
-      while (l.head) { auto* n = l.head; l.head = n->next; ::operator delete(n); }
+      while (l.head) {
+        auto* n = l.head;
+        l.head = n->next;
+        ::operator delete(n);
+      }
   }
 };
 
@@ -47,13 +57,20 @@ thread_local frame_lists t_lists;
   std::size_t index = (size_bytes - 1) / kGranuleBytes;
   if (!kPoolFrames || index >= kClasses) return ::operator new(size_bytes);
   free_list& l = t_lists.lists[index];
-  if (auto* n = l.head) { l.head = n->next; --l.count; return n; }
+  if (auto* n = l.head) {
+    l.head = n->next;
+    --l.count;
+    return n;
+  }
   return ::operator new((index + 1) * kGranuleBytes);
 }
 
 [[gnu::noinline]] void free_frame(void* frame, std::size_t size_bytes) noexcept {
   std::size_t index = (size_bytes - 1) / kGranuleBytes;
-  if (!kPoolFrames || index >= kClasses || !t_lists.alive || t_lists.lists[index].count >= kFramesMax) { ::operator delete(frame); return; }
+  if (!kPoolFrames || index >= kClasses || !t_lists.alive || t_lists.lists[index].count >= kFramesMax) {
+    ::operator delete(frame);
+    return;
+  }
   free_list& l = t_lists.lists[index];
   auto* n = static_cast<free_frame_node*>(frame);
   n->next = l.head;

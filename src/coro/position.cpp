@@ -8,7 +8,7 @@ namespace sluice {
 decision_log::place decision_log::here() const {
   place p;
   p.chunk_ = tail_;
-  p.offset_ = tail_->count.load(std::memory_order_relaxed);   // we are the only writer
+  p.offset_ = tail_->count.load(std::memory_order_relaxed);  // we are the only writer
   return p;
 }
 
@@ -18,12 +18,12 @@ void decision_log::add(std::uint64_t value) {
     auto fresh = std::make_shared<chunk>();
     fresh->values[0] = value;
     fresh->count.store(1, std::memory_order_relaxed);
-    std::atomic_store_explicit(&tail_->next, fresh, std::memory_order_release);   // readers follow `next` only when set
+    std::atomic_store_explicit(&tail_->next, fresh, std::memory_order_release);  // readers follow `next` only when set
     tail_ = std::move(fresh);
     return;
   }
   tail_->values[n] = value;
-  tail_->count.store(n + 1, std::memory_order_release);   // a reader that sees n + 1 sees the value
+  tail_->count.store(n + 1, std::memory_order_release);  // a reader that sees n + 1 sees the value
 }
 
 std::vector<std::uint64_t> decision_log::place::read() const {
@@ -75,21 +75,31 @@ std::uint64_t position_reader::number() {
 
 std::string_view position_reader::text() {
   std::uint64_t n = number();
-  if (n > rest_.size()) { fail(); return {}; }
+  if (n > rest_.size()) {
+    fail();
+    return {};
+  }
   auto s = rest_.substr(0, n);
   rest_.remove_prefix(n);
   return s;
 }
 
 void position_reader::raw(void* data, std::size_t size_bytes) {
-  if (size_bytes > rest_.size()) { fail(); std::memset(data, 0, size_bytes); return; }
+  if (size_bytes > rest_.size()) {
+    fail();
+    std::memset(data, 0, size_bytes);
+    return;
+  }
   std::memcpy(data, rest_.data(), size_bytes);
   rest_.remove_prefix(size_bytes);
 }
 
 std::size_t position_reader::count() {
   std::uint64_t n = number();
-  if (n > rest_.size()) { fail(); return 0; }
+  if (n > rest_.size()) {
+    fail();
+    return 0;
+  }
   return n;
 }
 

@@ -29,7 +29,7 @@ struct scope::child {
 
 scope::child scope::run(scope& s, task<> work) {
   (void)s;
-  task<> mine = std::move(work);   // a local, not the parameter: locals are destroyed before the promise
+  task<> mine = std::move(work);  // a local, not the parameter: locals are destroyed before the promise
   auto why = co_await mine.as_result();
   co_return why;
 }
@@ -49,7 +49,7 @@ scope::~scope() {
 }
 
 void scope::spawn(task<> work) {
-  live_.fetch_add(1, std::memory_order_relaxed);   // whoever spawns keeps the count above zero: nothing to order
+  live_.fetch_add(1, std::memory_order_relaxed);  // whoever spawns keeps the count above zero: nothing to order
   auto c = run(*this, std::move(work));
   env_.exec->post_later(c.handle);
 }
@@ -85,7 +85,7 @@ bool scope::release() noexcept { return live_.fetch_sub(1, std::memory_order_acq
 std::coroutine_handle<> scope::conclude() noexcept {
   joined_ = true;
   promise_base* joiner = joiner_;
-  status why = why_;   // nobody is left to change it
+  status why = why_;  // nobody is left to change it
   if (why.ok() && parent_.stop.stop_requested()) why = cancelled_error();
   return why.ok() ? joiner->self : unwind(joiner, std::move(why));
 }

@@ -9,7 +9,7 @@ namespace sluice::detail {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kRecycles = false;   // so that the sanitizer sees every use after free
+constexpr bool kRecycles = false;  // so that the sanitizer sees every use after free
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 constexpr bool kRecycles = false;
@@ -44,7 +44,9 @@ class slab_pool {
   }
 
  private:
-  struct parked { parked* next; };
+  struct parked {
+    parked* next;
+  };
   std::mutex mutex_;
   parked* lists_[class_of(kPooledSlabBytesMax) + 1] = {};
   std::size_t parked_bytes_ = 0;

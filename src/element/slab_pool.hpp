@@ -7,7 +7,7 @@
 
 namespace sluice::detail {
 
-inline constexpr std::size_t kSlabAlignment = 64;                        ///< a cache line: other workers read blocks
+inline constexpr std::size_t kSlabAlignment = 64;  ///< a cache line: other workers read blocks
 inline constexpr std::size_t kPooledSlabBytesMin = std::size_t{4} << 10;
 inline constexpr std::size_t kPooledSlabBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kParkedSlabBytesMax = std::size_t{16} << 20;

@@ -14,7 +14,8 @@ constexpr std::uint32_t kBlockElementsMax = 1024;
 
 }  // namespace
 
-block_ring::block_ring(std::shared_ptr<run_context> run, const element_type& in, const element_type& out, limits l, bool ordered)
+block_ring::block_ring(std::shared_ptr<run_context> run, const element_type& in, const element_type& out, limits l,
+                       bool ordered)
     : run_(std::move(run)), in_(in), out_(out), ordered_(ordered), limits_(l) {
   on_stop_.emplace(run_->stop, stopper{this});
 }
@@ -32,7 +33,8 @@ void block_ring::wake(std::coroutine_handle<>& waiting) {
 bool block_ring::has_room() const {
   if (replaying_) return true;
   if (order_.size() == head_ + handed_on_) return true;
-  return order_.size() - head_ - handed_on_ < limits_.slots && elements_in_flight_ < limits_.elements && run_->ledger->within_budget();
+  return order_.size() - head_ - handed_on_ < limits_.slots && elements_in_flight_ < limits_.elements &&
+         run_->ledger->within_budget();
 }
 
 std::uint32_t block_ring::elements_for_one_slot() const {
@@ -93,7 +95,10 @@ bool block_ring::commit(ring_slot* s, bool computed) {
 }
 
 void block_ring::note(ring_slot* s, mark m) {
-  if (ordered_) { s->taken.emplace(std::move(m)); return; }
+  if (ordered_) {
+    s->taken.emplace(std::move(m));
+    return;
+  }
   std::lock_guard lock(mutex_);
   marks_.push_back(std::move(m));
 }
@@ -124,7 +129,9 @@ ring_slot* block_ring::pick(std::uint64_t ordinal) const {
   if (ordered_) return order_[first]->at == ring_slot::state::done ? order_[first] : nullptr;
   for (std::size_t i = head_; i != order_.size(); ++i) {
     ring_slot* s = order_[i];
-    if (s->at == ring_slot::state::done && !s->handed_on && (ordinal == stream_base::kNone || s->first + s->delivered == ordinal)) return s;
+    if (s->at == ring_slot::state::done && !s->handed_on &&
+        (ordinal == stream_base::kNone || s->first + s->delivered == ordinal))
+      return s;
   }
   return nullptr;
 }
@@ -141,7 +148,7 @@ bool block_ring::receive_awaiter::await_suspend(std::coroutine_handle<> h) {
   if (r.stopped_ || r.pick(ordinal_) || r.exhausted(ordinal_)) return false;
   r.reader_needs_ = ordinal_;
   r.reader_waits_ = h;
-  if (r.has_room()) r.wake(r.pump_waits_);   // it may be sleeping until the ring is half empty, and now somebody waits
+  if (r.has_room()) r.wake(r.pump_waits_);  // it may be sleeping until the ring is half empty, and now somebody waits
   return true;
 }
 
@@ -183,7 +190,7 @@ void block_ring::release(ring_slot* s) {
   s->at = ring_slot::state::free;
   free_.push_back(s);
   if (ordered_) {
-    if (++head_ == order_.size() || head_ == 64) {   // a queue in a vector: its front is cut off now and then
+    if (++head_ == order_.size() || head_ == 64) {  // a queue in a vector: its front is cut off now and then
       order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(head_));
       head_ = 0;
     }
@@ -220,8 +227,10 @@ void block_ring::set_limits(limits l) {
 void block_ring::made_in(duration took, std::uint32_t elements, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   quick_ = took < kBlockTime;
-  if (took > kBlockTime * 2 || bytes > demand::kBytes) block_elements_ = std::max(1u, std::min(block_elements_, elements) / 2);
-  else if (took < kBlockTime / 2 && bytes < demand::kBytes / 2 && elements >= block_elements_) block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
+  if (took > kBlockTime * 2 || bytes > demand::kBytes)
+    block_elements_ = std::max(1u, std::min(block_elements_, elements) / 2);
+  else if (took < kBlockTime / 2 && bytes < demand::kBytes / 2 && elements >= block_elements_)
+    block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
 }
 
 void block_ring::set_replaying(bool replaying) {

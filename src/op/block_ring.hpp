@@ -19,8 +19,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "sluice/coro/erased_stream.hpp"
 #include "op/ready_signal.hpp"
+#include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -29,19 +29,19 @@ namespace sluice {
 struct ring_slot {
   ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
   slab input;
-  slab output;                             ///< unused where nothing is computed: the inputs are the outputs
-  std::uint32_t count = 0;                 ///< inputs taken
-  std::uint64_t first = 0;                 ///< ordinal of the first input
-  std::vector<std::uint32_t> dropped;      ///< inputs without an output, ascending: bad elements passed over
-  std::optional<mark> taken;               ///< the input's position before this slot
-  status why;                              ///< of the input after the last output
+  slab output;                         ///< unused where nothing is computed: the inputs are the outputs
+  std::uint32_t count = 0;             ///< inputs taken
+  std::uint64_t first = 0;             ///< ordinal of the first input
+  std::vector<std::uint32_t> dropped;  ///< inputs without an output, ascending: bad elements passed over
+  std::optional<mark> taken;           ///< the input's position before this slot
+  status why;                          ///< of the input after the last output
   std::size_t charged_bytes = 0;
-  slab* outputs_in = nullptr;              ///< once done: where the outputs are,
-  char* outputs_at = nullptr;              ///< from where on,
-  std::uint32_t output_count = 0;          ///< and how many there were before any was moved out
-  std::uint32_t delivered = 0;             ///< outputs the reader has handed on (unordered reading)
-  std::uint32_t waiting = 0;               ///< inputs that still count as in flight: their outputs are not handed on
-  bool handed_on = false;                  ///< all outputs are: the slot is the consumer's until release()
+  slab* outputs_in = nullptr;      ///< once done: where the outputs are,
+  char* outputs_at = nullptr;      ///< from where on,
+  std::uint32_t output_count = 0;  ///< and how many there were before any was moved out
+  std::uint32_t delivered = 0;     ///< outputs the reader has handed on (unordered reading)
+  std::uint32_t waiting = 0;       ///< inputs that still count as in flight: their outputs are not handed on
+  bool handed_on = false;          ///< all outputs are: the slot is the consumer's until release()
   enum class state : std::uint8_t { free, filling, done } at = state::free;
 
   /// All outputs, also those moved out already: tail_of() it.
@@ -62,7 +62,7 @@ class block_ring {
   const std::shared_ptr<run_context>& run() const { return run_; }
   /// Is told whenever receive() has more to give. Before the pump starts.
   void set_signal(std::shared_ptr<ready_signal> s) {
-    std::lock_guard lock(mutex_);   // a stop may come already
+    std::lock_guard lock(mutex_);  // a stop may come already
     signal_ = std::move(s);
   }
 
@@ -95,7 +95,7 @@ class block_ring {
   /// Would receive() give something now?
   bool ready(std::uint64_t ordinal = stream_base::kNone) const;
   status why() const {
-    std::lock_guard lock(mutex_);   // a stop may come after the end
+    std::lock_guard lock(mutex_);  // a stop may come after the end
     return why_;
   }
   /// The reader is gone: the pump drops its input and ends.
@@ -137,13 +137,13 @@ class block_ring {
   limits limits_;
   std::vector<std::unique_ptr<ring_slot>> slots_;
   std::vector<ring_slot*> free_;
-  std::vector<ring_slot*> order_;       // in flight; ordered rings: a queue from head_ on
+  std::vector<ring_slot*> order_;  // in flight; ordered rings: a queue from head_ on
   std::size_t head_ = 0;
-  std::size_t handed_on_ = 0;           // slots of them that wait only for their release; ordered rings: 0 or 1, at head_
+  std::size_t handed_on_ = 0;  // slots of them that wait only for their release; ordered rings: 0 or 1, at head_
   std::uint64_t elements_in_flight_ = 0;
-  std::uint64_t next_ = 0;              // ordinal after the last input taken
-  std::uint32_t block_elements_ = 1;    // how many a slot takes: grows while blocks are quick to make
-  bool quick_ = false;                  // making a block takes less than a wake is worth
+  std::uint64_t next_ = 0;            // ordinal after the last input taken
+  std::uint32_t block_elements_ = 1;  // how many a slot takes: grows while blocks are quick to make
+  bool quick_ = false;                // making a block takes less than a wake is worth
   bool replaying_ = false;
   std::vector<mark> marks_;
   std::shared_ptr<ready_signal> signal_;
@@ -188,6 +188,8 @@ class [[nodiscard]] block_ring::receive_awaiter {
 };
 
 inline block_ring::reserve_awaiter block_ring::reserve() { return reserve_awaiter(*this); }
-inline block_ring::receive_awaiter block_ring::receive(std::uint64_t ordinal) { return receive_awaiter(*this, ordinal); }
+inline block_ring::receive_awaiter block_ring::receive(std::uint64_t ordinal) {
+  return receive_awaiter(*this, ordinal);
+}
 
 }  // namespace sluice

@@ -9,14 +9,17 @@ namespace {
 
 /// Compressed bytes read at once: a quarter of what they inflate to, roughly.
 constexpr std::size_t kRawBytes = 64 << 10;
-constexpr std::size_t kMagicBytes = 12;   // a TFRecord is known by the CRC of its first length
+constexpr std::size_t kMagicBytes = 12;  // a TFRecord is known by the CRC of its first length
 /// What the blocks that consumers wait for may take beyond the budget, all together.
 constexpr std::size_t kOverdraftBytes = 32 << 20;
 
 }  // namespace
 
 byte_source::byte_source(std::shared_ptr<run_context> run, std::string path, compression c, std::size_t read_bytes)
-    : run_(std::move(run)), path_(std::move(path)), compression_(c), read_bytes_(std::max<std::size_t>(read_bytes, 4096)) {}
+    : run_(std::move(run)),
+      path_(std::move(path)),
+      compression_(c),
+      read_bytes_(std::max<std::size_t>(read_bytes, 4096)) {}
 
 task<void> byte_source::open(std::uint64_t offset) {
   auto opening = files_of(*run_).open(path_);
@@ -28,20 +31,22 @@ task<void> byte_source::open(std::uint64_t offset) {
   }
   if (compression_ != compression::none) {
     inflater_ = std::make_unique<inflater>(compression_);
-    begin_ = end_ = 0;   // what was read to look at is read again, as compressed bytes
+    begin_ = end_ = 0;  // what was read to look at is read again, as compressed bytes
     offset_ = 0;
     last_ = false;
     raw_offset_ = 0;
   }
   while (offset_ < offset) {
     if (begin_ == end_ && !compressed()) {
-      if (offset > file_->size_bytes()) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
+      if (offset > file_->size_bytes())
+        co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
       consume(offset - offset_);
       break;
     }
     auto reading = more(1);
     co_await reading;
-    if (begin_ == end_) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
+    if (begin_ == end_)
+      co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
     consume(std::min<std::uint64_t>(end_ - begin_, offset - offset_));
   }
 }
@@ -83,7 +88,7 @@ status byte_source::make_room(std::size_t needed) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
     std::size_t bytes = std::max(wanted, read_bytes_);
-    if (needed > read_bytes_) bytes = std::max(bytes, needed + needed / 2);   // large records: not one read for each
+    if (needed > read_bytes_) bytes = std::max(bytes, needed + needed / 2);  // large records: not one read for each
     status why = charge(bytes);
     if (!why.ok()) return why;
     buffer_ref fresh(buffer::make(bytes));

@@ -22,9 +22,9 @@ namespace sluice {
 
 struct byte_window {
   std::span<char> bytes;
-  std::uint64_t offset = 0;                   ///< of the first byte, in the decompressed file
-  std::uint64_t end = provenance::kUnknown;   ///< where the file ends, if known
-  bool last = false;                          ///< nothing follows
+  std::uint64_t offset = 0;                  ///< of the first byte, in the decompressed file
+  std::uint64_t end = provenance::kUnknown;  ///< where the file ends, if known
+  bool last = false;                         ///< nothing follows
   std::string_view view() const { return {bytes.data(), bytes.size()}; }
 };
 
@@ -64,13 +64,13 @@ class byte_source {
   std::size_t read_bytes_;
   std::unique_ptr<file> file_;
   buffer_ref buffer_;
-  std::size_t begin_ = 0, end_ = 0;    ///< the window, in buffer_
-  std::uint64_t offset_ = 0;           ///< of the byte at begin_
+  std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
+  std::uint64_t offset_ = 0;         ///< of the byte at begin_
   bool last_ = false;
   std::unique_ptr<inflater> inflater_;
-  buffer_ref raw_;                     ///< compressed bytes
+  buffer_ref raw_;  ///< compressed bytes
   std::size_t raw_begin_ = 0, raw_end_ = 0;
-  std::uint64_t raw_offset_ = 0;       ///< where in the file the next read starts
+  std::uint64_t raw_offset_ = 0;  ///< where in the file the next read starts
   bool raw_last_ = false;
 };
 

@@ -55,22 +55,30 @@ struct unordered_link {
   erased_stream in;
   std::shared_ptr<block_ring> ring;
   std::vector<mark> marks;
-  ordinal_ranges done;      ///< delivered beyond the lowest undelivered
-  ordinal_ranges replay;    ///< choices of an earlier run, to be repeated in this order
+  ordinal_ranges done;    ///< delivered beyond the lowest undelivered
+  ordinal_ranges replay;  ///< choices of an earlier run, to be repeated in this order
   std::size_t replayed = 0;
   decision_log log;
 
   unordered_link() = default;
   unordered_link(unordered_link&&) = default;
-  ~unordered_link() { if (ring) ring->close(); }
+  ~unordered_link() {
+    if (ring) ring->close();
+  }
 
   static void put(position_writer& w, const ordinal_ranges& v, std::size_t from) {
     w.number(v.size() - from);
-    for (std::size_t i = from; i != v.size(); ++i) { w.number(v[i].first); w.number(v[i].second); }
+    for (std::size_t i = from; i != v.size(); ++i) {
+      w.number(v[i].first);
+      w.number(v[i].second);
+    }
   }
   static ordinal_ranges get(position_reader& r) {
     ordinal_ranges v(r.count());
-    for (auto& [first, count] : v) { first = r.number(); count = r.number(); }
+    for (auto& [first, count] : v) {
+      first = r.number();
+      count = r.number();
+    }
     return v;
   }
   void save(position_writer& w) {
@@ -99,7 +107,7 @@ struct unordered_link {
       std::uint64_t first = r.number();
       replay.emplace_back(first, r.number());
     }
-    if (logged % 2) r.number();   // a choice that was being written down: nobody has its elements yet
+    if (logged % 2) r.number();  // a choice that was being written down: nobody has its elements yet
   }
   bool may_wait() const { return true; }
 
@@ -117,8 +125,9 @@ struct unordered_link {
   }
 };
 
-erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint32_t slots, std::shared_ptr<run_context> run,
-                               std::shared_ptr<const slot_computation> computation, bool may_drop) {
+erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint32_t slots,
+                               std::shared_ptr<run_context> run, std::shared_ptr<const slot_computation> computation,
+                               bool may_drop) {
   pump_options options;
   options.one_each = may_drop;
   options.computation = std::move(computation);
@@ -141,7 +150,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
       co_await fail(slot->why);
     }
     if (slot->delivered < whole.size()) {
-      bool chosen_now = !link->replaying();   // a replayed choice is not logged again: a mark taken before it holds it
+      bool chosen_now = !link->replaying();  // a replayed choice is not logged again: a mark taken before it holds it
       std::uint32_t n = link->choose(std::min(whole.size() - slot->delivered, out.ask()));
       block part = tail_of(whole, slot->delivered).first(n);
       std::uint64_t first = slot->first + slot->delivered;
@@ -158,14 +167,14 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
     if (slot->delivered >= whole.size()) link->ring->release(slot);
   }
   status why = link->ring->why();
-  if (why.ok() && link->replaying()) why = damaged_position();   // a choice of an element that there is none of
+  if (why.ok() && link->replaying()) why = damaged_position();  // a choice of an element that there is none of
   if (!why.ok()) co_await fail(std::move(why));
 }
 
 }  // namespace
 
-reader_link::reader_link(const open_context& context, erased_stream in, const element_type& out, block_ring::limits limits,
-                         pump_options options)
+reader_link::reader_link(const open_context& context, erased_stream in, const element_type& out,
+                         block_ring::limits limits, pump_options options)
     : run_(context.run), in_(std::move(in)), out_(out), limits_(limits), options_(std::move(options)) {}
 
 reader_link::~reader_link() {
@@ -176,7 +185,7 @@ void reader_link::start() {
   if (ring_) return;
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();
-  last_.residual += ordinal_ - last_.ordinal;   // what is to be passed over first is part of the way to it
+  last_.residual += ordinal_ - last_.ordinal;  // what is to be passed over first is part of the way to it
   last_.ordinal = ordinal_;
   ring_ = std::make_shared<block_ring>(run_, in_.type(), out_, limits_, true);
   ring_->set_signal(signal_);

@@ -14,7 +14,8 @@ namespace sluice {
 /// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
 class reader_link {
  public:
-  reader_link(const open_context& context, erased_stream in, const element_type& out, block_ring::limits limits, pump_options options);
+  reader_link(const open_context& context, erased_stream in, const element_type& out, block_ring::limits limits,
+              pump_options options);
   reader_link(const reader_link&) = delete;
   ~reader_link();
 
@@ -23,7 +24,9 @@ class reader_link {
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
   block_ring& ring() { return *ring_; }
   /// A slot is about to be delivered: its mark is at or before everything in it.
-  void reached(ring_slot& s) { if (s.taken) last_ = std::move(*s.taken); }
+  void reached(ring_slot& s) {
+    if (s.taken) last_ = std::move(*s.taken);
+  }
   void delivered_to(std::uint64_t ordinal) { ordinal_ = ordinal; }
 
   void save(position_writer& w);
@@ -38,8 +41,8 @@ class reader_link {
   pump_options options_;
   std::shared_ptr<ready_signal> signal_;
   std::shared_ptr<block_ring> ring_;
-  std::uint64_t ordinal_ = 0;   ///< of the next input whose output is not delivered
-  mark last_;                   ///< the newest mark at or before it
+  std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered
+  mark last_;                  ///< the newest mark at or before it
 };
 
 /// The reading stage of a link.

@@ -12,17 +12,18 @@
 
 namespace sluice {
 
-inline constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0} >> 8;   // a block length: flat_map stays on one input until it ends
+inline constexpr std::uint64_t kToTheEnd =
+    ~std::uint64_t{0} >> 8;  // a block length: flat_map stays on one input until it ends
 
 /// The cycle: a fixed array of slots, and where in it we are. tf.data's rule, to the letter (interleave.hpp).
 class cycle {
  public:
   struct slot {
     erased_stream in;
-    std::uint64_t ordinal = 0;   ///< of the outer element it was opened from
+    std::uint64_t ordinal = 0;  ///< of the outer element it was opened from
     std::string restored;
     bool open = false;
-    std::shared_ptr<reader_link> ahead;   ///< parallel: its channel
+    std::shared_ptr<reader_link> ahead;  ///< parallel: its channel
   };
   /// A replacement at work before its slot is visited (parallel only). Positions know nothing of it: its outer element
   /// is not `taken` yet, and a resume takes it again.
@@ -31,15 +32,18 @@ class cycle {
     std::uint64_t ordinal = 0;
   };
   std::vector<slot> slots;
-  std::deque<replacement> opened_ahead;   ///< in outer order, so the empty slots get them in the order of their visits
-  bool outer_over = false;                ///< seen ahead: nothing more is to be opened; why, if not the end:
+  std::deque<replacement> opened_ahead;  ///< in outer order, so the empty slots get them in the order of their visits
+  bool outer_over = false;               ///< seen ahead: nothing more is to be opened; why, if not the end:
   status outer_why;
-  std::size_t at = 0;            ///< the slot being visited
-  std::uint64_t left = 0;        ///< elements it may still give in this visit
-  std::uint64_t taken = 0;       ///< outer elements taken, including those whose inner streams have come and gone
+  std::size_t at = 0;       ///< the slot being visited
+  std::uint64_t left = 0;   ///< elements it may still give in this visit
+  std::uint64_t taken = 0;  ///< outer elements taken, including those whose inner streams have come and gone
   bool outer_ended = false;
 
-  void start(std::size_t width, std::uint64_t run) { slots.resize(width); left = run; }
+  void start(std::size_t width, std::uint64_t run) {
+    slots.resize(width);
+    left = run;
+  }
   /// An empty slot has no replacement yet, and there may be one.
   bool wants_ahead() const { return slots.size() - open_count_ > opened_ahead.size() && !outer_over && !outer_ended; }
   bool restored() const { return !slots.empty(); }
@@ -86,7 +90,8 @@ class cycle {
     while (have < want) {
       slot& s = slots[at];
       if (!s.in) break;
-      std::uint32_t n = s.in.move_out(to + have * size, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, want - have)));
+      std::uint32_t n =
+          s.in.move_out(to + have * size, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, want - have)));
       if (n == 0) break;
       have += n;
       if (run != kToTheEnd && (left -= n) == 0) advance(run);

@@ -7,7 +7,7 @@
 namespace sluice {
 
 erased_stream empty_stage(outlet out) {
-  if (out.wanted() == 0) co_yield out.made(0);   // a coroutine needs a yield; nobody asks for nothing
+  if (out.wanted() == 0) co_yield out.made(0);  // a coroutine needs a yield; nobody asks for nothing
 }
 
 block tail_of(const block& whole, std::uint32_t first) {
@@ -38,7 +38,8 @@ status restore_inner(erased_stream& in, std::string& restored) {
 }
 
 status damaged_position() {
-  return data_loss_error("the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
+  return data_loss_error(
+      "the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
 }
 
 const element_type* same_type(const node& n, std::string&) { return n.inputs[0]->type; }

@@ -8,7 +8,7 @@ namespace {
 struct file_place {
   std::uint64_t offset = 0;
   std::uint64_t index = 0;
-  const byte_source* source = nullptr;   // once open
+  const byte_source* source = nullptr;  // once open
 
   void save(position_writer& w) {
     w.number(offset);
@@ -60,7 +60,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
   if (!opened.ok()) {
     status told = gate.refuse(opened.in_file(source.path()));
     if (!told.ok()) co_await fail(std::move(told));
-    co_return;   // a file that cannot be read is passed over as a whole
+    co_return;  // a file that cannot be read is passed over as a whole
   }
   at->source = &source;
   // Under skip a damaged element is none, so only those may be counted that were looked at.
@@ -77,7 +77,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       char* to = out.room(n);
       f = format->scan(w, source.owner(), to, n);
     } else {
-      out.room(0);   // what was given is dropped before more is read: its buffer may then be used again
+      out.room(0);  // what was given is dropped before more is read: its buffer may then be used again
       f = format->pass_over(w, 0);
     }
     if (f.elements) {
@@ -93,10 +93,10 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       auto passing_damage = pass_damage(source, *format, f);
       co_await passing_damage;
       at->offset = source.window().offset;
-      ++at->index;   // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
+      ++at->index;  // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
       continue;
     }
-    if (f.used_bytes) {   // a header, say: no element, but not to be looked at again
+    if (f.used_bytes) {  // a header, say: no element, but not to be looked at again
       source.consume(f.used_bytes);
       at->advance(f);
       continue;
@@ -110,7 +110,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
     if (!why.ok()) {
       status told = gate.refuse(why);
       if (!told.ok()) co_await fail(std::move(told));
-      break;   // the file cannot be read any further
+      break;  // the file cannot be read any further
     }
   }
 }
@@ -119,7 +119,8 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
 
 std::size_t element_format::find_next(const byte_window&, std::size_t) const { return std::string_view::npos; }
 
-erased_stream open_file_stage(const node& n, open_context& context, file_stage_options o, std::shared_ptr<const element_format> format) {
+erased_stream open_file_stage(const node& n, open_context& context, file_stage_options o,
+                              std::shared_ptr<const element_format> format) {
   outlet out(*n.type);
   saved<file_place> at;
   return file_stage(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));

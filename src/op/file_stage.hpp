@@ -12,12 +12,12 @@ namespace sluice {
 
 /// What a format found in a window.
 struct found {
-  std::size_t elements = 0;        ///< built, or passed over
-  std::uint64_t used_bytes = 0;    ///< when passing over, possibly more than the window has
-  std::size_t needed_bytes = 0;    ///< to go on, the window must be this long (from used_bytes on)
-  status why;                      ///< of the element at used_bytes
-  std::uint64_t damaged_bytes = 0; ///< after an error: how far the next element is; 0: not known
-  bool ended = false;              ///< nothing more in this file
+  std::size_t elements = 0;         ///< built, or passed over
+  std::uint64_t used_bytes = 0;     ///< when passing over, possibly more than the window has
+  std::size_t needed_bytes = 0;     ///< to go on, the window must be this long (from used_bytes on)
+  status why;                       ///< of the element at used_bytes
+  std::uint64_t damaged_bytes = 0;  ///< after an error: how far the next element is; 0: not known
+  bool ended = false;               ///< nothing more in this file
 };
 
 /// Cuts elements out of windows. Keeps no state: the file's place is an offset and an index.
@@ -33,7 +33,10 @@ class element_format {
   /// Passing over does not look at the elements themselves: it counts damaged ones, too.
   virtual bool passes_over_unseen() const { return false; }
   /// Checks the file as a whole, once it is open. `end` is kUnknown for compressed files.
-  virtual status check(std::uint64_t end) const { (void)end; return {}; }
+  virtual status check(std::uint64_t end) const {
+    (void)end;
+    return {};
+  }
 };
 
 struct file_stage_options {
@@ -44,6 +47,7 @@ struct file_stage_options {
       : path(std::move(p)), compression(c), read_bytes(static_cast<std::size_t>(r.value)) {}
 };
 
-erased_stream open_file_stage(const node& n, open_context& context, file_stage_options o, std::shared_ptr<const element_format> format);
+erased_stream open_file_stage(const node& n, open_context& context, file_stage_options o,
+                              std::shared_ptr<const element_format> format);
 
 }  // namespace sluice

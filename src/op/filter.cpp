@@ -43,7 +43,7 @@ erased_stream filter_good_elements(outlet out, erased_stream in, function_ptr fu
         }
         ++seen;
       }
-      in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (kept) co_yield kept;
       if (seen == whole.size()) break;
       b = tail_of(whole, seen);

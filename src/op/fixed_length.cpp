@@ -6,8 +6,7 @@
 
 namespace sluice {
 
-template <>
-const field_list& fields_of<fixed_length_options>() {
+template <> const field_list& fields_of<fixed_length_options>() {
   static const field_list list = make_field_list<fixed_length_options>();
   return list;
 }
@@ -28,7 +27,7 @@ class fixed_length_format final : public element_format {
       f.ended = w.last && w.bytes.empty();
       return f;
     }
-    if (w.end == provenance::kUnknown) {   // compressed: what is passed over is read
+    if (w.end == provenance::kUnknown) {  // compressed: what is passed over is read
       passed_.resize(std::min<std::uint64_t>(elements_max, 1024));
       return told(w, scan_fixed_length(layout_, framed(w), passed_.data(), passed_.size()));
     }
@@ -61,7 +60,7 @@ class fixed_length_format final : public element_format {
   }
 
   fixed_length_layout layout_;
-  mutable std::vector<std::string_view> passed_;   // a stage has a format of its own: one thread at a time
+  mutable std::vector<std::string_view> passed_;  // a stage has a format of its own: one thread at a time
 };
 
 erased_stream open_fixed_length(const node& n, open_context& context) {
@@ -70,7 +69,8 @@ erased_stream open_fixed_length(const node& n, open_context& context) {
   layout.record_bytes = static_cast<std::uint64_t>(o.record_bytes.value);
   layout.header_bytes = static_cast<std::uint64_t>(o.header_bytes.value);
   layout.footer_bytes = static_cast<std::uint64_t>(o.footer_bytes.value);
-  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes}, std::make_shared<fixed_length_format>(layout));
+  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes},
+                         std::make_shared<fixed_length_format>(layout));
 }
 
 }  // namespace

@@ -34,7 +34,10 @@ extern const op_info from_elements_op{
     .accepts = is_a<elements_function>,
     .type = type_of_function,
     .open = open_elements,
-    .size = [](const node& n) { return cardinality::of(static_cast<std::int64_t>(static_cast<const elements_function&>(*n.function).size())); },
+    .size =
+        [](const node& n) {
+          return cardinality::of(static_cast<std::int64_t>(static_cast<const elements_function&>(*n.function).size()));
+        },
 };
 
 }  // namespace sluice

@@ -12,8 +12,13 @@ constexpr std::uint32_t kInnerSlots = 3;
 }  // namespace
 
 inner_plans::inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width)
-    : reader_(n.reader), function_(n.function), type_(n.type), context_(context), gate_(context.gate(n)),
-      parallelism_(parallelism), signal_(std::make_shared<ready_signal>(context.run)) {
+    : reader_(n.reader),
+      function_(n.function),
+      type_(n.type),
+      context_(context),
+      gate_(context.gate(n)),
+      parallelism_(parallelism),
+      signal_(std::make_shared<ready_signal>(context.run)) {
   if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
 }
 
@@ -22,9 +27,7 @@ result<inner_stream> inner_plans::open(const block& outer) const {
   try {
     plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
                    : static_cast<const plan_function&>(*function_).plan_for(outer.data());
-  } catch (...) {
-    return current_exception_status();
-  }
+  } catch (...) { return current_exception_status(); }
   inner_stream inner;
   inner.in = context_.open(plan);
   if (!parallel()) return inner;

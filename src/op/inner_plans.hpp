@@ -12,7 +12,7 @@ namespace sluice {
 /// An inner stream, and how to set it working before anybody asks.
 struct inner_stream {
   erased_stream in;
-  std::shared_ptr<reader_link> ahead;   ///< null: computed on demand
+  std::shared_ptr<reader_link> ahead;  ///< null: computed on demand
 };
 
 class inner_plans {
@@ -30,8 +30,8 @@ class inner_plans {
   const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
 
  private:
-  node_ptr reader_;          ///< a plan that lacks its path; or
-  function_ptr function_;    ///< a user's function from element to dataset
+  node_ptr reader_;        ///< a plan that lacks its path; or
+  function_ptr function_;  ///< a user's function from element to dataset
   const element_type* type_;
   open_context context_;
   error_gate gate_;

@@ -6,8 +6,7 @@
 
 namespace sluice {
 
-template <>
-const field_list& fields_of<interleave_options>() {
+template <> const field_list& fields_of<interleave_options>() {
   static const field_list list = make_field_list<interleave_options>();
   return list;
 }
@@ -70,11 +69,11 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
       if (!next.inner.ok()) {
         status why = inners.gate().refuse(next.inner.why());
         if (!why.ok()) co_await fail(std::move(why));
-        continue;   // the slot stays empty; the next outer element is opened in it
+        continue;  // the slot stays empty; the next outer element is opened in it
       }
       c->open(s, *std::move(next.inner), next.ordinal);
       outer.hold_from(c->oldest(c->taken));
-      continue;   // what is ready does not wait for the new stream's first element either
+      continue;  // what is ready does not wait for the new stream's first element either
     }
     if (s.in.left() == 0) {
       if (inners.parallel() && c->wants_ahead() && s.in.may_wait()) {
@@ -83,7 +82,8 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
       }
       std::uint64_t passed = have ? 0 : out.pass(c->left - 1);
       // A share of what is wanted, not the visit's length: sixteen inputs of one element a visit still make blocks.
-      std::uint64_t share = std::max<std::uint64_t>(std::min<std::uint64_t>(c->left - passed, wanted), (wanted - have) / width);
+      std::uint64_t share =
+          std::max<std::uint64_t>(std::min<std::uint64_t>(c->left - passed, wanted), (wanted - have) / width);
       bool more = co_await s.in.ready({passed, static_cast<std::uint32_t>(share)});
       if (!more) {
         if (passed) out.unpass(s.in.skip_left());
@@ -121,7 +121,8 @@ erased_stream open_interleave(const node& n, open_context& context) {
   if (inners.parallel() && o.order == order::deterministic) outer = read_outer_ahead(context, std::move(outer), inners);
   if (o.order == order::sloppy) return sloppy_interleave(out, std::move(outer), std::move(inners), width);
   saved<cycle> c;
-  return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), width, static_cast<std::uint64_t>(o.block_length.value));
+  return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), width,
+                          static_cast<std::uint64_t>(o.block_length.value));
 }
 
 erased_stream open_flat_map(const node& n, open_context& context) {

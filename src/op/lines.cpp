@@ -6,8 +6,7 @@
 
 namespace sluice {
 
-template <>
-const field_list& fields_of<lines_options>() {
+template <> const field_list& fields_of<lines_options>() {
   static const field_list list = make_field_list<lines_options>();
   return list;
 }
@@ -34,8 +33,9 @@ class lines_format final : public element_format {
     f.used_bytes = s.used_bytes;
     if (s.lines) return f;
     f.ended = w.last && w.bytes.empty();
-    f.needed_bytes = w.bytes.size() * 2 + 1;   // a line longer than the window: doubling keeps the copying linear
-    if (w.bytes.size() > kLineBytesMax) f.why = resource_exhausted_error("a line is longer than 1 GiB; is this a text file?");
+    f.needed_bytes = w.bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
+    if (w.bytes.size() > kLineBytesMax)
+      f.why = resource_exhausted_error("a line is longer than 1 GiB; is this a text file?");
     return f;
   }
 };

@@ -8,8 +8,7 @@
 
 namespace sluice {
 
-template <>
-const field_list& fields_of<list_files_options>() {
+template <> const field_list& fields_of<list_files_options>() {
   static const field_list list = make_field_list<list_files_options>();
   return list;
 }
@@ -18,8 +17,8 @@ namespace {
 
 struct listing {
   std::uint64_t given = 0;
-  std::uint64_t digest = 0;   // of all names; 0: not listed yet
-  decision_log listed;        // the digest again, for positions from before the listing that are written down after it
+  std::uint64_t digest = 0;  // of all names; 0: not listed yet
+  decision_log listed;       // the digest again, for positions from before the listing that are written down after it
 
   void save(position_writer& w) {
     w.number(given);
@@ -54,8 +53,8 @@ void shuffle_names(std::vector<std::string>& names, std::uint64_t seed) {
   for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[draw(seed, i, i)]);
 }
 
-erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_context> run, std::string patterns, bool shuffled,
-                         std::uint64_t seed, error_gate gate) {
+erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_context> run, std::string patterns,
+                         bool shuffled, std::uint64_t seed, error_gate gate) {
   std::vector<std::string> names;
   for (const std::string& pattern : split_patterns(patterns)) {
     auto matching = files_of(*run).glob(pattern);
@@ -65,7 +64,9 @@ erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_cont
   }
   std::uint64_t digest = digest_of(names);
   if (at->digest && at->digest != digest)
-    co_await fail(failed_precondition_error("the files that match \"" + patterns + "\" are not those the checkpoint was made with").in_stage(gate.label()));
+    co_await fail(failed_precondition_error("the files that match \"" + patterns +
+                                            "\" are not those the checkpoint was made with")
+                      .in_stage(gate.label()));
   if (!at->digest) at->listed.add(digest);
   at->digest = digest;
   if (shuffled) shuffle_names(names, seed);

@@ -7,8 +7,7 @@
 
 namespace sluice {
 
-template <>
-const field_list& fields_of<map_options>() {
+template <> const field_list& fields_of<map_options>() {
   static const field_list list = make_field_list<map_options>();
   return list;
 }
@@ -52,7 +51,7 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
         }
         ++seen;
       }
-      in.hold_from(in.consumed() - (whole.size() - seen));   // a resume makes the rest of this view again
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (made) co_yield made;
       if (seen == whole.size()) break;
       b = tail_of(whole, seen);
@@ -61,7 +60,8 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
 }
 
 /// Awaits one call after the other.
-erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function, error_gate gate) {
+erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
+                           error_gate gate) {
   auto& f = static_cast<const async_function&>(*function);
   while (auto b = co_await in.next_block({0, 1, out.wanted_bytes()})) {
     char* to = out.room(1);
@@ -79,7 +79,8 @@ erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in
 /// What parallel calls do with a slot: the same loops, with the slot's slabs.
 class map_computation final : public slot_computation {
  public:
-  map_computation(function_ptr f, error_gate gate, bool awaits) : function_(std::move(f)), gate_(std::move(gate)), awaits_(awaits) {}
+  map_computation(function_ptr f, error_gate gate, bool awaits)
+      : function_(std::move(f)), gate_(std::move(gate)), awaits_(awaits) {}
   bool awaits() const override { return awaits_; }
 
   task<void> compute(ring_slot* slot) const override {
@@ -143,10 +144,12 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   }
   auto computation = std::make_shared<map_computation>(f, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
-  if (o.order == order::sloppy) return read_unordered(out, context, std::move(in), slots, std::move(computation), skips);
+  if (o.order == order::sloppy)
+    return read_unordered(out, context, std::move(in), slots, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
-  auto link = std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
+  auto link =
+      std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
   return read_ahead(out, std::move(link));
 }
 
@@ -156,7 +159,8 @@ extern const op_info map_op{
     .fields = fields_of<map_options>,
     .accepts = [](const stage_function& f) { return is_a<block_function>(f) || is_a<async_function>(f); },
     .type = type_of_function,
-    .open = [](const node& n, open_context& context) { return open_mapped(n, context, n.function, n.as<map_options>()); },
+    .open = [](const node& n,
+               open_context& context) { return open_mapped(n, context, n.function, n.as<map_options>()); },
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 

@@ -31,7 +31,7 @@ class error_gate {
 
 struct open_context {
   std::shared_ptr<run_context> run;
-  std::uint64_t epoch = 0;   ///< which pass over the data this is; nested repeats are mixed in
+  std::uint64_t epoch = 0;  ///< which pass over the data this is; nested repeats are mixed in
 
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}
   /// Lowers a plan: makes its tree of streams, not yet started.

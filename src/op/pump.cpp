@@ -29,7 +29,7 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_r
   auto ring = std::move(shared_ring);
   auto computation = std::move(shared_computation);
   clock* time = run->time;
-  co_await yield_now();   // oldest first: the consumer waits for that one
+  co_await yield_now();  // oldest first: the consumer waits for that one
   auto began = time->now();
   auto work = computation->compute(slot);
   status why = co_await work.as_result();
@@ -40,13 +40,19 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_r
 }
 
 /// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest.
-struct reach { std::uint64_t skip = 0; std::uint64_t elements = ~std::uint64_t{0}; };
+struct reach {
+  std::uint64_t skip = 0;
+  std::uint64_t elements = ~std::uint64_t{0};
+};
 reach reach_from(std::uint64_t at, const pump_options& o) {
   reach r;
   for (bool again = true; again;) {
     again = false;
     for (auto [first, count] : o.done)
-      if (at + r.skip >= first && at + r.skip < first + count) { r.skip = first + count - at; again = true; }
+      if (at + r.skip >= first && at + r.skip < first + count) {
+        r.skip = first + count - at;
+        again = true;
+      }
   }
   at += r.skip;
   for (auto [first, count] : o.done)
@@ -59,7 +65,10 @@ reach reach_from(std::uint64_t at, const pump_options& o) {
 }
 
 /// One slot's worth of input. False: nothing more is to be pulled.
-struct pulled { bool more = false; bool woke_reader = false; };
+struct pulled {
+  bool more = false;
+  bool woke_reader = false;
+};
 task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& in, const pump_options& options,
                       block_ring::reservation r, bool first) {
   block_ring& ring = *shared_ring;
@@ -94,7 +103,8 @@ task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& i
   co_return result;
 }
 
-run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, erased_stream input, pump_options pump_opts) {
+run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, erased_stream input,
+              pump_options pump_opts) {
   auto ring = std::move(shared_ring);
   auto in = std::move(input);
   auto options = std::move(pump_opts);
@@ -107,7 +117,7 @@ run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> sha
     auto got = co_await pulling;
     if (options.permits) options.permits->release();
     more = got.more;
-    if (got.woke_reader) co_await yield_now();   // downstream first: this worker goes on with the consumer, cache-hot
+    if (got.woke_reader) co_await yield_now();  // downstream first: this worker goes on with the consumer, cache-hot
   }
 }
 

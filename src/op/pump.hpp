@@ -15,13 +15,12 @@ namespace sluice {
 class run_task {
  public:
   struct promise_type : promise_base, detail::pooled_frame {
-    template <class... A>
-    explicit promise_type(std::shared_ptr<run_context>& run, A&...) : run_(run) {
+    template <class... A> explicit promise_type(std::shared_ptr<run_context>& run, A&...) : run_(run) {
       env = run.get();
       catching = true;
       run_->task_started();
     }
-    ~promise_type() {   // the frame's parameters are gone by now: what the task held is free before the run hears of it
+    ~promise_type() {  // the frame's parameters are gone by now: what the task held is free before the run hears of it
       std::shared_ptr<run_context> run = std::move(run_);
       run->task_ended();
     }
@@ -53,10 +52,10 @@ class slot_computation {
 using ordinal_ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 struct pump_options {
-  std::shared_ptr<const slot_computation> computation;   ///< null: inputs are outputs
-  std::shared_ptr<pump_permits> permits;                 ///< null: no limit
-  bool one_each = false;    ///< one element a slot, although nothing is awaited
-  ordinal_ranges done;      ///< delivered before a resume: passed over
+  std::shared_ptr<const slot_computation> computation;  ///< null: inputs are outputs
+  std::shared_ptr<pump_permits> permits;                ///< null: no limit
+  bool one_each = false;                                ///< one element a slot, although nothing is awaited
+  ordinal_ranges done;                                  ///< delivered before a resume: passed over
   ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds
 };
 

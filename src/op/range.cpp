@@ -8,8 +8,11 @@ namespace {
 
 /// How many values [start, stop) by step holds. Computed without overflow: the distance is taken as unsigned.
 std::uint64_t length_of(const range_options& o) {
-  auto distance = [](std::int64_t from, std::int64_t to) { return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from); };
-  if (o.step > 0) return o.start >= o.stop ? 0 : (distance(o.start, o.stop) - 1) / static_cast<std::uint64_t>(o.step) + 1;
+  auto distance = [](std::int64_t from, std::int64_t to) {
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+  };
+  if (o.step > 0)
+    return o.start >= o.stop ? 0 : (distance(o.start, o.stop) - 1) / static_cast<std::uint64_t>(o.step) + 1;
   return o.start <= o.stop ? 0 : (distance(o.stop, o.start) - 1) / (0 - static_cast<std::uint64_t>(o.step)) + 1;
 }
 
@@ -45,8 +48,7 @@ erased_stream open_range(const node& n, open_context&) {
 
 }  // namespace
 
-template <>
-const field_list& fields_of<range_options>() {
+template <> const field_list& fields_of<range_options>() {
   static const field_list list = make_field_list<range_options>();
   return list;
 }

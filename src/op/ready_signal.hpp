@@ -62,7 +62,10 @@ class pump_permits {
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> h) const {
       std::lock_guard lock(permits_.mutex_);
-      if (permits_.left_) { --permits_.left_; return false; }
+      if (permits_.left_) {
+        --permits_.left_;
+        return false;
+      }
       permits_.waiting_.push_back(h);
       return true;
     }
@@ -74,7 +77,10 @@ class pump_permits {
   awaiter acquire() noexcept { return awaiter(*this); }
   void release() {
     std::lock_guard lock(mutex_);
-    if (waiting_.empty()) { ++left_; return; }
+    if (waiting_.empty()) {
+      ++left_;
+      return;
+    }
     run_->exec->post(waiting_.front());
     waiting_.pop_front();
   }

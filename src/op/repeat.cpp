@@ -9,9 +9,9 @@ namespace {
 /// Which epoch, and where in it. The input is opened anew for each: its shuffles draw by the epoch's number.
 struct repeat_state {
   std::uint64_t epoch = 0;
-  bool any = false;           // did any epoch give an element? An infinite repeat of nothing must end
+  bool any = false;  // did any epoch give an element? An infinite repeat of nothing must end
   erased_stream in;
-  std::string restored;       // the input's position until it is opened
+  std::string restored;  // the input's position until it is opened
 
   void save(position_writer& w) {
     w.number(epoch);
@@ -26,7 +26,8 @@ struct repeat_state {
   bool may_wait() const { return in && in.may_wait(); }
 };
 
-erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, open_context context, std::uint64_t times) {
+erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, open_context context,
+                           std::uint64_t times) {
   for (; st->epoch < times; ++st->epoch) {
     open_context inner = context.in_epoch(st->epoch);
     st->in = inner.open(input);
@@ -52,13 +53,13 @@ erased_stream open_repeat(const node& n, open_context& context) {
   std::int64_t times = n.as<repeat_options>().times;
   outlet out(*n.type);
   saved<repeat_state> st;
-  return repeat_stage(out, std::move(st), n.inputs[0], context, times < 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(times));
+  return repeat_stage(out, std::move(st), n.inputs[0], context,
+                      times < 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(times));
 }
 
 }  // namespace
 
-template <>
-const field_list& fields_of<repeat_options>() {
+template <> const field_list& fields_of<repeat_options>() {
   static const field_list list = make_field_list<repeat_options>();
   return list;
 }
@@ -70,13 +71,14 @@ extern const op_info repeat_op{
     .positional = 1,
     .type = same_type,
     .open = open_repeat,
-    .size = [](const node& n) {
-      cardinality in = cardinality_of(*n.inputs[0]);
-      std::int64_t times = n.as<repeat_options>().times;
-      if (times == 0 || in == cardinality::of(0)) return cardinality::of(0);
-      if (times < 0) return in.kind == cardinality::unknown ? in : cardinality::forever();
-      return in.kind == cardinality::exact ? cardinality::of(in.elements * times) : in;
-    },
+    .size =
+        [](const node& n) {
+          cardinality in = cardinality_of(*n.inputs[0]);
+          std::int64_t times = n.as<repeat_options>().times;
+          if (times == 0 || in == cardinality::of(0)) return cardinality::of(0);
+          if (times < 0) return in.kind == cardinality::unknown ? in : cardinality::forever();
+          return in.kind == cardinality::exact ? cardinality::of(in.elements * times) : in;
+        },
 };
 
 preserving repeat(std::int64_t times) { return {"repeat", options::of(repeat_options{times})}; }

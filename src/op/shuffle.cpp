@@ -6,8 +6,7 @@
 
 namespace sluice {
 
-template <>
-const field_list& fields_of<shuffle_options>() {
+template <> const field_list& fields_of<shuffle_options>() {
   static const field_list list = make_field_list<shuffle_options>();
   return list;
 }
@@ -17,7 +16,7 @@ namespace {
 /// All that a position holds, whatever the buffer's size: the table is found again from these (shuffle_table.hpp).
 struct shuffle_place {
   std::uint64_t draws = 0;
-  std::uint64_t total = shuffle_table::kUnknown;   ///< the input's length, once it has ended
+  std::uint64_t total = shuffle_table::kUnknown;  ///< the input's length, once it has ended
 
   void save(position_writer& w) {
     w.number(draws);
@@ -64,8 +63,9 @@ class held_elements {
     charged_ += more;
     released(fewer);
     if (charged_ <= run_->ledger->budget_bytes()) return {};
-    return resource_exhausted_error("the buffer alone holds " + std::to_string(charged_ >> 20) + " MiB, more than the memory budget of " +
-                                    std::to_string(run_->ledger->budget_bytes() >> 20) + " MiB; lower buffer_size, or raise the budget")
+    return resource_exhausted_error(
+               "the buffer alone holds " + std::to_string(charged_ >> 20) + " MiB, more than the memory budget of " +
+               std::to_string(run_->ledger->budget_bytes() >> 20) + " MiB; lower buffer_size, or raise the budget")
         .in_stage(gate_.label());
   }
 
@@ -106,7 +106,7 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held) {
   std::size_t i = 0;
   while (i < by_ordinal.size()) {
     std::uint64_t first = table.ordinal(by_ordinal[i]);
-    std::uint32_t run = 1;   // neighbours in the input are fetched together
+    std::uint32_t run = 1;  // neighbours in the input are fetched together
     while (i + run < by_ordinal.size() && run < 1024 && table.ordinal(by_ordinal[i + run]) == first + run) ++run;
     auto b = co_await in.try_next_block({first - in.consumed(), run});
     if (!b.why.ok()) co_await fail(std::move(b.why));
@@ -119,24 +119,26 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held) {
     i += n;
     if (!fits.ok()) co_await fail(std::move(fits));
   }
-  if (i < by_ordinal.size()) co_await fail(damaged_position());   // the input has become shorter
+  if (i < by_ordinal.size()) co_await fail(damaged_position());  // the input has become shorter
   char* to = held.append(i);
-  for (std::size_t k = 0; k != i; ++k) relocate(type, to + by_ordinal[k] * type.size, fetched.begin() + k * type.size, 1);
+  for (std::size_t k = 0; k != i; ++k)
+    relocate(type, to + by_ordinal[k] * type.size, fetched.begin() + k * type.size, 1);
   fetched.set_live(0, 0);
   held.appended(i);
   if (table.next() > in.consumed()) in.pass_over(table.next() - in.consumed());
 }
 
 // A function of its own: g++ 12 destroys both sides of a ?: between tasks inside a coroutine (docs/hazards.md).
-task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
+task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, held_elements& held,
+                         shuffle_place& place) {
   if (fresh) return fill(in, table, held, place);
   return fetch(in, table, held);
 }
 
-erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size, std::uint64_t seed,
-                            std::shared_ptr<run_context> run, error_gate gate) {
+erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
+                            std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate) {
   const element_type& type = out.type();
-  in.hold_from(in.consumed());   // what is fetched is held from the first on; a mark must not overtake it
+  in.hold_from(in.consumed());  // what is fetched is held from the first on; a mark must not overtake it
   held_elements held(type, run, gate);
   shuffle_table table(seed, size, place->draws, place->total);
   bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;
@@ -146,7 +148,8 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
   std::vector<std::uint32_t> drawn;
   std::uint32_t seen_tick = run->tick.load(std::memory_order_relaxed);
   while (place->total == shuffle_table::kUnknown) {
-    if (std::uint32_t t = run->tick.load(std::memory_order_relaxed); t != seen_tick) {   // marks further back are not needed
+    if (std::uint32_t t = run->tick.load(std::memory_order_relaxed);
+        t != seen_tick) {  // marks further back are not needed
       seen_tick = t;
       in.hold_from(table.oldest());
     }
@@ -175,7 +178,7 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
     }
     co_yield made;
   }
-  while (held.size()) {   // no more input: the buffer empties, the last element filling each hole
+  while (held.size()) {  // no more input: the buffer empties, the last element filling each hole
     auto n = static_cast<std::uint32_t>(std::min<std::size_t>(out.ask(), held.size()));
     char* to = out.room(n);
     for (std::uint32_t i = 0; i != n; ++i) {
@@ -199,8 +202,8 @@ erased_stream open_shuffle(const node& n, open_context& context) {
   if (o.reshuffle_each_iteration) seed = mix(seed + context.epoch);
   outlet out(*n.type);
   saved<shuffle_place> place;
-  return shuffle_stage(out, std::move(place), context.open(n.inputs[0]), static_cast<std::uint64_t>(o.buffer_size.value), seed,
-                       context.run, context.gate(n));
+  return shuffle_stage(out, std::move(place), context.open(n.inputs[0]),
+                       static_cast<std::uint64_t>(o.buffer_size.value), seed, context.run, context.gate(n));
 }
 
 }  // namespace

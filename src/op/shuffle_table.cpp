@@ -6,8 +6,9 @@
 
 namespace sluice {
 
-shuffle_table::shuffle_table(std::uint64_t seed, std::uint64_t size, std::uint64_t draws, std::uint64_t total) : seed_(seed), size_(size) {
-  if (draws == 0 && total == kUnknown) return;   // a fresh run: filled() as the input comes, which may be much shorter
+shuffle_table::shuffle_table(std::uint64_t seed, std::uint64_t size, std::uint64_t draws, std::uint64_t total)
+    : seed_(seed), size_(size) {
+  if (draws == 0 && total == kUnknown) return;  // a fresh run: filled() as the input comes, which may be much shorter
   if (total != kUnknown) size_ = std::min(size_, total);
   // Draws made while the input went on; the rest were made on a buffer that only emptied.
   std::uint64_t exchanges = total == kUnknown ? draws : std::min(draws, total - size_);
@@ -29,7 +30,7 @@ void shuffle_table::scan_back() {
   }
   if (missing)
     for (std::uint64_t i = 0; i != size_; ++i)
-      if (ordinals_[i] == kUnknown) ordinals_[i] = i;   // never hit: still what the first fill put there
+      if (ordinals_[i] == kUnknown) ordinals_[i] = i;  // never hit: still what the first fill put there
 }
 
 std::uint64_t shuffle_table::oldest() const {

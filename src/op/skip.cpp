@@ -13,7 +13,7 @@ erased_stream skip_stage(outlet out, saved<std::uint64_t> left, erased_stream in
     auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
     *left = 0;
     if (!b) {
-      out.unpass(std::min(passed ? in.skip_left() : 0, passed - mine));   // our own part was never the requester's
+      out.unpass(std::min(passed ? in.skip_left() : 0, passed - mine));  // our own part was never the requester's
       break;
     }
     co_yield b;
@@ -32,8 +32,7 @@ erased_stream open_skip(const node& n, open_context& context) {
 
 }  // namespace
 
-template <>
-const field_list& fields_of<skip_options>() {
+template <> const field_list& fields_of<skip_options>() {
   static const field_list list = make_field_list<skip_options>();
   return list;
 }
@@ -45,12 +44,13 @@ extern const op_info skip_op{
     .positional = 1,
     .type = same_type,
     .open = open_skip,
-    .size = [](const node& n) {
-      cardinality in = cardinality_of(*n.inputs[0]);
-      std::int64_t skipped = n.as<skip_options>().elements;
-      if (skipped < 0) return cardinality::of(0);
-      return in.kind == cardinality::exact ? cardinality::of(std::max<std::int64_t>(0, in.elements - skipped)) : in;
-    },
+    .size =
+        [](const node& n) {
+          cardinality in = cardinality_of(*n.inputs[0]);
+          std::int64_t skipped = n.as<skip_options>().elements;
+          if (skipped < 0) return cardinality::of(0);
+          return in.kind == cardinality::exact ? cardinality::of(std::max<std::int64_t>(0, in.elements - skipped)) : in;
+        },
 };
 
 preserving skip(integer elements) { return {"skip", options::of(skip_options{elements})}; }

@@ -48,7 +48,8 @@ std::size_t ready_slot(const cycle& c) {
   return c.slots.size();
 }
 
-erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners, std::uint32_t width) {
+erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners,
+                           std::uint32_t width) {
   cycle& c = st->c;
   outer.hold_from(c.oldest(outer.consumed()));
   if (c.restored()) {

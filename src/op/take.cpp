@@ -8,7 +8,7 @@ namespace {
 
 erased_stream take_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
   while (*left) {
-    std::uint64_t passed = out.pass(*left - 1);   // a request always asks for one: only so is the count known
+    std::uint64_t passed = out.pass(*left - 1);  // a request always asks for one: only so is the count known
     auto b = co_await in.next_block({passed, out.wanted_of(*left - passed), out.wanted_bytes()});
     if (!b) {
       if (passed) out.unpass(in.skip_left());
@@ -30,8 +30,7 @@ erased_stream open_take(const node& n, open_context& context) {
 
 }  // namespace
 
-template <>
-const field_list& fields_of<take_options>() {
+template <> const field_list& fields_of<take_options>() {
   static const field_list list = make_field_list<take_options>();
   return list;
 }
@@ -43,12 +42,13 @@ extern const op_info take_op{
     .positional = 1,
     .type = same_type,
     .open = open_take,
-    .size = [](const node& n) {
-      cardinality in = cardinality_of(*n.inputs[0]);
-      std::int64_t most = n.as<take_options>().elements;
-      if (most < 0 || in.kind == cardinality::unknown) return in;
-      return cardinality::of(in.kind == cardinality::infinite ? most : std::min(most, in.elements));
-    },
+    .size =
+        [](const node& n) {
+          cardinality in = cardinality_of(*n.inputs[0]);
+          std::int64_t most = n.as<take_options>().elements;
+          if (most < 0 || in.kind == cardinality::unknown) return in;
+          return cardinality::of(in.kind == cardinality::infinite ? most : std::min(most, in.elements));
+        },
 };
 
 preserving take(integer elements) { return {"take", options::of(take_options{elements})}; }

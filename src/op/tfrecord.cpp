@@ -6,8 +6,7 @@
 
 namespace sluice {
 
-template <>
-const field_list& fields_of<tfrecord_options>() {
+template <> const field_list& fields_of<tfrecord_options>() {
   static const field_list list = make_field_list<tfrecord_options>();
   return list;
 }
@@ -22,7 +21,9 @@ class tfrecord_format final : public element_format {
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
     return told(w, pass_over_tfrecords(framed(w), elements_max ? elements_max : 1), elements_max);
   }
-  std::size_t find_next(const byte_window& w, std::size_t from) const override { return find_tfrecord(framed(w), from); }
+  std::size_t find_next(const byte_window& w, std::size_t from) const override {
+    return find_tfrecord(framed(w), from);
+  }
   bool passes_over_unseen() const override { return true; }
   std::size_t overlap_bytes() const override { return kTfrecordHeaderBytes - 1; }
 
@@ -38,7 +39,7 @@ class tfrecord_format final : public element_format {
   static found told(const byte_window& w, tfrecord_scan s, std::uint64_t elements_max = 1) {
     found f;
     f.damaged_bytes = s.damaged_bytes;
-    if (elements_max == 0) return at_window_end(w, f);   // only asked whether anything is left
+    if (elements_max == 0) return at_window_end(w, f);  // only asked whether anything is left
     f.elements = s.records;
     f.used_bytes = s.used_bytes;
     f.needed_bytes = s.needed_bytes;

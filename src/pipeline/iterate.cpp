@@ -20,7 +20,9 @@ class run final : public run_base {
   std::string seal(std::string position) const override {
     return seal_position({.fingerprint = fingerprint_, .seed = context_->seed, .position = std::move(position)});
   }
-  void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override { context_->when_idle(done, argument); }
+  void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
+    context_->when_idle(done, argument);
+  }
   run_context& context() const { return *context_; }
 
  private:
@@ -33,7 +35,8 @@ class run final : public run_base {
 std::uint64_t drawn_seed(runtime& rt) {
   if (rt.world()) return rt.world()->random(~std::uint64_t{0} >> 1);
   std::uint64_t seed = 0;
-  if (::getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = static_cast<std::uint64_t>(rt.time().now().time_since_epoch().count());
+  if (::getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    seed = static_cast<std::uint64_t>(rt.time().now().time_since_epoch().count());
   return seed >> 1;
 }
 
@@ -41,8 +44,7 @@ class idle_awaiter {
  public:
   explicit idle_awaiter(run_base& run) : run_(run) {}
   bool await_ready() const noexcept { return false; }
-  template <class P>
-  void await_suspend(std::coroutine_handle<P> h) {
+  template <class P> void await_suspend(std::coroutine_handle<P> h) {
     promise_ = &h.promise();
     run_.when_drained([](void* p) noexcept { static_cast<idle_awaiter*>(p)->resume(); }, this);
   }
@@ -69,7 +71,10 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
-  options.seed = !o.from.empty() ? from.seed : o.seed ? *o.seed : rt.options().seed ? rt.options().seed : drawn_seed(rt);
+  options.seed = !o.from.empty()     ? from.seed
+                 : o.seed            ? *o.seed
+                 : rt.options().seed ? rt.options().seed
+                                     : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
   erased_stream root = open_context(context).open(plan);
   root.may_go_back();
@@ -84,7 +89,7 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
 
 run_report report_of(const stream_base& s) {
   run_report report;
-  if (auto* r = dynamic_cast<run*>(s.run())) {   // while a wait is outstanding, s is lent and has another one
+  if (auto* r = dynamic_cast<run*>(s.run())) {  // while a wait is outstanding, s is lent and has another one
     report.seed = r->context().seed;
     report.errors = r->context().errors();
     report.first_errors = r->context().first_errors();

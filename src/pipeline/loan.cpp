@@ -14,7 +14,7 @@ class loan::pull {
       env = run.get();
       run_->task_started();
     }
-    ~promise_type() {   // after the frame's parameters: the tree is gone, or back, before the run hears of it
+    ~promise_type() {  // after the frame's parameters: the tree is gone, or back, before the run hears of it
       std::shared_ptr<run_context> run = std::move(run_);
       run->task_ended();
     }
@@ -40,7 +40,8 @@ std::shared_ptr<loan> loan::of(const stream_base& s) {
 
 std::shared_ptr<loan> loan::lend(stream_base& s) {
   environment* env = s ? s.stage()->env : nullptr;
-  if (!env || !env->run || !s.run()) throw_status(failed_precondition_error("this is no stream of a run: ask iterate() for one"));
+  if (!env || !env->run || !s.run())
+    throw_status(failed_precondition_error("this is no stream of a run: ask iterate() for one"));
   std::shared_ptr<run_context> run = env->run->shared_from_this();
   auto l = std::make_shared<loan>(s, s.shared_run());
   s.set_run(l);
@@ -88,14 +89,14 @@ std::unique_ptr<loan::waiter> loan::abandon(const waiter* who) {
 }
 
 stream_base* loan::give_back() {
-  std::shared_ptr<loan> self = shared_from_this();   // the stub may hold the last reference
+  std::shared_ptr<loan> self = shared_from_this();  // the stub may hold the last reference
   {
     std::lock_guard lock(mutex_);
     if (!at_rest_) return nullptr;
   }
   stream_base* owner = std::exchange(owner_, nullptr);
   if (!owner) return nullptr;
-  returned_.store(true, std::memory_order_relaxed);   // what closing the stub calls next, on this thread, does nothing
+  returned_.store(true, std::memory_order_relaxed);  // what closing the stub calls next, on this thread, does nothing
   *owner = std::move(tree_);
   return owner;
 }

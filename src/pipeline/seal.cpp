@@ -9,11 +9,10 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kMagic("sluice\x01", 7);   // the last byte is the format's version
+constexpr std::string_view kMagic("sluice\x01", 7);  // the last byte is the format's version
 
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
-template <class T>
-T take(std::string_view& in) {
+template <class T> T take(std::string_view& in) {
   T value;
   std::memcpy(&value, in.data(), sizeof value);
   in.remove_prefix(sizeof value);
@@ -38,13 +37,15 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   if (bytes[kMagic.size() - 1] != kMagic.back())
     throw_status(failed_precondition_error("the checkpoint was written by another version of sluice"));
   std::string_view sealed = bytes.substr(0, bytes.size() - 4), crc = bytes.substr(bytes.size() - 4);
-  if (take<std::uint32_t>(crc) != crc32c(sealed)) throw_status(data_loss_error("the checkpoint is damaged: its checksum does not match"));
+  if (take<std::uint32_t>(crc) != crc32c(sealed))
+    throw_status(data_loss_error("the checkpoint is damaged: its checksum does not match"));
   sealed.remove_prefix(kMagic.size());
   sealed_position p;
   p.fingerprint = take<std::uint64_t>(sealed);
   p.seed = take<std::uint64_t>(sealed);
   if (p.fingerprint != fingerprint)
-    throw_status(failed_precondition_error("the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
+    throw_status(failed_precondition_error(
+        "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
   p.position = sealed;
   return p;
 }

@@ -86,7 +86,7 @@ class printer {
     bool leading = true;
     std::size_t k = 0;
     for (auto& f : n.fields.list().fields) {
-      bool positional = f.required || k < n.op->positional;   // by its place in the list, as the parser counts
+      bool positional = f.required || k < n.op->positional;  // by its place in the list, as the parser counts
       ++k;
       leading = leading && positional;
       bool told = meaning_ ? !f.type->is_knob() : f.required || !n.fields.is_default(f);

@@ -12,14 +12,14 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kUnknownBytes = std::size_t{1} << 30;   // where /proc cannot be read: a modest machine
+constexpr std::size_t kUnknownBytes = std::size_t{1} << 30;  // where /proc cannot be read: a modest machine
 
 std::optional<std::size_t> read_number(const std::string& path) {
   std::ifstream in(path);
   std::string word;
   std::size_t n = 0;
   if (in >> word && absl::SimpleAtoi(word, &n)) return n;
-  return std::nullopt;   // no such file, or "max"
+  return std::nullopt;  // no such file, or "max"
 }
 
 std::optional<std::size_t> machine_available(const std::string& root) {
@@ -51,13 +51,13 @@ std::optional<std::size_t> left_in(const std::string& folder, const char* limit_
 std::size_t available_memory_bytes(const std::string& root) {
   std::size_t least = machine_available(root).value_or(kUnknownBytes);
   std::ifstream in(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(in, line);) {   // "0::/a/b" (version 2), "4:memory:/a/b" (version 1)
+  for (std::string line; std::getline(in, line);) {  // "0::/a/b" (version 2), "4:memory:/a/b" (version 1)
     std::vector<std::string> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3) continue;
     bool second = parts[1].empty();
     if (!second && parts[1] != "memory") continue;
     std::string top = root + (second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
-    for (std::string path = parts[2];; path.resize(path.rfind('/'))) {   // every ancestor limits too
+    for (std::string path = parts[2];; path.resize(path.rfind('/'))) {  // every ancestor limits too
       auto left = second ? left_in(top + path, "/memory.max", "/memory.current")
                          : left_in(top + path, "/memory.limit_in_bytes", "/memory.usage_in_bytes");
       if (left) least = std::min(least, *left);

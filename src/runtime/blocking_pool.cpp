@@ -8,7 +8,7 @@ blocking_pool::~blocking_pool() {
   stopping_ = true;
   changed_.notify_all();
   lock.unlock();
-  for (auto& t : threads_) t.join();   // nobody submits any more, so the vector stands still
+  for (auto& t : threads_) t.join();  // nobody submits any more, so the vector stands still
 }
 
 void blocking_pool::submit(blocking_call& call) {
@@ -48,7 +48,7 @@ void blocking_pool::run(std::size_t slot) {
       if (!first_) last_ = nullptr;
       --waiting_;
       lock.unlock();
-      call->run(*call);   // resumes the awaiter elsewhere; the call is gone
+      call->run(*call);  // resumes the awaiter elsewhere; the call is gone
       lock.lock();
       continue;
     }
@@ -59,7 +59,7 @@ void blocking_pool::run(std::size_t slot) {
     if (!called) break;
   }
   --live_;
-  expired_.push_back(slot);   // the last act under the lock: whoever joins us waits only for our return
+  expired_.push_back(slot);  // the last act under the lock: whoever joins us waits only for our return
 }
 
 }  // namespace sluice

@@ -16,7 +16,7 @@ namespace sluice {
 class blocking_pool final : public blocking_service {
  public:
   struct options {
-    unsigned threads_max = 64;                      ///< beyond it calls queue: a slow mount must not eat every thread id
+    unsigned threads_max = 64;  ///< beyond it calls queue: a slow mount must not eat every thread id
     std::chrono::milliseconds idle_max{5000};
   };
   blocking_pool() : blocking_pool(options()) {}
@@ -36,12 +36,12 @@ class blocking_pool final : public blocking_service {
   std::condition_variable changed_;
   blocking_call* first_ ABSL_GUARDED_BY(mutex_) = nullptr;
   blocking_call* last_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  unsigned waiting_ ABSL_GUARDED_BY(mutex_) = 0;   ///< calls that no thread has taken
+  unsigned waiting_ ABSL_GUARDED_BY(mutex_) = 0;  ///< calls that no thread has taken
   unsigned idle_ ABSL_GUARDED_BY(mutex_) = 0;
   unsigned live_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::size_t> expired_ ABSL_GUARDED_BY(mutex_);   ///< slots of threads_ whose thread has left
+  std::vector<std::size_t> expired_ ABSL_GUARDED_BY(mutex_);  ///< slots of threads_ whose thread has left
 };
 
 }  // namespace sluice

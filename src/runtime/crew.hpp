@@ -29,26 +29,29 @@ namespace sluice {
 
 struct alignas(64) worker {
   // The owner's, and thieves'.
-  detail::work_deque near;                 ///< displaced from the slot: newest first
-  detail::work_deque far;                  ///< posted later: oldest first
-  std::atomic<void*> slot{nullptr};        ///< only the owner puts, anyone takes
-  std::atomic<std::uint64_t> resumed{0};   ///< written by the owner; also tells a watcher whether it moved on
+  detail::work_deque near;                ///< displaced from the slot: newest first
+  detail::work_deque far;                 ///< posted later: oldest first
+  std::atomic<void*> slot{nullptr};       ///< only the owner puts, anyone takes
+  std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also tells a watcher whether it moved on
 
   // The owner's alone.
   scheduler* home = nullptr;
   unsigned index = 0;
   unsigned slot_runs = 0;
   std::uint64_t seed = 0;
-  bool searcher = false;                   ///< holds the searching token
+  bool searcher = false;  ///< holds the searching token
   bool watcher = false;
   std::atomic<std::uint64_t> stolen{0}, parked{0};
-  struct look { void* item = nullptr; std::uint64_t resumed = 0; };
-  std::vector<look> looks;                 ///< a watcher's last look at each slot
+  struct look {
+    void* item = nullptr;
+    std::uint64_t resumed = 0;
+  };
+  std::vector<look> looks;  ///< a watcher's last look at each slot
   std::chrono::steady_clock::time_point looked{};
   std::chrono::microseconds nap{0};
   unsigned quiet_naps = 0;
 
-  bool woken = false;                      ///< guarded by crew::sleep_mutex_
+  bool woken = false;  ///< guarded by crew::sleep_mutex_
   std::condition_variable wake;
   std::thread thread;
 };

@@ -7,7 +7,11 @@
 namespace sluice {
 
 run_context::run_context(runtime& home, run_options options)
-    : rt(&home), ledger(&home.ledger()), on_error(options.on_error), errors_max(options.errors_max), seed(options.seed),
+    : rt(&home),
+      ledger(&home.ledger()),
+      on_error(options.on_error),
+      errors_max(options.errors_max),
+      seed(options.seed),
       reaper_(&home.reaper()) {
   exec = &home.exec();
   time = &home.time();
@@ -17,7 +21,7 @@ run_context::run_context(runtime& home, run_options options)
 
 void run_context::request_stop() noexcept {
   stopping.store(true, std::memory_order_relaxed);
-  tick.fetch_add(1, std::memory_order_release);   // a stage that sees the new tick sees `stopping`
+  tick.fetch_add(1, std::memory_order_release);  // a stage that sees the new tick sees `stopping`
   stop_source_.request_stop();
 }
 
@@ -36,7 +40,7 @@ std::vector<status> run_context::first_errors() const {
 }
 
 void run_context::task_started() noexcept {
-  live_.fetch_add(1, std::memory_order_relaxed);   // whoever starts a task is known to the waiters itself
+  live_.fetch_add(1, std::memory_order_relaxed);  // whoever starts a task is known to the waiters itself
   reaper_->enter();
 }
 

@@ -15,13 +15,14 @@ namespace {
 
 // A server with a terabyte gains nothing from a terabyte of read-ahead.
 constexpr std::size_t kDefaultBudgetBytesMax = std::size_t{8} << 30;
-constexpr std::size_t kSimulatedBudgetBytes = std::size_t{64} << 20;   // the same on every machine
+constexpr std::size_t kSimulatedBudgetBytes = std::size_t{64} << 20;  // the same on every machine
 
 runtime_options settle(runtime_options o, bool simulated) {
   if (simulated) o.workers = 1;
-  if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());   // honours the affinity mask
+  if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());  // honours the affinity mask
   if (o.memory_budget_bytes == 0)
-    o.memory_budget_bytes = simulated ? kSimulatedBudgetBytes : std::min(available_memory_bytes() / 2, kDefaultBudgetBytesMax);
+    o.memory_budget_bytes =
+        simulated ? kSimulatedBudgetBytes : std::min(available_memory_bytes() / 2, kDefaultBudgetBytesMax);
   return o;
 }
 
@@ -37,7 +38,8 @@ struct runtime::threads {
 };
 
 runtime::runtime(runtime_options options)
-    : options_(settle(std::move(options), false)), ledger_(options_.memory_budget_bytes),
+    : options_(settle(std::move(options), false)),
+      ledger_(options_.memory_budget_bytes),
       threads_(std::make_unique<threads>(options_)) {
   exec_ = root_.exec = &threads_->workers;
   time_ = root_.time = &threads_->timers;

@@ -9,12 +9,14 @@
 namespace sluice {
 namespace {
 
-constexpr unsigned kSlotRunsMax = 3;        // then something older has its turn: two that wake each other starve the rest
-constexpr std::uint64_t kOrderPeriod = 61;  // every so many items, the far end first; prime, to fall in step with nothing
-constexpr unsigned kSpinRounds = 32;        // ≈ 10 µs of looking before a park, against its 2–13 µs wake
-constexpr std::chrono::microseconds kNapMin{100};   // how old a slot must be to be taken: about one block of work
-constexpr std::chrono::microseconds kNapMax{1000};  // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
-constexpr unsigned kQuietNapsMax = 8;       // naps with everybody asleep, after which the watcher sleeps for good
+constexpr unsigned kSlotRunsMax = 3;  // then something older has its turn: two that wake each other starve the rest
+constexpr std::uint64_t kOrderPeriod =
+    61;                               // every so many items, the far end first; prime, to fall in step with nothing
+constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of looking before a park, against its 2–13 µs wake
+constexpr std::chrono::microseconds kNapMin{100};  // how old a slot must be to be taken: about one block of work
+constexpr std::chrono::microseconds kNapMax{
+    1000};                             // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
+constexpr unsigned kQuietNapsMax = 8;  // naps with everybody asleep, after which the watcher sleeps for good
 
 thread_local worker* t_worker = nullptr;
 
@@ -81,11 +83,11 @@ scheduler_counts scheduler::crew::counts() const noexcept {
 void scheduler::crew::post(worker& w, void* item) noexcept {
   void* old = w.slot.load(std::memory_order_relaxed);
   if (!old) {
-    w.slot.store(item, std::memory_order_release);   // only we put, so an empty slot stays empty meanwhile
+    w.slot.store(item, std::memory_order_release);  // only we put, so an empty slot stays empty meanwhile
     if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
     return;
   }
-  old = w.slot.exchange(item, std::memory_order_acq_rel);   // acq_rel: gives ours away, takes what a thief may want too
+  old = w.slot.exchange(item, std::memory_order_acq_rel);  // acq_rel: gives ours away, takes what a thief may want too
   if (!old) return;
   if (w.near.push(old)) notify();
   else inject(old);
@@ -104,7 +106,7 @@ void scheduler::crew::inject(void* item) noexcept {
   {
     std::lock_guard lock(inject_mutex_);
     injected_.emplace_back(item);
-    injected_count_.store(injected_.size(), std::memory_order_seq_cst);   // the poster's side of the hand-over
+    injected_count_.store(injected_.size(), std::memory_order_seq_cst);  // the poster's side of the hand-over
   }
   notify();
 }
@@ -160,7 +162,7 @@ void* scheduler::crew::take_against_the_order(worker& w) {
 
 void* scheduler::crew::take_slot(worker& w) {
   if (!w.slot.load(std::memory_order_relaxed)) return nullptr;
-  return w.slot.exchange(nullptr, std::memory_order_acquire);   // a thief may have been first
+  return w.slot.exchange(nullptr, std::memory_order_acquire);  // a thief may have been first
 }
 
 void* scheduler::crew::take_injected() {
@@ -192,7 +194,7 @@ void* scheduler::crew::search(worker& w) {
   unsigned none = 0;
   if (!w.searcher && !searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) return nullptr;
   w.searcher = true;
-  unsigned rounds = workers_.size() > 2 ? kSpinRounds : 1;   // on two cores a spinner takes the other's hyperthread
+  unsigned rounds = workers_.size() > 2 ? kSpinRounds : 1;  // on two cores a spinner takes the other's hyperthread
   void* item = nullptr;
   for (unsigned r = 0; r < rounds && !item; ++r) {
     w.seed = w.seed * 6364136223846793005u + 1442695040888963407u;
@@ -239,7 +241,7 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
   sleepers_.pop_back();
   idle_.fetch_sub(1, std::memory_order_seq_cst);
   w->woken = true;
-  (to_watch ? w->watcher : w->searcher) = true;   // it sleeps: its own members are ours under the mutex
+  (to_watch ? w->watcher : w->searcher) = true;  // it sleeps: its own members are ours under the mutex
   woken_.fetch_add(1, std::memory_order_relaxed);
   w->wake.notify_one();
   return true;
@@ -249,7 +251,7 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
 
 void scheduler::crew::park(worker& w) {
   std::unique_lock lock(sleep_mutex_);
-  bool searched = std::exchange(w.searcher, false);   // from the push on, whoever wakes us may set it
+  bool searched = std::exchange(w.searcher, false);  // from the push on, whoever wakes us may set it
   w.woken = false;
   sleepers_.push_back(&w);
   idle_.fetch_add(1, std::memory_order_seq_cst);
@@ -258,7 +260,7 @@ void scheduler::crew::park(worker& w) {
   bool stay = any_work();
   lock.lock();
   if (!stay && !w.woken && !stopping_) stay = nap_or_sleep(w, lock);
-  if (w.woken) return;   // whoever woke us took us off the list
+  if (w.woken) return;  // whoever woke us took us off the list
   sleepers_.erase(std::find(sleepers_.begin(), sleepers_.end(), &w));
   idle_.fetch_sub(1, std::memory_order_seq_cst);
 }

@@ -39,7 +39,7 @@ bool simulated_meta_store::hold(const std::vector<meta_guard>& guards) const {
 }
 
 task<std::optional<std::uint64_t>> simulated_meta_store::commit(std::vector<meta_guard> guards,
-                                                                 std::vector<meta_write> writes) {
+                                                                std::vector<meta_write> writes) {
   co_await travel();
   std::optional<std::uint64_t> done;
   if (hold(guards)) {
@@ -50,7 +50,7 @@ task<std::optional<std::uint64_t>> simulated_meta_store::commit(std::vector<meta
     }
     done = revision_;
   }
-  co_await travel();   // from here on a failure is one of the answer, not of the commit
+  co_await travel();  // from here on a failure is one of the answer, not of the commit
   co_return done;
 }
 

@@ -25,7 +25,7 @@ struct packet {
 struct pipe {
   explicit pipe(std::size_t window_bytes) : packets({.elements = 1024, .bytes = window_bytes}) {}
   channel<packet> packets;
-  time_point last_due{};   // a later packet never arrives before an earlier one
+  time_point last_due{};  // a later packet never arrives before an earlier one
 };
 
 }  // namespace
@@ -59,7 +59,7 @@ class simulated_network::end final : public connection {
       if (closed_) co_await fail(closed_here());
     }
     std::size_t n = std::min(to.size(), current_.size() - at_);
-    if (n > 1) n = 1 + net_.world_.random(n);   // short reads are what readers get wrong
+    if (n > 1) n = 1 + net_.world_.random(n);  // short reads are what readers get wrong
     std::memcpy(to.data(), current_.data() + at_, n);
     at_ += n;
     co_return n;
@@ -106,7 +106,9 @@ class simulated_network::end final : public connection {
 
 class simulated_network::door final : public listener {
  public:
-  door(simulated_network& net, std::string address) : net_(net), address_(std::move(address)) { net_.doors_[address_] = this; }
+  door(simulated_network& net, std::string address) : net_(net), address_(std::move(address)) {
+    net_.doors_[address_] = this;
+  }
   ~door() override { close(); }
   task<std::unique_ptr<connection>> accept() override {
     auto c = co_await callers.receive();
@@ -126,7 +128,8 @@ class simulated_network::door final : public listener {
   std::string address_;
 };
 
-simulated_network::simulated_network(simulation& world, simulated_network_options options) : world_(world), options_(options) {}
+simulated_network::simulated_network(simulation& world, simulated_network_options options)
+    : world_(world), options_(options) {}
 simulated_network::~simulated_network() { SLUICE_ASSERT(doors_.empty(), "a listener outlives its network"); }
 
 duration simulated_network::draw_delay() {

@@ -25,7 +25,7 @@ simulation::simulation(std::uint64_t seed)
 }
 
 simulation::~simulation() {
-  while (!timers_->empty()) {   // calls that nobody waits for any more
+  while (!timers_->empty()) {  // calls that nobody waits for any more
     timer_node* node = timers_->pop();
     if (node->fire == &delayed_call::on_due) delete static_cast<delayed_call*>(node);
   }
@@ -33,7 +33,7 @@ simulation::~simulation() {
 
 std::uint64_t simulation::random(std::uint64_t below) noexcept { return draw(seed_, drawn_++, below); }
 bool simulation::chance(double probability) noexcept {
-  constexpr std::uint64_t kScale = std::uint64_t{1} << 53;   // what a double can hold exactly
+  constexpr std::uint64_t kScale = std::uint64_t{1} << 53;  // what a double can hold exactly
   return static_cast<double>(random(kScale)) < probability * static_cast<double>(kScale);
 }
 
@@ -62,7 +62,7 @@ bool simulation::cancel(timer_node& node) noexcept {
 }
 
 void simulation::submit(blocking_call& call) {
-  auto* delayed = new delayed_call(call);   // owned by the heap until it is due
+  auto* delayed = new delayed_call(call);  // owned by the heap until it is due
   delayed->due = now_ + (blocking_delay_ ? blocking_delay_() : duration(0));
   delayed->fire = &delayed_call::on_due;
   arm(*delayed);
@@ -91,7 +91,8 @@ executor::driven simulation::drive() {
 
 executor::driven simulation::stuck() {
   complaint_ = absl::StrFormat(
-      "the simulation with seed %d is stuck at %.6f s after %d steps: nothing is ready, no timer is armed, and the task "
+      "the simulation with seed %d is stuck at %.6f s after %d steps: nothing is ready, no timer is armed, and the "
+      "task "
       "that is waited for has not ended",
       seed_, std::chrono::duration<double>(elapsed()).count(), steps_);
   return driven::stuck;

@@ -23,14 +23,14 @@ namespace sluice::detail {
 
 class work_deque {
  public:
-  static constexpr std::int64_t kCapacity = 256;   // 2 KiB: deeper queues mean stale work, better spread by the injector
+  static constexpr std::int64_t kCapacity = 256;  // 2 KiB: deeper queues mean stale work, better spread by the injector
 
   /// False: full.
   bool push(void* item) noexcept {
-    std::int64_t b = bottom_.load(std::memory_order_relaxed);   // ours
+    std::int64_t b = bottom_.load(std::memory_order_relaxed);  // ours
     // acquire: a thief that advanced top_ has read its slot before we write it again
     if (b - top_.load(std::memory_order_acquire) >= kCapacity) return false;
-    slots_[b & kMask].store(item, std::memory_order_relaxed);   // published by bottom_
+    slots_[b & kMask].store(item, std::memory_order_relaxed);  // published by bottom_
     // seq_cst, not release: the pusher looks next whether someone sleeps, the sleeper announced itself and looks at
     // bottom_; one of the two must see the other (scheduler: notify).
     bottom_.store(b + 1, std::memory_order_seq_cst);
@@ -42,13 +42,13 @@ class work_deque {
     std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
     // An empty deque stays empty for its owner, whatever thieves do: no expensive store for it.
     if (b < top_.load(std::memory_order_relaxed)) return nullptr;
-    bottom_.store(b, std::memory_order_seq_cst);                // claims slot b before looking at top_
+    bottom_.store(b, std::memory_order_seq_cst);  // claims slot b before looking at top_
     std::int64_t t = top_.load(std::memory_order_seq_cst);
     if (t < b) return slots_[b & kMask].load(std::memory_order_relaxed);
     void* item = nullptr;
     if (t == b) {
       item = slots_[b & kMask].load(std::memory_order_relaxed);
-      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst)) item = nullptr;   // a thief was first
+      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst)) item = nullptr;  // a thief was first
     }
     bottom_.store(b + 1, std::memory_order_relaxed);
     return item;
@@ -73,8 +73,8 @@ class work_deque {
  private:
   static constexpr std::int64_t kMask = kCapacity - 1;
 
-  alignas(64) std::atomic<std::int64_t> top_{0};      // thieves' line
-  alignas(64) std::atomic<std::int64_t> bottom_{0};   // the owner's line
+  alignas(64) std::atomic<std::int64_t> top_{0};     // thieves' line
+  alignas(64) std::atomic<std::int64_t> bottom_{0};  // the owner's line
   alignas(64) std::array<std::atomic<void*>, kCapacity> slots_{};
 };
 

@@ -16,13 +16,10 @@ namespace sluice {
 namespace {
 
 // What current_exception_status makes of whatever `thrower` throws.
-template <class F>
-status status_of(F thrower) {
+template <class F> status status_of(F thrower) {
   try {
     thrower();
-  } catch (...) {
-    return current_exception_status();
-  }
+  } catch (...) { return current_exception_status(); }
   return {};
 }
 
@@ -105,7 +102,10 @@ TEST_CASE("adding provenance leaves the original alone and ok stays ok") {
 }
 
 TEST_CASE("errno becomes the code a caller can act on, with the system's words") {
-  struct row { int number; status_code code; };
+  struct row {
+    int number;
+    status_code code;
+  };
   for (auto [number, code] : {row{ENOENT, status_code::not_found}, row{EACCES, status_code::permission_denied},
                               row{EISDIR, status_code::invalid_argument}, row{ENOSPC, status_code::resource_exhausted},
                               row{EIO, status_code::data_loss}, row{ECANCELED, status_code::cancelled},

@@ -99,7 +99,7 @@ TEST_CASE("closing with an error gives the elements first and then unwinds the r
   channel<int> c({.elements = 4});
   REQUIRE(c.try_send(1));
   c.close(data_loss_error("torn"));
-  c.close();   // too late to change anything
+  c.close();  // too late to change anything
   std::vector<int> got;
   status why = w.result_of(receive_all(c, got));
   CHECK(got == std::vector{1});

@@ -19,7 +19,7 @@ task<> add(int& sum, int n) {
 }
 task<int> square(int n) {
   co_await yield_now();
-  co_return n * n;
+  co_return n* n;
 }
 task<int> fails(std::string_view what) {
   co_await yield_now();
@@ -150,7 +150,7 @@ TEST_CASE("a sleep lasts exactly as long as it says", "[sleep]") {
     co_await sleep_for(20ms);
     co_await sleep_for(0ms);
     co_await sleep_until(time_point(50ms));
-    co_await sleep_until(time_point(1ms));   // long ago
+    co_await sleep_until(time_point(1ms));  // long ago
   };
   w.run(naps());
   CHECK(w.moment == time_point(50ms));
@@ -186,7 +186,7 @@ TEST_CASE("check_stop unwinds only when a stop was requested", "[stop]") {
 
 TEST_CASE("with_scope joins its children also when the body fails", "[scope]") {
   test_world w;
-  static int ended = 0;   // the body is a coroutine without captures
+  static int ended = 0;  // the body is a coroutine without captures
   ended = 0;
   auto body = [](scope& s) -> task<> {
     s.spawn(sleeps_for_ever(ended));

@@ -39,10 +39,8 @@ class test_world final : public executor, public clock {
   void arm(timer_node& node) noexcept override { timers.push_back(&node); }
   bool cancel(timer_node& node) noexcept override { return std::erase(timers, &node) > 0; }
 
-  template <class T>
-  T run(task<T> work) { return sync_wait(env, std::move(work)); }
-  template <class T>
-  auto result_of(task<T> work) { return sync_wait_result(env, std::move(work)); }
+  template <class T> T run(task<T> work) { return sync_wait(env, std::move(work)); }
+  template <class T> auto result_of(task<T> work) { return sync_wait_result(env, std::move(work)); }
 
   std::deque<std::coroutine_handle<>> ready;
   std::deque<timer_node*> timers;

@@ -2,7 +2,10 @@
 // An aggregate with a member that has a destructor, made inside a co_await expression (PR 100611): destroyed twice.
 #include "trace.hpp"
 
-struct options { counted path; int count; };
+struct options {
+  counted path;
+  int count;
+};
 lazy<int> open(options o) { co_return o.path.value + o.count; }
 
 lazy<int> body() {
@@ -17,6 +20,9 @@ lazy<int> body() {
 
 int main() {
   int got;
-  { auto t = body(); got = t.run(); }
+  {
+    auto t = body();
+    got = t.run();
+  }
   return verdict(got == 42 && lives == 0, "the member was destroyed twice");
 }

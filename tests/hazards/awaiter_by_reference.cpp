@@ -5,7 +5,10 @@
 struct awaiter {
   const awaiter* born = this;
   const awaiter* seen = nullptr;
-  bool await_ready() { seen = this; return true; }
+  bool await_ready() {
+    seen = this;
+    return true;
+  }
   void await_suspend(std::coroutine_handle<>) {}
   bool await_resume() { return seen == born; }
 };
@@ -33,6 +36,9 @@ lazy<bool> body() {
 
 int main() {
   bool same;
-  { auto t = body(); same = t.run(); }
+  {
+    auto t = body();
+    same = t.run();
+  }
   return verdict(same, "the awaiter was copied");
 }

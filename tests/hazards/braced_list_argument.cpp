@@ -22,6 +22,9 @@ lazy<int> body() {
 
 int main() {
   int got;
-  { auto t = body(); got = t.run(); }
+  {
+    auto t = body();
+    got = t.run();
+  }
   return verdict(got == 42, "wrong sum");
 }

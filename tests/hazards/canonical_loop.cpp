@@ -15,6 +15,9 @@ lazy<int> body() {
 
 int main() {
   int got;
-  { auto t = body(); got = t.run(); }
+  {
+    auto t = body();
+    got = t.run();
+  }
   return verdict(got == 10, "the loop did not run as written");
 }

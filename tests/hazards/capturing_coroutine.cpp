@@ -19,6 +19,9 @@ lazy<int> start() {
 
 int main() {
   int got;
-  { auto t = start(); got = t.run(); }
+  {
+    auto t = start();
+    got = t.run();
+  }
   return verdict(got == 42, "the capture was gone");
 }

@@ -17,6 +17,9 @@ lazy<int> body() {
 
 int main() {
   int got;
-  { auto t = body(); got = t.run(); }
+  {
+    auto t = body();
+    got = t.run();
+  }
   return verdict(got == 7 && lives == 0, "the captured object was destroyed twice");
 }

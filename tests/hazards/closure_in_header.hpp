@@ -5,7 +5,9 @@
 inline constexpr auto named = [](int x) { return x + 1; };
 inline const void* address() { return &named; }
 #else
-template <auto F> struct holder { static constexpr auto function = F; };
+template <auto F> struct holder {
+  static constexpr auto function = F;
+};
 using named = holder<[](int x) { return x + 1; }>;
 static const void* address() { return &named::function; }
 #endif

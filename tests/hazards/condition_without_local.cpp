@@ -19,6 +19,9 @@ lazy<bool> body() {
 #endif
 
 int main() {
-  { auto t = body(); t.run(); }
+  {
+    auto t = body();
+    t.run();
+  }
   return verdict(ran == 1, "the body of the if did not run");
 }

@@ -2,7 +2,9 @@
 // A class-type ?: with a co_await in one branch destroys twice, even when the other branch is taken.
 #include "trace.hpp"
 
-struct text { counted part; };
+struct text {
+  counted part;
+};
 lazy<int> number() { co_return 5; }
 
 lazy<int> body(bool flag) {
@@ -21,7 +23,13 @@ lazy<int> body(bool flag) {
 
 int main() {
   int yes, no;
-  { auto t = body(true); yes = t.run(); }
-  { auto t = body(false); no = t.run(); }
+  {
+    auto t = body(true);
+    yes = t.run();
+  }
+  {
+    auto t = body(false);
+    no = t.run();
+  }
   return verdict(yes == 5 && no == 6 && lives == 0, "a branch was destroyed twice");
 }

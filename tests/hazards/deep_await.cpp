@@ -16,6 +16,9 @@ lazy<long> body() {
 
 int main() {
   long got;
-  { auto t = body(); got = t.run(); }
+  {
+    auto t = body();
+    got = t.run();
+  }
   return verdict(got == 1'000'000, "wrong sum");
 }

@@ -3,10 +3,10 @@
 // 12.2 has already hoisted the co_await out. REQUIRE(co_await f()) thus runs f three times (Catch2#2925).
 #include "trace.hpp"
 
-#define LIKE_REQUIRE(...)                                               \
-  do {                                                                  \
-    (void)__builtin_constant_p(__VA_ARGS__);                            \
-    if (!(__VA_ARGS__)) std::abort();                                   \
+#define LIKE_REQUIRE(...)                    \
+  do {                                       \
+    (void)__builtin_constant_p(__VA_ARGS__); \
+    if (!(__VA_ARGS__)) std::abort();        \
   } while ((void)0, (false) && static_cast<bool>(!!(__VA_ARGS__)))
 
 int calls = 0;
@@ -28,6 +28,9 @@ lazy<int> body() {
 
 int main() {
   int ran;
-  { auto t = body(); ran = t.run(); }
+  {
+    auto t = body();
+    ran = t.run();
+  }
   return verdict(ran == 1, "the awaited expression was evaluated more than once");
 }

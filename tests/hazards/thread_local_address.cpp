@@ -26,7 +26,10 @@ int main() {
   auto t = body();
   t.handle.resume();
   int there = 0;
-  std::thread other([&] { parked.resume(); there = mark; });
+  std::thread other([&] {
+    parked.resume();
+    there = mark;
+  });
   other.join();
   return verdict(there == 2 && mark == 1, "the write went to the old thread's variable");
 }

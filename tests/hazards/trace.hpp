@@ -28,7 +28,9 @@ template <class T> struct lazy {
     std::suspend_always initial_suspend() noexcept { return {}; }
     struct leave {
       bool await_ready() noexcept { return false; }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept { return h.promise().waiter; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
+        return h.promise().waiter;
+      }
       void await_resume() noexcept {}
     };
     leave final_suspend() noexcept { return {}; }
@@ -38,7 +40,9 @@ template <class T> struct lazy {
   std::coroutine_handle<promise_type> handle;
   explicit lazy(std::coroutine_handle<promise_type> h) : handle(h) {}
   lazy(lazy&& o) noexcept : handle(std::exchange(o.handle, {})) {}
-  ~lazy() { if (handle) handle.destroy(); }
+  ~lazy() {
+    if (handle) handle.destroy();
+  }
 
   bool await_ready() { return false; }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> h) {
@@ -58,14 +62,19 @@ template <class T> struct generator {
     generator get_return_object() { return generator{std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
-    std::suspend_always yield_value(T&& v) { value = &v; return {}; }
+    std::suspend_always yield_value(T&& v) {
+      value = &v;
+      return {};
+    }
     void return_void() {}
     void unhandled_exception() { std::terminate(); }
   };
   std::coroutine_handle<promise_type> handle;
   explicit generator(std::coroutine_handle<promise_type> h) : handle(h) {}
   generator(generator&& o) noexcept : handle(std::exchange(o.handle, {})) {}
-  ~generator() { if (handle) handle.destroy(); }
+  ~generator() {
+    if (handle) handle.destroy();
+  }
   T* next() {
     handle.resume();
     return handle.done() ? nullptr : handle.promise().value;

@@ -2,7 +2,10 @@
 // Options without a destructor to run are safe even as a braced temporary: why our option structs are trivially copyable.
 #include "trace.hpp"
 
-struct options { int count = 0; int seed = 0; };
+struct options {
+  int count = 0;
+  int seed = 0;
+};
 lazy<int> open(counted path, options o) { co_return path.value + o.count + o.seed; }
 
 lazy<int> body() {
@@ -13,6 +16,9 @@ lazy<int> body() {
 
 int main() {
   int got;
-  { auto t = body(); got = t.run(); }
+  {
+    auto t = body();
+    got = t.run();
+  }
   return verdict(got == 42 && lives == 0, "destroyed twice");
 }

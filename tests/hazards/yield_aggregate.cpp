@@ -2,7 +2,10 @@
 // co_yield of an aggregate temporary: destroyed twice by g++ 12.2 (compare PR 101367). So is `T(…)`, not only `T{…}`.
 #include "trace.hpp"
 
-struct sample { counted a; counted b; };
+struct sample {
+  counted a;
+  counted b;
+};
 #ifdef SAFE
 sample make(int i) { return {counted(i), counted(i + 1)}; }
 #endif

@@ -27,7 +27,8 @@ struct simulated_world {
 #if SLUICE_HAVE_SQLITE
 struct real_world {
   testing::temporary_folder folder;
-  runtime rt{runtime_options{.workers = 2, .memory_budget_bytes = 1 << 20, .io = {}, .blocking_threads_max = 4, .seed = 1}};
+  runtime rt{
+      runtime_options{.workers = 2, .memory_budget_bytes = 1 << 20, .io = {}, .blocking_threads_max = 4, .seed = 1}};
   std::unique_ptr<meta_store> file = open_sqlite_meta_store(folder.path("meta.db"), rt.blocking_calls()).value();
   meta_store& store() { return *file; }
 };
@@ -84,7 +85,8 @@ task<std::uint64_t> wait_for_write(meta_store& s) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("what is committed is read back, with the version that wrote it", "[meta_store]", SLUICE_META_WORLDS) {
+TEMPLATE_TEST_CASE("what is committed is read back, with the version that wrote it", "[meta_store]",
+                   SLUICE_META_WORLDS) {
   TestType w;
   meta_store& s = w.store();
   CHECK_FALSE(sync_wait(w.rt, s.get("a")));
@@ -117,8 +119,10 @@ TEMPLATE_TEST_CASE("a guard that does not hold leaves everything as it was", "[m
 TEMPLATE_TEST_CASE("one commit writes and removes several keys at one version", "[meta_store]", SLUICE_META_WORLDS) {
   TestType w;
   meta_store& s = w.store();
-  sync_wait(w.rt, s.commit({}, {meta_write::put("/x/1", "a"), meta_write::put("/x/2", "b"), meta_write::put("/y", "c")}));
-  CHECK(sync_wait(w.rt, s.commit({meta_guard("/x/1", 1)}, {meta_write::remove("/x/1"), meta_write::put("/x/3", "d")})) == version(2));
+  sync_wait(w.rt,
+            s.commit({}, {meta_write::put("/x/1", "a"), meta_write::put("/x/2", "b"), meta_write::put("/y", "c")}));
+  CHECK(sync_wait(w.rt, s.commit({meta_guard("/x/1", 1)},
+                                 {meta_write::remove("/x/1"), meta_write::put("/x/3", "d")})) == version(2));
   auto found = sync_wait(w.rt, s.list("/x/"));
   REQUIRE(found.size() == 2);
   CHECK(found[0].key == "/x/2");
@@ -140,7 +144,8 @@ TEMPLATE_TEST_CASE("whoever waits for a change sees it", "[meta_store]", SLUICE_
   CHECK(sync_wait(w.rt, wait_for_write(w.store())) == 1);
 }
 
-TEST_CASE("a failed commit of the simulated store may have happened, and both cases occur", "[meta_store][simulation]") {
+TEST_CASE("a failed commit of the simulated store may have happened, and both cases occur",
+          "[meta_store][simulation]") {
   int happened = 0, lost = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     simulation world(seed);

@@ -24,7 +24,8 @@ struct simulated_world {
   network& net() { return cables; }
 };
 struct real_world {
-  runtime rt{runtime_options{.workers = 2, .memory_budget_bytes = 1 << 20, .io = {}, .blocking_threads_max = 4, .seed = 1}};
+  runtime rt{
+      runtime_options{.workers = 2, .memory_budget_bytes = 1 << 20, .io = {}, .blocking_threads_max = 4, .seed = 1}};
   std::unique_ptr<network> sockets = make_asio_network();
   network& net() { return *sockets; }
 };
@@ -171,7 +172,8 @@ TEST_CASE("addresses are split at the last colon", "[network]") {
   CHECK(parse_address("localhost:65535").value().port == 65535);
 }
 
-TEST_CASE("an unplugged address cuts its connections and refuses new ones until it is plugged in", "[network][simulation]") {
+TEST_CASE("an unplugged address cuts its connections and refuses new ones until it is plugged in",
+          "[network][simulation]") {
   simulated_world w;
   auto story = [](simulated_network& net, std::vector<status>& seen) -> task<> {
     std::string at = "a:1";

@@ -13,7 +13,7 @@ MUTANTS = [
     ("a sloppy map takes what is in flight for delivered", "src/op/block_ring.cpp",
      "lowest = std::min(lowest, order_[i]->first + order_[i]->delivered);", "lowest = next_;"),
     ("a shuffle does not hold what it fetches", "src/op/shuffle.cpp",
-     "in.hold_from(in.consumed());   // what", "in.may_go_back();   // what"),
+     "in.hold_from(in.consumed());  // what", "in.may_go_back();  // what"),
     ("a shuffle holds only what it has not seen", "src/op/shuffle.cpp",
      "seen_tick = t;\n      in.hold_from(table.oldest());", "seen_tick = t;\n      in.hold_from(table.next());"),
     ("a shuffle draws the same in every epoch", "src/op/shuffle.cpp",

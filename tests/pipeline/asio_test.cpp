@@ -28,7 +28,7 @@ namespace {
 using int64s = std::vector<std::int64_t>;
 using optional_int = std::optional<std::int64_t>;
 
-constexpr auto kForEver = std::chrono::hours(24);   // nobody sleeps that long: somebody cancels, or drops the stream
+constexpr auto kForEver = std::chrono::hours(24);  // nobody sleeps that long: somebody cancels, or drops the stream
 
 task<std::int64_t> after_a_hop(std::int64_t x) {
   co_await sleep_for(std::chrono::microseconds(10));
@@ -42,7 +42,9 @@ stream<std::int64_t> two_and_a_wait(may_suspend) {
     co_yield i;
   }
 }
-auto two_then_never() { return generate([] { return two_and_a_wait({}); }); }
+auto two_then_never() {
+  return generate([] { return two_and_a_wait({}); });
+}
 
 int64s counted(std::int64_t n) {
   int64s v;
@@ -54,9 +56,7 @@ status_code code_of(const std::exception_ptr& why) {
   if (!why) return status_code::ok;
   try {
     std::rethrow_exception(why);
-  } catch (const error& e) {
-    return e.code();
-  } catch (...) {
+  } catch (const error& e) { return e.code(); } catch (...) {
     return status_code::unknown;
   }
 }
@@ -78,12 +78,12 @@ struct reader {
 
   void go(asio::any_io_executor where) {
     async_next(s, asio::bind_executor(where, [this, where](std::exception_ptr why, optional_int x) {
-      if (x) {
-        taken.push_back(*x);
-        return go(where);
-      }
-      ended_with = code_of(why);
-    }));
+                 if (x) {
+                   taken.push_back(*x);
+                   return go(where);
+                 }
+                 ended_with = code_of(why);
+               }));
   }
 };
 
@@ -211,7 +211,7 @@ TEST_CASE("a cancellation slot ends a wait during a sleep in the pipeline, at on
   async_next(s, asio::bind_cancellation_slot(cancel.slot(), waited.handler(io)));
   io.poll();
   REQUIRE(waited.count == 0);
-  cancel.emit(asio::cancellation_type::total);   // means "no effect at all": a pull has an effect
+  cancel.emit(asio::cancellation_type::total);  // means "no effect at all": a pull has an effect
   io.poll();
   REQUIRE(waited.count == 0);
   cancel.emit(asio::cancellation_type::partial);
@@ -238,7 +238,7 @@ TEST_CASE("a cancelled wait loses nothing: the next one gets its element") {
   io.run();
   CHECK(cancelled.code == status_code::cancelled);
 
-  stream<std::int64_t> moved = std::move(s);   // also while the pull is still out
+  stream<std::int64_t> moved = std::move(s);  // also while the pull is still out
   async_next(moved, next.handler(io));
   gate.set_value();
   io.restart();
@@ -278,7 +278,7 @@ TEST_CASE("a stream dropped mid-flight ends its wait, stops its run and blocks n
     stream<std::int64_t> again;
     again = std::move(moved);
   }
-  io.run();   // returns: the work that the wait holds on the executor is given back
+  io.run();  // returns: the work that the wait holds on the executor is given back
   CHECK(waited.count == 1);
   CHECK(waited.code == status_code::cancelled);
   CHECK(waited.element == std::nullopt);
@@ -347,7 +347,8 @@ TEST_CASE("an io_context may go away while pulls come to rest") {
     std::vector<int64s> taken(4);
     asio::io_context io;
     for (int64s& into : taken)
-      asio::co_spawn(io, take_all((range(50) | map(after_a_hop, {.parallelism = 2})).iterate(rt), into), asio::detached);
+      asio::co_spawn(io, take_all((range(50) | map(after_a_hop, {.parallelism = 2})).iterate(rt), into),
+                     asio::detached);
     for (int i = 0; i != round; ++i) io.run_one();
   }
 }

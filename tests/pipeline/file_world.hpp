@@ -20,7 +20,7 @@ struct file_world {
   }
   simulation world;
   runtime rt;
-  simulated_file_system* files;   ///< the runtime's
+  simulated_file_system* files;  ///< the runtime's
 };
 
 }  // namespace sluice::testing

@@ -97,7 +97,7 @@ TEST_CASE("whatever works ahead keeps to the budget and the overdraft, and every
     CAPTURE(seed, why.to_string(), r.to_string(), r.overdraft_peak_bytes);
     CHECK(why.ok());
     CHECK(count == 12 * 60);
-    CHECK(r.peak_bytes > 12 * kMiB);   // it did work ahead
+    CHECK(r.peak_bytes > 12 * kMiB);  // it did work ahead
     CHECK(r.peak_bytes <= 16 * kMiB + kOverdraft);
     CHECK(r.used_bytes == 0);
     for (std::size_t bytes_left : r.by_purpose) CHECK(bytes_left == 0);
@@ -108,10 +108,10 @@ TEST_CASE("a process stays within 64 MiB of the budget, with any parallelism") {
   temporary_folder folder;
   std::string path = folder.write("a.tfrecord", file_of(200, 150'000));
   for (int64 parallelism : {4, 32}) {
-    pid_t child = ::fork();   // a process of its own: the highest mark of this one is long past
+    pid_t child = ::fork();  // a process of its own: the highest mark of this one is long past
     REQUIRE(child >= 0);
     if (child == 0) {
-      std::ofstream("/proc/self/clear_refs") << "5";   // the mark starts here
+      std::ofstream("/proc/self/clear_refs") << "5";  // the mark starts here
       std::size_t before = memory_line("VmRSS"), count = 0;
       status why;
       {
@@ -120,7 +120,8 @@ TEST_CASE("a process stays within 64 MiB of the budget, with any parallelism") {
         sync_wait(rt, count_slowly(std::move(s), count, why));
       }
       std::size_t over = memory_line("VmHWM") - before;
-      if (over > 96 * kMiB) std::fprintf(stderr, "parallelism %d: %zu MiB\n", static_cast<int>(parallelism), over / kMiB);
+      if (over > 96 * kMiB)
+        std::fprintf(stderr, "parallelism %d: %zu MiB\n", static_cast<int>(parallelism), over / kMiB);
       if (!why.ok()) std::fprintf(stderr, "%s\n", why.to_string().c_str());
       ::_exit(!why.ok() || count != 32 * 200 ? 2 : over > 96 * kMiB && !kSanitized ? 3 : 0);
     }
@@ -140,8 +141,10 @@ TEST_CASE("a budget that is far too small stops nobody") {
       for (const std::string& n : names(6)) w.files->put(n, bytes);
       std::vector<dataset<std::string>> plans = {
           greedy(names(6), 4),
-          from_elements(names(6)) | interleave(tfrecord, {.cycle_length = 3, .parallelism = 2}) | map(text_of) | prefetch(2),
-          from_elements(names(6)) | interleave(tfrecord, {.cycle_length = 6, .parallelism = 6, .order = order::sloppy}) |
+          from_elements(names(6)) | interleave(tfrecord, {.cycle_length = 3, .parallelism = 2}) | map(text_of) |
+              prefetch(2),
+          from_elements(names(6)) |
+              interleave(tfrecord, {.cycle_length = 6, .parallelism = 6, .order = order::sloppy}) |
               map(text_of, {.parallelism = 4, .order = order::sloppy}) | prefetch(3) | prefetch(3),
       };
       for (const auto& ds : plans) {
@@ -183,7 +186,7 @@ TEST_CASE("what a function makes of small elements counts, not only what it was 
     sync_wait(w.rt, take_slowly(ds.iterate(w.rt)));
     CHECK(taken == 3000);
     CHECK(most * (64 << 10) <= 4 * kMiB + kOverdraft);
-    CHECK(w.rt.ledger().report().peak_bytes > 2 * kMiB);   // the ledger knew of them
+    CHECK(w.rt.ledger().report().peak_bytes > 2 * kMiB);  // the ledger knew of them
     CHECK(w.rt.ledger().used_bytes() == 0);
   }
 }
@@ -216,7 +219,7 @@ TEST_CASE("a shuffle gives back what it held for, element by element") {
   sync_wait(w.rt, watch(w.rt, ds, used));
   REQUIRE(used.size() == 500);
   CHECK(used[50] > 3'900'000);
-  CHECK(used[499] < used[50] / 2);   // the buffer was emptied meanwhile
+  CHECK(used[499] < used[50] / 2);  // the buffer was emptied meanwhile
   CHECK(w.rt.ledger().used_bytes() == 0);
 }
 
@@ -244,8 +247,9 @@ namespace {
 
 /// Stages of every kind that saves something.
 dataset<std::string> saving_plan() {
-  return list_files("part-*") | interleave(tfrecord, {.cycle_length = 2, .parallelism = 2}) | map(text_of, {.parallelism = 2}) |
-         shuffle(5, {.seed = 7}) | repeat(2) | skip(3) | take(70) | batch(2) | unbatch() | prefetch(3);
+  return list_files("part-*") | interleave(tfrecord, {.cycle_length = 2, .parallelism = 2}) |
+         map(text_of, {.parallelism = 2}) | shuffle(5, {.seed = 7}) | repeat(2) | skip(3) | take(70) | batch(2) |
+         unbatch() | prefetch(3);
 }
 dataset<std::string> sloppy_plan() {
   return list_files("part-*") | interleave(tfrecord, {.cycle_length = 3, .parallelism = 3, .order = order::sloppy}) |
@@ -313,13 +317,13 @@ TEST_CASE("a forged checkpoint does no harm: an error or some elements, in bound
         CHECK(got.elements.size() <= 2 * whole.elements.size() + 100);
         CHECK(w.rt.ledger().used_bytes() == 0);
       };
-      for (std::size_t bit = 15 * 8; bit != (good.size() - 4) * 8; ++bit) {   // the rest of the envelope is refused
+      for (std::size_t bit = 15 * 8; bit != (good.size() - 4) * 8; ++bit) {  // the rest of the envelope is refused
         std::string bad = good;
         bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
         check(std::move(bad));
       }
       for (std::size_t size = 27; size < good.size(); ++size) check(good.substr(0, size));
-      for (std::size_t at = 23; at + 4 < good.size(); ++at) {   // numbers as large as they get
+      for (std::size_t at = 23; at + 4 < good.size(); ++at) {  // numbers as large as they get
         std::string bad = good.substr(0, at) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + good.substr(at + 1);
         check(std::move(bad));
       }
@@ -344,12 +348,12 @@ TEST_CASE("a checkpoint of another plan is refused, one with other knobs is not"
 TEST_CASE("a resume over other files than before is refused, wherever it starts") {
   file_world w;
   put_parts(w, 4);
-  auto ds = list_files("part-*") | interleave(tfrecord, {.cycle_length = 2, .parallelism = 2}) | map(text_of, {.parallelism = 2}) |
-            shuffle(5, {.seed = 7}) | batch(2) | unbatch();
+  auto ds = list_files("part-*") | interleave(tfrecord, {.cycle_length = 2, .parallelism = 2}) |
+            map(text_of, {.parallelism = 2}) | shuffle(5, {.seed = 7}) | batch(2) | unbatch();
   outcome whole = run(w.rt, ds);
   REQUIRE(whole.elements.size() == 80);
   w.files->put("part-9", file_of(20, 10));
-  for (std::size_t place : {1, 2, 7, 30, 79}) {   // at 0 no file is known yet
+  for (std::size_t place : {1, 2, 7, 30, 79}) {  // at 0 no file is known yet
     outcome got = resumed(w, ds, whole.places[place].bytes);
     CAPTURE(place, got.message());
     CHECK(got.elements.empty());

@@ -14,8 +14,11 @@ namespace sluice::testing {
 
 inline std::string shown(std::int64_t x) { return std::to_string(x); }
 inline std::string shown(const std::string& s) { return s; }
-template <class T> requires requires(const T& t) { t.view(); }
-std::string shown(const T& t) { return std::string(t.view()); }
+template <class T>
+  requires requires(const T& t) { t.view(); }
+std::string shown(const T& t) {
+  return std::string(t.view());
+}
 template <class T> std::string shown(const batched<T>& b) {
   std::string all = "[";
   for (const T& x : b.values()) all.append(all.size() > 1 ? " " : "").append(shown(x));
@@ -24,8 +27,8 @@ template <class T> std::string shown(const batched<T>& b) {
 
 struct outcome {
   std::vector<std::string> elements;
-  std::vector<checkpoint> places;   ///< places[i]: before element i; one more after the last
-  status why;                       ///< ok: the end was reached
+  std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the last
+  status why;                      ///< ok: the end was reached
   run_report report;
   std::string message() const { return why.to_string(); }
 };
@@ -56,7 +59,7 @@ template <class T> outcome run(runtime& rt, const dataset<T>& ds, const iterate_
   outcome o;
   try {
     sync_wait(rt, run_into(rt, ds, options, o));
-  } catch (const error& e) {   // not even a stream: a checkpoint that does not fit, for example
+  } catch (const error& e) {  // not even a stream: a checkpoint that does not fit, for example
     o.why = e.why();
   }
   return o;

@@ -19,8 +19,7 @@ using std::chrono::milliseconds;
 using milliseconds_each = std::vector<std::int64_t>;
 
 /// Takes `Ms` milliseconds for an element.
-template <int Ms>
-task<std::int64_t> work(std::int64_t x) {
+template <int Ms> task<std::int64_t> work(std::int64_t x) {
   co_await sleep_for(milliseconds(Ms));
   co_return x;
 }
@@ -88,8 +87,7 @@ stream<std::int64_t> images_and_slices(std::int64_t scanner) {
   }
 }
 
-template <stream<std::int64_t> (*Generator)(std::int64_t)>
-dataset<std::int64_t> generated_from(std::int64_t argument) {
+template <stream<std::int64_t> (*Generator)(std::int64_t)> dataset<std::int64_t> generated_from(std::int64_t argument) {
   return generate([argument] { return Generator(argument); });
 }
 
@@ -104,8 +102,7 @@ milliseconds_each with_lag(std::int64_t lag) {
   return v;
 }
 
-template <class Check>
-void under_each_seed(Check check) {
+template <class Check> void under_each_seed(Check check) {
   std::uint64_t first = test::first_seed();
   for (std::uint64_t seed = first; seed != first + test::cases(25); ++seed) {
     CAPTURE(seed);
@@ -137,7 +134,8 @@ TEST_CASE("a step of 0.1 s waits the generator's whole 0.3 s without prefetch, a
   });
 }
 
-TEST_CASE("a stall of 3 s filled by prefetch(10) makes the next ten steps cost nothing, and by prefetch(1) the next one") {
+TEST_CASE(
+    "a stall of 3 s filled by prefetch(10) makes the next ten steps cost nothing, and by prefetch(1) the next one") {
   consumer stalled{.step = milliseconds(100), .stall_after = 3, .stall = milliseconds(3000)};
   under_each_seed([&](std::uint64_t seed) {
     milliseconds_each one = waits(seed, generate(generator) | prefetch(1), 20, stalled);
@@ -148,7 +146,7 @@ TEST_CASE("a stall of 3 s filled by prefetch(10) makes the next ten steps cost n
     milliseconds_each ten = waits(seed, generate(generator) | prefetch(10), 30, stalled);
     CHECK(milliseconds_each(ten.begin(), ten.begin() + 4) == first_then(300, 200, 4));
     CHECK(milliseconds_each(ten.begin() + 4, ten.begin() + 14) == milliseconds_each(10, 0));
-    CHECK(milliseconds_each(ten.end() - 10, ten.end()) == milliseconds_each(10, 200));   // it does not last
+    CHECK(milliseconds_each(ten.end() - 10, ten.end()) == milliseconds_each(10, 200));  // it does not last
   });
 }
 
@@ -163,7 +161,8 @@ TEST_CASE("loading and slicing in one generator lags 1.5 s after every 15 slices
 }
 
 TEST_CASE("loading and slicing in a stage each lags 0.3 s after every 15 slices, and with prefetch not at all") {
-  auto ds = range(3) | interleave(generated_from<images>, kThreeAtOnce) | interleave(generated_from<slices_of>, kThreeAtOnce);
+  auto ds =
+      range(3) | interleave(generated_from<images>, kThreeAtOnce) | interleave(generated_from<slices_of>, kThreeAtOnce);
   under_each_seed([&](std::uint64_t seed) {
     CHECK(waits(seed, ds, 45, kModel) == with_lag(300));
     CHECK(waits(seed, ds | prefetch(15), 45, kModel) == with_lag(0));

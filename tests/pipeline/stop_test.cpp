@@ -40,7 +40,8 @@ std::string file_name(int i) { return "part-" + std::to_string(i); }
 /// Records with numbers in them; in one file of the five a record is damaged.
 std::string file_bytes(int i) {
   std::string bytes;
-  for (int64 k = 0; k != kRecords; ++k) append_tfrecord(bytes, std::to_string(i * kRecords + k) + std::string(static_cast<std::size_t>(k), ' '));
+  for (int64 k = 0; k != kRecords; ++k)
+    append_tfrecord(bytes, std::to_string(i * kRecords + k) + std::string(static_cast<std::size_t>(k), ' '));
   if (i == 3) bytes[bytes.size() / 2] ^= 1;
   return bytes;
 }
@@ -101,11 +102,11 @@ random_run random_run_over(const std::string& pattern, random_numbers& r) {
 
 /// When and how.
 struct moment {
-  std::uint64_t yields = 0;              ///< of the stopper …
-  duration sleeps{0};                    ///< … who then sleeps so long
-  bool stops = true;                     ///< and then requests a stop
+  std::uint64_t yields = 0;  ///< of the stopper …
+  duration sleeps{0};        ///< … who then sleeps so long
+  bool stops = true;         ///< and then requests a stop
   std::size_t drops_after = ~std::size_t{0};
-  bool cleans_up = true;                 ///< else the stream is only dropped
+  bool cleans_up = true;  ///< else the stream is only dropped
   iterate_options options;
 };
 
@@ -154,7 +155,7 @@ task<void> run_until(runtime& rt, const dataset<int64>& ds, const moment& m, rem
     co_await end;
   } else {
     s.close();
-    co_await sleep_for(std::chrono::hours(1));   // virtual: whatever can still run has run
+    co_await sleep_for(std::chrono::hours(1));  // virtual: whatever can still run has run
   }
   got.live_tasks = run->live_tasks();
 }
@@ -178,7 +179,8 @@ bool check_moment(const random_run& r, const moment& m, std::uint64_t seed, bool
     CHECK(w.files->files_open() == 0);
     CHECK(w.rt.ledger().used_bytes() == 0);
   }
-  bool expected_end = got.why.ok() || got.why.code() == status_code::data_loss || (m.stops && got.why.code() == status_code::cancelled);
+  bool expected_end =
+      got.why.ok() || got.why.code() == status_code::data_loss || (m.stops && got.why.code() == status_code::cancelled);
   CHECK(expected_end);
   bool early = got.why.code() == status_code::cancelled || got.elements.size() == m.drops_after;
   if (r.sloppy) return early;
@@ -204,7 +206,7 @@ TEST_CASE("a run over files that is stopped or dropped at a random moment leaves
     CAPTURE(seed, plan_text(*run.ds.plan()), m.yields, m.sleeps.count(), m.stops, m.drops_after, m.cleans_up);
     early += check_moment(run, m, seed, true);
   }
-  CHECK(early > count / 2);   // else the moments are badly drawn
+  CHECK(early > count / 2);  // else the moments are badly drawn
 }
 
 TEST_CASE("a random plan that is stopped or dropped at a random moment leaves nothing behind, in a simulation") {
@@ -215,10 +217,10 @@ TEST_CASE("a random plan that is stopped or dropped at a random moment leaves no
     test::plan_ptr p = test::random_plan(r, {.depth = 6, .sloppy = sloppy});
     random_run run{test::build(*p), sloppy};
     moment m = random_moment(r);
-    m.yields %= 40;   // numbers are made sooner than read
+    m.yields %= 40;  // numbers are made sooner than read
     m.sleeps /= 100;
-    if (m.drops_after > 500) m.drops_after = 500;   // some of these plans are very long
-    run.sloppy = true;                              // and are compared with loops elsewhere
+    if (m.drops_after > 500) m.drops_after = 500;  // some of these plans are very long
+    run.sloppy = true;                             // and are compared with loops elsewhere
     CAPTURE(seed, test::describe(*p), m.yields, m.sleeps.count(), m.stops, m.drops_after, m.cleans_up);
     early += check_moment(run, m, seed, false);
   }
@@ -262,7 +264,7 @@ bool idle_in_time(run_context& run) {
   std::binary_semaphore idle(0);
   run.when_idle([](void* s) noexcept { static_cast<std::binary_semaphore*>(s)->release(); }, &idle);
   if (idle.try_acquire_for(std::chrono::minutes(1))) return true;
-  std::abort();   // the semaphore is still known to the run
+  std::abort();  // the semaphore is still known to the run
 }
 
 }  // namespace
@@ -293,9 +295,10 @@ TEST_CASE("a run that is stopped or dropped at a random moment leaves nothing be
     w.run.reset();
     REQUIRE(idle_in_time(*w.context));
     CHECK(rt.ledger().used_bytes() == 0);
-    bool expected_end = got.why.ok() || got.why.code() == status_code::data_loss || (m.stops && got.why.code() == status_code::cancelled);
+    bool expected_end = got.why.ok() || got.why.code() == status_code::data_loss ||
+                        (m.stops && got.why.code() == status_code::cancelled);
     CHECK(expected_end);
-    if (seed == first) descriptors = open_descriptors();   // the back end has opened what it keeps
+    if (seed == first) descriptors = open_descriptors();  // the back end has opened what it keeps
     else CHECK(open_descriptors() == descriptors);
   }
 }
@@ -305,7 +308,11 @@ TEST_CASE("a run that is stopped or dropped at a random moment leaves nothing be
 namespace {
 
 /// What a consumer is told when the run is stopped after a second, and when that was.
-struct stopped { status why; duration at{0}; std::size_t elements = 0; };
+struct stopped {
+  status why;
+  duration at{0};
+  std::size_t elements = 0;
+};
 
 task<void> consume_until_stopped(runtime& rt, stream<int64>& s, stopped& got) {
   for (;;) {
@@ -361,8 +368,12 @@ TEST_CASE("a stop ends an open, a read and a listing that would take long") {
     check_stops_at_once(tfrecord("part-0") | map(number_in), behaviour);
     check_stops_at_once(tfrecord("part-0") | map(number_in) | prefetch(2), behaviour);
     check_stops_at_once(list_files("part-*") | interleave(tfrecord, {.cycle_length = 3}) | map(number_in), behaviour);
-    check_stops_at_once(list_files("part-*") | interleave(tfrecord, {.cycle_length = 3, .parallelism = 3}) | map(number_in), behaviour);
-    check_stops_at_once(list_files("part-*") | interleave(tfrecord, {.cycle_length = 3, .parallelism = 3, .order = order::sloppy}) | map(number_in), behaviour);
+    check_stops_at_once(
+        list_files("part-*") | interleave(tfrecord, {.cycle_length = 3, .parallelism = 3}) | map(number_in), behaviour);
+    check_stops_at_once(list_files("part-*") |
+                            interleave(tfrecord, {.cycle_length = 3, .parallelism = 3, .order = order::sloppy}) |
+                            map(number_in),
+                        behaviour);
   }
 }
 
@@ -371,7 +382,9 @@ TEST_CASE("a stop ends functions that sleep") {
   check_stops_at_once(range(10) | map(sleeps_for_an_hour, {.parallelism = 4}), {});
   check_stops_at_once(range(10) | map(sleeps_for_an_hour, {.parallelism = 4, .order = order::sloppy}), {});
   check_stops_at_once(range(10) | map(sleeps_for_an_hour) | shuffle(4) | batch(2) | unbatch() | prefetch(1), {});
-  check_stops_at_once(range(3) | interleave([](int64 x) { return range(x + 1) | map(sleeps_for_an_hour); }, {.cycle_length = 2, .parallelism = 2}), {});
+  check_stops_at_once(range(3) | interleave([](int64 x) { return range(x + 1) | map(sleeps_for_an_hour); },
+                                            {.cycle_length = 2, .parallelism = 2}),
+                      {});
 }
 
 }  // namespace sluice

@@ -28,7 +28,10 @@ struct detached {
       run->task_started();
     }
     ~promise_type() { run->task_ended(); }
-    detached get_return_object() { self = std::coroutine_handle<promise_type>::from_promise(*this); return {}; }
+    detached get_return_object() {
+      self = std::coroutine_handle<promise_type>::from_promise(*this);
+      return {};
+    }
     std::suspend_never initial_suspend() const noexcept { return {}; }
     std::suspend_never final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
@@ -56,7 +59,7 @@ TEST_CASE("a runtime runs tasks on its workers and gives their values and errors
 }
 
 TEST_CASE("real sleeps wake in order of their due times, and not early", "[runtime]") {
-  runtime rt({.workers = 1});   // so that the order needs no lock
+  runtime rt({.workers = 1});  // so that the order needs no lock
   auto nap = [](duration d, std::vector<int>& order, int name) -> task<> {
     co_await sleep_for(d);
     order.push_back(name);

@@ -98,7 +98,8 @@ TEST_CASE("more ready tasks than a deque holds overflow and still all run", "[sc
   CHECK(ran == 5000);
 }
 
-TEST_CASE("a worker that always has something ready starves neither its oldest work nor work from outside", "[scheduler]") {
+TEST_CASE("a worker that always has something ready starves neither its oldest work nor work from outside",
+          "[scheduler]") {
   world w(1);
   std::atomic<bool> flag{false};
   auto both = [](std::atomic<bool>& flag) -> task<> {
@@ -174,7 +175,7 @@ TEST_CASE("resume_on goes to the other executor and the next wait comes back", "
     co_await resume_on(other);
     bool away = other.on_worker() && !home.on_worker();
     co_await yield_now();
-    co_return before && away && home.on_worker();
+    co_return before&& away&& home.on_worker();
   };
   CHECK(sync_wait(a.env, visit(b, a.workers)));
 }

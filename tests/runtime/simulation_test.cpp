@@ -87,7 +87,10 @@ TEST_CASE("a pipeline of 20, 100 and 200 ms takes 200 ms an element, and no real
 TEST_CASE("a deadlock is found at once and names the seed", "[simulation]") {
   simulation w(42);
   channel<int> c({.elements = 1});
-  auto starve = [](channel<int>& c) -> task<> { auto x = co_await c.receive(); (void)x; };
+  auto starve = [](channel<int>& c) -> task<> {
+    auto x = co_await c.receive();
+    (void)x;
+  };
   CHECK_THROWS_WITH(sync_wait(w, starve(c)), Catch::Contains("seed 42") && Catch::Contains("is stuck at 0.000000 s"));
 }
 

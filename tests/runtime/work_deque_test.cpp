@@ -11,7 +11,7 @@ using sluice::detail::work_deque;
 
 namespace {
 void* item(std::uintptr_t n) { return reinterpret_cast<void*>(n); }
-}
+}  // namespace
 
 TEST_CASE("the owner pops the newest and thieves steal the oldest", "[work_deque]") {
   auto d = std::make_unique<work_deque>();
@@ -39,10 +39,11 @@ TEST_CASE("a full deque refuses, and takes again after a steal, however often it
   }
 }
 
-TEST_CASE("under contention every item is taken exactly once, and what it points to is visible", "[work_deque][stress]") {
+TEST_CASE("under contention every item is taken exactly once, and what it points to is visible",
+          "[work_deque][stress]") {
   constexpr std::size_t kItems = 200'000;
   auto d = std::make_unique<work_deque>();
-  std::vector<std::uint64_t> payload(kItems + 1);   // plain memory: a missing happens-before is a race that TSan reports
+  std::vector<std::uint64_t> payload(kItems + 1);  // plain memory: a missing happens-before is a race that TSan reports
   std::vector<std::atomic<int>> taken(kItems + 1);
   std::atomic<bool> over{false};
   auto take = [&](void* p) {

@@ -18,7 +18,8 @@ inline std::uint64_t cases(std::uint64_t usual) {
   const char* budget = std::getenv("SLUICE_TEST_BUDGET");
   if (!budget || !*budget) return usual;
   if (std::string_view(budget) == "small") return std::max<std::uint64_t>(1, usual / 10);
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::strtod(budget, nullptr) * static_cast<double>(usual)));
+  return std::max<std::uint64_t>(1,
+                                 static_cast<std::uint64_t>(std::strtod(budget, nullptr) * static_cast<double>(usual)));
 }
 
 inline std::uint64_t first_seed(std::uint64_t usual = 1) {

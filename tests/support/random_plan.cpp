@@ -127,8 +127,7 @@ stream<int64> stuttered(saved<running> state, stream<int64> in) {
 /// Marks are due from time to time; here at the worst of times, in the middle of a stage's work.
 struct marks_are_due {
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+  template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
     h.promise().env->request_marks();
     return false;
   }

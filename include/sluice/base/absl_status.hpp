@@ -24,14 +24,12 @@ absl::Status to_absl(const status& s);
 /// A code that we do not know becomes `unknown`, as gRPC prescribes.
 status from_absl(const absl::Status& s);
 
-template <class T>
-absl::StatusOr<T> to_absl(result<T> r) {
+template <class T> absl::StatusOr<T> to_absl(result<T> r) {
   if (!r.ok()) return to_absl(r.why());
   return *std::move(r);
 }
 
-template <class T>
-result<T> from_absl(absl::StatusOr<T> r) {
+template <class T> result<T> from_absl(absl::StatusOr<T> r) {
   if (!r.ok()) return from_absl(r.status());
   return *std::move(r);
 }

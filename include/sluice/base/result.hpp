@@ -13,8 +13,7 @@
 
 namespace sluice {
 
-template <class T>
-class [[nodiscard]] result {
+template <class T> class [[nodiscard]] result {
  public:
   using value_type = T;
   result(status why) : why_(std::move(why)) {  // NOLINT: `return some_error(…)` is the point
@@ -31,8 +30,14 @@ class [[nodiscard]] result {
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
   /// The value; throws `error` where there is none.
-  T& value() & { if (!value_) throw_status(why_); return *value_; }
-  T&& value() && { if (!value_) throw_status(why_); return std::move(*value_); }
+  T& value() & {
+    if (!value_) throw_status(why_);
+    return *value_;
+  }
+  T&& value() && {
+    if (!value_) throw_status(why_);
+    return std::move(*value_);
+  }
 
  private:
   status why_;

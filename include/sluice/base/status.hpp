@@ -21,21 +21,21 @@ namespace sluice {
 
 enum class status_code : std::uint8_t {
   ok = 0,
-  cancelled = 1,            ///< a stop was requested: not an end, not a defect
-  unknown = 2,              ///< a user's function threw something we know nothing about
+  cancelled = 1,  ///< a stop was requested: not an end, not a defect
+  unknown = 2,    ///< a user's function threw something we know nothing about
   invalid_argument = 3,
   deadline_exceeded = 4,
   not_found = 5,
   already_exists = 6,
   permission_denied = 7,
-  resource_exhausted = 8,   ///< memory budget, descriptors, disk
+  resource_exhausted = 8,  ///< memory budget, descriptors, disk
   failed_precondition = 9,
   aborted = 10,
   out_of_range = 11,
   unimplemented = 12,
   internal = 13,
   unavailable = 14,
-  data_loss = 15,           ///< bytes that cannot be what was written
+  data_loss = 15,  ///< bytes that cannot be what was written
   unauthenticated = 16,
 };
 
@@ -45,20 +45,27 @@ std::string_view to_string(status_code code);
 /// Where an error happened, as far as is known. Empty and kUnknown mean "not known".
 struct provenance {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  std::string stage;                       ///< the operator's name: "map(parse_sample)"
-  std::string file;                        ///< path or URL
-  std::uint64_t offset_bytes = kUnknown;   ///< first byte of the record in the (decompressed) file
-  std::uint64_t record_index = kUnknown;   ///< counted from 0 within the file
+  std::string stage;                      ///< the operator's name: "map(parse_sample)"
+  std::string file;                       ///< path or URL
+  std::uint64_t offset_bytes = kUnknown;  ///< first byte of the record in the (decompressed) file
+  std::uint64_t record_index = kUnknown;  ///< counted from 0 within the file
 };
 
 class [[nodiscard]] status {
  public:
   constexpr status() noexcept = default;
   status(status_code code, std::string_view message);
-  status(const status& other) noexcept : rep_(other.rep_) { if (rep_) retain(rep_); }
+  status(const status& other) noexcept : rep_(other.rep_) {
+    if (rep_) retain(rep_);
+  }
   status(status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
-  status& operator=(status other) noexcept { std::swap(rep_, other.rep_); return *this; }
-  ~status() { if (rep_) release(rep_); }
+  status& operator=(status other) noexcept {
+    std::swap(rep_, other.rep_);
+    return *this;
+  }
+  ~status() {
+    if (rep_) release(rep_);
+  }
 
   bool ok() const noexcept { return rep_ == nullptr; }
   status_code code() const noexcept;

@@ -44,7 +44,7 @@ using duration = std::chrono::nanoseconds;
 struct timer_node {
   time_point due{};
   void (*fire)(timer_node&) noexcept = nullptr;
-  std::size_t heap_index = ~std::size_t{0};   ///< the clock's own
+  std::size_t heap_index = ~std::size_t{0};  ///< the clock's own
 };
 
 /// Tells the time and wakes. Thread: safe from any thread.
@@ -66,7 +66,7 @@ struct environment {
   executor* exec = nullptr;
   clock* time = nullptr;
   std::stop_token stop;
-  run_context* run = nullptr;   ///< the run this belongs to (runtime/run_context.hpp), also in a scope's own environment
+  run_context* run = nullptr;  ///< the run this belongs to (runtime/run_context.hpp), also in a scope's own environment
   /// Read once per block by every stage. Bumped when marks are due (stream_base) and when a stop is requested.
   std::atomic<std::uint32_t> tick{0};
   std::atomic<bool> stopping{false};

@@ -26,7 +26,7 @@ class decision_log {
   struct chunk {
     std::atomic<std::uint32_t> count{0};
     std::uint64_t values[kPerChunk];
-    std::shared_ptr<chunk> next;   // published before count reaches kPerChunk + 1
+    std::shared_ptr<chunk> next;  // published before count reaches kPerChunk + 1
   };
 
  public:
@@ -52,10 +52,16 @@ class decision_log {
 class position_writer {
  public:
   void number(std::uint64_t value) {
-    while (value >= 128) { bytes_.push_back(static_cast<char>(value | 128)); value >>= 7; }
+    while (value >= 128) {
+      bytes_.push_back(static_cast<char>(value | 128));
+      value >>= 7;
+    }
     bytes_.push_back(static_cast<char>(value));
   }
-  void text(std::string_view s) { number(s.size()); bytes_.append(s); }
+  void text(std::string_view s) {
+    number(s.size());
+    bytes_.append(s);
+  }
   void raw(const void* data, std::size_t size_bytes) { bytes_.append(static_cast<const char*>(data), size_bytes); }
   /// Another position, length first.
   void blob(std::shared_ptr<const position_writer> inner) { late_.push_back({bytes_.size(), std::move(inner), {}}); }
@@ -65,7 +71,11 @@ class position_writer {
   std::string bytes() const;
 
  private:
-  struct late { std::size_t at; std::shared_ptr<const position_writer> inner; decision_log::place from; };
+  struct late {
+    std::size_t at;
+    std::shared_ptr<const position_writer> inner;
+    decision_log::place from;
+  };
   std::string bytes_;
   std::vector<late> late_;
 };
@@ -81,7 +91,10 @@ class position_reader {
   std::size_t count();
   bool ok() const { return ok_; }
   bool done() const { return rest_.empty(); }
-  void fail() { ok_ = false; rest_ = {}; }
+  void fail() {
+    ok_ = false;
+    rest_ = {};
+  }
 
  private:
   std::string_view rest_;
@@ -91,7 +104,7 @@ class position_reader {
 /// A position of a moment ago: the state below after `ordinal - residual` elements.
 struct mark {
   std::uint64_t ordinal = 0;
-  std::uint64_t residual = 0;   ///< elements the restored state makes again before it reaches `ordinal`
+  std::uint64_t residual = 0;  ///< elements the restored state makes again before it reaches `ordinal`
   position_writer state;
 };
 

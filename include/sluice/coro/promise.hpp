@@ -16,11 +16,11 @@
 namespace sluice {
 
 struct promise_base {
-  promise_base* waiter = nullptr;      ///< who co_awaits us; null: detached or not started
+  promise_base* waiter = nullptr;  ///< who co_awaits us; null: detached or not started
   std::coroutine_handle<> self;
-  environment* env = nullptr;          ///< inherited from the waiter when we are first awaited
+  environment* env = nullptr;  ///< inherited from the waiter when we are first awaited
   status failure;
-  bool catching = false;               ///< our pending co_await takes the status itself
+  bool catching = false;  ///< our pending co_await takes the status itself
 
   promise_base() = default;
   promise_base(const promise_base&) = delete;
@@ -55,8 +55,7 @@ class [[nodiscard]] fail {
  public:
   explicit fail(status why) noexcept : why_(std::move(why)) {}
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
     return unwind(&h.promise(), std::move(why_));
   }
   void await_resume() const noexcept {}

@@ -25,8 +25,9 @@ class [[nodiscard]] resume_on {
 class [[nodiscard]] yield_now {
  public:
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> h) const noexcept { h.promise().env->exec->post_later(h); }
+  template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+    h.promise().env->exec->post_later(h);
+  }
   void await_resume() const noexcept {}
 };
 

@@ -24,46 +24,62 @@
 namespace sluice {
 
 template <class S>
-concept self_saving = requires(S s, position_writer& w, position_reader& r) { s.save(w); s.load(r); };
+concept self_saving = requires(S s, position_writer& w, position_reader& r) {
+  s.save(w);
+  s.load(r);
+};
 
 namespace detail {
 
 template <class S> void save_value(position_writer& w, const S& value);
 template <class S> void load_value(position_reader& r, S& value);
 
-template <class S> concept pair_like = requires { typename S::first_type; typename S::second_type; };
-template <class S> concept vector_like = requires(S s) { typename S::value_type; s.push_back(s.front()); };
-
 template <class S>
-void save_value(position_writer& w, const S& value) {
+concept pair_like = requires {
+  typename S::first_type;
+  typename S::second_type;
+};
+template <class S>
+concept vector_like = requires(S s) {
+  typename S::value_type;
+  s.push_back(s.front());
+};
+
+template <class S> void save_value(position_writer& w, const S& value) {
   if constexpr (std::is_floating_point_v<S>) w.raw(&value, sizeof value);
-  else if constexpr (std::is_signed_v<S>) {   // zigzag: small numbers of either sign stay small
+  else if constexpr (std::is_signed_v<S>) {  // zigzag: small numbers of either sign stay small
     auto v = static_cast<std::int64_t>(value);
     w.number((static_cast<std::uint64_t>(v) << 1) ^ static_cast<std::uint64_t>(v >> 63));
   } else if constexpr (std::is_integral_v<S> || std::is_enum_v<S>) w.number(static_cast<std::uint64_t>(value));
   else if constexpr (std::is_same_v<S, std::string>) w.text(value);
-  else if constexpr (pair_like<S>) { save_value(w, value.first); save_value(w, value.second); }
-  else if constexpr (vector_like<S>) { w.number(value.size()); for (const auto& x : value) save_value(w, x); }
-  else with_members(value, [&](const auto&... member) { (save_value(w, member), ...); });
+  else if constexpr (pair_like<S>) {
+    save_value(w, value.first);
+    save_value(w, value.second);
+  } else if constexpr (vector_like<S>) {
+    w.number(value.size());
+    for (const auto& x : value) save_value(w, x);
+  } else with_members(value, [&](const auto&... member) { (save_value(w, member), ...); });
 }
 
-template <class S>
-void load_value(position_reader& r, S& value) {
+template <class S> void load_value(position_reader& r, S& value) {
   if constexpr (std::is_floating_point_v<S>) r.raw(&value, sizeof value);
   else if constexpr (std::is_signed_v<S>) {
     std::uint64_t v = r.number();
     value = static_cast<S>(static_cast<std::int64_t>(v >> 1) ^ -static_cast<std::int64_t>(v & 1));
   } else if constexpr (std::is_integral_v<S> || std::is_enum_v<S>) value = static_cast<S>(r.number());
   else if constexpr (std::is_same_v<S, std::string>) value = std::string(r.text());
-  else if constexpr (pair_like<S>) { load_value(r, value.first); load_value(r, value.second); }
-  else if constexpr (vector_like<S>) { value.resize(r.count()); for (auto& x : value) load_value(r, x); }
-  else with_members(value, [&](auto&... member) { (load_value(r, member), ...); });
+  else if constexpr (pair_like<S>) {
+    load_value(r, value.first);
+    load_value(r, value.second);
+  } else if constexpr (vector_like<S>) {
+    value.resize(r.count());
+    for (auto& x : value) load_value(r, x);
+  } else with_members(value, [&](auto&... member) { (load_value(r, member), ...); });
 }
 
 }  // namespace detail
 
-template <class S>
-class saved final : public saved_base {
+template <class S> class saved final : public saved_base {
  public:
   using value_type = S;
   saved() = default;
@@ -85,14 +101,19 @@ class saved final : public saved_base {
   }
 
  private:
-  void cut() override { if constexpr (!self_saving<S>) at_cut_ = value_; }
+  void cut() override {
+    if constexpr (!self_saving<S>) at_cut_ = value_;
+  }
   void save(position_writer& w, [[maybe_unused]] bool at_resume_point) override {
     if constexpr (self_saving<S>) value_.save(w);
     else detail::save_value(w, at_resume_point ? at_cut_ : value_);
   }
   void load(position_reader& r) override {
     if constexpr (self_saving<S>) value_.load(r);
-    else { detail::load_value(r, value_); at_cut_ = value_; }
+    else {
+      detail::load_value(r, value_);
+      at_cut_ = value_;
+    }
   }
   bool may_wait() const override {
     if constexpr (requires(const S& s) { s.may_wait(); }) return value_.may_wait();

@@ -46,8 +46,7 @@ class scope {
    public:
     explicit join_awaiter(scope& s) noexcept : scope_(s) {}
     bool await_ready() const noexcept { return false; }
-    template <class Promise>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+    template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
       scope_.joiner_ = &h.promise();
       return scope_.release() ? scope_.conclude() : std::noop_coroutine();
     }
@@ -72,15 +71,14 @@ class scope {
   environment env_;
   std::stop_source stop_;
   promise_base* joiner_ = nullptr;
-  std::atomic<std::size_t> live_{1};   ///< the children, and one for the join that is to come
+  std::atomic<std::size_t> live_{1};  ///< the children, and one for the join that is to come
   bool joined_ = false;
   mutable std::mutex mutex_;
-  status why_;                         ///< guarded by mutex_
+  status why_;  ///< guarded by mutex_
   detail::stop_hook follow_parent_;
 };
 
-template <class Body>
-task<> with_scope(Body body) {
+template <class Body> task<> with_scope(Body body) {
   environment* env = co_await this_environment();
   scope s(*env);
   auto first = body(s);

@@ -26,8 +26,7 @@ class [[nodiscard]] sleep_until : timer_node {
   }
 
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
     promise_ = &h.promise();
     handle_ = h;
     fire = &sleep_until::on_timer;
@@ -65,7 +64,7 @@ class [[nodiscard]] sleep_until : timer_node {
     if (before & kFired) return mark_over(), me;
     return std::noop_coroutine();
   }
-  void mark_over() noexcept { state_.fetch_or(kOver, std::memory_order_relaxed); }   // nobody else looks any more
+  void mark_over() noexcept { state_.fetch_or(kOver, std::memory_order_relaxed); }  // nobody else looks any more
   static void on_timer(timer_node& node) noexcept {
     auto& me = static_cast<sleep_until&>(node);
     executor* exec = me.promise_->env->exec;

@@ -19,8 +19,7 @@ namespace sluice {
 class [[nodiscard]] this_environment {
  public:
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+  template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
     env_ = h.promise().env;
     return false;
   }
@@ -34,8 +33,7 @@ class [[nodiscard]] this_environment {
 class [[nodiscard]] check_stop {
  public:
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
     promise_base& p = h.promise();
     if (!p.env->stop.stop_requested()) return h;
     return unwind(&p, cancelled_error());

@@ -41,12 +41,10 @@ struct checkpoint {
 
 /// The awaiting side of a stream, and what next() gives: not a temporary, which would live in the awaiting frame and be
 /// written for every element.
-template <class T>
-class next_awaiter : public stream_base {
+template <class T> class next_awaiter : public stream_base {
  public:
   bool await_ready() const noexcept { return cur_ != end_; }
-  template <class P>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
+  template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
     request_want_ = 0;
     return ask(h.promise());
   }
@@ -73,8 +71,7 @@ class next_awaiter : public stream_base {
   }
 };
 
-template <class T>
-class [[nodiscard]] stream : public next_awaiter<T> {
+template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
  public:
   using value_type = T;
   using promise_type = element_promise<T>;
@@ -93,8 +90,7 @@ class [[nodiscard]] stream : public next_awaiter<T> {
   struct try_awaiter {
     stream& s;
     bool await_ready() const noexcept { return s.await_ready(); }
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
+    template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
       h.promise().catching = true;
       return s.await_suspend(h);
     }
@@ -111,11 +107,12 @@ class [[nodiscard]] stream : public next_awaiter<T> {
 #if defined(__clang__)
   using next_call = next_awaiter<T>&;
 #else
-  struct next_call {   // g++ 12 would copy an awaiter that a function returns by reference
+  struct next_call {  // g++ 12 would copy an awaiter that a function returns by reference
     next_awaiter<T>& s;
     bool await_ready() const noexcept { return s.await_ready(); }
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const { return s.await_suspend(h); }
+    template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
+      return s.await_suspend(h);
+    }
     T* await_resume() const { return s.await_resume(); }
   };
 #endif
@@ -132,15 +129,15 @@ class [[nodiscard]] stream : public next_awaiter<T> {
   using stream_base::position;
 
   /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
-  void request_stop() noexcept { if (this->run_) this->run_->request_stop(); }
+  void request_stop() noexcept {
+    if (this->run_) this->run_->request_stop();
+  }
 };
 
 /// The promise of a user's stage.
-template <class T>
-struct element_promise final : stage_base, detail::pooled_frame {
+template <class T> struct element_promise final : stage_base, detail::pooled_frame {
   element_promise() : element_promise(nothing_) {}
-  template <class... A>
-  explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
+  template <class... A> explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
     self = std::coroutine_handle<element_promise>::from_promise(*this);
     (register_parameter(parameters), ...);
     if (saved_count_ && kind_ == kind::opaque) kind_ = kind::stateless;
@@ -151,7 +148,9 @@ struct element_promise final : stage_base, detail::pooled_frame {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   struct final_awaiter {
     bool await_ready() const noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<element_promise> h) const noexcept { return h.promise().leave_stage(); }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<element_promise> h) const noexcept {
+      return h.promise().leave_stage();
+    }
     void await_resume() const noexcept {}
   };
   final_awaiter final_suspend() const noexcept { return {}; }
@@ -170,7 +169,9 @@ struct element_promise final : stage_base, detail::pooled_frame {
     put_ += sizeof(T);
     return {this};
   }
-  yield_awaiter yield_value(const T& element) requires std::is_copy_constructible_v<T> {
+  yield_awaiter yield_value(const T& element)
+    requires std::is_copy_constructible_v<T>
+  {
     ::new (static_cast<void*>(put_)) T(element);
     put_ += sizeof(T);
     return {this};

@@ -63,7 +63,10 @@ class stream_base {
   void pass_over(std::uint64_t n) { todo_ += n; }
   void may_go_back() { keep_marks(); }
   /// The owner still holds payloads from `ordinal` on: keep a mark at or before it. kNone: holds nothing.
-  void hold_from(std::uint64_t ordinal) { keep_marks(); floor_ = ordinal; }
+  void hold_from(std::uint64_t ordinal) {
+    keep_marks();
+    floor_ = ordinal;
+  }
   /// The owner holds nothing: only marks before what it has taken matter.
   void hold_nothing() { floor_ = kNone; }
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
@@ -101,7 +104,11 @@ class stream_base {
     std::uint64_t skip = request_skip_;
     request_skip_ = 0;
     forwarded_ = nullptr;
-    if (p.one_to_one_ && p.skip_) { skip += p.skip_; p.skip_ = 0; forwarded_ = &p; }
+    if (p.one_to_one_ && p.skip_) {
+      skip += p.skip_;
+      p.skip_ = 0;
+      forwarded_ = &p;
+    }
     return fill(&p, skip, request_want_);
   }
   std::coroutine_handle<> ask_from_element_stage(stage_base& p);
@@ -126,7 +133,8 @@ class stream_base {
   /// Takes up what the stage handed over (after a fill).
   void set_view() {
     stage_base* c = child_;
-    if (!c->handed_.size()) [[unlikely]] return set_no_view();
+    if (!c->handed_.size()) [[unlikely]]
+      return set_no_view();
     cur_ = c->handed_.data();
     end_ = cur_ + std::size_t{c->handed_.size()} * element_bytes_;
     took_up(c->handed_.size());
@@ -149,7 +157,7 @@ class stream_base {
   }
   void keep_marks();
 
-  static constexpr std::uint32_t kNeverSeen = ~0u;   // no run's tick starts here
+  static constexpr std::uint32_t kNeverSeen = ~0u;  // no run's tick starts here
 
   stage_base* child_ = nullptr;
   char* cur_ = nullptr;
@@ -158,11 +166,11 @@ class stream_base {
   std::uint32_t request_want_ = 1;
   std::uint64_t request_skip_ = 0;
   std::uint32_t request_bytes_ = demand::kBytes;
-  std::uint32_t seen_tick_ = kNeverSeen;     // the first fill takes the slow path
-  std::uint64_t fetched_ = 0;                // ordinal after the current view
-  std::uint64_t todo_ = 0;                   // to pass over with the next request
+  std::uint32_t seen_tick_ = kNeverSeen;  // the first fill takes the slow path
+  std::uint64_t fetched_ = 0;             // ordinal after the current view
+  std::uint64_t todo_ = 0;                // to pass over with the next request
   std::uint64_t asked_skip_ = 0;
-  stage_base* forwarded_ = nullptr;          // a 1:1 stage whose own skip rides on our request
+  stage_base* forwarded_ = nullptr;  // a 1:1 stage whose own skip rides on our request
   slab* view_owner_ = nullptr;
   bool keep_ = false;
   std::uint64_t floor_ = kNone;
@@ -170,7 +178,7 @@ class stream_base {
 
   // A consumer's side only.
   std::shared_ptr<run_base> run_;
-  std::uint32_t ramp_ = 1;                   // what a plain next() asks for
+  std::uint32_t ramp_ = 1;  // what a plain next() asks for
   std::uint32_t fills_since_tick_ = 0;
   time_point asked_at_{};
 };

@@ -42,7 +42,7 @@ class root_frame {
     struct final_awaiter {
       bool await_ready() const noexcept { return false; }
       void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
-        h.promise().done->set();   // the frame belongs to the waiting thread from here on
+        h.promise().done->set();  // the frame belongs to the waiting thread from here on
       }
       void await_resume() const noexcept {}
     };
@@ -63,8 +63,7 @@ class root_frame {
   std::coroutine_handle<promise_type> handle_;
 };
 
-template <class Result, class T>
-root_frame keep_result(task<T>& work, std::optional<Result>& into) {
+template <class Result, class T> root_frame keep_result(task<T>& work, std::optional<Result>& into) {
   auto r = co_await work.as_result();
   into.emplace(std::move(r));
 }
@@ -72,16 +71,15 @@ root_frame keep_result(task<T>& work, std::optional<Result>& into) {
 }  // namespace detail
 
 /// As sync_wait, but the failure is in the result: result<T>, or status for task<void>.
-template <class T>
-auto sync_wait_result(environment& env, task<T> work) {
-  using result_type = std::conditional_t<std::is_void_v<T>, status, result<std::conditional_t<std::is_void_v<T>, int, T>>>;
+template <class T> auto sync_wait_result(environment& env, task<T> work) {
+  using result_type =
+      std::conditional_t<std::is_void_v<T>, status, result<std::conditional_t<std::is_void_v<T>, int, T>>>;
   std::optional<result_type> r;
   detail::keep_result<result_type, T>(work, r).run(env);
   return std::move(*r);
 }
 
-template <class T>
-T sync_wait(environment& env, task<T> work) {
+template <class T> T sync_wait(environment& env, task<T> work) {
   auto r = sync_wait_result(env, std::move(work));
   if constexpr (std::is_void_v<T>) {
     if (!r.ok()) throw_status(r);

@@ -29,25 +29,23 @@ struct task_promise_base : promise_base, pooled_frame {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   struct final_awaiter {
     bool await_ready() const noexcept { return false; }
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const noexcept { return leave(&h.promise()); }
+    template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const noexcept {
+      return leave(&h.promise());
+    }
     void await_resume() const noexcept {}
   };
   final_awaiter final_suspend() const noexcept { return {}; }
   void unhandled_exception() noexcept { failure = current_exception_status(); }
 };
 
-template <class T>
-struct task_promise final : task_promise_base {
+template <class T> struct task_promise final : task_promise_base {
   std::optional<T> value;
   task<T> get_return_object() noexcept;
-  template <class U = T>
-  void return_value(U&& v) { value.emplace(std::forward<U>(v)); }
+  template <class U = T> void return_value(U&& v) { value.emplace(std::forward<U>(v)); }
   result<T> take() { return failure.ok() ? result<T>(std::move(*value)) : result<T>(failure); }
 };
 
-template <>
-struct task_promise<void> final : task_promise_base {
+template <> struct task_promise<void> final : task_promise_base {
   task<void> get_return_object() noexcept;
   void return_void() const noexcept {}
   status take() const { return failure; }
@@ -55,8 +53,7 @@ struct task_promise<void> final : task_promise_base {
 
 }  // namespace detail
 
-template <class T = void>
-class [[nodiscard]] task {
+template <class T = void> class [[nodiscard]] task {
  public:
   using promise_type = detail::task_promise<T>;
   using value_type = T;
@@ -64,15 +61,19 @@ class [[nodiscard]] task {
 
   explicit task(handle h) noexcept : handle_(h) {}
   task(task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-  task& operator=(task&& other) noexcept { std::swap(handle_, other.handle_); return *this; }
-  ~task() { if (handle_) handle_.destroy(); }
+  task& operator=(task&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~task() {
+    if (handle_) handle_.destroy();
+  }
 
   class awaiter {
    public:
     explicit awaiter(handle h) noexcept : child_(h) {}
     bool await_ready() const noexcept { return false; }
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) noexcept {
+    template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) noexcept {
       child_.promise().waiter = &h.promise();
       child_.promise().env = h.promise().env;
       return child_;
@@ -87,13 +88,15 @@ class [[nodiscard]] task {
   class result_awaiter : public awaiter {
    public:
     using awaiter::awaiter;
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) noexcept {
+    template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) noexcept {
       parent_ = &h.promise();
       parent_->catching = true;
       return awaiter::await_suspend(h);
     }
-    auto await_resume() const { parent_->catching = false; return this->child_.promise().take(); }
+    auto await_resume() const {
+      parent_->catching = false;
+      return this->child_.promise().take();
+    }
 
    private:
     promise_base* parent_ = nullptr;
@@ -112,8 +115,7 @@ class [[nodiscard]] task {
 };
 
 namespace detail {
-template <class T>
-task<T> task_promise<T>::get_return_object() noexcept {
+template <class T> task<T> task_promise<T>::get_return_object() noexcept {
   auto h = std::coroutine_handle<task_promise>::from_promise(*this);
   self = h;
   return task<T>(h);

@@ -27,7 +27,7 @@ class junction {
  public:
   void start(promise_base& parent, std::size_t children) noexcept {
     parent_ = &parent;
-    left_.store(static_cast<std::uint32_t>(children), std::memory_order_relaxed);   // published by posting the children
+    left_.store(static_cast<std::uint32_t>(children), std::memory_order_relaxed);  // published by posting the children
   }
   // acq_rel: the last one must see the results of all the others.
   std::coroutine_handle<> arrive() noexcept {
@@ -74,7 +74,9 @@ class child_frame {
 
   explicit child_frame(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
   child_frame(child_frame&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-  ~child_frame() { if (handle_) handle_.destroy(); }
+  ~child_frame() {
+    if (handle_) handle_.destroy();
+  }
   void prepare(junction& join, environment* env) noexcept {
     handle_.promise().join = &join;
     handle_.promise().env = env;
@@ -85,22 +87,22 @@ class child_frame {
   std::coroutine_handle<promise_type> handle_;
 };
 
-template <class T>
-struct outcome {
+template <class T> struct outcome {
   std::optional<T> value;
   status why;
-  void keep(result<T>&& r) { if (r.ok()) value.emplace(std::move(*r)); else why = r.why(); }
+  void keep(result<T>&& r) {
+    if (r.ok()) value.emplace(std::move(*r));
+    else why = r.why();
+  }
   T take() { return std::move(*value); }
 };
-template <>
-struct outcome<void> {
+template <> struct outcome<void> {
   status why;
   void keep(status&& s) noexcept { why = std::move(s); }
   std::monostate take() const noexcept { return {}; }
 };
 
-template <class T>
-child_frame run_child(task<T> work, outcome<T>& into) {
+template <class T> child_frame run_child(task<T> work, outcome<T>& into) {
   auto r = co_await work.as_result();
   into.keep(std::move(r));
 }
@@ -110,16 +112,15 @@ std::coroutine_handle<> fork(std::span<child_frame> children, junction& join, pr
 
 }  // namespace detail
 
-template <class... Ts>
-class [[nodiscard]] when_all_awaiter final : detail::junction {
+template <class... Ts> class [[nodiscard]] when_all_awaiter final : detail::junction {
  public:
-  explicit when_all_awaiter(task<Ts>&&... work) : when_all_awaiter(std::index_sequence_for<Ts...>(), std::move(work)...) {}
+  explicit when_all_awaiter(task<Ts>&&... work)
+      : when_all_awaiter(std::index_sequence_for<Ts...>(), std::move(work)...) {}
   when_all_awaiter(const when_all_awaiter&) = delete;
   when_all_awaiter& operator=(const when_all_awaiter&) = delete;
 
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
     return detail::fork(children_, *this, h.promise());
   }
   auto await_resume() {
@@ -140,8 +141,7 @@ class [[nodiscard]] when_all_awaiter final : detail::junction {
   std::array<detail::child_frame, sizeof...(Ts)> children_;
 };
 
-template <class T>
-class [[nodiscard]] when_all_range_awaiter final : detail::junction {
+template <class T> class [[nodiscard]] when_all_range_awaiter final : detail::junction {
  public:
   explicit when_all_range_awaiter(std::vector<task<T>>&& work) : outcomes_(work.size()) {
     children_.reserve(work.size());
@@ -152,8 +152,7 @@ class [[nodiscard]] when_all_range_awaiter final : detail::junction {
   when_all_range_awaiter& operator=(const when_all_range_awaiter&) = delete;
 
   bool await_ready() const noexcept { return children_.empty(); }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
     return detail::fork(children_, *this, h.promise());
   }
   auto await_resume() {
@@ -176,9 +175,11 @@ class [[nodiscard]] when_all_range_awaiter final : detail::junction {
   std::vector<detail::child_frame> children_;
 };
 
-template <class... Ts>
-when_all_awaiter<Ts...> when_all(task<Ts>... work) { return when_all_awaiter<Ts...>(std::move(work)...); }
-template <class T>
-when_all_range_awaiter<T> when_all(std::vector<task<T>> work) { return when_all_range_awaiter<T>(std::move(work)); }
+template <class... Ts> when_all_awaiter<Ts...> when_all(task<Ts>... work) {
+  return when_all_awaiter<Ts...>(std::move(work)...);
+}
+template <class T> when_all_range_awaiter<T> when_all(std::vector<task<T>> work) {
+  return when_all_range_awaiter<T>(std::move(work));
+}
 
 }  // namespace sluice

@@ -46,8 +46,7 @@ class block {
     type_ = o.type_;
     size_ = o.size_;
   }
-  template <class T>
-  T* as() const noexcept { return std::launder(reinterpret_cast<T*>(data_)); }
+  template <class T> T* as() const noexcept { return std::launder(reinterpret_cast<T*>(data_)); }
 
   /// A view of the first k: the rest stays live in the owner, behind the view.
   block first(std::uint32_t k) const noexcept { return {owner_, type_, data_, k}; }
@@ -74,10 +73,20 @@ class slab {
  public:
   explicit slab(const element_type& type) noexcept : type_(&type) {}
   slab(slab&& o) noexcept
-      : type_(o.type_), data_(std::exchange(o.data_, nullptr)), capacity_(std::exchange(o.capacity_, 0)),
-        first_(std::exchange(o.first_, 0)), live_(std::exchange(o.live_, 0)) {}
-  slab& operator=(slab&& o) noexcept { slab moved(std::move(o)); swap(moved); return *this; }
-  ~slab() { clear(); release(); }
+      : type_(o.type_),
+        data_(std::exchange(o.data_, nullptr)),
+        capacity_(std::exchange(o.capacity_, 0)),
+        first_(std::exchange(o.first_, 0)),
+        live_(std::exchange(o.live_, 0)) {}
+  slab& operator=(slab&& o) noexcept {
+    slab moved(std::move(o));
+    swap(moved);
+    return *this;
+  }
+  ~slab() {
+    clear();
+    release();
+  }
   void swap(slab& o) noexcept;
 
   const element_type& type() const noexcept { return *type_; }
@@ -100,14 +109,20 @@ class slab {
   /// n elements were built where extend() said.
   void add_live(std::size_t n) noexcept { live_ += n; }
   /// Exactly these are live now; the caller has built or removed the others.
-  void set_live(std::size_t first, std::size_t n) noexcept { first_ = first; live_ = n; }
+  void set_live(std::size_t first, std::size_t n) noexcept {
+    first_ = first;
+    live_ = n;
+  }
   /// Destroys what is live; keeps the room.
   void clear() noexcept {
     if (live_ != 0 && !type_->trivially_destroyed) type_->destroy(*type_, begin(), live_);
     first_ = live_ = 0;
   }
   /// The first n live ones were moved out by the caller itself.
-  void forget_front(std::size_t n) noexcept { first_ += n; live_ -= n; }
+  void forget_front(std::size_t n) noexcept {
+    first_ += n;
+    live_ -= n;
+  }
   /// All live elements.
   block view() noexcept { return {this, type_, begin(), static_cast<std::uint32_t>(live_)}; }
 
@@ -120,7 +135,7 @@ class slab {
 
   const element_type* type_;
   char* data_ = nullptr;
-  std::size_t capacity_ = 0, first_ = 0, live_ = 0;   ///< in elements
+  std::size_t capacity_ = 0, first_ = 0, live_ = 0;  ///< in elements
 };
 
 inline void block::forget_front(std::uint32_t n) noexcept {

@@ -17,21 +17,20 @@
 namespace sluice {
 
 struct batch_options {
-  count size = {};               ///< rows
-  bool drop_remainder = false;   ///< a last batch of fewer rows is dropped
+  count size = {};              ///< rows
+  bool drop_remainder = false;  ///< a last batch of fewer rows is dropped
 };
-template <>
-const field_list& fields_of<batch_options>();
+template <> const field_list& fields_of<batch_options>();
 
 class batch_stage : public stage_base_tag {
  public:
   explicit batch_stage(batch_options o) : options_(o) {}
-  template <class T>
-  auto apply(const dataset<T>& in) const {
+  template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
       return dataset<batched<T>>(make_stage("batch", options::of(options_), in.plan()));
     } else {
-      static_assert(stackable<T>, "batch: rows of this element cannot be stacked (numbers, texts, arrays and structs of them can)");
+      static_assert(stackable<T>,
+                    "batch: rows of this element cannot be stacked (numbers, texts, arrays and structs of them can)");
       return dataset<refused>();
     }
   }

@@ -10,8 +10,7 @@ namespace sluice {
 
 /// A source over one path. Called with a path it is the dataset; without, or with options alone, a reader for
 /// interleave and flat_map, to which stages may be applied: `interleave(tfrecord | take(3))`.
-template <class T, class Options>
-class file_source {
+template <class T, class Options> class file_source {
  public:
   constexpr explicit file_source(std::string_view op) : op_(op) {}
   dataset<T> operator()(std::string_view path, Options o = {}) const {

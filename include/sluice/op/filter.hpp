@@ -20,11 +20,9 @@
 namespace sluice {
 namespace detail {
 
-template <class F, class T>
-concept filters = std::predicate<const F&, const T&>;
+template <class F, class T> concept filters = std::predicate<const F&, const T&>;
 
-template <class T, class F>
-struct filter_function final : predicate_function {
+template <class T, class F> struct filter_function final : predicate_function {
   F f;
   explicit filter_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<T>()); }
   outcome keep(const block& in) const override {
@@ -35,16 +33,14 @@ struct filter_function final : predicate_function {
       for (; i != n; ++i) {
         bool yes = std::invoke(call, std::as_const(p[i]));
         if constexpr (std::is_trivially_copyable_v<T>) {
-          p[k] = p[i];   // without a branch: predicates are hard to predict
+          p[k] = p[i];  // without a branch: predicates are hard to predict
           k += yes;
         } else if (yes) {
           if (k != i) replace(p[k], p[i]);
           ++k;
         }
       }
-    } catch (...) {
-      return {k, i, current_exception_status()};
-    }
+    } catch (...) { return {k, i, current_exception_status()}; }
     return {k, n, {}};
   }
 
@@ -61,14 +57,13 @@ struct filter_function final : predicate_function {
 
 }  // namespace detail
 
-template <class F>
-class filter_stage : public stage_base_tag {
+template <class F> class filter_stage : public stage_base_tag {
  public:
   explicit filter_stage(F f) : f_(std::move(f)) {}
-  template <class T>
-  auto apply(const dataset<T>& in) const {
+  template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::filters<F, T>) {
-      return dataset<T>(make_stage("filter", options::of(no_fields{}), in.plan(), detail::adopt(new detail::filter_function<T, F>(f_))));
+      return dataset<T>(make_stage("filter", options::of(no_fields{}), in.plan(),
+                                   detail::adopt(new detail::filter_function<T, F>(f_))));
     } else {
       static_assert(detail::filters<F, T>, "filter: the function must take const T& and return bool");
       return dataset<refused>();
@@ -79,7 +74,6 @@ class filter_stage : public stage_base_tag {
   F f_;
 };
 
-template <class F>
-filter_stage<F> filter(F f) { return filter_stage<F>(std::move(f)); }
+template <class F> filter_stage<F> filter(F f) { return filter_stage<F>(std::move(f)); }
 
 }  // namespace sluice

@@ -16,13 +16,12 @@ namespace sluice {
 
 struct fixed_length_options {
   count record_bytes = {};
-  byte_size header_bytes = {};     ///< passed over at the start
-  byte_size footer_bytes = {};     ///< passed over at the end
+  byte_size header_bytes = {};  ///< passed over at the start
+  byte_size footer_bytes = {};  ///< passed over at the end
   sluice::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;        ///< asked of the file at once
+  byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
-template <>
-const field_list& fields_of<fixed_length_options>();
+template <> const field_list& fields_of<fixed_length_options>();
 
 inline constexpr file_source<record, fixed_length_options> fixed_length{"fixed_length"};
 

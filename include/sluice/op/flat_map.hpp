@@ -22,49 +22,57 @@ namespace detail {
 template <class T> inline constexpr bool is_dataset = false;
 template <class T> inline constexpr bool is_dataset<dataset<T>> = true;
 template <class F, class T>
-concept opens_datasets = std::invocable<const F&, T&&> && is_dataset<std::remove_cvref_t<std::invoke_result_t<const F&, T&&>>>;
+concept opens_datasets =
+    std::invocable<const F&, T&&> && is_dataset<std::remove_cvref_t<std::invoke_result_t<const F&, T&&>>>;
 template <class F, class T>
 using opened = typename std::remove_cvref_t<std::invoke_result_t<const F&, T&&>>::value_type;
 
-template <class T, class F>
-struct opening_function final : plan_function {
+template <class T, class F> struct opening_function final : plan_function {
   F f;
-  explicit opening_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<opened<F, T>>()); }
-  node_ptr plan_for(void* element) const override { return std::invoke(f, std::move(*static_cast<T*>(element))).plan(); }
+  explicit opening_function(F function) : f(std::move(function)) {
+    describe(*this, f, &type_of<T>(), &type_of<opened<F, T>>());
+  }
+  node_ptr plan_for(void* element) const override {
+    return std::invoke(f, std::move(*static_cast<T*>(element))).plan();
+  }
 };
 
 template <class T>
-concept path_like = std::is_same_v<T, std::string> || requires(const T& t) { { t.view() } -> std::convertible_to<std::string_view>; };
+concept path_like = std::is_same_v<T, std::string> || requires(const T& t) {
+  { t.view() } -> std::convertible_to<std::string_view>;
+};
 
 /// flat_map and interleave: a function or a reader over each element.
 template <class T, class F>
 auto over_inner_plans(std::string_view op, options fields, const dataset<T>& in, const F& f) {
   if constexpr (requires { reader_of(f); }) {
-    static_assert(path_like<T>, "flat_map, interleave: a file reader takes paths (strings), and this dataset has other elements");
+    static_assert(path_like<T>,
+                  "flat_map, interleave: a file reader takes paths (strings), and this dataset has other elements");
     auto reader = reader_of(f);
-    return dataset<typename decltype(reader)::value_type>(make_stage(op, std::move(fields), in.plan(), {}, reader.plan()));
+    return dataset<typename decltype(reader)::value_type>(
+        make_stage(op, std::move(fields), in.plan(), {}, reader.plan()));
   } else if constexpr (opens_datasets<F, T>) {
     return dataset<opened<F, T>>(make_stage(op, std::move(fields), in.plan(), adopt(new opening_function<T, F>(f))));
   } else {
-    static_assert(opens_datasets<F, T>, "flat_map, interleave: the function must take the element and return a dataset");
+    static_assert(opens_datasets<F, T>,
+                  "flat_map, interleave: the function must take the element and return a dataset");
     return dataset<refused>();
   }
 }
 
 }  // namespace detail
 
-template <class F>
-class flat_map_stage : public stage_base_tag {
+template <class F> class flat_map_stage : public stage_base_tag {
  public:
   explicit flat_map_stage(F f) : f_(std::move(f)) {}
-  template <class T>
-  auto apply(const dataset<T>& in) const { return detail::over_inner_plans("flat_map", options::of(no_fields{}), in, f_); }
+  template <class T> auto apply(const dataset<T>& in) const {
+    return detail::over_inner_plans("flat_map", options::of(no_fields{}), in, f_);
+  }
 
  private:
   F f_;
 };
 
-template <class F>
-flat_map_stage<F> flat_map(F f) { return flat_map_stage<F>(std::move(f)); }
+template <class F> flat_map_stage<F> flat_map(F f) { return flat_map_stage<F>(std::move(f)); }
 
 }  // namespace sluice

@@ -27,8 +27,7 @@ struct elements_function : stage_function {
 };
 
 namespace detail {
-template <class T>
-struct stored_elements final : elements_function {
+template <class T> struct stored_elements final : elements_function {
   std::vector<T> elements;
   explicit stored_elements(std::vector<T> v) : elements(std::move(v)) { out = &type_of<T>(); }
   std::size_t size() const override { return elements.size(); }
@@ -38,15 +37,15 @@ struct stored_elements final : elements_function {
 };
 }  // namespace detail
 
-template <std::copyable T>
-dataset<T> from_elements(std::vector<T> elements) {
-  return dataset<T>(make_source("from_elements", options::of(no_fields{}), detail::adopt(new detail::stored_elements<T>(std::move(elements)))));
+template <std::copyable T> dataset<T> from_elements(std::vector<T> elements) {
+  return dataset<T>(make_source("from_elements", options::of(no_fields{}),
+                                detail::adopt(new detail::stored_elements<T>(std::move(elements)))));
 }
-template <std::copyable T>
-dataset<T> from_elements(std::initializer_list<T> elements) { return from_elements(std::vector<T>(elements)); }
+template <std::copyable T> dataset<T> from_elements(std::initializer_list<T> elements) {
+  return from_elements(std::vector<T>(elements));
+}
 
-template <std::ranges::input_range R>
-auto from_range(R&& range) {
+template <std::ranges::input_range R> auto from_range(R&& range) {
   std::vector<std::ranges::range_value_t<R>> elements;
   for (auto&& x : range) elements.push_back(std::forward<decltype(x)>(x));
   return from_elements(std::move(elements));

@@ -48,8 +48,8 @@ struct async_function : stage_function {
 
 struct predicate_function : stage_function {
   struct outcome {
-    std::uint32_t kept = 0;   ///< elements moved to the front of the view
-    std::uint32_t seen = 0;   ///< elements looked at; an error is element `seen`'s
+    std::uint32_t kept = 0;  ///< elements moved to the front of the view
+    std::uint32_t seen = 0;  ///< elements looked at; an error is element `seen`'s
     status why;
   };
   /// Moves the elements to keep to the front; the others stay constructed behind them.
@@ -58,12 +58,12 @@ struct predicate_function : stage_function {
 
 /// An element becomes a plan: flat_map, interleave.
 struct plan_function : stage_function {
-  virtual node_ptr plan_for(void* element) const = 0;   // may throw
+  virtual node_ptr plan_for(void* element) const = 0;  // may throw
 };
 
 /// A user's coroutine as a stage (in ≠ null) or as a source.
 struct stream_function : stage_function {
-  virtual erased_stream open(erased_stream in) const = 0;   // may throw
+  virtual erased_stream open(erased_stream in) const = 0;  // may throw
 };
 
 }  // namespace sluice

@@ -18,8 +18,7 @@
 namespace sluice {
 namespace detail {
 
-template <class F>
-struct generator_function final : stream_function {
+template <class F> struct generator_function final : stream_function {
   using T = typename std::invoke_result_t<const F&>::value_type;
   F f;
   explicit generator_function(F function) : f(std::move(function)) { describe(*this, f, nullptr, &type_of<T>()); }
@@ -28,10 +27,10 @@ struct generator_function final : stream_function {
 
 }  // namespace detail
 
-template <std::invocable F>
-auto generate(F f) {
+template <std::invocable F> auto generate(F f) {
   using function = detail::generator_function<F>;
-  return dataset<typename function::T>(make_source("generate", options::of(no_fields{}), detail::adopt(new function(std::move(f)))));
+  return dataset<typename function::T>(
+      make_source("generate", options::of(no_fields{}), detail::adopt(new function(std::move(f)))));
 }
 
 }  // namespace sluice

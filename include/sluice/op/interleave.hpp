@@ -20,27 +20,25 @@
 namespace sluice {
 
 struct interleave_options {
-  count cycle_length = 16;                       ///< datasets open at once: part of the order, so never tuned
-  count block_length = 1;                        ///< elements taken in one visit
-  knob parallelism = 1;                          ///< datasets read at once; 1: on the consumer's demand
+  count cycle_length = 16;  ///< datasets open at once: part of the order, so never tuned
+  count block_length = 1;   ///< elements taken in one visit
+  knob parallelism = 1;     ///< datasets read at once; 1: on the consumer's demand
   sluice::order order = order::deterministic;
 };
-template <>
-const field_list& fields_of<interleave_options>();
+template <> const field_list& fields_of<interleave_options>();
 
-template <class F>
-class interleave_stage : public stage_base_tag {
+template <class F> class interleave_stage : public stage_base_tag {
  public:
   interleave_stage(F f, interleave_options o) : f_(std::move(f)), options_(o) {}
-  template <class T>
-  auto apply(const dataset<T>& in) const { return detail::over_inner_plans("interleave", options::of(options_), in, f_); }
+  template <class T> auto apply(const dataset<T>& in) const {
+    return detail::over_inner_plans("interleave", options::of(options_), in, f_);
+  }
 
  private:
   F f_;
   interleave_options options_;
 };
 
-template <class F>
-interleave_stage<F> interleave(F f, interleave_options o = {}) { return {std::move(f), o}; }
+template <class F> interleave_stage<F> interleave(F f, interleave_options o = {}) { return {std::move(f), o}; }
 
 }  // namespace sluice

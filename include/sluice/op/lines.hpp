@@ -17,10 +17,9 @@ namespace sluice {
 
 struct lines_options {
   sluice::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;        ///< asked of the file at once
+  byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
-template <>
-const field_list& fields_of<lines_options>();
+template <> const field_list& fields_of<lines_options>();
 
 inline constexpr file_source<line, lines_options> lines{"lines"};
 

@@ -16,11 +16,10 @@
 namespace sluice {
 
 struct list_files_options {
-  bool shuffle = false;      ///< a uniformly random order of all of them
-  sluice::seed seed = {};    ///< -1: drawn once per run
+  bool shuffle = false;    ///< a uniformly random order of all of them
+  sluice::seed seed = {};  ///< -1: drawn once per run
 };
-template <>
-const field_list& fields_of<list_files_options>();
+template <> const field_list& fields_of<list_files_options>();
 
 dataset<std::string> list_files(std::string_view patterns, list_files_options o = {});
 

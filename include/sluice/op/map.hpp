@@ -27,17 +27,25 @@
 namespace sluice {
 
 struct map_options {
-  knob parallelism = 1;                              ///< blocks computed, or calls awaited, at once; more than 1 works ahead
-  sluice::order order = order::deterministic;        ///< sloppy: results are delivered as they come
+  knob parallelism = 1;                        ///< blocks computed, or calls awaited, at once; more than 1 works ahead
+  sluice::order order = order::deterministic;  ///< sloppy: results are delivered as they come
 };
-template <>
-const field_list& fields_of<map_options>();
+template <> const field_list& fields_of<map_options>();
 
 namespace detail {
 
-template <class T> struct returned { using type = T; static constexpr bool is_task = false, is_result = false; };
-template <class T> struct returned<task<T>> { using type = T; static constexpr bool is_task = true, is_result = false; };
-template <class T> struct returned<result<T>> { using type = T; static constexpr bool is_task = false, is_result = true; };
+template <class T> struct returned {
+  using type = T;
+  static constexpr bool is_task = false, is_result = false;
+};
+template <class T> struct returned<task<T>> {
+  using type = T;
+  static constexpr bool is_task = true, is_result = false;
+};
+template <class T> struct returned<result<T>> {
+  using type = T;
+  static constexpr bool is_task = false, is_result = true;
+};
 template <class F, class T> using call_result = std::remove_cvref_t<std::invoke_result_t<const F&, T&&>>;
 template <class F, class T> using mapped = typename returned<call_result<F, T>>::type;
 
@@ -45,8 +53,7 @@ template <class F, class T>
 concept maps = std::invocable<const F&, T&&> && !std::is_void_v<std::invoke_result_t<const F&, T&&>>;
 
 /// The loop over a block; one instantiation per user function.
-template <class T, class F>
-struct map_function final : block_function {
+template <class T, class F> struct map_function final : block_function {
   using U = mapped<F, T>;
   F f;
   explicit map_function(F function) : f(std::move(function)) {
@@ -64,9 +71,8 @@ struct map_function final : block_function {
   }
 
  private:
-  template <class Place>
-  applied each(std::uint32_t n, T* p, Place place) const {
-    const local_function<F> call = f;   // NOLINT(performance-unnecessary-copy-initialization)
+  template <class Place> applied each(std::uint32_t n, T* p, Place place) const {
+    const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
     std::uint32_t i = 0;
     try {
       for (; i != n; ++i) {
@@ -78,15 +84,12 @@ struct map_function final : block_function {
           ::new (static_cast<void*>(place(i))) U(std::invoke(call, std::move(p[i])));
         }
       }
-    } catch (...) {
-      return {i, current_exception_status()};
-    }
+    } catch (...) { return {i, current_exception_status()}; }
     return {n, {}};
   }
 };
 
-template <class T, class F>
-struct awaited_function final : async_function {
+template <class T, class F> struct awaited_function final : async_function {
   using U = mapped<F, T>;
   F f;
   explicit awaited_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<U>()); }
@@ -101,21 +104,22 @@ struct awaited_function final : async_function {
 };
 
 template <class T, class F>
-using any_map_function = std::conditional_t<returned<call_result<F, T>>::is_task, awaited_function<T, F>, map_function<T, F>>;
+using any_map_function =
+    std::conditional_t<returned<call_result<F, T>>::is_task, awaited_function<T, F>, map_function<T, F>>;
 
 }  // namespace detail
 
-template <class F>
-class map_stage : public stage_base_tag {
+template <class F> class map_stage : public stage_base_tag {
  public:
   map_stage(F f, map_options o) : f_(std::move(f)), options_(o) {}
-  template <class T>
-  auto apply(const dataset<T>& in) const {
+  template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::maps<F, T>) {
       using function = detail::any_map_function<T, F>;
-      return dataset<typename function::U>(make_stage("map", options::of(options_), in.plan(), detail::adopt(new function(f_))));
+      return dataset<typename function::U>(
+          make_stage("map", options::of(options_), in.plan(), detail::adopt(new function(f_))));
     } else {
-      static_assert(detail::maps<F, T>, "map: the function must take the element (T, const T& or T&&) and return a value");
+      static_assert(detail::maps<F, T>,
+                    "map: the function must take the element (T, const T& or T&&) and return a value");
       return dataset<refused>();
     }
   }
@@ -125,7 +129,6 @@ class map_stage : public stage_base_tag {
   map_options options_;
 };
 
-template <class F>
-map_stage<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
+template <class F> map_stage<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
 
 }  // namespace sluice

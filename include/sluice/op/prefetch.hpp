@@ -16,10 +16,9 @@
 namespace sluice {
 
 struct prefetch_options {
-  knob elements = autotune;   ///< made ahead at most
+  knob elements = autotune;  ///< made ahead at most
 };
-template <>
-const field_list& fields_of<prefetch_options>();
+template <> const field_list& fields_of<prefetch_options>();
 
 preserving prefetch(knob elements = autotune);
 

@@ -14,8 +14,7 @@
 
 namespace sluice {
 
-template <class F>
-void register_forms(const named_function<F>& f) {
+template <class F> void register_forms(const named_function<F>& f) {
   using named = named_function<F>;
   using T = typename named::argument;
   if constexpr (named::signature::arguments == 0) {
@@ -23,9 +22,11 @@ void register_forms(const named_function<F>& f) {
   } else if constexpr (detail::is_stream<T>) {
     add_function(detail::adopt(new detail::transform_function<typename T::value_type, named>(f)));
   } else {
-    if constexpr (detail::opens_datasets<named, T>) add_function(detail::adopt(new detail::opening_function<T, named>(f)));
+    if constexpr (detail::opens_datasets<named, T>)
+      add_function(detail::adopt(new detail::opening_function<T, named>(f)));
     else add_function(detail::adopt(new detail::any_map_function<T, named>(f)));
-    if constexpr (std::is_same_v<typename named::result, bool>) add_function(detail::adopt(new detail::filter_function<T, named>(f)));
+    if constexpr (std::is_same_v<typename named::result, bool>)
+      add_function(detail::adopt(new detail::filter_function<T, named>(f)));
   }
 }
 

@@ -14,10 +14,9 @@
 namespace sluice {
 
 struct repeat_options {
-  std::int64_t times = -1;   ///< epochs; -1: for ever
+  std::int64_t times = -1;  ///< epochs; -1: for ever
 };
-template <>
-const field_list& fields_of<repeat_options>();
+template <> const field_list& fields_of<repeat_options>();
 
 preserving repeat(std::int64_t times = -1);
 

@@ -18,12 +18,11 @@
 namespace sluice {
 
 struct shuffle_options {
-  count buffer_size = {};                 ///< elements held
-  sluice::seed seed = {};                 ///< -1: drawn once per run
-  bool reshuffle_each_iteration = true;   ///< another order in each epoch of a repeat
+  count buffer_size = {};                ///< elements held
+  sluice::seed seed = {};                ///< -1: drawn once per run
+  bool reshuffle_each_iteration = true;  ///< another order in each epoch of a repeat
 };
-template <>
-const field_list& fields_of<shuffle_options>();
+template <> const field_list& fields_of<shuffle_options>();
 
 preserving shuffle(count buffer_size, shuffle_options o = {});
 

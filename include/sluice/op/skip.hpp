@@ -15,10 +15,9 @@
 namespace sluice {
 
 struct skip_options {
-  integer elements = {};     ///< how many; -1: all
+  integer elements = {};  ///< how many; -1: all
 };
-template <>
-const field_list& fields_of<skip_options>();
+template <> const field_list& fields_of<skip_options>();
 
 preserving skip(integer elements);
 

@@ -13,10 +13,9 @@
 namespace sluice {
 
 struct take_options {
-  integer elements = {};     ///< how many; -1: all
+  integer elements = {};  ///< how many; -1: all
 };
-template <>
-const field_list& fields_of<take_options>();
+template <> const field_list& fields_of<take_options>();
 
 preserving take(integer elements);
 

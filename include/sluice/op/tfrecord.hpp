@@ -22,10 +22,9 @@ namespace sluice {
 
 struct tfrecord_options {
   sluice::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;        ///< asked of the file at once
+  byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
-template <>
-const field_list& fields_of<tfrecord_options>();
+template <> const field_list& fields_of<tfrecord_options>();
 
 inline constexpr file_source<record, tfrecord_options> tfrecord{"tfrecord"};
 

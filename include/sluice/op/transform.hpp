@@ -27,8 +27,7 @@ template <class T> inline constexpr bool is_stream<stream<T>> = true;
 template <class F, class T>
 concept transforms = std::invocable<const F&, stream<T>> && is_stream<std::invoke_result_t<const F&, stream<T>>>;
 
-template <class T, class F>
-struct transform_function final : stream_function {
+template <class T, class F> struct transform_function final : stream_function {
   using U = typename std::invoke_result_t<const F&, stream<T>>::value_type;
   F f;
   explicit transform_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<U>()); }
@@ -40,15 +39,14 @@ struct transform_function final : stream_function {
 
 }  // namespace detail
 
-template <class F>
-class transform_stage : public stage_base_tag {
+template <class F> class transform_stage : public stage_base_tag {
  public:
   explicit transform_stage(F f) : f_(std::move(f)) {}
-  template <class T>
-  auto apply(const dataset<T>& in) const {
+  template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::transforms<F, T>) {
       using function = detail::transform_function<T, F>;
-      return dataset<typename function::U>(make_stage("transform", options::of(no_fields{}), in.plan(), detail::adopt(new function(f_))));
+      return dataset<typename function::U>(
+          make_stage("transform", options::of(no_fields{}), in.plan(), detail::adopt(new function(f_))));
     } else {
       static_assert(detail::transforms<F, T>, "transform: the coroutine must take stream<T> and return stream<U>");
       return dataset<refused>();
@@ -59,7 +57,6 @@ class transform_stage : public stage_base_tag {
   F f_;
 };
 
-template <class F>
-transform_stage<F> transform(F f) { return transform_stage<F>(std::move(f)); }
+template <class F> transform_stage<F> transform(F f) { return transform_stage<F>(std::move(f)); }
 
 }  // namespace sluice

@@ -13,15 +13,15 @@
 namespace sluice {
 namespace detail {
 template <class T> struct row_of {};
-template <class T> struct row_of<batched<T>> { using type = T; };
-template <class T>
-concept has_rows = requires { typename row_of<T>::type; };
+template <class T> struct row_of<batched<T>> {
+  using type = T;
+};
+template <class T> concept has_rows = requires { typename row_of<T>::type; };
 }  // namespace detail
 
 class unbatch_stage : public stage_base_tag {
  public:
-  template <class T>
-  auto apply(const dataset<T>& in) const {
+  template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::has_rows<T>) {
       return dataset<typename detail::row_of<T>::type>(make_stage("unbatch", options::of(no_fields{}), in.plan()));
     } else {

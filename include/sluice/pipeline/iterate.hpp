@@ -24,16 +24,16 @@
 namespace sluice {
 
 struct iterate_options {
-  checkpoint from = {};                                  ///< empty: from the start
+  checkpoint from = {};  ///< empty: from the start
   error_policy on_error = error_policy::stop;
-  std::uint64_t errors_max = ~std::uint64_t{0};          ///< under skip: one more ends the stream after all
-  std::optional<std::uint64_t> seed = {};                ///< for stages without one; drawn when not given
+  std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more ends the stream after all
+  std::optional<std::uint64_t> seed = {};        ///< for stages without one; drawn when not given
 };
 
 /// How a run went.
 struct run_report {
-  std::uint64_t seed = 0;           ///< what stages without a seed of their own drew with
-  std::uint64_t errors = 0;         ///< bad elements passed over
+  std::uint64_t seed = 0;    ///< what stages without a seed of their own drew with
+  std::uint64_t errors = 0;  ///< bad elements passed over
   std::vector<status> first_errors;
 };
 
@@ -46,9 +46,9 @@ run_report report_of(const stream_base& s);
 /// Stops the run and destroys its tree; completes when none of its tasks is alive.
 task<void> cleanup(stream_base&& s);
 
-template <class T>
-stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, node_)); }
-template <class T>
-stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const { return stream<T>(open_run(rt, node_, o)); }
+template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, node_)); }
+template <class T> stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const {
+  return stream<T>(open_run(rt, node_, o));
+}
 
 }  // namespace sluice

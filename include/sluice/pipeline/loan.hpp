@@ -43,7 +43,9 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
 
   void request_stop() noexcept override;
   std::string seal(std::string position) const override { return run_->seal(std::move(position)); }
-  void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override { run_->when_drained(done, argument); }
+  void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
+    run_->when_drained(done, argument);
+  }
   void owner_moved(stream_base* to) noexcept override;
 
   loan(stream_base& s, std::shared_ptr<run_base> run);
@@ -55,8 +57,7 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
     struct fill_awaiter {
       borrowed& s;
       bool await_ready() const noexcept { return s.cur_ != s.end_; }
-      template <class P>
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
+      template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
         s.request_want_ = 0;
         return s.ask(h.promise());
       }
@@ -73,10 +74,10 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
 
   const std::shared_ptr<run_base> run_;
   std::atomic<bool> returned_{false};
-  stream_base* owner_;                  ///< the consumer's thread only; null: gone
+  stream_base* owner_;  ///< the consumer's thread only; null: gone
   std::mutex mutex_;
-  borrowed tree_;                       ///< the pull's until at_rest_
-  bool at_rest_ = false;                ///< guarded by mutex_, as are the two below
+  borrowed tree_;         ///< the pull's until at_rest_
+  bool at_rest_ = false;  ///< guarded by mutex_, as are the two below
   bool owner_gone_ = false;
   std::unique_ptr<waiter> waiter_;
 };

@@ -34,8 +34,7 @@ class blocking_service {
   ~blocking_service() = default;
 };
 
-template <class F>
-class [[nodiscard]] blocking final : blocking_call {
+template <class F> class [[nodiscard]] blocking final : blocking_call {
   using returned = std::invoke_result_t<F&>;
   using kept = std::conditional_t<std::is_void_v<returned>, std::monostate, returned>;
 
@@ -45,8 +44,7 @@ class [[nodiscard]] blocking final : blocking_call {
   blocking& operator=(const blocking&) = delete;
 
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> h) {
+  template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) {
     promise_ = &h.promise();
     handle_ = h;
     env = promise_->env;
@@ -64,13 +62,11 @@ class [[nodiscard]] blocking final : blocking_call {
     try {
       if constexpr (std::is_void_v<returned>) me.function_();
       else me.value_.emplace(me.function_());
-    } catch (...) {
-      why = current_exception_status();
-    }
+    } catch (...) { why = current_exception_status(); }
     executor* exec = me.env->exec;
     std::coroutine_handle<> next = me.handle_;
     if (!why.ok()) next = unwind(me.promise_, std::move(why));
-    exec->post(next);   // a statement of its own: by now nothing here refers to the status or the frame
+    exec->post(next);  // a statement of its own: by now nothing here refers to the status or the frame
   }
 
   blocking_service& service_;

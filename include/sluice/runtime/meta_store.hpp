@@ -26,7 +26,7 @@ struct meta_entry {
   meta_entry(std::string k, std::string v, std::uint64_t n) : key(std::move(k)), value(std::move(v)), version(n) {}
   std::string key;
   std::string value;
-  std::uint64_t version = 0;   ///< the revision of the store that last wrote it; never 0
+  std::uint64_t version = 0;  ///< the revision of the store that last wrote it; never 0
 };
 
 /// The commit happens only if the key has this version; 0: only if it does not exist.
@@ -41,7 +41,7 @@ struct meta_write {
   static meta_write remove(std::string key) { return {std::move(key), std::nullopt}; }
   meta_write(std::string k, std::optional<std::string> v) : key(std::move(k)), value(std::move(v)) {}
   std::string key;
-  std::optional<std::string> value;   ///< none: the key is removed
+  std::optional<std::string> value;  ///< none: the key is removed
 };
 
 class meta_store {

@@ -32,7 +32,7 @@ class reaper {
   std::atomic<std::size_t> live_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::weak_ptr<run_context>> runs_;   ///< guarded by mutex_; the dead are swept when it has doubled
+  std::vector<std::weak_ptr<run_context>> runs_;  ///< guarded by mutex_; the dead are swept when it has doubled
   std::size_t sweep_at_ = 16;
 };
 

@@ -14,8 +14,8 @@
 #include <mutex>
 #include <vector>
 
-#include "sluice/coro/environment.hpp"
 #include "sluice/base/status.hpp"
+#include "sluice/coro/environment.hpp"
 
 namespace sluice {
 
@@ -28,7 +28,7 @@ enum class error_policy : std::uint8_t { stop, skip };
 
 struct run_options {
   error_policy on_error = error_policy::stop;
-  std::uint64_t errors_max = ~std::uint64_t{0};   ///< under skip: one more than this ends the stream after all
+  std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more than this ends the stream after all
   std::uint64_t seed = 0;
 };
 
@@ -71,8 +71,8 @@ struct run_context : environment, std::enable_shared_from_this<run_context> {
   std::atomic<std::uint64_t> errors_{0};
   std::atomic<std::size_t> live_{0};
   mutable std::mutex mutex_;
-  std::vector<status> first_errors_;     ///< guarded by mutex_
-  std::vector<idle_call> idle_calls_;    ///< guarded by mutex_
+  std::vector<status> first_errors_;   ///< guarded by mutex_
+  std::vector<idle_call> idle_calls_;  ///< guarded by mutex_
 };
 
 }  // namespace sluice

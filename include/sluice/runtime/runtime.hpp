@@ -26,11 +26,12 @@ namespace sluice {
 class simulation;
 
 struct runtime_options {
-  unsigned workers = 0;                  ///< 0: as many as the process may use cores
-  std::size_t memory_budget_bytes = 0;   ///< 0: half of what is available to this process (cgroup included), at most 8 GiB
-  std::string io = {};                   ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
+  unsigned workers = 0;  ///< 0: as many as the process may use cores
+  std::size_t memory_budget_bytes =
+      0;                ///< 0: half of what is available to this process (cgroup included), at most 8 GiB
+  std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
   unsigned blocking_threads_max = 64;
-  std::uint64_t seed = 0;                ///< of runs that name none
+  std::uint64_t seed = 0;  ///< of runs that name none
 };
 
 /// The file back end, as the runtime sees it: something to hold and to name. io/ derives the real and the simulated.
@@ -78,17 +79,16 @@ class runtime {
   simulation* world_ = nullptr;
   memory_ledger ledger_;
   sluice::reaper reaper_;
-  std::unique_ptr<threads> threads_;   ///< null over a simulation
+  std::unique_ptr<threads> threads_;  ///< null over a simulation
   executor* exec_ = nullptr;
   clock* time_ = nullptr;
   blocking_service* blocking_ = nullptr;
   environment root_;
   std::mutex io_mutex_;
-  std::unique_ptr<io_service> io_;     ///< guarded by io_mutex_
+  std::unique_ptr<io_service> io_;  ///< guarded by io_mutex_
 };
 
 /// Runs a task on the runtime's workers and blocks until it is done (coro/sync_wait.hpp).
-template <class T>
-T sync_wait(runtime& rt, task<T> work) { return sync_wait(rt.root(), std::move(work)); }
+template <class T> T sync_wait(runtime& rt, task<T> work) { return sync_wait(rt.root(), std::move(work)); }
 
 }  // namespace sluice

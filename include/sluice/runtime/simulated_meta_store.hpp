@@ -14,8 +14,8 @@
 namespace sluice {
 
 struct simulated_meta_store_options {
-  duration delay_max = std::chrono::milliseconds(5);   ///< there, and the same again back
-  double fail_chance = 0;                              ///< of each call, before or after it took effect
+  duration delay_max = std::chrono::milliseconds(5);  ///< there, and the same again back
+  double fail_chance = 0;                             ///< of each call, before or after it took effect
 };
 
 class simulated_meta_store final : public meta_store {

@@ -20,9 +20,9 @@ namespace sluice {
 struct simulated_network_options {
   duration delay_min = std::chrono::microseconds(50);
   duration delay_max = std::chrono::milliseconds(5);
-  double refuse_chance = 0;          ///< a connect fails though somebody listens
-  double break_chance = 0;           ///< a write finds the connection lost, with what was on its way
-  std::size_t window_bytes = 64 << 10;   ///< on their way in one direction, before the writer has to wait
+  double refuse_chance = 0;             ///< a connect fails though somebody listens
+  double break_chance = 0;              ///< a write finds the connection lost, with what was on its way
+  std::size_t window_bytes = 64 << 10;  ///< on their way in one direction, before the writer has to wait
 };
 
 class simulated_network final : public network {

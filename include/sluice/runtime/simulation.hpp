@@ -79,7 +79,6 @@ class simulation final : public executor, public clock, public blocking_service 
 };
 
 /// Runs a task to its end in the simulated world.
-template <class T>
-T sync_wait(simulation& world, task<T> work) { return sync_wait(world.env(), std::move(work)); }
+template <class T> T sync_wait(simulation& world, task<T> work) { return sync_wait(world.env(), std::move(work)); }
 
 }  // namespace sluice
