@@ -24,7 +24,6 @@ ROOMS = re.compile(r"(?:^|[/_])(?:utils?|helpers?|manager|impl|common|misc)(?:[/
 LONG = 500   # a file past this wants a reason here …
 ENDLESS = 800  # … and past this there is none
 REASONS = {
-    "tests/pipeline/bad_input_test.cpp": "every kind of bad input and its message, in one place to compare them",
 }
 
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/take.hpp, sluice/op/skip.hpp
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -24,31 +23,6 @@ int64s without_first(const int64s& in, std::size_t n) {
 }
 
 }  // namespace
-
-TEST_CASE("take conforms") {
-  for (int64 n : {0, 1, 5, 100})
-    conforms({.stage = [n](const auto& in) { return in | take(n); },
-              .expected = [n](const int64s& in) { return first_of(in, static_cast<std::size_t>(n)); }});
-}
-
-TEST_CASE("take(-1) takes all, and an error below is not hidden") {
-  conforms({.stage = [](const auto& in) { return in | take(-1); },
-            .expected = [](const int64s& in) { return in; },
-            .before_error = [](const int64s& in) { return in; }});
-  conforms({.stage = [](const auto& in) { return in | take(1000); },
-            .expected = [](const int64s& in) { return first_of(in, 1000); },
-            .before_error = [](const int64s& in) { return in; }});
-}
-
-TEST_CASE("take ends without looking whether there are more") {
-  auto broken = range(10) | map([](int64 x) {
-                  if (x == 3) throw_status(data_loss_error("a fourth was asked for"));
-                  return x;
-                });
-  consumed got = consume(broken | take(3), {});
-  CHECK(got.complaint() == "");
-  CHECK(got.elements == int64s{0, 1, 2});
-}
 
 TEST_CASE("skip conforms") {
   for (int64 n : {0, 1, 5, 100})
@@ -76,7 +50,7 @@ TEST_CASE("take and skip undo each other in either order") {
             .expected = [](const int64s& in) { return without_first(first_of(without_first(in, 4), 6), 2); }});
 }
 
-TEST_CASE("take and skip print as text, and are read again") {
+TEST_CASE("skip prints as text, and is read again") {
   round_trips(*(range(5) | take(3) | skip(-1)).plan(), "range(5) | take(3) | skip(-1)");
 }
 

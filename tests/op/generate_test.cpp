@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/from_elements.hpp, sluice/op/generate.hpp
 #include <cstdint>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,44 +31,7 @@ stream<int64> failing(int64 n) {
   throw std::runtime_error("the well is dry");
 }
 
-int64s squares_of(const int64s& in) {
-  int64s out;
-  for (int64 x : in) out.push_back(x * x);
-  return out;
-}
-
 }  // namespace
-
-TEST_CASE("from_elements gives its elements, from any of them on") {
-  // The stage is a source of its own: how many its input would have is all that it takes from it.
-  auto as_elements = [](const dataset<int64>& in) {
-    int64s all = consume(in, {}).elements;
-    for (int64& x : all) x = x * x;
-    return from_elements(all);
-  };
-  for (int64 n : {0, 1, 23, 200}) {
-    auto ds = as_elements(range(n));
-    consumption how;
-    how.save = true;
-    consumed full = consume(ds, how);
-    CHECK(full.elements == squares_of(consume(range(n), {}).elements));
-    REQUIRE(full.places.size() == full.elements.size() + 2);
-    for (std::size_t i = 0; i <= full.elements.size(); i += 5) {
-      consumption from_here;
-      from_here.from = full.places[i];
-      CHECK(consume(ds, from_here).elements ==
-            int64s(full.elements.begin() + static_cast<std::ptrdiff_t>(i), full.elements.end()));
-    }
-  }
-}
-
-TEST_CASE("from_range copies a range once, when the dataset is made") {
-  int64s source = {3, 1, 2};
-  auto ds = from_range(source | std::views::transform([](int64 x) { return x * 10; }));
-  source[0] = 99;
-  CHECK(consume(ds, {}).elements == int64s{30, 10, 20});
-  CHECK(consume(ds, {}).elements == int64s{30, 10, 20});
-}
 
 TEST_CASE("generated elements go on from every one of them, by replay and by commit") {
   constexpr int64 kElements = 50;
