@@ -10,7 +10,9 @@
 namespace sluice {
 namespace {
 
-std::string in_mebibytes(std::size_t bytes) { return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20)); }
+std::string in_mebibytes(std::size_t bytes) {
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
 
 }  // namespace
 
@@ -27,7 +29,8 @@ std::string ledger_report::to_string() const {
     absl::StrAppend(&parts, " ", in_mebibytes(by_purpose[i]));
   }
   if (!parts.empty()) parts += ")";
-  return absl::StrCat(in_mebibytes(used_bytes), " of ", in_mebibytes(budget_bytes), parts, ", peak ", in_mebibytes(peak_bytes));
+  return absl::StrCat(in_mebibytes(used_bytes), " of ", in_mebibytes(budget_bytes), parts, ", peak ",
+                      in_mebibytes(peak_bytes));
 }
 
 /// The state behind the ledger and its accounts. One mutex: it is taken once per block, 50–200 µs apart.
@@ -66,14 +69,10 @@ class memory_ledger::books {
   }
 
   void give_back(std::size_t bytes, purpose p) noexcept {
-    detail::wake_list woken;
-    {
-      std::lock_guard lock(mutex);
-      totals_.by_purpose[static_cast<std::size_t>(p)] -= bytes;
-      totals_.used_bytes -= bytes;
-      serve(woken);
-    }
-    woken.wake_all();
+    detail::waking_lock lock(mutex);
+    totals_.by_purpose[static_cast<std::size_t>(p)] -= bytes;
+    totals_.used_bytes -= bytes;
+    serve(lock.woken);
   }
   ledger_report report() {
     std::lock_guard lock(mutex);
@@ -82,11 +81,16 @@ class memory_ledger::books {
 
   // Whoever retains already holds one; the last one must see all earlier uses before it deletes.
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
-  void unretain() noexcept { if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this; }
+  void unretain() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
 
   class account final : public byte_account {
    public:
-    void bind(books* home, purpose p) noexcept { home_ = home; purpose_ = p; }
+    void bind(books* home, purpose p) noexcept {
+      home_ = home;
+      purpose_ = p;
+    }
     void release(std::size_t bytes) noexcept override { home_->give_back(bytes, purpose_); }
     void retain() noexcept override { home_->retain(); }
     void unretain() noexcept override { home_->unretain(); }
@@ -122,12 +126,6 @@ void memory_ledger::charge_anyway(std::size_t bytes, purpose p) {
   books_->add(bytes, p);
 }
 
-// One byte, taken and given back: it waits in the same queue as everybody, so it is as fair.
-task<> memory_ledger::room() {
-  co_await charge(1, purpose::other);
-  release(1, purpose::other);
-}
-
 bool memory_ledger::within_budget() const noexcept {
   std::lock_guard lock(books_->mutex);
   return books_->totals_.used_bytes < books_->totals_.budget_bytes;
@@ -137,13 +135,9 @@ void memory_ledger::release(std::size_t bytes, purpose p) noexcept { books_->giv
 byte_account& memory_ledger::account(purpose p) noexcept { return books_->at(p); }
 
 void memory_ledger::set_budget(std::size_t budget_bytes) {
-  detail::wake_list woken;
-  {
-    std::lock_guard lock(books_->mutex);
-    books_->totals_.budget_bytes = budget_bytes;
-    books_->serve(woken);
-  }
-  woken.wake_all();
+  detail::waking_lock lock(books_->mutex);
+  books_->totals_.budget_bytes = budget_bytes;
+  books_->serve(lock.woken);
 }
 
 ledger_report memory_ledger::report() const { return books_->report(); }

@@ -40,8 +40,7 @@ struct channel_counts {
 namespace detail {
 
 /// A growing ring buffer; never shrinks.
-template <class T>
-class ring {
+template <class T> class ring {
  public:
   ring() = default;
   ring(const ring&) = delete;
@@ -53,8 +52,7 @@ class ring {
 
   std::size_t size() const noexcept { return count_; }
   T& front() noexcept { return data_[head_]; }
-  template <class... Args>
-  void emplace_back(Args&&... args) {
+  template <class... Args> void emplace_back(Args&&... args) {
     if (count_ == capacity_) grow();
     ::new (static_cast<void*>(data_ + ((head_ + count_) & (capacity_ - 1)))) T(std::forward<Args>(args)...);
     ++count_;
@@ -67,7 +65,7 @@ class ring {
 
  private:
   void grow() {
-    std::size_t larger = capacity_ ? capacity_ * 2 : 4;   // a power of two: indices are masked
+    std::size_t larger = capacity_ ? capacity_ * 2 : 4;  // a power of two: indices are masked
     T* to = std::allocator<T>().allocate(larger);
     for (std::size_t i = 0; i < count_; ++i) {
       T& from = data_[(head_ + i) & (capacity_ - 1)];
@@ -88,8 +86,7 @@ class ring {
 
 }  // namespace detail
 
-template <class T>
-class channel {
+template <class T> class channel {
  public:
   explicit channel(channel_limits limits) noexcept : limits_(limits) {}
   channel(const channel&) = delete;
@@ -100,11 +97,15 @@ class channel {
   class receive_n_awaiter;
 
   /// `co_await` → bool: true when the channel took it, false when it is closed.
-  [[nodiscard]] send_awaiter send(T value, std::size_t bytes = 0) { return send_awaiter(*this, std::move(value), bytes); }
+  [[nodiscard]] send_awaiter send(T value, std::size_t bytes = 0) {
+    return send_awaiter(*this, std::move(value), bytes);
+  }
   /// `co_await` → std::optional<T>.
   [[nodiscard]] receive_awaiter receive() { return receive_awaiter(*this); }
   /// `co_await` → std::size_t: appends 1..max elements to `to`, as many as are there; 0 is the end.
-  [[nodiscard]] receive_n_awaiter receive_n(std::vector<T>& to, std::size_t max) { return receive_n_awaiter(*this, to, max); }
+  [[nodiscard]] receive_n_awaiter receive_n(std::vector<T>& to, std::size_t max) {
+    return receive_n_awaiter(*this, to, max);
+  }
 
   /// False: full or closed, and `value` is untouched.
   bool try_send(T&& value, std::size_t bytes = 0);
@@ -119,11 +120,26 @@ class channel {
   /// Takes effect at once: more room wakes senders, less keeps what is inside and admits no more.
   void set_limits(channel_limits limits);
 
-  std::size_t size() const { std::lock_guard lock(mutex_); return ring_.size(); }
-  std::size_t size_bytes() const { std::lock_guard lock(mutex_); return bytes_; }
-  channel_limits limits() const { std::lock_guard lock(mutex_); return limits_; }
-  channel_counts counts() const { std::lock_guard lock(mutex_); return counts_; }
-  bool closed() const { std::lock_guard lock(mutex_); return closed_; }
+  std::size_t size() const {
+    std::lock_guard lock(mutex_);
+    return ring_.size();
+  }
+  std::size_t size_bytes() const {
+    std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+  channel_limits limits() const {
+    std::lock_guard lock(mutex_);
+    return limits_;
+  }
+  channel_counts counts() const {
+    std::lock_guard lock(mutex_);
+    return counts_;
+  }
+  bool closed() const {
+    std::lock_guard lock(mutex_);
+    return closed_;
+  }
 
  private:
   class receiver;
@@ -144,6 +160,12 @@ class channel {
   detail::attempt try_put(T&& value, std::size_t bytes, detail::wake_list& woken);
   detail::attempt try_take(receiver& r, detail::wake_list& woken);
   void admit_senders(detail::wake_list& woken);
+  template <class F> void take_front(F take) {
+    take(std::move(ring_.front().value));
+    bytes_ -= ring_.front().bytes;
+    ring_.pop_front();
+    ++counts_.received;
+  }
 
   mutable std::mutex mutex_;
   channel_limits limits_;
@@ -152,27 +174,22 @@ class channel {
   bool closed_ = false;
   status why_;
   channel_counts counts_;
-  detail::waiter_list senders_;     ///< only while the ring is more than half full
-  detail::waiter_list receivers_;   ///< only while the ring is empty
+  detail::waiter_list senders_;    ///< only while the ring is more than half full
+  detail::waiter_list receivers_;  ///< only while the ring is empty
 };
 
-template <class T>
-class [[nodiscard]] channel<T>::send_awaiter final : detail::waiter {
+template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::waiter {
  public:
   send_awaiter(channel& c, T&& value, std::size_t bytes) : channel_(c), value_(std::move(value)), bytes_(bytes) {}
   ~send_awaiter() { this->abandon(); }
 
   bool await_ready() {
-    detail::wake_list woken;
-    std::unique_lock lock(channel_.mutex_);
-    bool ready = offer(woken) == detail::attempt::done;
+    detail::waking_lock lock(channel_.mutex_);
+    bool ready = offer(lock.woken) == detail::attempt::done;
     if (!ready) ++channel_.counts_.send_waits;
-    lock.unlock();
-    woken.wake_all();
     return ready;
   }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
     return this->wait(h, channel_.mutex_, channel_.senders_, [this](detail::wake_list& woken) { return offer(woken); });
   }
   bool await_resume() const noexcept { return sent_; }
@@ -194,22 +211,17 @@ class [[nodiscard]] channel<T>::send_awaiter final : detail::waiter {
 };
 
 /// What the two receiving awaiters share: being handed elements.
-template <class T>
-class channel<T>::receiver : public detail::waiter {
+template <class T> class channel<T>::receiver : public detail::waiter {
  public:
   explicit receiver(channel& c) noexcept : channel_(c) {}
 
   bool await_ready() {
-    detail::wake_list woken;
-    std::unique_lock lock(channel_.mutex_);
-    bool ready = channel_.try_take(*this, woken) == detail::attempt::done;
+    detail::waking_lock lock(channel_.mutex_);
+    bool ready = channel_.try_take(*this, lock.woken) == detail::attempt::done;
     if (!ready) ++channel_.counts_.receive_waits;
-    lock.unlock();
-    woken.wake_all();
     return ready;
   }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
     return this->wait(h, channel_.mutex_, channel_.receivers_,
                       [this](detail::wake_list& woken) { return channel_.try_take(*this, woken); });
   }
@@ -222,24 +234,28 @@ class channel<T>::receiver : public detail::waiter {
   channel& channel_;
 };
 
-template <class T>
-class [[nodiscard]] channel<T>::receive_awaiter final : public receiver {
+template <class T> class [[nodiscard]] channel<T>::receive_awaiter final : public receiver {
  public:
   using receiver::receiver;
   ~receive_awaiter() { this->abandon(); }
-  bool take(T&& value) override { value_.emplace(std::move(value)); return false; }
+  bool take(T&& value) override {
+    value_.emplace(std::move(value));
+    return false;
+  }
   std::optional<T> await_resume() noexcept { return std::move(value_); }
 
  private:
   std::optional<T> value_;
 };
 
-template <class T>
-class [[nodiscard]] channel<T>::receive_n_awaiter final : public receiver {
+template <class T> class [[nodiscard]] channel<T>::receive_n_awaiter final : public receiver {
  public:
   receive_n_awaiter(channel& c, std::vector<T>& to, std::size_t max) noexcept : receiver(c), to_(to), max_(max) {}
   ~receive_n_awaiter() { this->abandon(); }
-  bool take(T&& value) override { to_.push_back(std::move(value)); return ++taken_ < max_; }
+  bool take(T&& value) override {
+    to_.push_back(std::move(value));
+    return ++taken_ < max_;
+  }
   std::size_t await_resume() const noexcept { return taken_; }
 
  private:
@@ -248,10 +264,9 @@ class [[nodiscard]] channel<T>::receive_n_awaiter final : public receiver {
   std::size_t taken_ = 0;
 };
 
-template <class T>
-void channel<T>::put(T&& value, std::size_t bytes, detail::wake_list& woken) {
+template <class T> void channel<T>::put(T&& value, std::size_t bytes, detail::wake_list& woken) {
   ++counts_.sent;
-  if (auto* w = receivers_.front()) {   // then the ring is empty, and the value goes straight into the other frame
+  if (auto* w = receivers_.front()) {  // then the ring is empty, and the value goes straight into the other frame
     ++counts_.received;
     static_cast<receiver*>(w)->take(std::move(value));
     w->wake_into(woken);
@@ -261,21 +276,16 @@ void channel<T>::put(T&& value, std::size_t bytes, detail::wake_list& woken) {
   bytes_ += bytes;
 }
 
-template <class T>
-detail::attempt channel<T>::try_put(T&& value, std::size_t bytes, detail::wake_list& woken) {
-  if (!senders_.empty() || !has_room(bytes)) return detail::attempt::pending;   // no overtaking
+template <class T> detail::attempt channel<T>::try_put(T&& value, std::size_t bytes, detail::wake_list& woken) {
+  if (!senders_.empty() || !has_room(bytes)) return detail::attempt::pending;  // no overtaking
   put(std::move(value), bytes, woken);
   return detail::attempt::done;
 }
 
-template <class T>
-detail::attempt channel<T>::try_take(receiver& r, detail::wake_list& woken) {
+template <class T> detail::attempt channel<T>::try_take(receiver& r, detail::wake_list& woken) {
   bool any = ring_.size() > 0;
   for (bool more = true; more && ring_.size() > 0;) {
-    more = r.take(std::move(ring_.front().value));
-    bytes_ -= ring_.front().bytes;
-    ring_.pop_front();
-    ++counts_.received;
+    take_front([&](T&& front) { more = r.take(std::move(front)); });
   }
   if (any) {
     if (is_half_empty()) admit_senders(woken);
@@ -286,8 +296,7 @@ detail::attempt channel<T>::try_take(receiver& r, detail::wake_list& woken) {
   return why_.ok() ? detail::attempt::done : detail::attempt::failed;
 }
 
-template <class T>
-void channel<T>::admit_senders(detail::wake_list& woken) {
+template <class T> void channel<T>::admit_senders(detail::wake_list& woken) {
   while (auto* w = static_cast<send_awaiter*>(senders_.front())) {
     if (!has_room(w->bytes_)) return;
     put(std::move(w->value_), w->bytes_, woken);
@@ -296,49 +305,32 @@ void channel<T>::admit_senders(detail::wake_list& woken) {
   }
 }
 
-template <class T>
-bool channel<T>::try_send(T&& value, std::size_t bytes) {
-  detail::wake_list woken;
-  std::unique_lock lock(mutex_);
-  bool sent = !closed_ && try_put(std::move(value), bytes, woken) == detail::attempt::done;
-  lock.unlock();
-  woken.wake_all();
-  return sent;
+template <class T> bool channel<T>::try_send(T&& value, std::size_t bytes) {
+  detail::waking_lock lock(mutex_);
+  return !closed_ && try_put(std::move(value), bytes, lock.woken) == detail::attempt::done;
 }
 
-template <class T>
-std::optional<T> channel<T>::try_receive() {
-  detail::wake_list woken;
+template <class T> std::optional<T> channel<T>::try_receive() {
   std::optional<T> value;
-  std::unique_lock lock(mutex_);
+  detail::waking_lock lock(mutex_);
   if (ring_.size() == 0) return value;
-  value.emplace(std::move(ring_.front().value));
-  bytes_ -= ring_.front().bytes;
-  ring_.pop_front();
-  ++counts_.received;
-  if (is_half_empty()) admit_senders(woken);
-  lock.unlock();
-  woken.wake_all();
+  take_front([&](T&& front) { value.emplace(std::move(front)); });
+  if (is_half_empty()) admit_senders(lock.woken);
   return value;
 }
 
-template <class T>
-void channel<T>::close(status why) {
-  detail::wake_list woken;
-  std::unique_lock lock(mutex_);
+template <class T> void channel<T>::close(status why) {
+  detail::waking_lock lock(mutex_);
   if (closed_) return;
   closed_ = true;
   why_ = why;
-  while (auto* w = senders_.front()) w->wake_into(woken);
-  while (auto* w = receivers_.front()) w->wake_into(woken, why);
-  lock.unlock();
-  woken.wake_all();
+  while (auto* w = senders_.front()) w->wake_into(lock.woken);
+  while (auto* w = receivers_.front()) w->wake_into(lock.woken, why);
 }
 
-template <class T>
-std::size_t channel<T>::discard_with(status why) {
+template <class T> std::size_t channel<T>::discard_with(status why) {
   close(why);
-  detail::ring<slot> dropped;   // elements are destroyed outside the lock: their destructors are not ours to know
+  detail::ring<slot> dropped;  // elements are destroyed outside the lock: their destructors are not ours to know
   std::lock_guard lock(mutex_);
   if (!why.ok()) why_ = std::move(why);
   std::size_t bytes = std::exchange(bytes_, 0);
@@ -349,14 +341,10 @@ std::size_t channel<T>::discard_with(status why) {
   return bytes;
 }
 
-template <class T>
-void channel<T>::set_limits(channel_limits limits) {
-  detail::wake_list woken;
-  std::unique_lock lock(mutex_);
+template <class T> void channel<T>::set_limits(channel_limits limits) {
+  detail::waking_lock lock(mutex_);
   limits_ = limits;
-  admit_senders(woken);
-  lock.unlock();
-  woken.wake_all();
+  admit_senders(lock.woken);
 }
 
 }  // namespace sluice

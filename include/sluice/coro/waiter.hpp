@@ -44,6 +44,23 @@ class wake_list {
   waiter* last_ = nullptr;
 };
 
+/// Holds a mutex; when it goes, it lets go of the mutex and wakes whoever was put on the list meanwhile, in that order:
+/// who is woken may lock again at once, or destroy what the mutex is part of.
+class waking_lock {
+ public:
+  explicit waking_lock(std::mutex& m) : mutex_(m) { m.lock(); }
+  waking_lock(const waking_lock&) = delete;
+  waking_lock& operator=(const waking_lock&) = delete;
+  ~waking_lock() {
+    mutex_.unlock();
+    woken.wake_all();
+  }
+  wake_list woken;
+
+ private:
+  std::mutex& mutex_;
+};
+
 enum class attempt : std::uint8_t { pending, done, failed };
 
 class waiter {
@@ -66,19 +83,21 @@ class waiter {
 
   /// The body of await_suspend. `try_now(woken) → attempt` runs under the mutex; on `failed` it has set `why_`.
   template <class Promise, class TryNow>
-  std::coroutine_handle<> wait(std::coroutine_handle<Promise> h, std::mutex& mutex, waiter_list& queue, TryNow try_now) {
+  std::coroutine_handle<> wait(std::coroutine_handle<Promise> h, std::mutex& mutex, waiter_list& queue,
+                               TryNow try_now) {
     promise_ = &h.promise();
     handle_ = h;
     mutex_ = &mutex;
     hook_.arm(promise_->env->stop, &waiter::on_stop, this);
-    wake_list woken;
-    std::unique_lock lock(mutex);
-    attempt a = try_now(woken);
-    bool queued = a == attempt::pending && !stopped_;
-    if (queued) queue.push_back(*this);
-    lock.unlock();   // from here on a queued waiter is not ours to touch
-    woken.wake_all();
-    if (queued) return std::noop_coroutine();
+    attempt a;
+    bool queued;
+    {
+      waking_lock lock(mutex);
+      a = try_now(lock.woken);
+      queued = a == attempt::pending && !stopped_;
+      if (queued) queue.push_back(*this);
+    }
+    if (queued) return std::noop_coroutine();  // it is not ours to touch any more
     if (a == attempt::done) return h;
     return unwind(promise_, a == attempt::failed ? std::move(why_) : cancelled_error());
   }
@@ -86,14 +105,11 @@ class waiter {
   /// For the destructor of an awaiter: a frame may be dropped while it waits, though not once it was woken.
   void abandon() noexcept {
     hook_.disarm();
-    if (!mutex_ || served_) return;   // served: the primitive itself may be gone by now
-    wake_list woken;
-    std::unique_lock lock(*mutex_);
+    if (!mutex_ || served_) return;  // served: the primitive itself may be gone by now
+    waking_lock lock(*mutex_);
     if (!list_) return;
     list_->erase(*this);
-    left(woken);
-    lock.unlock();
-    woken.wake_all();
+    left(lock.woken);
   }
 
   status why_;
@@ -104,24 +120,21 @@ class waiter {
 
   static void on_stop(void* self) noexcept {
     auto& w = *static_cast<waiter*>(self);
-    wake_list woken;
-    std::unique_lock lock(*w.mutex_);
+    waking_lock lock(*w.mutex_);
     if (!w.list_) {
       w.stopped_ = true;
       return;
     }
     w.list_->erase(w);
-    w.left(woken);
+    w.left(lock.woken);
     w.why_ = cancelled_error();
-    woken.push_back(w);
-    lock.unlock();
-    woken.wake_all();
+    lock.woken.push_back(w);
   }
 
   promise_base* promise_ = nullptr;
   std::coroutine_handle<> handle_;
   std::mutex* mutex_ = nullptr;
-  waiter_list* list_ = nullptr;   ///< null: in no queue
+  waiter_list* list_ = nullptr;  ///< null: in no queue
   waiter* next_ = nullptr;
   waiter* previous_ = nullptr;
   bool stopped_ = false;
@@ -156,7 +169,7 @@ inline void wake_list::wake_all() noexcept {
     executor* exec = w->promise_->env->exec;
     std::coroutine_handle<> next = w->handle_;
     if (!w->why_.ok()) {
-      w->hook_.disarm();   // an unwound frame can lie there longer than the primitive whose mutex the hook takes
+      w->hook_.disarm();  // an unwound frame can lie there longer than the primitive whose mutex the hook takes
       next = unwind(w->promise_, w->why_);
     }
     exec->post(next);

@@ -19,7 +19,6 @@
 #include <string>
 
 #include "sluice/base/buffer.hpp"
-#include "sluice/coro/task.hpp"
 #include "sluice/coro/waiter.hpp"
 
 namespace sluice {
@@ -33,7 +32,7 @@ struct ledger_report {
   std::size_t budget_bytes = 0;
   std::size_t used_bytes = 0;
   std::size_t peak_bytes = 0;
-  std::size_t overdraft_peak_bytes = 0;   ///< how far the peak went beyond the budget
+  std::size_t overdraft_peak_bytes = 0;  ///< how far the peak went beyond the budget
   std::uint64_t waits = 0;
   std::array<std::size_t, kPurposes> by_purpose{};
   /// "12.0 MiB of 64.0 MiB (channel 10.0 MiB, batch 2.0 MiB), peak 30.1 MiB"
@@ -52,8 +51,6 @@ class memory_ledger {
   [[nodiscard]] charge_awaiter charge(std::size_t bytes, purpose p = purpose::channel);
   /// For the one block that guarantees progress: never refused, counted as overdraft when it does not fit.
   void charge_anyway(std::size_t bytes, purpose p = purpose::channel);
-  /// Waits until something is free, without charging: for those who learn only later how much they made.
-  task<> room();
   void release(std::size_t bytes, purpose p = purpose::channel) noexcept;
   /// For buffers, which credit it when their last reference goes.
   byte_account& account(purpose p) noexcept;
@@ -68,7 +65,7 @@ class memory_ledger {
 
  private:
   class books;
-  books* books_;   ///< counted: the accounts of buffers that are still out there hold it too
+  books* books_;  ///< counted: the accounts of buffers that are still out there hold it too
 };
 
 class [[nodiscard]] memory_ledger::charge_awaiter final : detail::waiter {
@@ -77,8 +74,7 @@ class [[nodiscard]] memory_ledger::charge_awaiter final : detail::waiter {
   ~charge_awaiter() { abandon(); }
 
   bool await_ready();
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+  template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
     return wait(h, mutex(), queue(), [this](detail::wake_list&) { return attempt(); });
   }
   void await_resume() const noexcept {}
