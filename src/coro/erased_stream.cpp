@@ -38,7 +38,7 @@ std::uint32_t erased_stream::move_out(char* to, std::uint32_t n) {
     n = static_cast<std::uint32_t>(ready_bytes / t.size);
     wanted_bytes = ready_bytes;
   }
-  if (n == 0) return 0;   // there may be no view at all
+  if (n == 0) return 0;  // there may be no view at all
   if (t.relocatable) std::memcpy(to, cur_, wanted_bytes);
   else t.relocate(t, to, cur_, n, t.size, t.size);
   cur_ += wanted_bytes;
@@ -51,11 +51,6 @@ bool block_promise::pass_yielded() {
   skip_ -= passed;
   handed_.drop_front(passed);
   return !handed_.empty();
-}
-
-std::uint32_t outlet::ask_beyond() const {
-  constexpr std::uint64_t kPassedPerBlock = 1024;   // enough to vectorise the passing over
-  return promise_->want_ + static_cast<std::uint32_t>(std::min(promise_->skip_, kPassedPerBlock));
 }
 
 std::uint64_t outlet::pass(std::uint64_t most) {

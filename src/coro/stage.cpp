@@ -6,8 +6,6 @@
 namespace sluice {
 namespace {
 const std::atomic<std::uint32_t> kNoRun{0};
-/// How many elements to be dropped are asked for on top of the demand: enough to vectorise, cheap to over-ask.
-constexpr std::uint64_t kPassedPerBlock = 1024;
 }  // namespace
 
 stage_base::stage_base(const element_type& type) : tick_(&kNoRun), out_(type) {}
@@ -59,7 +57,7 @@ void stage_base::restore(position_reader& r) {
 }
 
 std::coroutine_handle<> stage_base::serve_elements() {
-  if (may_suspend_) want_ = 1;   // what is made must not lie here while the stage itself waits for the next
+  if (may_suspend_) want_ = 1;  // what is made must not lie here while the stage itself waits for the next
   std::size_t size = type().size;
   first_ = put_ = out_.reserve(want_);
   limit_ = first_ + (skip_ ? 1 : want_) * size;
@@ -69,8 +67,7 @@ std::coroutine_handle<> stage_base::serve_elements() {
     settle_cut();
     for (int i = 0; i < input_count_; ++i) inputs_[i]->hold_from(cut_ordinal_[i]);
   }
-  if (stream_base* in = std::exchange(pending_, nullptr))
-    return in->fill(this, 0, want_ + static_cast<std::uint32_t>(std::min(skip_, kPassedPerBlock)));
+  if (stream_base* in = std::exchange(pending_, nullptr)) return in->fill(this, 0, wanted_and_passed());
   return self;
 }
 
@@ -119,7 +116,7 @@ std::coroutine_handle<> stage_base::leave_stage() noexcept {
   if (kind_ != kind::block && put_ != first_) {
     if (!skip_) return deliver();
     count_delivered();
-    --skip_;               // while passing over, at most one element is made and not yet dropped
+    --skip_;  // while passing over, at most one element is made and not yet dropped
   }
   return leave(this);
 }

@@ -11,7 +11,6 @@ constexpr std::uint32_t kFillsPerTick = 1024;
 /// that nobody waits for the elements behind the one wanted.
 constexpr auto kBlockTime = std::chrono::microseconds(100);
 constexpr std::uint32_t kRampMax = 1024;
-constexpr std::uint64_t kPassedPerBlock = 1024;
 
 environment& idle_environment() {
   static environment none;
@@ -51,7 +50,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
 
 void stream_base::close() noexcept {
   cur_ = end_ = nullptr;
-  if (run_) run_->request_stop();   // before the tree dies: what works ahead of it need not go on
+  if (run_) run_->request_stop();  // before the tree dies: what works ahead of it need not go on
   if (stage_base* c = std::exchange(child_, nullptr)) c->self.destroy();
   else if (run_) run_->owner_moved(nullptr);
   marks_.clear();
@@ -75,7 +74,7 @@ bool stream_base::mark_due() {
 void stream_base::keep_marks() {
   if (keep_) return;
   keep_ = true;
-  seen_tick_ = kNeverSeen;   // the next fill looks again, and takes the first mark
+  seen_tick_ = kNeverSeen;  // the next fill looks again, and takes the first mark
 }
 
 bool stream_base::before_fill(promise_base* owner) {
@@ -105,7 +104,7 @@ std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, s
   stage_base* c = child_;
   c->waiter = owner;
   c->handed_ = block{};
-  asked_skip_ = c->skip_ = skip + todo_;   // todo_ stays: nothing of it was passed over
+  asked_skip_ = c->skip_ = skip + todo_;  // todo_ stays: nothing of it was passed over
   if (c->failure.ok() || owner->catching) return owner->self;
   return unwind(owner, c->failure);
 }
@@ -115,11 +114,11 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
   p.settle_cut();
   for (int i = 0; i < p.input_count_; ++i) p.inputs_[i]->floor_ = p.cut_ordinal_[i];
   std::uint32_t made = p.made();
-  if (made && !p.skip_ && may_wait()) {   // a ready element is never held back behind one that may have to wait
+  if (made && !p.skip_ && may_wait()) {  // a ready element is never held back behind one that may have to wait
     p.pending_ = this;
     return p.deliver();
   }
-  return fill(&p, 0, p.want_ + static_cast<std::uint32_t>(std::min(p.skip_, kPassedPerBlock)) - made);
+  return fill(&p, 0, p.wanted_and_passed() - made);
 }
 
 std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
@@ -141,7 +140,10 @@ void stream_base::end_task_fill() {
   child_->waiter->catching = false;
   if (request_want_ || ramp_ == 0) return;
   environment* e = child_->env;
-  if (!e || !e->time) { ramp_ = std::min(ramp_ * 2, kRampMax); return; }
+  if (!e || !e->time) {
+    ramp_ = std::min(ramp_ * 2, kRampMax);
+    return;
+  }
   auto took = e->time->now() - asked_at_;
   if (took > kBlockTime) ramp_ = std::max(1u, ramp_ / 2);
   else if (took * 2 <= kBlockTime && left() >= ramp_) ramp_ = std::min(ramp_ * 2, kRampMax);
@@ -181,7 +183,11 @@ void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
 void stream_base::restore(position_reader& r) {
   std::uint64_t ordinal = r.number();
   todo_ = r.number();
-  if (todo_ > ordinal) { r.fail(); todo_ = 0; ordinal = 0; }
+  if (todo_ > ordinal) {
+    r.fail();
+    todo_ = 0;
+    ordinal = 0;
+  }
   fetched_ = ordinal - todo_;
   child_->restore(r);
 }

@@ -58,7 +58,6 @@ class outlet {
 
  private:
   friend struct block_promise;
-  std::uint32_t ask_beyond() const;
   const element_type* type_;
   block_promise* promise_ = nullptr;
 };
@@ -74,8 +73,9 @@ class [[nodiscard]] erased_stream : public stream_base {
   struct fill_awaiter {
     erased_stream& s;
     bool await_ready() const noexcept { return s.cur_ != s.end_; }
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const { return s.ask(h.promise()); }
+    template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
+      return s.ask(h.promise());
+    }
   };
   struct block_awaiter : fill_awaiter {
     block await_resume() const { return s.take_view(); }
@@ -88,19 +88,24 @@ class [[nodiscard]] erased_stream : public stream_base {
   };
 
   /// A view of 1..elements elements; empty at the end. In a task it throws `error`; in a stage an error unwinds.
-  block_awaiter next_block(demand d) { request(d); return {{*this}}; }
+  block_awaiter next_block(demand d) {
+    request(d);
+    return {{*this}};
+  }
   /// Makes at least one element ready and takes none: `left()` and `peek()` tell what there is. False at the end.
-  ready_awaiter ready(demand d) { request(d); return {{*this}}; }
+  ready_awaiter ready(demand d) {
+    request(d);
+    return {{*this}};
+  }
 
   struct attempt {
     block view;
-    status why;   ///< ok, with an empty view: the end
+    status why;  ///< ok, with an empty view: the end
   };
   class try_awaiter : public fill_awaiter {
    public:
     explicit try_awaiter(erased_stream& s) : fill_awaiter{s} {}
-    template <class P>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
+    template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
       h.promise().catching = true;
       return s.ask(h.promise());
     }
@@ -114,7 +119,10 @@ class [[nodiscard]] erased_stream : public stream_base {
     }
   };
   /// As next_block, but opts out of unwinding.
-  try_awaiter try_next_block(demand d) { request(d); return try_awaiter(*this); }
+  try_awaiter try_next_block(demand d) {
+    request(d);
+    return try_awaiter(*this);
+  }
 
   /// The untaken part of the current view.
   block peek() const { return {view_owner_, &type(), cur_, left()}; }
@@ -134,7 +142,7 @@ class [[nodiscard]] erased_stream : public stream_base {
     stage_base* c = child_;
     block all;
     all.view_of(c->handed_);
-    if (all.size() - 1 < request_want_ && !c->waiter->catching) [[likely]] {   // not empty, and taken as a whole
+    if (all.size() - 1 < request_want_ && !c->waiter->catching) [[likely]] {  // not empty, and taken as a whole
       took_up(all.size());
       c->handed_ = block{};
       view_owner_ = all.owner();
@@ -152,13 +160,12 @@ class [[nodiscard]] erased_stream : public stream_base {
 struct block_promise final : stage_base, detail::pooled_frame {
   static constexpr bool kBlockStage = true;
 
-  template <class... A>
-  explicit block_promise(outlet& out, A&... parameters) : stage_base(out.type()) {
+  template <class... A> explicit block_promise(outlet& out, A&... parameters) : stage_base(out.type()) {
     out.promise_ = this;
     self = std::coroutine_handle<block_promise>::from_promise(*this);
     kind_ = kind::block;
     (register_parameter(parameters), ...);
-    kind_ = kind::block;   // a `stateless` tag means nothing here
+    kind_ = kind::block;  // a `stateless` tag means nothing here
   }
   block_promise(const block_promise&) = delete;
 
@@ -166,7 +173,9 @@ struct block_promise final : stage_base, detail::pooled_frame {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   struct final_awaiter {
     bool await_ready() const noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<block_promise> h) const noexcept { return leave(&h.promise()); }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<block_promise> h) const noexcept {
+      return leave(&h.promise());
+    }
     void await_resume() const noexcept {}
   };
   final_awaiter final_suspend() const noexcept { return {}; }
@@ -174,7 +183,7 @@ struct block_promise final : stage_base, detail::pooled_frame {
   void unhandled_exception() noexcept { fail_with_current_exception(); }
 
   struct yield_awaiter {
-    block_promise* p;   // null: all of it was passed over, go on
+    block_promise* p;  // null: all of it was passed over, go on
     bool await_ready() const noexcept { return p == nullptr; }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return p->waiter->self; }
     void await_resume() const noexcept {}
@@ -182,7 +191,9 @@ struct block_promise final : stage_base, detail::pooled_frame {
   yield_awaiter yield_value(const block& b) {
     held_ = block{};
     handed_.view_of(b);
-    if (skip_) [[unlikely]] { if (!pass_yielded()) return {nullptr}; }
+    if (skip_) [[unlikely]] {
+      if (!pass_yielded()) return {nullptr};
+    }
     return {this};
   }
 
@@ -194,12 +205,13 @@ struct block_promise final : stage_base, detail::pooled_frame {
 inline environment* outlet::env() const { return promise_->env; }
 inline std::uint32_t outlet::wanted() const { return promise_->want_; }
 inline std::uint32_t outlet::wanted_bytes() const { return promise_->want_bytes_; }
-inline std::uint32_t outlet::ask() const {
-  return promise_->skip_ ? ask_beyond() : promise_->want_;
-}
+inline std::uint32_t outlet::ask() const { return promise_->wanted_and_passed(); }
 inline std::uint64_t outlet::to_pass() const { return promise_->skip_; }
 inline char* outlet::room(std::size_t n) { return promise_->out_.reserve(n); }
-inline block outlet::made(std::size_t n) { promise_->out_.set_live(0, n); return promise_->out_.view(); }
+inline block outlet::made(std::size_t n) {
+  promise_->out_.set_live(0, n);
+  return promise_->out_.view();
+}
 inline void outlet::hold(block made) { promise_->held_ = made; }
 inline slab& outlet::storage() { return promise_->out_; }
 

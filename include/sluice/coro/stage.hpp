@@ -23,14 +23,16 @@ class stage_base;
 /// What a consumer asks for: pass over `skip` elements without delivering them, then deliver 1..elements, of about
 /// `bytes` bytes or fewer. A request always asks for one element at least; only so is the count passed over known.
 struct demand {
-  static constexpr std::uint32_t kBytes = 1u << 20;   // half of a core's L2: what a block may hold and stay cache-hot
+  static constexpr std::uint32_t kBytes = 1u << 20;  // half of a core's L2: what a block may hold and stay cache-hot
   std::uint64_t skip = 0;
   std::uint32_t elements = 1;
   std::uint32_t bytes = kBytes;
 };
 
 /// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs.
-struct one_to_one { bool holds = true; };
+struct one_to_one {
+  bool holds = true;
+};
 /// Tag: the stage itself waits (for calls, timers, files), not only its inputs.
 struct may_suspend {};
 /// Tag: when the stage asks for input it remembers nothing about earlier input; it can start again from there.
@@ -41,7 +43,7 @@ class saved_base {
  public:
   virtual void save(position_writer& w, bool at_resume_point) = 0;
   virtual void load(position_reader& r) = 0;
-  virtual void cut() = 0;                             ///< the resume point is now
+  virtual void cut() = 0;  ///< the resume point is now
   virtual bool may_wait() const { return false; }
 
  protected:
@@ -78,9 +80,11 @@ class stage_base : public promise_base {
   enum class kind : std::uint8_t { opaque, stateless, block };
 
   void add_input(stream_base& in) { inputs_[input_count_++] = &in; }
-  void add_saved(saved_base& s) { s.owner_ = this; saved_[saved_count_++] = &s; }
-  template <class A>
-  void register_parameter(A& a) {
+  void add_saved(saved_base& s) {
+    s.owner_ = this;
+    saved_[saved_count_++] = &s;
+  }
+  template <class A> void register_parameter(A& a) {
     if constexpr (std::is_base_of_v<stream_base, A>) add_input(a);
     else if constexpr (std::is_base_of_v<saved_base, A>) add_saved(a);
     else if constexpr (std::is_same_v<A, one_to_one>) one_to_one_ = a.holds;
@@ -98,13 +102,22 @@ class stage_base : public promise_base {
   std::uint64_t snapshot(position_writer& w);
   void restore(position_reader& r);
 
+  /// What is asked of the input where elements to be passed over have to be made first: enough of them at once to
+  /// vectorise, cheap to over-ask.
+  std::uint32_t wanted_and_passed() const {
+    constexpr std::uint64_t kPassedPerBlock = 1024;
+    return skip_ ? want_ + static_cast<std::uint32_t>(skip_ < kPassedPerBlock ? skip_ : kPassedPerBlock) : want_;
+  }
+
   /// Serves {skip_, want_} by resuming; for element stages, first makes room.
   std::coroutine_handle<> serve() { return kind_ == kind::block ? self : serve_elements(); }
   std::coroutine_handle<> serve_elements();
   /// Hands over what an element stage has made.
   std::coroutine_handle<> deliver();
   void count_delivered();
-  std::uint32_t made() const { return static_cast<std::uint32_t>((put_ - first_) / static_cast<std::ptrdiff_t>(type().size)); }
+  std::uint32_t made() const {
+    return static_cast<std::uint32_t>((put_ - first_) / static_cast<std::ptrdiff_t>(type().size));
+  }
   /// An element stage's limit is reached: deliver, or drop what is to be passed over and go on.
   std::coroutine_handle<> limit_reached(std::coroutine_handle<> me);
   std::coroutine_handle<> flush() noexcept override;
@@ -116,28 +129,28 @@ class stage_base : public promise_base {
   std::uint64_t skip_ = 0;
   std::uint32_t want_ = 0;
   std::uint32_t want_bytes_ = demand::kBytes;
-  bool over_ = false;                    // ended or failed: the frame is never resumed again
+  bool over_ = false;  // ended or failed: the frame is never resumed again
   kind kind_ = kind::opaque;
   bool one_to_one_ = false;
   bool may_suspend_ = false;
   bool started_ = false;
-  bool cut_pending_ = false;             // the cut is still noted as cursors, not ordinals
-  bool user_cut_ = false;                // commit() was called: the stage itself says where it can start again
-  bool simple_commit_ = false;           // since the last fill it was, and there is one saved value and at most one input
-  const std::atomic<std::uint32_t>* tick_;   // env's, once known
+  bool cut_pending_ = false;    // the cut is still noted as cursors, not ordinals
+  bool user_cut_ = false;       // commit() was called: the stage itself says where it can start again
+  bool simple_commit_ = false;  // since the last fill it was, and there is one saved value and at most one input
+  const std::atomic<std::uint32_t>* tick_;  // env's, once known
 
   // Output handed over and not yet taken up by the cursor above.
   block handed_{};
-  block held_{};                         // a block stage's output that would be lost if an error passed through now
+  block held_{};  // a block stage's output that would be lost if an error passed through now
 
   // An element stage's output: first_ <= put_ <= limit_ within out_.
   slab out_;
   char* first_ = nullptr;
   char* put_ = nullptr;
   char* limit_ = nullptr;
-  char* cut_put_ = nullptr;              // put_ at the resume point, while output made since then is still here
+  char* cut_put_ = nullptr;  // put_ at the resume point, while output made since then is still here
   std::uint64_t delivered_since_cut_ = 0;
-  stream_base* pending_ = nullptr;       // a fill put off until the output made so far is taken
+  stream_base* pending_ = nullptr;  // a fill put off until the output made so far is taken
 
   stream_base* inputs_[kInputs] = {};
   std::uint64_t cut_ordinal_[kInputs] = {};
