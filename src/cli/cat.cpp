@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
-#include <cerrno>
 #include <string>
 
+#include "cli/element_sink.hpp"
 #include "cli/pull.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/example.hpp"
@@ -13,7 +11,7 @@ namespace sluice::cli {
 namespace {
 
 /// One line for each example.
-class example_sink final : public element_sink {
+class example_sink final : public stdout_sink {
  public:
   status take(const block& records) override {
     std::string text;
@@ -32,18 +30,6 @@ class example_sink final : public element_sink {
   }
 
  private:
-  status write_out(std::string_view rest) {
-    while (!rest.empty()) {
-      auto n = ::write(STDOUT_FILENO, rest.data(), rest.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) {
-        closed_ = errno == EPIPE;
-        return errno_error(errno, "cannot write to standard output");
-      }
-      rest.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return {};
-  }
   std::string file_;
   std::uint64_t records_ = 0;
 };

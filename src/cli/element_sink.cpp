@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/verbs.hpp"
 #include "sluice/format/tfrecord.hpp"
@@ -28,47 +29,40 @@ class null_sink final : public element_sink {
   }
 };
 
-/// Written at once after each block, so that a slow pipeline's reader waits for nothing.
-class jsonl_sink final : public element_sink {
+class jsonl_sink final : public stdout_sink {
  public:
   status take(const block& elements) override {
-    text_.clear();
     for (std::uint32_t i = 0; i != elements.size(); ++i) {
       print(elements.type(), elements.at(i), text_);
       text_ += '\n';
       if (text_.size() < kWriteBytes) continue;
-      status why = write_out();
+      status why = write_out(text_);
       if (!why.ok()) return why;
     }
-    return write_out();
+    return write_out(text_);
   }
 
  private:
-  status write_out() {
-    std::string_view rest = text_;
-    while (!rest.empty()) {
-      auto n = ::write(STDOUT_FILENO, rest.data(), rest.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) {
-        closed_ = errno == EPIPE;
-        return errno_error(errno, "cannot write to standard output");
-      }
-      rest.remove_prefix(static_cast<std::size_t>(n));
-    }
-    text_.clear();
-    return {};
-  }
   std::string text_;
 };
 
+/// A new file takes its name when it is whole: until then a plan may read what it replaces, and a run that fails leaves
+/// nothing behind. What is gone on with, and what is no file (a pipe, a device), is written to as it stands.
 class tfrecord_sink final : public element_sink {
  public:
-  tfrecord_sink(std::string path, bool append)
-      : path_(std::move(path)), file_(std::fopen(path_.c_str(), append ? "ab" : "wb")) {
+  tfrecord_sink(std::string path, bool append) : path_(std::move(path)) {
+    std::error_code unknown;
+    auto there = std::filesystem::canonical(path_, unknown);  // through links
+    bool in_place = !unknown && (append || !std::filesystem::is_regular_file(there, unknown));
+    target_ = there.empty() ? path_ : there.string();
+    written_ = in_place ? target_ : target_ + ".partial";
+    file_ = std::fopen(written_.c_str(), append && in_place ? "ab" : "wb");
     if (!file_) throw_status(errno_error(errno, "cannot create").in_file(path_));
   }
   ~tfrecord_sink() override {
-    if (file_) std::fclose(file_);
+    if (!file_) return;
+    std::fclose(file_);
+    if (written_ != target_) std::remove(written_.c_str());
   }
   status take(const block& elements) override {
     for (std::uint32_t i = 0; i != elements.size(); ++i) append_tfrecord(bytes_, elements.type().text(elements.at(i)));
@@ -76,22 +70,41 @@ class tfrecord_sink final : public element_sink {
   }
   status finish() override {
     status why = write_out();
-    if (std::fclose(std::exchange(file_, nullptr)) != 0 && why.ok())
-      why = errno_error(errno, "cannot write").in_file(path_);
-    return why;
+    if (!why.ok()) return why;
+    if (std::fclose(std::exchange(file_, nullptr)) != 0) return refused();
+    if (written_ != target_ && std::rename(written_.c_str(), target_.c_str()) != 0) return refused();
+    return {};
   }
 
  private:
   status write_out() {
     bool written = std::fwrite(bytes_.data(), 1, bytes_.size(), file_) == bytes_.size();
     bytes_.clear();
-    return written ? status() : errno_error(errno, "cannot write").in_file(path_);
+    return written ? status() : refused();
   }
-  std::string path_, bytes_;
-  std::FILE* file_;
+  status refused() const { return errno_error(errno, "cannot write").in_file(path_); }
+  std::string path_;             ///< as it was asked for
+  std::string target_;           ///< where it really is
+  std::string written_, bytes_;  ///< what is open, and what waits to be written to it
+  std::FILE* file_ = nullptr;
 };
 
 }  // namespace
+
+status stdout_sink::write_out(std::string& text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    auto n = ::write(STDOUT_FILENO, rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      closed_ = errno == EPIPE;
+      return errno_error(errno, "cannot write to standard output");
+    }
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+  text.clear();
+  return {};
+}
 
 void check_sink(const std::string& output, const element_type& type) {
   if (output == "null" || output == "jsonl") return;

@@ -24,6 +24,14 @@ class element_sink {
   bool closed_ = false;
 };
 
+/// One that prints: what it hands over stands there before take() returns, so that a slow pipeline's reader waits for
+/// nothing.
+class stdout_sink : public element_sink {
+ protected:
+  /// All of `text`; it is empty afterwards. Errors: unavailable-like, with closed(), where nobody reads any more.
+  status write_out(std::string& text);
+};
+
 /// `output`: "null", "jsonl" or "tfrecord:PATH". `append`: go on with the file of an earlier run.
 /// Errors: misuse: none of these, or elements of this type cannot go there; `error`: the file cannot be made.
 std::unique_ptr<element_sink> open_sink(const std::string& output, const element_type& type, bool append);

@@ -81,6 +81,26 @@ class Run(ProgramTest):
         self.ok("run", golden, "--output", "tfrecord:" + self.path("copy.tfrecord"))
         self.assertEqual(pathlib.Path(self.path("copy.tfrecord")).read_bytes(), (GOLDEN / "raw.tfrecord").read_bytes())
 
+    def test_tfrecord_output_may_replace_its_own_input(self):
+        both = pathlib.Path(self.path("both.tfrecord"))
+        both.write_bytes((GOLDEN / "raw.tfrecord").read_bytes())
+        self.ok("run", f'tfrecord("{both}", read_bytes=4096) | repeat(2)', "--output", f"tfrecord:{both}")
+        self.assertEqual(both.read_bytes(), (GOLDEN / "raw.tfrecord").read_bytes() * 2)
+        self.assertEqual([p.name for p in both.parent.iterdir()], ["both.tfrecord"])
+
+    def test_tfrecord_output_of_a_failed_run_is_not_there(self):
+        damaged = pathlib.Path(self.path("damaged.tfrecord"))
+        damaged.write_bytes((GOLDEN / "raw.tfrecord").read_bytes()[:-1])
+        done = sluice("run", f'tfrecord("{damaged}")', "--output", "tfrecord:" + self.path("copy.tfrecord"))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([p.name for p in damaged.parent.iterdir()], ["damaged.tfrecord"])
+
+    def test_tfrecord_output_to_a_full_device_is_an_error(self):
+        done = sluice("run", f'tfrecord("{GOLDEN}/raw.tfrecord")', "--output", "tfrecord:/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/full", done.stderr)
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+
     def test_budget_workers_and_io_are_taken(self):
         done = self.ok("run", "range(10)", "--memory-budget", "64MiB", "--workers", 1, "--io", "threads")
         self.assertIn("of 64.0 MiB, 1 worker, threads", done.stderr)
