@@ -41,12 +41,16 @@ class buffer_pool {
   }
 
   static buffer* create(std::size_t capacity) {
-    void* at = ::operator new(buffer::kAlignment + capacity, std::align_val_t{buffer::kAlignment});
+    if (capacity > ~std::size_t{0} / 2) throw std::bad_alloc();
+    std::size_t bytes = buffer::kAlignment + capacity;
+    void* at = is_small(capacity) ? ::operator new(bytes) : ::operator new(bytes, std::align_val_t{buffer::kAlignment});
     return ::new (at) buffer(capacity);
   }
   static void destroy(buffer* b) noexcept {
+    bool small = is_small(b->capacity_);
     b->~buffer();
-    ::operator delete(b, std::align_val_t{buffer::kAlignment});
+    if (small) ::operator delete(b);
+    else ::operator delete(b, std::align_val_t{buffer::kAlignment});
   }
 
   void trim() noexcept {
@@ -55,6 +59,8 @@ class buffer_pool {
   }
 
  private:
+  /// Single records that are held for long: aligning them would cost as much memory again.
+  static bool is_small(std::size_t capacity) { return capacity < 4096; }
   static int class_of(std::size_t capacity) {
     return std::countr_zero(capacity) - std::countr_zero(buffer::kPooledBytesMin);
   }

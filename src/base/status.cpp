@@ -50,11 +50,12 @@ const provenance& status::where() const noexcept {
 }
 std::exception_ptr status::cause() const noexcept { return rep_ ? rep_->cause : nullptr; }
 
-status status::in_stage(std::string_view stage) const {
+status status::in_stage(std::string_view stage, std::uint64_t element) const {
   if (!rep_ || !rep_->where.stage.empty()) return *this;
   status s;
   s.rep_ = new rep(*rep_);
   s.rep_->where.stage = stage;
+  s.rep_->where.element = element;
   return s;
 }
 
@@ -81,6 +82,7 @@ std::string status::to_string() const {
   std::string text(sluice::to_string(rep_->code));
   const provenance& w = rep_->where;
   if (!w.stage.empty()) text.append(": ").append(w.stage);
+  if (w.element != provenance::kUnknown) text.append(" at element ").append(std::to_string(w.element));
   if (!w.file.empty()) {
     text.append(": ").append(w.file);
     if (w.offset_bytes != provenance::kUnknown) text.append(" at byte ").append(std::to_string(w.offset_bytes));
@@ -145,16 +147,37 @@ status errno_error(int error_number, std::string_view what) {
   return {code_of_errno(error_number), text};
 }
 
-status current_exception_status() noexcept {
+status status::out_of_memory() noexcept {
+  static rep* kept = [] {  // made before it is needed, and never freed
+    status s = resource_exhausted_error("out of memory");
+    return std::exchange(s.rep_, nullptr);
+  }();
+  status s;
+  s.rep_ = kept;
+  retain(kept);
+  return s;
+}
+
+namespace {
+[[maybe_unused]] const status kMadeEarly = status::out_of_memory();
+
+status status_of_exception() {
   try {
     throw;
   } catch (const error& e) { return e.why(); } catch (const std::bad_alloc&) {
-    return resource_exhausted_error("out of memory").with_cause(std::current_exception());
+    return status::out_of_memory();
   } catch (const std::exception& e) {
     return unknown_error(e.what()).with_cause(std::current_exception());
   } catch (...) {
     return unknown_error("an exception that is not a std::exception").with_cause(std::current_exception());
   }
+}
+}  // namespace
+
+status current_exception_status() noexcept {
+  try {
+    return status_of_exception();
+  } catch (...) { return status::out_of_memory(); }  // to tell of the other one
 }
 
 void throw_status(const status& s) {

@@ -80,6 +80,13 @@ TEST_CASE("provenance prints stage, file, byte and record in this order") {
   CHECK(s.where().record_index == 17);
 }
 
+TEST_CASE("a stage that computes says which of its elements it was") {
+  status s = unknown_error("boom").in_stage("map", 7);
+  CHECK(s.to_string() == "unknown: map at element 7: boom");
+  CHECK(s.where().element == 7);
+  CHECK(s.in_stage("batch", 8).where().element == 7);
+}
+
 TEST_CASE("a file without offset prints neither byte nor record") {
   CHECK(not_found_error("no such file").in_file("x").to_string() == "not_found: x: no such file");
   CHECK(data_loss_error("m").in_file("x", 0).to_string() == "data_loss: x at byte 0: m");
@@ -163,7 +170,9 @@ TEST_CASE("foreign exceptions become unknown and keep their cause") {
   CHECK(s.code() == status_code::unknown);
   CHECK(s.message() == "from the user");
   CHECK_THROWS_WITH(std::rethrow_exception(s.cause()), "from the user");
-  CHECK(status_of([] { throw std::bad_alloc(); }).code() == status_code::resource_exhausted);
+  status no_memory = status_of([] { throw std::bad_alloc(); });
+  CHECK(no_memory.to_string() == "resource_exhausted: out of memory");
+  CHECK(no_memory.in_stage("map").to_string() == "resource_exhausted: map: out of memory");
   status odd = status_of([] { throw 7; });
   CHECK(odd.code() == status_code::unknown);
   CHECK(odd.cause() != nullptr);

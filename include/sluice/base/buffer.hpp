@@ -38,6 +38,8 @@ class buffer {
   static constexpr std::size_t kPooledBytesMin = std::size_t{64} << 10;
   static constexpr std::size_t kPooledBytesMax = std::size_t{4} << 20;
   static constexpr std::size_t kAlignment = 64;
+  /// What a small buffer takes beyond its bytes: its header, and the allocator's.
+  static constexpr std::size_t kOverheadBytes = kAlignment + 16;
 
   /// At least `bytes`, uninitialised, with one reference.
   static buffer* make(std::size_t bytes);

@@ -49,6 +49,7 @@ struct provenance {
   std::string file;                       ///< path or URL
   std::uint64_t offset_bytes = kUnknown;  ///< first byte of the record in the (decompressed) file
   std::uint64_t record_index = kUnknown;  ///< counted from 0 within the file
+  std::uint64_t element = kUnknown;       ///< of the stage's input, counted from 0
 };
 
 class [[nodiscard]] status {
@@ -75,12 +76,15 @@ class [[nodiscard]] status {
   std::exception_ptr cause() const noexcept;
 
   // Each returns a copy with one thing added; what an inner layer already said is kept. Ok stays ok.
-  status in_stage(std::string_view stage) const;
+  status in_stage(std::string_view stage, std::uint64_t element = provenance::kUnknown) const;
   status in_file(std::string_view file, std::uint64_t offset_bytes = provenance::kUnknown,
                  std::uint64_t record_index = provenance::kUnknown) const;
   status with_cause(std::exception_ptr cause) const;
 
-  /// "data_loss: tfrecord: a.tfrecord at byte 12, record 3: message"; "ok" for ok.
+  /// resource_exhausted, made when the program started: to have it takes no memory.
+  static status out_of_memory() noexcept;
+
+  /// "data_loss: tfrecord: a.tfrecord at byte 12, record 3: message", "unknown: map at element 7: message"; "ok" for ok.
   std::string to_string() const;
 
  private:
@@ -116,7 +120,8 @@ class error : public std::runtime_error {
   status status_;
 };
 
-/// The status of the exception now being handled: an `error`'s own, else `unknown` with its what() and cause.
+/// The status of the exception now being handled: an `error`'s own, out_of_memory() for bad_alloc, else `unknown` with its
+/// what() and cause.
 status current_exception_status() noexcept;
 /// Throws `error(s)`; or, where s only carries a foreign exception and no provenance, that exception itself.
 [[noreturn]] void throw_status(const status& s);
