@@ -8,6 +8,8 @@
 namespace sluice {
 namespace {
 
+constexpr std::size_t kSlabBytesMax = ~std::size_t{0} >> 2;  // far beyond any machine, and safe to double
+
 std::size_t alignment(const element_type& t) { return std::max(detail::kSlabAlignment, t.align); }
 
 }  // namespace
@@ -21,6 +23,7 @@ void slab::swap(slab& o) noexcept {
 }
 
 void slab::allocate(std::size_t n) {
+  if (n > kSlabBytesMax / type_->size) throw std::bad_alloc();
   release();
   data_ = static_cast<char*>(detail::allocate_slab(n * type_->size, alignment(*type_)));
   capacity_ = std::max<std::size_t>(n, detail::slab_bytes(n * type_->size) / type_->size);
@@ -32,10 +35,11 @@ void slab::release() noexcept {
   capacity_ = 0;
 }
 
-void slab::grow(std::size_t n) {
+void slab::grow(std::size_t more) {
+  if (more > kSlabBytesMax) throw std::bad_alloc();
   // Also taken when there is room, but behind elements that have gone: they are what the doubling pays for.
   slab larger(*type_);
-  larger.allocate(std::max(n, capacity_ * 2));
+  larger.allocate(std::max(live_ + more, capacity_ * 2));
   if (live_ != 0) type_->relocate(*type_, larger.data_, begin(), live_, type_->size, type_->size);
   larger.live_ = std::exchange(live_, 0);
   swap(larger);

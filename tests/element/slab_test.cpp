@@ -75,6 +75,17 @@ TEST_CASE("extend keeps what is live and makes room behind it") {
   CHECK(counted::living == 0);
 }
 
+TEST_CASE("more elements than there is memory for are refused before anything is written") {
+  slab s(type_of<std::int64_t>());
+  s.extend(3);
+  s.add_live(3);
+  for (std::size_t n : {~std::size_t{0}, ~std::size_t{0} / 8, std::size_t{1} << 61, std::size_t{1} << 60}) {
+    CHECK_THROWS_AS(s.extend(n), std::bad_alloc);
+    CHECK_THROWS_AS(slab(type_of<std::int64_t>()).reserve(n), std::bad_alloc);
+  }
+  CHECK(s.size() == 3);
+}
+
 TEST_CASE("truncating a view leaves what lies behind it alone") {
   {
     slab s(type_of<counted>());

@@ -103,7 +103,7 @@ class slab {
   }
   /// Keeps what is live; returns room for n more behind it. Live elements may move. Errors: std::bad_alloc.
   char* extend(std::size_t n) {
-    if (first_ + live_ + n > capacity_) grow(live_ + n);
+    if (n > capacity_ - first_ - live_) grow(n);
     return data_ + (first_ + live_) * type_->size;
   }
   /// n elements were built where extend() said.
@@ -129,7 +129,7 @@ class slab {
  private:
   friend class block;
   void allocate(std::size_t n);
-  void grow(std::size_t n);
+  void grow(std::size_t more);
   void release() noexcept;
   void close_gap(block& b, std::uint32_t kept) noexcept;
 
