@@ -82,7 +82,7 @@ bool stream_base::before_fill(promise_base* owner) {
   if (c->over_) return false;
   if (!c->env) c->env = owner->env ? owner->env : &idle_environment();
   c->tick_ = &c->env->tick;
-  std::uint32_t t = c->tick_->load(std::memory_order_relaxed);
+  std::uint32_t t = c->tick_->load(std::memory_order_acquire);  // whoever sees a stop's tick sees the stop
   if (c->env->stopping.load(std::memory_order_acquire)) {
     c->failure = cancelled_error();
     c->over_ = true;
@@ -109,7 +109,14 @@ std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, s
   return unwind(owner, c->failure);
 }
 
+void stream_base::check_not_empty() const {
+  if (!child_)
+    throw_status(
+        failed_precondition_error("this stream is empty: it was moved from, cleaned up, or never made by a plan"));
+}
+
 std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
+  check_not_empty();
   if (p.kind_ == stage_base::kind::stateless && !p.user_cut_) p.cut();
   p.settle_cut();
   for (int i = 0; i < p.input_count_; ++i) p.inputs_[i]->floor_ = p.cut_ordinal_[i];
@@ -122,6 +129,7 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
 }
 
 std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
+  check_not_empty();
   p.catching = true;
   std::uint32_t want = request_want_ ? request_want_ : ramp_;
   std::uint64_t skip = std::exchange(request_skip_, 0);
@@ -162,6 +170,7 @@ void stream_base::throw_if_failed() const {
 }
 
 void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
+  check_not_empty();
   // A failed stage may have state in the air; what it was a moment ago is in the marks.
   bool failed = child_->over_ && !child_->failure.ok();
   if (ordinal >= fetched_ && !(failed && !marks_.empty())) {

@@ -161,6 +161,7 @@ struct block_promise final : stage_base, detail::pooled_frame {
   static constexpr bool kBlockStage = true;
 
   template <class... A> explicit block_promise(outlet& out, A&... parameters) : stage_base(out.type()) {
+    check_parameters<A...>();
     out.promise_ = this;
     self = std::coroutine_handle<block_promise>::from_promise(*this);
     kind_ = kind::block;

@@ -55,7 +55,7 @@ class saved_base {
 class stage_base : public promise_base {
  public:
   static constexpr int kInputs = 4;
-  static constexpr int kSaved = 2;
+  static constexpr int kSaved = 4;
 
   explicit stage_base(const element_type& type);
 
@@ -83,6 +83,12 @@ class stage_base : public promise_base {
   void add_saved(saved_base& s) {
     s.owner_ = this;
     saved_[saved_count_++] = &s;
+  }
+  template <class... A> static constexpr void check_parameters() {
+    static_assert((0 + ... + std::is_base_of_v<stream_base, A>) <= kInputs,
+                  "sluice: a stage has at most 4 streams as parameters; zip or interleave them first");
+    static_assert((0 + ... + std::is_base_of_v<saved_base, A>) <= kSaved,
+                  "sluice: a stage has at most 4 saved<S> as parameters; put what they hold into one struct");
   }
   template <class A> void register_parameter(A& a) {
     if constexpr (std::is_base_of_v<stream_base, A>) add_input(a);

@@ -15,6 +15,7 @@
 // Cancel: a stop makes the next fill fail with `cancelled`; a stop is never an end.
 // State: a user's stage resumes by replay from its start (correct, but as long as the stage is old) unless it takes the
 //   tag `stateless`, a `saved<S>` parameter, or calls commit() (saved.hpp).
+// Limits: a stage's parameters may hold 4 streams and 4 saved<S>; more do not compile.
 // Thread: one consumer at a time.
 #pragma once
 
@@ -138,6 +139,7 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
 template <class T> struct element_promise final : stage_base, detail::pooled_frame {
   element_promise() : element_promise(nothing_) {}
   template <class... A> explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
+    check_parameters<A...>();
     self = std::coroutine_handle<element_promise>::from_promise(*this);
     (register_parameter(parameters), ...);
     if (saved_count_ && kind_ == kind::opaque) kind_ = kind::stateless;

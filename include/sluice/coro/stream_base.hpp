@@ -113,6 +113,8 @@ class stream_base {
   }
   std::coroutine_handle<> ask_from_element_stage(stage_base& p);
   std::coroutine_handle<> ask_from_task(promise_base& p);
+  /// Throws failed_precondition for a stream that was moved from, closed or never made.
+  void check_not_empty() const;
 
   std::coroutine_handle<> fill(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
     stage_base* c = child_;
