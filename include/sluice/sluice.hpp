@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of sluice but the adapters (asio.hpp).
+// What programs usually need: tasks and streams, the operators, runs, plans as text and JSON, the runtime.
+//
+// Not here: the adapter for asio (asio.hpp) and for Abseil's status (base/absl_status.hpp); channel, scope and when_all
+// (coro/), for pipelines built by hand; the simulation and its file system (runtime/simulation.hpp, io/simulated_…).
 #pragma once
 
+#include "sluice/coro/sleep.hpp"
 #include "sluice/op/batch.hpp"
 #include "sluice/op/filter.hpp"
 #include "sluice/op/fixed_length.hpp"
@@ -24,4 +28,6 @@
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
 #include "sluice/pipeline/iterate.hpp"
+#include "sluice/plan/json.hpp"
+#include "sluice/plan/text.hpp"
 #include "sluice/runtime/runtime.hpp"

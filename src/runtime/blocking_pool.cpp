@@ -8,17 +8,23 @@ blocking_pool::~blocking_pool() {
   stopping_ = true;
   changed_.notify_all();
   lock.unlock();
-  for (auto& t : threads_) t.join();  // nobody submits any more, so the vector stands still
+  for (auto& t : threads_)
+    if (t.joinable()) t.join();  // nobody submits any more, so the vector stands still
 }
 
 void blocking_pool::submit(blocking_call& call) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   call.next = nullptr;
   (last_ ? last_->next : first_) = &call;
   last_ = &call;
   ++waiting_;
-  if (waiting_ > idle_ && live_ < options_.threads_max) start_thread();
-  else changed_.notify_one();
+  if (waiting_ > idle_ && live_ < options_.threads_max && start_thread()) return;
+  if (live_ > 0) return changed_.notify_one();  // they will come round to it
+  // No thread to be had at all: better to block the caller than to lose its call.
+  first_ = last_ = nullptr;
+  --waiting_;
+  lock.unlock();
+  call.run(call);
 }
 
 unsigned blocking_pool::threads() const {
@@ -27,17 +33,19 @@ unsigned blocking_pool::threads() const {
 }
 
 /// Under mutex_. Reuses the slot of a thread that has left: it only has to be joined, which is instant.
-void blocking_pool::start_thread() {
-  ++live_;
-  std::size_t slot = threads_.size();
+bool blocking_pool::start_thread() {
   if (expired_.empty()) {
+    expired_.push_back(threads_.size());
     threads_.emplace_back();
-  } else {
-    slot = expired_.back();
-    expired_.pop_back();
-    threads_[slot].join();
   }
-  threads_[slot] = std::thread([this, slot] { run(slot); });
+  std::size_t slot = expired_.back();
+  if (threads_[slot].joinable()) threads_[slot].join();
+  try {
+    threads_[slot] = std::thread([this, slot] { run(slot); });
+  } catch (const std::system_error&) { return false; }  // a limit on threads
+  expired_.pop_back();
+  ++live_;
+  return true;
 }
 
 void blocking_pool::run(std::size_t slot) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,7 +30,7 @@ class blocking_pool final : public blocking_service {
 
  private:
   void run(std::size_t slot);
-  void start_thread();
+  bool start_thread();
 
   options options_;
   mutable std::mutex mutex_;

@@ -8,10 +8,10 @@ namespace sluice {
 
 run_context::run_context(runtime& home, run_options options)
     : rt(&home),
-      ledger(&home.ledger()),
+      ledger(home.shared_ledger()),
       on_error(options.on_error),
       errors_max(options.errors_max),
-      seed(options.seed),
+      seed(options.seed.value_or(home.options().seed)),
       reaper_(&home.reaper()) {
   exec = &home.exec();
   time = &home.time();

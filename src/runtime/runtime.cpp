@@ -39,7 +39,7 @@ struct runtime::threads {
 
 runtime::runtime(runtime_options options)
     : options_(settle(std::move(options), false)),
-      ledger_(options_.memory_budget_bytes),
+      ledger_(std::make_shared<memory_ledger>(options_.memory_budget_bytes)),
       threads_(std::make_unique<threads>(options_)) {
   exec_ = root_.exec = &threads_->workers;
   time_ = root_.time = &threads_->timers;
@@ -47,7 +47,9 @@ runtime::runtime(runtime_options options)
 }
 
 runtime::runtime(simulation& world, runtime_options options)
-    : options_(settle(std::move(options), true)), world_(&world), ledger_(options_.memory_budget_bytes) {
+    : options_(settle(std::move(options), true)),
+      world_(&world),
+      ledger_(std::make_shared<memory_ledger>(options_.memory_budget_bytes)) {
   exec_ = root_.exec = &world;
   time_ = root_.time = &world;
   blocking_ = &world;
@@ -63,7 +65,6 @@ runtime::~runtime() {
 }
 
 std::shared_ptr<run_context> runtime::new_run(run_options options) {
-  if (options.seed == 0) options.seed = options_.seed;
   auto run = std::make_shared<run_context>(*this, options);
   reaper_.watch(run);
   return run;

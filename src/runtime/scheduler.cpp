@@ -47,7 +47,12 @@ scheduler::crew::crew(scheduler& home, unsigned workers) {
     w->looks.resize(workers);
     workers_.push_back(std::move(w));
   }
-  for (auto& w : workers_) w->thread = std::thread([this, p = w.get()] { run(*p); });
+  try {
+    for (auto& w : workers_) w->thread = std::thread([this, p = w.get()] { run(*p); });
+  } catch (...) {  // a limit on threads: those that were started must end before they are destroyed
+    join();
+    throw;
+  }
 }
 
 scheduler::crew::~crew() { join(); }

@@ -5,13 +5,15 @@
 //   run->request_stop();                                // everything that waits in this run unwinds with `cancelled`
 //
 // Thread: any, but the settings, which are fixed before the first task starts.
-// Owns: nothing of the runtime, which must outlive the run's tasks: its destructor stops them and waits.
+// Owns: nothing of the runtime but its ledger. The runtime's destructor stops the run's tasks and waits for them; a stream
+// that is still held then gives nothing any more, and may be dropped later.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "sluice/base/status.hpp"
@@ -29,7 +31,7 @@ enum class error_policy : std::uint8_t { stop, skip };
 struct run_options {
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more than this ends the stream after all
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed = {};        ///< not given: the runtime's
 };
 
 struct run_context : environment, std::enable_shared_from_this<run_context> {
@@ -38,7 +40,7 @@ struct run_context : environment, std::enable_shared_from_this<run_context> {
   run_context& operator=(const run_context&) = delete;
 
   runtime* rt;
-  memory_ledger* ledger;
+  std::shared_ptr<memory_ledger> ledger;  ///< shared: a stream may be dropped after its runtime
   error_policy on_error;
   std::uint64_t errors_max;
   std::uint64_t seed;

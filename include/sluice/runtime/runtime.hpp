@@ -8,7 +8,7 @@
 //   runtime rt(sim);
 //
 // Thread: all members from any thread. The destructor stops all runs, waits for their tasks and joins every thread;
-// it must not run on a worker.
+// it must not run on a worker. Streams of its runs may be dropped later, but not asked again.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class simulation;
 
 struct runtime_options {
   unsigned workers = 0;  ///< 0: as many as the process may use cores
-  std::size_t memory_budget_bytes =
-      0;                ///< 0: half of what is available to this process (cgroup included), at most 8 GiB
+  /// 0: half of what is available to this process (cgroup included), at most 8 GiB.
+  std::size_t memory_budget_bytes = 0;
   std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
   unsigned blocking_threads_max = 64;
   std::uint64_t seed = 0;  ///< of runs that name none
@@ -57,7 +57,8 @@ class runtime {
   executor& exec() noexcept { return *exec_; }
   clock& time() noexcept { return *time_; }
   blocking_service& blocking_calls() noexcept { return *blocking_; }
-  memory_ledger& ledger() noexcept { return ledger_; }
+  memory_ledger& ledger() noexcept { return *ledger_; }
+  const std::shared_ptr<memory_ledger>& shared_ledger() const noexcept { return ledger_; }
   sluice::reaper& reaper() noexcept { return reaper_; }
   /// The simulation it stands on, or null.
   simulation* world() const noexcept { return world_; }
@@ -77,7 +78,7 @@ class runtime {
 
   runtime_options options_;
   simulation* world_ = nullptr;
-  memory_ledger ledger_;
+  std::shared_ptr<memory_ledger> ledger_;
   sluice::reaper reaper_;
   std::unique_ptr<threads> threads_;  ///< null over a simulation
   executor* exec_ = nullptr;

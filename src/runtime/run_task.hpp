@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task that belongs to a run and to nobody else: pumps, computations, lent pulls.
+//
+//   run_task copy(std::shared_ptr<run_context>& run, std::shared_ptr<ring> shared) {   // the run comes first
+//     auto mine = std::move(shared);                  // a local: gone before the run hears that the task has ended
+//     co_await …;                                     // failures by as_result(): nobody is there to catch
+//   }
+//
+// Starts at once, on the caller's thread, and frees itself at its end. Counted in its run, so that cleanup() and the
+// runtime's end wait for it. What it holds belongs into locals: parameters outlive the promise, and so the count.
+// Errors: an exception that leaves it ends the program.
+#pragma once
+
+#include <memory>
+
+#include "sluice/base/assert.hpp"
+#include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/promise.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice {
+
+class run_task {
+ public:
+  struct promise_type : promise_base, detail::pooled_frame {
+    template <class... A> explicit promise_type(std::shared_ptr<run_context>& run, A&...) : run_(run) {
+      env = run.get();
+      run_->task_started();
+    }
+    ~promise_type() {
+      std::shared_ptr<run_context> run = std::move(run_);
+      run->task_ended();
+    }
+    run_task get_return_object() {
+      self = std::coroutine_handle<promise_type>::from_promise(*this);
+      return {};
+    }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { SLUICE_ASSERT(false, "a task of a run let an exception out"); }
+
+   private:
+    std::shared_ptr<run_context> run_;
+  };
+};
+
+}  // namespace sluice
