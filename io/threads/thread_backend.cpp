@@ -17,7 +17,7 @@ std::int64_t carry_out(operation& op) noexcept {
   std::int64_t got = -1;
   switch (op.what) {
     case operation::kind::open:
-      do got = ::open(op.path.c_str(), static_cast<int>(op.length));
+      do got = ::open(op.path.c_str(), op.open_flags);
       while (got < 0 && errno == EINTR);
       return got < 0 ? -errno : got;
     case operation::kind::read:

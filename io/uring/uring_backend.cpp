@@ -193,8 +193,7 @@ void uring_backend::start(operation* op) noexcept {
     return;
   }
   io_uring_sqe* sqe = next_sqe();
-  if (op->what == operation::kind::open)
-    ::io_uring_prep_openat(sqe, AT_FDCWD, op->path.c_str(), static_cast<int>(op->length), 0);
+  if (op->what == operation::kind::open) ::io_uring_prep_openat(sqe, AT_FDCWD, op->path.c_str(), op->open_flags, 0);
   else
     ::io_uring_prep_read(sqe, op->from->number, op->to->data() + op->at, static_cast<unsigned>(op->length), op->offset);
   ::io_uring_sqe_set_data(sqe, op);  // prep does not reset user_data: every SQE sets it

@@ -2,8 +2,8 @@
 // One request to the operating system, from submission to completion.
 //
 // The node, never the coroutine frame, owns what the kernel uses: path, descriptor, buffer. It has two references, the
-// awaiter's and the back end's, and dies with the later. So a frame may be destroyed at any time; the node stays until
-// the kernel has answered (research/io.md §1, "Cancellation and lifetime").
+// awaiter's and the back end's, and dies with the later; it stays until the kernel has answered. A frame that waits here may
+// be destroyed only when its executor will not run it again (at the end of everything); else it is stopped, and resumed.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ struct descriptor {
 
 struct operation {
   enum class kind : std::uint8_t {
-    open,  ///< path → result: a descriptor
+    open,  ///< path, open_flags → result: a descriptor
     read,  ///< from, offset, length, to, at → result: bytes
     call,  ///< run(): blocks a thread
   };
@@ -42,6 +42,7 @@ struct operation {
   std::shared_ptr<descriptor> from;
   buffer_ref to;
   std::size_t at = 0, length = 0;
+  int open_flags = 0;
   std::uint64_t offset = 0;
   std::int64_t result = 0;  ///< ≥ 0, or a negative errno
 

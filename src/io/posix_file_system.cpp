@@ -15,14 +15,17 @@
 
 namespace sluice::detail {
 
-std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, std::size_t n) noexcept {
-  if (!usable_.load(std::memory_order_relaxed)) return -EAGAIN;
+std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, std::size_t n,
+                                       std::atomic<bool>& refused) noexcept {
+  if (!usable_.load(std::memory_order_relaxed) || refused.load(std::memory_order_relaxed)) return -EAGAIN;
   iovec piece{to, n};
   ssize_t got = ::preadv2(fd, &piece, 1, static_cast<off_t>(offset), RWF_NOWAIT);
   if (got >= 0) return got;
   if (errno == EAGAIN || errno == EINTR) return -EAGAIN;
   if (errno == EIO) return -EIO;
-  usable_.store(false, std::memory_order_relaxed);  // ENOSYS, EPERM (seccomp), EOPNOTSUPP, EINVAL: the slow path tells
+  bool for_all = errno == ENOSYS || errno == EPERM;  // an old kernel, seccomp; else EOPNOTSUPP, EINVAL of this file
+  if (for_all) usable_.store(false, std::memory_order_relaxed);
+  else refused.store(true, std::memory_order_relaxed);  // the slow path tells what is wrong
   return -EAGAIN;
 }
 
@@ -76,7 +79,7 @@ class posix_file final : public file {
       : file(std::move(path), info), from_(std::move(from)), io_(io), cache_(cache) {}
 
   std::ptrdiff_t try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
-    return cache_.read(from_->number, offset, to, n);
+    return cache_.read(from_->number, offset, to, n, cache_refused_);
   }
   task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) override;
 
@@ -94,6 +97,7 @@ class posix_file final : public file {
   std::shared_ptr<descriptor> from_;
   backend& io_;
   page_cache_reader& cache_;
+  std::atomic<bool> cache_refused_{false};
 };
 
 task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
@@ -155,7 +159,7 @@ struct glob_operation final : operation {
 task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
   auto* op = new operation(operation::kind::open);
   op->path = path;
-  op->length = static_cast<std::size_t>(kOpenFlags);
+  op->open_flags = kOpenFlags;
   std::int64_t got = co_await perform(*io_, op);
   if (got < 0) {
     status why = open_error(static_cast<int>(-got), path);
