@@ -18,7 +18,10 @@ class run final : public run_base {
 
   void request_stop() noexcept override { context_->request_stop(); }
   std::string seal(std::string position) const override {
-    return seal_position({.fingerprint = fingerprint_, .seed = context_->seed, .position = std::move(position)});
+    return seal_position({.fingerprint = fingerprint_,
+                          .seed = context_->seed,
+                          .on_error = context_->on_error,
+                          .position = std::move(position)});
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
     context_->when_idle(done, argument);
@@ -67,7 +70,7 @@ task<void> drain(std::shared_ptr<run_base> run) {
 
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
   sealed_position from;
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan));
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), o.on_error);
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;

@@ -1,36 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/pipeline/loan.hpp"
 
-#include "sluice/coro/frame_pool.hpp"
+#include "runtime/run_task.hpp"
 #include "sluice/coro/resume_on.hpp"
 
 namespace sluice {
-
-/// The coroutine that pulls. Counted in its run, so that cleanup() and the runtime's end wait for it.
-class loan::pull {
- public:
-  struct promise_type : promise_base, detail::pooled_frame {
-    promise_type(std::shared_ptr<run_context>& run, std::shared_ptr<loan>&) : run_(run) {
-      env = run.get();
-      run_->task_started();
-    }
-    ~promise_type() {  // after the frame's parameters: the tree is gone, or back, before the run hears of it
-      std::shared_ptr<run_context> run = std::move(run_);
-      run->task_ended();
-    }
-    pull get_return_object() {
-      self = std::coroutine_handle<promise_type>::from_promise(*this);
-      return {};
-    }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
-
-   private:
-    std::shared_ptr<run_context> run_;
-  };
-};
 
 loan::loan(stream_base& s, std::shared_ptr<run_base> run) : run_(std::move(run)), owner_(&s), tree_(std::move(s)) {}
 
@@ -49,7 +23,7 @@ std::shared_ptr<loan> loan::lend(stream_base& s) {
   return l;
 }
 
-loan::pull loan::fill(std::shared_ptr<run_context>& run, std::shared_ptr<loan> self) {
+run_task loan::fill(std::shared_ptr<run_context>& run, std::shared_ptr<loan> self) {
   auto me = std::move(self);
   resume_on to_a_worker(*run->exec);
   co_await to_a_worker;

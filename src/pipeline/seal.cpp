@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kMagic("sluice\x01", 7);  // the last byte is the format's version
+constexpr std::string_view kMagic("sluice\x02", 7);  // the last byte is the format's version
 
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 template <class T> T take(std::string_view& in) {
@@ -25,13 +25,14 @@ std::string seal_position(const sealed_position& p) {
   std::string out(kMagic);
   put(out, p.fingerprint);
   put(out, p.seed);
+  put(out, p.on_error);
   out += p.position;
   put(out, crc32c(out));
   return out;
 }
 
-sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint) {
-  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 4;
+sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint, error_policy on_error) {
+  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 4;
   if (bytes.size() < kEnvelope || bytes.substr(0, kMagic.size() - 1) != kMagic.substr(0, kMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
   if (bytes[kMagic.size() - 1] != kMagic.back())
@@ -43,9 +44,13 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   sealed_position p;
   p.fingerprint = take<std::uint64_t>(sealed);
   p.seed = take<std::uint64_t>(sealed);
+  p.on_error = take<error_policy>(sealed);
   if (p.fingerprint != fingerprint)
     throw_status(failed_precondition_error(
         "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
+  if (p.on_error != error_policy::stop && on_error == error_policy::stop)
+    throw_status(failed_precondition_error(
+        "the checkpoint was made by a run that passes over bad elements; go on under the same error policy"));
   p.position = sealed;
   return p;
 }

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint's envelope: whose position it is, and whether it arrived whole.
 //
-//   "sluice" 1 | fingerprint of the plan u64 | seed of the run u64 | position … | crc32c of all before u32
+//   "sluice" 2 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | position … | crc32c of all u32
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "sluice/runtime/run_context.hpp"
+
 namespace sluice {
 
 struct sealed_position {
   std::uint64_t fingerprint = 0;
   std::uint64_t seed = 0;
+  error_policy on_error = error_policy::stop;
   std::string position;
 };
 
 std::string seal_position(const sealed_position& p);
+/// For a run of the plan with this fingerprint, under this policy. A place where bad elements were not counted means another
+/// element to a run that stops at them; the other way round nothing bad came before it, so both count alike.
 /// Errors: data_loss, failed_precondition; thrown.
-sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint);
+sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint, error_policy on_error);
 
 }  // namespace sluice

@@ -9,7 +9,8 @@
 //   co_await cleanup(std::move(s));                                 // stops, and waits until nothing of it is left
 //
 // A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
-// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan).
+// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, or by a run that passes over
+//         bad elements when this one would stop at them).
 // Thread: iterate from anywhere; a stream has one consumer at a time.
 // Owns: a stream keeps its plan, with the user's functions in it, and its run.
 #pragma once
@@ -25,6 +26,7 @@ namespace sluice {
 
 struct iterate_options {
   checkpoint from = {};  ///< empty: from the start
+  /// What a bad element does. A run that stopped at one may be gone on with under skip, not the other way round.
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more ends the stream after all
   std::optional<std::uint64_t> seed = {};        ///< for stages without one; drawn when not given

@@ -20,6 +20,8 @@
 
 namespace sluice {
 
+class run_task;
+
 class loan final : public run_base, public std::enable_shared_from_this<loan> {
  public:
   /// Told once that the pull is over, or that it was over already.
@@ -68,8 +70,7 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
       }
     };
   };
-  class pull;
-  static pull fill(std::shared_ptr<run_context>& run, std::shared_ptr<loan> self);
+  static run_task fill(std::shared_ptr<run_context>& run, std::shared_ptr<loan> self);
   void came_to_rest();
 
   const std::shared_ptr<run_base> run_;
