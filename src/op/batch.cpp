@@ -2,13 +2,11 @@
 #include "sluice/op/batch.hpp"
 
 #include "op/engine.hpp"
+#include "op/held_memory.hpp"
 
 namespace sluice {
 
-template <> const field_list& fields_of<batch_options>() {
-  static const field_list list = make_field_list<batch_options>();
-  return list;
-}
+template <> const field_list& fields_of<batch_options>() { return make_field_list<batch_options>(); }
 
 namespace {
 
@@ -18,50 +16,98 @@ constexpr std::uint64_t kRowsPerRequest = 4096;
 /// the core's L2 when the rows get here, where columns are gathered from them.
 constexpr std::uint64_t kRequestBytes = 64 << 10;
 
+/// Room is made for so many rows of a batch before there is a second one: the input may have fewer than the batch wants.
+constexpr std::uint64_t kRowsReserved = 16 << 10;
+
+/// Of so many batches together; no overflow where one alone is as good as endless.
+std::uint64_t wanted_rows(std::uint32_t batches, std::uint64_t rows) { return batches == 1 ? rows : batches * rows; }
+
 std::uint64_t rows_at_once(const element_type& row) {
   return std::clamp<std::uint64_t>(kRequestBytes / row.size, 32, kRowsPerRequest);
 }
 
-erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows, bool drop_remainder) {
+/// The batch in the making, and what it takes. A resume fetches its rows again.
+class batch_in_making {
+ public:
+  batch_in_making(const element_type& row, std::uint64_t rows) : row_(row), rows_(rows) {}
+
+  std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows); }
+  std::uint64_t missing() const { return rows_ - rows(); }
+  std::size_t bytes() const { return bytes_; }
+  /// Growing moves the rows there are: for that long they take twice the memory.
+  bool must_grow(std::uint64_t n) const { return rows() + n > room_; }
+  void grow(std::uint64_t n) {
+    std::uint64_t room = rows_ <= kRowsReserved ? rows_ : std::max({rows() + n, room_ * 2, kRowsReserved});
+    room_ = std::min(rows_, room);
+    part_.reserve(row_, room_ - rows());
+  }
+  void append(block& from, std::uint32_t n) {
+    bytes_ += n * row_.size + (row_.footprint ? row_.footprint(row_, from.data(), n) : 0);
+    part_.append(from, n);
+  }
+  batch_storage take() {
+    bytes_ = room_ = 0;
+    return std::exchange(part_, batch_storage());
+  }
+
+ private:
+  const element_type& row_;
+  const std::uint64_t rows_;
+  batch_storage part_;
+  std::uint64_t room_ = 0;  ///< rows it has room for
+  std::size_t bytes_ = 0;
+};
+
+erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows, bool drop_remainder,
+                               std::shared_ptr<run_context> run, std::string label) {
   in.may_go_back();
+  held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
+  batch_in_making part(in.type(), rows);
   const element_type& row = in.type();
-  batch_storage part;  // the batch in the making; a resume fetches its rows again
   for (bool ended = false; !ended;) {
     auto batches_max = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kRowsPerRequest / rows, 1, out.wanted()));
     auto* to = reinterpret_cast<batch_storage*>(out.room(batches_max));
     std::uint32_t made = 0;
+    std::size_t made_bytes = 0;
     while (made == 0 && !ended) {
       std::uint64_t passed = out.pass(kPassAll / rows), rows_to_pass = 0;
       if (passed) {  // whole batches are passed over as rows; what was collected belongs to the first of them
-        rows_to_pass = passed * rows - static_cast<std::uint64_t>(part.rows);
-        part = batch_storage();
+        rows_to_pass = passed * rows - part.rows();
+        part.take();
       }
       demand d;
       d.skip = rows_to_pass;
-      d.elements = static_cast<std::uint32_t>(
-          std::min(batches_max * rows - static_cast<std::uint64_t>(part.rows), rows_at_once(row)));
+      d.elements =
+          static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), rows_at_once(row)));
       auto b = co_await in.next_block(d);
       if (!b) {
         ended = true;
         std::uint64_t gone = passed * rows - (passed ? in.skip_left() : 0);
         std::uint64_t whole = drop_remainder ? gone / rows : (gone + rows - 1) / rows;
         out.unpass(passed - std::min(passed, whole));
-        if (part.rows && !drop_remainder) ::new (static_cast<void*>(to + made++)) batch_storage(std::move(part));
-        part = batch_storage();
+        made_bytes += part.bytes();
+        if (part.rows() && !drop_remainder) ::new (static_cast<void*>(to + made++)) batch_storage(part.take());
+        part.take();
       }
-      while (b) {
-        if (part.rows == 0) part.reserve(row, rows);
-        auto n =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), rows - static_cast<std::uint64_t>(part.rows)));
+      status fits;
+      while (b && fits.ok()) {
+        auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
+        if (part.must_grow(n)) {
+          fits = memory.resize(made_bytes + 2 * part.bytes());
+          if (!fits.ok()) break;
+          part.grow(n);
+        }
         part.append(b, n);
-        if (static_cast<std::uint64_t>(part.rows) == rows) {
-          ::new (static_cast<void*>(to + made++)) batch_storage(std::move(part));
-          part = batch_storage();
+        if (part.missing() == 0) {
+          made_bytes += part.bytes();
+          ::new (static_cast<void*>(to + made++)) batch_storage(part.take());
         }
       }
       out.hold(out.made(made));
+      if (fits.ok()) fits = memory.resize(made_bytes + part.bytes());
+      if (!fits.ok()) co_await fail(std::move(fits));
     }
-    in.hold_from(in.consumed() - static_cast<std::uint64_t>(part.rows));
+    in.hold_from(in.consumed() - part.rows());
     if (made) co_yield out.made(made);
   }
 }
@@ -69,7 +115,8 @@ erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows,
 erased_stream open_batch(const node& n, open_context& context) {
   auto o = n.as<batch_options>();
   outlet out(*n.type);
-  return batch_stage_loop(out, context.open(n.inputs[0]), static_cast<std::uint64_t>(o.size.value), o.drop_remainder);
+  return batch_stage_loop(out, context.open(n.inputs[0]), static_cast<std::uint64_t>(o.size.value), o.drop_remainder,
+                          context.run, context.gate(n).label());
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ void byte_source::consume(std::uint64_t n) {
 status byte_source::charge(std::size_t bytes) {
   // What the consumer waits for cannot wait for memory that only the consumer frees; read-ahead waits in its pump.
   std::size_t budget = run_->ledger->budget_bytes();
-  if (run_->ledger->used_bytes() + bytes > budget + kOverdraftBytes)
+  std::size_t used = run_->ledger->used_bytes(), beyond_budget = used > budget ? used - budget : 0;
+  std::size_t free_bytes = beyond_budget ? 0 : budget - used;
+  if (bytes > free_bytes && bytes - free_bytes > kOverdraftBytes - std::min(beyond_budget, kOverdraftBytes))
     return resource_exhausted_error("the memory budget of " + print_byte_size(static_cast<std::int64_t>(budget)) +
                                     " is used up; raise it, or hold fewer or smaller elements")
         .in_file(path_, offset_);
@@ -83,12 +85,14 @@ status byte_source::charge(std::size_t bytes) {
 
 status byte_source::make_room(std::size_t needed) {
   std::size_t unread = end_ - begin_;
-  std::size_t wanted = std::max(needed, std::min(unread + read_bytes_, read_bytes_ * 2));
-  if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + read_bytes_ / 2)) {
+  std::size_t at_once = read_bytes_;
+  if (!compressed()) at_once = static_cast<std::size_t>(std::min<std::uint64_t>(at_once, file_->size_bytes() + 1));
+  std::size_t wanted = std::max(needed, std::min(unread + at_once, at_once * 2));
+  if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
-    std::size_t bytes = std::max(wanted, read_bytes_);
-    if (needed > read_bytes_) bytes = std::max(bytes, needed + needed / 2);  // large records: not one read for each
+    std::size_t bytes = std::max(wanted, at_once);
+    if (needed > at_once) bytes = std::max(bytes, needed + needed / 2);  // large records: not one read for each
     status why = charge(bytes);
     if (!why.ok()) return why;
     buffer_ref fresh(buffer::make(bytes));

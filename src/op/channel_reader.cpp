@@ -73,12 +73,14 @@ struct unordered_link {
       w.number(v[i].second);
     }
   }
+  static ordinal_ranges::value_type get_range(position_reader& r) {
+    std::uint64_t first = r.number(), count = r.number();
+    if (count == 0 || first > kPassAll || count > kPassAll) r.fail();
+    return {first, count};
+  }
   static ordinal_ranges get(position_reader& r) {
     ordinal_ranges v(r.count());
-    for (auto& [first, count] : v) {
-      first = r.number();
-      count = r.number();
-    }
+    for (auto& range : v) range = get_range(r);
     return v;
   }
   void save(position_writer& w) {
@@ -103,10 +105,7 @@ struct unordered_link {
     done = get(r);
     replay = get(r);
     std::size_t logged = r.count();
-    for (std::size_t i = 0; i + 1 < logged; i += 2) {
-      std::uint64_t first = r.number();
-      replay.emplace_back(first, r.number());
-    }
+    for (std::size_t i = 0; i + 1 < logged; i += 2) { replay.push_back(get_range(r)); }
     if (logged % 2) r.number();  // a choice that was being written down: nobody has its elements yet
   }
   bool may_wait() const { return true; }

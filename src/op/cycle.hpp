@@ -47,6 +47,8 @@ class cycle {
   /// An empty slot has no replacement yet, and there may be one.
   bool wants_ahead() const { return slots.size() - open_count_ > opened_ahead.size() && !outer_over && !outer_ended; }
   bool restored() const { return !slots.empty(); }
+  /// Is what was restored of these dimensions? A forged position need not be.
+  bool fits(std::size_t width, std::uint64_t run) const { return slots.size() == width && left <= run; }
   slot& current() { return slots[at]; }
   void advance(std::uint64_t run) {
     if (++at == slots.size()) at = 0;
@@ -125,7 +127,8 @@ class cycle {
       s.ordinal = r.number();
       s.restored = r.text();
     }
-    if (at >= slots.size() && !slots.empty()) r.fail();
+    bool fresh = at == 0 && left == 0 && taken == 0 && !outer_ended;  // saved before the first request: no slots yet
+    if (slots.empty() ? !fresh : at >= slots.size() || left == 0) r.fail();
   }
   bool may_wait() const {
     return std::any_of(slots.begin(), slots.end(), [](const slot& s) { return s.open && s.in && s.in.may_wait(); });

@@ -64,8 +64,8 @@ const element_type* type_of_inner(const node& n, std::string& why) {
 
 bool error_gate::skips() const { return run_->on_error == error_policy::skip; }
 
-status error_gate::refuse(const status& why) const {
-  status told = why.in_stage(label_);
+status error_gate::refuse(const status& why, std::uint64_t element) const {
+  status told = why.in_stage(label_, element);
   if (!skips() || why.code() == status_code::cancelled || why.code() == status_code::resource_exhausted) return told;
   return run_->count_error(told) ? status() : told;
 }

@@ -65,6 +65,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
   at->source = &source;
   // Under skip a damaged element is none, so only those may be counted that were looked at.
   const bool looks_at_all = gate.skips() && format->passes_over_unseen();
+  status broken;  // the file cannot be read beyond what the window has
   for (;;) {
     bool passing = out.to_pass() != 0 && !looks_at_all;
     byte_window w = source.window();
@@ -101,14 +102,16 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       at->advance(f);
       continue;
     }
-    status why;
     std::size_t needed = std::max(f.needed_bytes, w.bytes.size() + 1);
-    if (!source.try_more(needed, why)) {
-      auto reading = source.more(needed);
-      why = co_await reading.as_result();
+    if (broken.ok()) {
+      if (!source.try_more(needed, broken)) {
+        auto reading = source.more(needed);
+        broken = co_await reading.as_result();
+      }
+      if (source.window().bytes.size() > w.bytes.size()) continue;  // whole elements before the damage come first
     }
-    if (!why.ok()) {
-      status told = gate.refuse(why);
+    if (!broken.ok()) {
+      status told = gate.refuse(broken);
       if (!told.ok()) co_await fail(std::move(told));
       break;  // the file cannot be read any further
     }

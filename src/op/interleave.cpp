@@ -6,10 +6,7 @@
 
 namespace sluice {
 
-template <> const field_list& fields_of<interleave_options>() {
-  static const field_list list = make_field_list<interleave_options>();
-  return list;
-}
+template <> const field_list& fields_of<interleave_options>() { return make_field_list<interleave_options>(); }
 
 namespace {
 
@@ -18,6 +15,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
   const std::size_t size = out.type().size;
   outer.hold_from(c->oldest(c->taken));
   if (c->restored()) {
+    if (!c->fits(width, run)) co_await fail(damaged_position());
     auto opening = reopen(*c, outer, inners);
     co_await opening;
   } else {
@@ -67,7 +65,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
       c->opened_ahead.pop_front();
       c->taken = next.ordinal + 1;
       if (!next.inner.ok()) {
-        status why = inners.gate().refuse(next.inner.why());
+        status why = inners.gate().refuse(next.inner.why(), next.ordinal);
         if (!why.ok()) co_await fail(std::move(why));
         continue;  // the slot stays empty; the next outer element is opened in it
       }

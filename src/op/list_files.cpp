@@ -8,10 +8,7 @@
 
 namespace sluice {
 
-template <> const field_list& fields_of<list_files_options>() {
-  static const field_list list = make_field_list<list_files_options>();
-  return list;
-}
+template <> const field_list& fields_of<list_files_options>() { return make_field_list<list_files_options>(); }
 
 namespace {
 

@@ -7,10 +7,7 @@
 
 namespace sluice {
 
-template <> const field_list& fields_of<map_options>() {
-  static const field_list list = make_field_list<map_options>();
-  return list;
-}
+template <> const field_list& fields_of<map_options>() { return make_field_list<map_options>(); }
 
 namespace {
 
@@ -24,7 +21,7 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
     block made = f.in_place ? b.first(a.done) : out.made(a.done);
     if (!a.why.ok()) {
       out.hold(made);
-      status why = gate.refuse(a.why);
+      status why = gate.refuse(a.why, in.consumed() - b.size() + a.done);
       co_await fail(std::move(why));
     }
     co_yield made;
@@ -44,7 +41,7 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
       block made = f.in_place ? part.first(a.done) : out.made(a.done);
       std::uint32_t seen = a.done;
       if (!a.why.ok()) {
-        status why = gate.refuse(a.why);
+        status why = gate.refuse(a.why, in.consumed() - whole.size() + seen);
         if (!why.ok()) {
           out.hold(made);
           co_await fail(std::move(why));
@@ -71,7 +68,7 @@ erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in
       co_yield out.made(1);
       continue;
     }
-    why = gate.refuse(why);
+    why = gate.refuse(why, in.consumed() - 1);
     if (!why.ok()) co_await fail(std::move(why));
   }
 }
@@ -117,7 +114,7 @@ class map_computation final : public slot_computation {
     co_return;
   }
   static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate) {
-    status told = gate.refuse(why);
+    status told = gate.refuse(why, slot->first + input);
     if (told.ok()) slot->dropped.push_back(input);
     else slot->why = std::move(told);
     return slot->why.ok();

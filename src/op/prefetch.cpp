@@ -6,10 +6,7 @@
 
 namespace sluice {
 
-template <> const field_list& fields_of<prefetch_options>() {
-  static const field_list list = make_field_list<prefetch_options>();
-  return list;
-}
+template <> const field_list& fields_of<prefetch_options>() { return make_field_list<prefetch_options>(); }
 
 namespace {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/pump.hpp"
 
+#include "runtime/run_task.hpp"
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/runtime/ledger.hpp"
 
@@ -25,7 +26,6 @@ void charge_outputs(run_context& run, ring_slot* slot) {
 
 run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot,
                       std::shared_ptr<const slot_computation> shared_computation) {
-  // Locals, not parameters: they are gone before the run hears that the task has ended.
   auto ring = std::move(shared_ring);
   auto computation = std::move(shared_computation);
   clock* time = run->time;
@@ -114,18 +114,18 @@ run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> sha
     if (!r.slot) break;
     if (options.permits) co_await options.permits->acquire();
     auto pulling = pull_one(ring, in, options, r, first);
-    auto got = co_await pulling;
+    result<pulled> got = co_await pulling.as_result();
     if (options.permits) options.permits->release();
-    more = got.more;
-    if (got.woke_reader) co_await yield_now();  // downstream first: this worker goes on with the consumer, cache-hot
+    if (!got.ok()) {
+      ring->finish(r.slot, got.why());
+      break;
+    }
+    more = got->more;
+    if (got->woke_reader) co_await yield_now();  // downstream first: this worker goes on with the consumer, cache-hot
   }
 }
 
 }  // namespace
-
-void run_task::promise_type::unhandled_exception() noexcept {
-  SLUICE_ASSERT(false, "a task of a run let an exception out");
-}
 
 void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options) {
   std::shared_ptr<run_context> run = ring->run();

@@ -11,33 +11,6 @@
 
 namespace sluice {
 
-/// Frees itself at its end; counted in its run, so that cleanup() and the runtime's end wait for it.
-class run_task {
- public:
-  struct promise_type : promise_base, detail::pooled_frame {
-    template <class... A> explicit promise_type(std::shared_ptr<run_context>& run, A&...) : run_(run) {
-      env = run.get();
-      catching = true;
-      run_->task_started();
-    }
-    ~promise_type() {  // the frame's parameters are gone by now: what the task held is free before the run hears of it
-      std::shared_ptr<run_context> run = std::move(run_);
-      run->task_ended();
-    }
-    run_task get_return_object() {
-      self = std::coroutine_handle<promise_type>::from_promise(*this);
-      return {};
-    }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() noexcept;
-
-   private:
-    std::shared_ptr<run_context> run_;
-  };
-};
-
 /// What a ring's computations do with one slot. Shared by its pump and readers.
 class slot_computation {
  public:

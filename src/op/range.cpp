@@ -48,10 +48,7 @@ erased_stream open_range(const node& n, open_context&) {
 
 }  // namespace
 
-template <> const field_list& fields_of<range_options>() {
-  static const field_list list = make_field_list<range_options>();
-  return list;
-}
+template <> const field_list& fields_of<range_options>() { return make_field_list<range_options>(); }
 
 extern const op_info range_op{
     .name = "range",

@@ -59,10 +59,7 @@ erased_stream open_repeat(const node& n, open_context& context) {
 
 }  // namespace
 
-template <> const field_list& fields_of<repeat_options>() {
-  static const field_list list = make_field_list<repeat_options>();
-  return list;
-}
+template <> const field_list& fields_of<repeat_options>() { return make_field_list<repeat_options>(); }
 
 extern const op_info repeat_op{
     .name = "repeat",

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/shuffle.hpp"
 
+#include "op/held_memory.hpp"
 #include "op/shuffle_table.hpp"
-#include "sluice/runtime/ledger.hpp"
 
 namespace sluice {
 
-template <> const field_list& fields_of<shuffle_options>() {
-  static const field_list list = make_field_list<shuffle_options>();
-  return list;
-}
+template <> const field_list& fields_of<shuffle_options>() { return make_field_list<shuffle_options>(); }
 
 namespace {
 
@@ -32,9 +29,7 @@ struct shuffle_place {
 class held_elements {
  public:
   held_elements(const element_type& type, std::shared_ptr<run_context> run, const error_gate& gate)
-      : slots_(type), run_(std::move(run)), gate_(gate) {}
-  ~held_elements() { run_->ledger->release(charged_, purpose::shuffle); }
-  held_elements(const held_elements&) = delete;
+      : slots_(type), memory_(std::move(run), purpose::shuffle, gate.label(), "the buffer", "lower buffer_size") {}
 
   char* at(std::size_t slot) { return slots_.begin() + slot * slots_.type().size; }
   /// Room for one more at the end of the table; live once filled() says so.
@@ -49,31 +44,27 @@ class held_elements {
     const element_type& t = in.type();
     if (t.compact) t.compact(t, in.data(), in.size());
   }
+  /// With what it takes to hold them one by one: the table's ordinal, and a buffer of their own.
   std::size_t bytes_of(const void* elements, std::size_t n) const {
     const element_type& t = slots_.type();
-    return n * t.size + (t.footprint ? t.footprint(t, elements, n) : 0);
+    std::size_t each = t.size + sizeof(std::uint64_t) + (t.compact ? buffer::kOverheadBytes : 0);
+    return n * each + (t.footprint ? t.footprint(t, elements, n) : 0);
   }
-  void released(std::size_t bytes) {
-    run_->ledger->release(bytes, purpose::shuffle);
-    charged_ -= bytes;
+  /// Room for n more may mean to move all there are: for that long they take twice the memory.
+  status can_grow_by(std::size_t n) {
+    if (slots_.size() + n <= slots_.capacity()) return {};
+    std::size_t moved = slots_.size() * (slots_.type().size + sizeof(std::uint64_t));
+    status fits = memory_.resize(memory_.bytes() + moved);
+    memory_.shrink_by(moved);
+    return fits;
   }
+  void released(std::size_t bytes) { memory_.shrink_by(bytes); }
   /// The bytes held have become more, or fewer.
-  status account(std::size_t more, std::size_t fewer) {
-    run_->ledger->charge_anyway(more, purpose::shuffle);
-    charged_ += more;
-    released(fewer);
-    if (charged_ <= run_->ledger->budget_bytes()) return {};
-    return resource_exhausted_error(
-               "the buffer alone holds " + std::to_string(charged_ >> 20) + " MiB, more than the memory budget of " +
-               std::to_string(run_->ledger->budget_bytes() >> 20) + " MiB; lower buffer_size, or raise the budget")
-        .in_stage(gate_.label());
-  }
+  status account(std::size_t more, std::size_t fewer) { return memory_.resize(memory_.bytes() + more - fewer); }
 
  private:
   slab slots_;
-  std::shared_ptr<run_context> run_;
-  const error_gate& gate_;
-  std::size_t charged_ = 0;
+  held_memory memory_;
 };
 
 /// The first fill of a fresh run: the first elements, in order, as many as there are. Takes no more memory than they do:
@@ -88,9 +79,11 @@ task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, sh
       table.shorten(place.total);
       break;
     }
-    held.take_over(b.view);
-    status fits = held.account(held.bytes_of(b.view.data(), b.view.size()), 0);
     std::uint32_t n = b.view.size();
+    status fits = held.can_grow_by(n);
+    if (!fits.ok()) co_await fail(std::move(fits));
+    held.take_over(b.view);
+    fits = held.account(held.bytes_of(b.view.data(), n), 0);
     b.view.move_front(held.append(n), n);
     held.appended(n);
     table.filled(n);
@@ -144,14 +137,14 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
   bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;
   auto filling = start_filling(fresh, in, table, held, *place);
   co_await filling;
-  in.hold_from(table.oldest());
+  in.hold_from(table.held_from());
   std::vector<std::uint32_t> drawn;
   std::uint32_t seen_tick = run->tick.load(std::memory_order_relaxed);
   while (place->total == shuffle_table::kUnknown) {
     if (std::uint32_t t = run->tick.load(std::memory_order_relaxed);
         t != seen_tick) {  // marks further back are not needed
       seen_tick = t;
-      in.hold_from(table.oldest());
+      in.hold_from(table.held_from());
     }
     auto b = co_await in.next_block({0, out.wanted(), out.wanted_bytes()});
     if (!b) {
@@ -189,7 +182,7 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
       held.removed_last();
     }
     place->draws += n;
-    in.hold_from(table.oldest());
+    in.hold_from(table.held_from());
     block made = out.made(n);
     held.released(held.bytes_of(to, n));
     co_yield made;

@@ -26,8 +26,15 @@ class shuffle_table {
   std::uint64_t ordinal(std::uint32_t slot) const { return ordinals_[slot]; }
   /// Ordinal of the next input element that comes in.
   std::uint64_t next() const { return next_; }
-  /// The oldest input element held; next() where none is.
-  std::uint64_t oldest() const;
+  /// No element held is older than this: the input's marks from here on are needed. Looks at all places, but only
+  /// once in a quarter of a buffer of draws, so that a draw costs the same however large the buffer is.
+  std::uint64_t held_from() {
+    if (draws_ >= look_again_) {
+      oldest_ = oldest();
+      look_again_ = draws_ + held() / 4 + 1;
+    }
+    return oldest_;
+  }
   /// Places in the order of what they hold.
   std::vector<std::uint32_t> slots_by_ordinal() const;
 
@@ -54,11 +61,14 @@ class shuffle_table {
 
  private:
   void scan_back();
+  std::uint64_t oldest() const;
 
   std::uint64_t seed_;
   std::uint64_t size_;
   std::uint64_t draws_ = 0;
   std::uint64_t next_ = 0;
+  std::uint64_t oldest_ = 0;
+  std::uint64_t look_again_ = 0;
   std::vector<std::uint64_t> ordinals_;
 };
 

@@ -32,10 +32,7 @@ erased_stream open_skip(const node& n, open_context& context) {
 
 }  // namespace
 
-template <> const field_list& fields_of<skip_options>() {
-  static const field_list list = make_field_list<skip_options>();
-  return list;
-}
+template <> const field_list& fields_of<skip_options>() { return make_field_list<skip_options>(); }
 
 extern const op_info skip_op{
     .name = "skip",

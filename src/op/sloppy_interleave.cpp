@@ -53,6 +53,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
   cycle& c = st->c;
   outer.hold_from(c.oldest(outer.consumed()));
   if (c.restored()) {
+    if (!c.fits(width, 1)) co_await fail(damaged_position());
     auto opening = reopen(c, outer, inners);
     co_await opening;
   } else {
@@ -70,7 +71,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
         }
         auto opened = inners.open(b);
         if (!opened.ok()) {
-          status why = inners.gate().refuse(opened.why());
+          status why = inners.gate().refuse(opened.why(), outer.consumed() - 1);
           if (!why.ok()) co_await fail(std::move(why));
           continue;
         }

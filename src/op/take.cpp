@@ -30,10 +30,7 @@ erased_stream open_take(const node& n, open_context& context) {
 
 }  // namespace
 
-template <> const field_list& fields_of<take_options>() {
-  static const field_list list = make_field_list<take_options>();
-  return list;
-}
+template <> const field_list& fields_of<take_options>() { return make_field_list<take_options>(); }
 
 extern const op_info take_op{
     .name = "take",

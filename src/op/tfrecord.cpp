@@ -6,10 +6,7 @@
 
 namespace sluice {
 
-template <> const field_list& fields_of<tfrecord_options>() {
-  static const field_list list = make_field_list<tfrecord_options>();
-  return list;
-}
+template <> const field_list& fields_of<tfrecord_options>() { return make_field_list<tfrecord_options>(); }
 
 namespace {
 
