@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/random_plan.hpp"
@@ -90,6 +91,31 @@ TEST_CASE("batch and unbatch print as text, and are read again; a batch of no ro
   round_trips(*(range(5) | batch(2, {.drop_remainder = true}) | unbatch()).plan(),
               "range(5) | batch(2, drop_remainder=true) | unbatch");
   CHECK_THROWS_WITH(range(5) | batch(0), Catch::Contains("batch: "));
+}
+
+TEST_CASE("a batch larger than its input takes no more memory than the input does") {
+  for (int64 size : {int64{1} << 20, int64{1} << 40, int64{1} << 61, int64{1} << 62, ~(int64{1} << 63)}) {
+    CAPTURE(size);
+    consumed got = consume(range(10) | batch(size) | unbatch(), {});
+    CHECK(got.complaint() == "");
+    CHECK(got.elements.size() == 10);
+    CHECK(consume(range(10) | batch(2) | batch(size) | unbatch() | unbatch(), {}).elements.size() == 10);
+  }
+}
+
+TEST_CASE("a batch is charged for as long as it is in the making, and refused when the budget cannot hold it") {
+  simulation world(1);
+  runtime rt(world, {.memory_budget_bytes = 1 << 20});
+  consumption how;
+  CHECK(consume_on(rt, range(120'000) | batch(60'000) | unbatch(), how).complaint() == "");
+  auto peak = rt.ledger().report().peak_bytes;
+  CHECK(peak >= 480'000);
+  consumed refused = consume_on(rt, range(10'000'000) | batch(1'000'000) | unbatch(), how);
+  CHECK(refused.elements.empty());
+  CHECK(refused.why.code() == status_code::resource_exhausted);
+  CHECK_THAT(refused.why.to_string(),
+             Catch::Contains("batch: a batch alone takes more than the memory budget of 1.0 MiB") &&
+                 Catch::Contains("lower its size, or raise the budget"));
 }
 
 }  // namespace sluice

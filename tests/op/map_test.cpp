@@ -118,4 +118,20 @@ TEST_CASE("a map whose function has a name prints as text, and is read again") {
               "range(5) | map(thrice_and_one, parallelism=4, order=sloppy)");
 }
 
+TEST_CASE("an error tells which element of its input failed, however it is computed") {
+  auto throws = [](int64 x) {
+    if (x == 70) throw std::runtime_error("no seventy");
+    return x;
+  };
+  auto refuses = [throws](int64 x) { return throws(x) >= 0; };
+  auto ways = {range(100) | skip(10) | map(throws), range(100) | skip(10) | map(throws, {.parallelism = 3}),
+               range(100) | skip(10) | filter(refuses),
+               range(100) | skip(10) | flat_map([throws](int64 x) { return range(throws(x)) | take(1); })};
+  for (const auto& ds : ways) {
+    consumed got = consume(ds, {});
+    CHECK(got.why.where().element == 60);
+    CHECK_THAT(got.why.to_string(), Catch::Contains(" at element 60: no seventy"));
+  }
+}
+
 }  // namespace sluice

@@ -188,7 +188,8 @@ TEST_CASE("gzip that is cut short, or followed by something else, is an error af
   file_world w;
   w.files->put("short.gz", gzip.substr(0, gzip.size() / 2));
   w.files->put("garbage.gz", gzip + "this is no gzip");
-  for (std::string name : {"short.gz", "garbage.gz"}) {
+  w.files->put("trailer.gz", gzip.substr(0, gzip.size() - 1));
+  for (std::string name : {"short.gz", "garbage.gz", "trailer.gz"}) {
     outcome got = run(w.rt, tfrecord(name));
     CAPTURE(name, got.message());
     CHECK(got.why.code() == status_code::data_loss);
@@ -197,6 +198,7 @@ TEST_CASE("gzip that is cut short, or followed by something else, is an error af
     CHECK(got.why.where().offset_bytes != provenance::kUnknown);
     CHECK(got.elements == first_of(records, std::min(got.elements.size(), records.size())));
     if (name == "short.gz") CHECK(got.elements.size() < records.size());
+    else CHECK(got.elements.size() == records.size());  // all of them had been inflated
   }
 }
 

@@ -387,4 +387,51 @@ TEST_CASE("a stop ends functions that sleep") {
                       {});
 }
 
+TEST_CASE("a stream may be dropped after its runtime") {
+  auto take_three = [](stream<int64>& s) -> task<void> {
+    for (int i = 0; i < 3; ++i) (void)co_await s.next();
+  };
+  temporary_folder folder;
+  std::string path = folder.write("lines", "0\n1\n2\n3\n4\n");
+  auto length = [](const line& l) { return static_cast<int64>(l.size()); };
+  auto all = {
+      range(10'000) | prefetch(4), range(10'000) | map([](int64 x) { return x; }, {.parallelism = 2}) | shuffle(100),
+      range(10'000) | batch(50) | unbatch() | prefetch(3), lines(path) | map(length) | repeat(100) | prefetch(4),
+      range(50) | interleave([](int64 x) { return range(x); }, {.cycle_length = 3, .parallelism = 2})};
+  for (const auto& ds : all) {
+    CAPTURE(plan_text(*ds.plan()));
+    stream<int64> s;
+    {
+      runtime rt({.workers = 2});
+      s = ds.iterate(rt);
+      sync_wait(rt, take_three(s));
+    }
+    CHECK(s);
+  }
+}
+
+TEST_CASE("an empty stream is refused with words, not with a crash") {
+  auto pulls = [](stream<int64>& s) -> task<void> { (void)co_await s.next(); };
+  auto tries = [](stream<int64>& s) -> task<void> { (void)co_await s.try_next(); };
+  auto asks = [](erased_stream& s) -> task<void> { (void)co_await s.next_block({}); };
+  runtime rt({.workers = 1});
+  stream<int64> never_made, moved_from = range(3).iterate(rt);
+  stream<int64> taken = std::move(moved_from);
+  erased_stream erased;
+  const std::string words = "failed_precondition: this stream is empty";
+  for (stream<int64>* s : {&never_made, &moved_from}) {
+    CHECK_THROWS_WITH(sync_wait(rt, pulls(*s)), Catch::Contains(words));
+    CHECK_THROWS_WITH(sync_wait(rt, tries(*s)), Catch::Contains(words));
+    CHECK_THROWS_WITH(s->position(), Catch::Contains(words));
+    s->request_stop();
+    CHECK(report_of(*s).errors == 0);
+  }
+  CHECK_THROWS_WITH(sync_wait(rt, asks(erased)), Catch::Contains(words));
+  auto end = [](stream<int64> s) -> task<void> {
+    auto over = cleanup(std::move(s));
+    co_await over;
+  };
+  sync_wait(rt, end(std::move(never_made)));
+}
+
 }  // namespace sluice

@@ -140,7 +140,8 @@ class suite {
       how.stop_after = after;
       consumed got = consume(ds, how);
       CHECK(got.mistake == "");
-      if (got.why.ok()) CHECK(in_order(got.elements) == in_order(c_.expected(numbers(kMany))));  // it had ended by then
+      if (int64s all = c_.expected(numbers(kMany)); all.size() < 1000 && got.why.ok())
+        CHECK(in_order(got.elements) == in_order(all));  // it had ended by then
       else CHECK(got.why.code() == status_code::cancelled);
     }
   }

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that claim to be a checkpoint: damaged, forged, of another plan, of other files, of another policy.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "pipeline/damaged_records.hpp"
+#include "pipeline/file_world.hpp"
+#include "pipeline/outcome.hpp"
+#include "sluice/format/crc32c.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/sluice.hpp"
+#include "support/consumption.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace testing;
+using Catch::Contains;
+using int64 = std::int64_t;
+
+constexpr std::size_t kMiB = 1 << 20;
+constexpr std::size_t kEnvelopeBytes = 7 + 8 + 8 + 1;  // before the position (src/pipeline/seal.hpp)
+
+std::string file_of(std::size_t records, std::size_t each) {
+  std::string bytes;
+  for (std::size_t i = 0; i != records; ++i) append_tfrecord(bytes, std::to_string(i) + std::string(each, '.'));
+  return bytes;
+}
+std::vector<std::string> names(int n) {
+  std::vector<std::string> all;
+  for (int i = 0; i != n; ++i) all.push_back("part-" + std::to_string(i));
+  return all;
+}
+std::string text_of(const record& r) { return std::string(r.view()); }
+
+/// Stages of every kind that saves something.
+dataset<std::string> saving_plan() {
+  return list_files("part-*") | interleave(tfrecord, {.cycle_length = 2, .parallelism = 2}) |
+         map(text_of, {.parallelism = 2}) | shuffle(5, {.seed = 7}) | repeat(2) | skip(3) | take(70) | batch(2) |
+         unbatch() | prefetch(3);
+}
+dataset<std::string> sloppy_plan() {
+  return list_files("part-*") | interleave(tfrecord, {.cycle_length = 3, .parallelism = 3, .order = order::sloppy}) |
+         map(text_of, {.parallelism = 3, .order = order::sloppy});
+}
+void put_parts(file_world& w, int n) {
+  for (const std::string& name : names(n)) w.files->put(name, file_of(20, 10));
+}
+
+/// With the checksum that its bytes should have.
+std::string sealed_again(std::string bytes) {
+  std::uint32_t crc = crc32c(std::string_view(bytes).substr(0, bytes.size() - 4));
+  std::memcpy(bytes.data() + bytes.size() - 4, &crc, sizeof crc);
+  return bytes;
+}
+outcome resumed(file_world& w, const dataset<std::string>& ds, std::string bytes) {
+  iterate_options o;
+  o.from.bytes = std::move(bytes);
+  return run(w.rt, ds, o);
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint with any bit flipped, or cut anywhere, is refused") {
+  file_world w;
+  put_parts(w, 4);
+  outcome whole = run(w.rt, saving_plan());
+  REQUIRE(whole.why.ok());
+  REQUIRE(whole.elements.size() == 70);
+  std::string good = whole.places[33].bytes;
+  CHECK(resumed(w, saving_plan(), good).elements == texts(whole.elements.begin() + 33, whole.elements.end()));
+  for (std::size_t bit = 0; bit != good.size() * 8; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    outcome got = resumed(w, saving_plan(), bad);
+    CAPTURE(bit, got.message());
+    CHECK(got.elements.empty());
+    CHECK((got.why.code() == status_code::data_loss || got.why.code() == status_code::failed_precondition));
+  }
+  for (std::size_t size = 1; size != good.size(); ++size) {
+    outcome got = resumed(w, saving_plan(), good.substr(0, size));
+    CAPTURE(size, got.message());
+    CHECK(got.elements.empty());
+    CHECK(got.why.code() == status_code::data_loss);
+  }
+}
+
+TEST_CASE("a forged checkpoint does no harm: an error or some elements, in bounded memory") {
+  for (bool sloppy : {false, true}) {
+    auto ds = sloppy ? sloppy_plan() : saving_plan();
+    file_world w(1, 64 * kMiB);
+    put_parts(w, 4);
+    outcome whole = run(w.rt, ds);
+    REQUIRE(whole.why.ok());
+    std::size_t refused = 0, tried = 0;
+    for (std::size_t place : {std::size_t{0}, std::size_t{33}, whole.elements.size()}) {
+      const std::string& good = whole.places[place].bytes;
+      auto check = [&](std::string forged) {
+        CAPTURE(sloppy, place, tried);
+        outcome got = resumed(w, ds, sealed_again(std::move(forged)));
+        CAPTURE(got.message());
+        ++tried;
+        refused += !got.why.ok();
+        CHECK(got.message().find("is stuck at") == std::string::npos);
+        CHECK(got.elements.size() <= 2 * whole.elements.size() + 100);
+        CHECK(w.rt.ledger().used_bytes() == 0);
+      };
+      for (std::size_t bit = 15 * 8; bit != (good.size() - 4) * 8; ++bit) {  // the rest of the envelope is refused
+        std::string bad = good;
+        bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+        check(std::move(bad));
+      }
+      for (std::size_t size = kEnvelopeBytes + 4; size < good.size(); ++size) check(good.substr(0, size));
+      for (std::size_t at = kEnvelopeBytes; at + 4 < good.size(); ++at) {  // numbers as large as they get
+        std::string bad = good.substr(0, at) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + good.substr(at + 1);
+        check(std::move(bad));
+      }
+    }
+    CHECK(refused > tried / 4);
+    CHECK(w.rt.ledger().report().peak_bytes < 96 * kMiB);
+  }
+}
+
+TEST_CASE("a checkpoint of another plan is refused, one with other knobs is not") {
+  file_world w;
+  outcome whole = run(w.rt, range(20) | map([](int64 x) { return x; }) | take(15));
+  iterate_options o;
+  o.from = whole.places[5];
+  outcome other = run(w.rt, range(21) | map([](int64 x) { return x; }) | take(15), o);
+  CAPTURE(other.message());
+  CHECK(other.elements.empty());
+  CHECK(other.why.code() == status_code::failed_precondition);
+  CHECK_THAT(other.message(), Contains("another plan"));
+}
+
+TEST_CASE("a resume over other files than before is refused, wherever it starts") {
+  file_world w;
+  put_parts(w, 4);
+  auto ds = list_files("part-*") | interleave(tfrecord, {.cycle_length = 2, .parallelism = 2}) |
+            map(text_of, {.parallelism = 2}) | shuffle(5, {.seed = 7}) | batch(2) | unbatch();
+  outcome whole = run(w.rt, ds);
+  REQUIRE(whole.elements.size() == 80);
+  w.files->put("part-9", file_of(20, 10));
+  for (std::size_t place : {1, 2, 7, 30, 79}) {  // at 0 no file is known yet
+    outcome got = resumed(w, ds, whole.places[place].bytes);
+    CAPTURE(place, got.message());
+    CHECK(got.elements.empty());
+    CHECK(got.why.code() == status_code::failed_precondition);
+    CHECK(got.why.where().stage == "list_files");
+    CHECK_THAT(got.message(), Contains("not those the checkpoint was made with"));
+  }
+}
+
+TEST_CASE("a resume in a file that has become shorter is an error that names it") {
+  file_world w;
+  w.files->put("a", file_of(1000, 2000));
+  auto ds = tfrecord("a", {.read_bytes = 4096});
+  outcome whole = run(w.rt, ds);
+  w.files->put("a", file_of(3, 2000));
+  iterate_options o;
+  o.from = whole.places[900];
+  outcome got = run(w.rt, ds, o);
+  CAPTURE(got.message());
+  CHECK(got.elements.empty());
+  CHECK(got.why.code() == status_code::data_loss);
+  CHECK(got.why.where().file == "a");
+}
+
+namespace {
+
+dataset<int64> some_of(int64 x) { return range(x * 10 + 4, {.start = x * 10}); }
+int64 same(int64 x) { return x; }
+
+/// One plan for each operator that saves something of its own, at the root: its state is in every position.
+std::vector<dataset<int64>> plans_with_state() {
+  auto sloppy = order::sloppy;
+  return {
+      range(6) | flat_map(some_of),
+      range(6) | interleave(some_of, {.cycle_length = 3, .block_length = 2}),
+      range(6) | interleave(some_of, {.cycle_length = 3, .block_length = 2, .parallelism = 2}),
+      range(6) | interleave(some_of, {.cycle_length = 3, .parallelism = 2, .order = sloppy}),
+      range(24) | map(same, {.parallelism = 3}),
+      range(24) | map(same, {.parallelism = 3, .order = sloppy}),
+      range(24) | shuffle(5, {.seed = 3}),
+      range(6) | repeat(4),
+      range(30) | skip(3) | take(24),
+      range(24) | batch(5) | unbatch(),
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a forged position of any stage does no harm: it ends, in an error or with elements") {
+  for (const auto& ds : plans_with_state()) {
+    test::consumption by_ones;  // no leftovers: a position says where the stage itself stands
+    by_ones.ask_max = 1;
+    by_ones.marks_every = 1;
+    by_ones.save = true;
+    test::consumed whole = test::consume(ds, by_ones);
+    REQUIRE(whole.complaint() == "");
+    REQUIRE(whole.elements.size() == 24);
+    std::size_t tried = 0, refused = 0;
+    for (std::size_t place : {std::size_t{1}, std::size_t{5}, std::size_t{13}, whole.elements.size()}) {
+      const std::string& good = whole.places[place].bytes;
+      auto check = [&](std::string forged) {
+        test::consumption how;
+        how.ask_max = 1;
+        how.from.bytes = sealed_again(std::move(forged));
+        how.elements_max = 200;  // a forged length of the input may be long
+        test::consumed got = test::consume(ds, how);
+        CAPTURE(plan_text(*ds.plan()), place, tried, got.mistake, got.why.to_string());
+        ++tried;
+        refused += !got.complaint().empty();
+        bool known = got.mistake.empty() || got.mistake.find("damaged") != std::string::npos;
+        CHECK(known);
+        CHECK(got.mistake.find("still charged") == std::string::npos);
+      };
+      for (std::size_t at = kEnvelopeBytes; at + 4 < good.size(); ++at) {
+        for (char byte : {'\0', '\x01', '\x02', '\x07', '\x7f', static_cast<char>(good[at] + 1)}) {
+          std::string bad = good;
+          bad[at] = byte;
+          if (bad != good) check(std::move(bad));
+        }
+        check(good.substr(0, at) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + good.substr(at + 1));
+      }
+    }
+    CHECK(tried > 20);
+    CHECK(refused > 0);
+  }
+}
+
+TEST_CASE("a place under skip is none for a run that stops at bad elements; the other way round it is") {
+  file_world w;
+  texts records = some_records(30);
+  std::string bytes = framed(records);
+  w.files->put("a", flipped(bytes, frame_of(records, 20) + kTfrecordHeaderBytes));
+  for (auto ds : {tfrecord("a"), tfrecord("a") | prefetch(4)}) {
+    iterate_options skips, stops;
+    skips.on_error = error_policy::skip;
+    outcome stopped = run(w.rt, ds, stops);
+    CHECK(stopped.elements == first_of(records, 20));
+    skips.from = stopped.places[15];
+    outcome gone_on = run(w.rt, ds, skips);
+    CHECK(gone_on.why.ok());
+    texts rest(records.begin() + 15, records.end());
+    rest.erase(rest.begin() + 5);
+    CHECK(gone_on.elements == rest);
+    stops.from = gone_on.places[10];
+    outcome refused = run(w.rt, ds, stops);
+    CHECK(refused.elements.empty());
+    CHECK(refused.why.code() == status_code::failed_precondition);
+    CHECK_THAT(refused.message(), Contains("error policy"));
+  }
+}
+
+TEST_CASE("a seed of 0 is a seed, also in a checkpoint and on a runtime that has another") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2, .seed = 99});
+  auto ds = range(50) | shuffle(50);
+  iterate_options zero;
+  zero.seed = 0;
+  outcome whole = run(rt, ds, zero);
+  CHECK(whole.report.seed == 0);
+  zero.seed.reset();
+  zero.from = whole.places[20];
+  outcome rest = run(rt, ds, zero);
+  CHECK(rest.elements == texts(whole.elements.begin() + 20, whole.elements.end()));
+  CHECK(run(rt, ds).report.seed == 99);
+}
+
+}  // namespace sluice
