@@ -34,7 +34,7 @@ inline std::uint32_t library_crc(const char* p, std::size_t n, std::uint32_t inv
 }
 
 #if defined(__x86_64__)
-/// Below this the library's folding has not paid for its set-up (research/io.md §2: 12 against 26 GB/s at 64 B).
+/// Below this the library's folding has not paid for its set-up (12 against 26 GB/s at 64 B).
 inline constexpr std::size_t kLibraryFromBytes = 256;
 
 __attribute__((always_inline)) SLUICE_TARGET_CRC inline std::uint32_t inverted_crc(const char* p, std::size_t n,

@@ -23,7 +23,7 @@ block_ring::block_ring(std::shared_ptr<run_context> run, const element_type& in,
 block_ring::~block_ring() {
   on_stop_.reset();
   for (auto& s : slots_)
-    if (s->charged_bytes) run_->ledger->release(s->charged_bytes);
+    if (s->charged_bytes) run_->ledger->release(s->charged_bytes, purpose::channel);
 }
 
 void block_ring::wake(std::coroutine_handle<>& waiting) {
@@ -184,7 +184,7 @@ void block_ring::release(ring_slot* s) {
   s->output.clear();
   s->input.clear();
   std::lock_guard lock(mutex_);
-  if (s->charged_bytes) run_->ledger->release(std::exchange(s->charged_bytes, 0));
+  if (s->charged_bytes) run_->ledger->release(std::exchange(s->charged_bytes, 0), purpose::channel);
   elements_in_flight_ -= s->waiting;
   if (s->handed_on) --handed_on_;
   s->at = ring_slot::state::free;

@@ -79,7 +79,7 @@ status byte_source::charge(std::size_t bytes) {
     return resource_exhausted_error("the memory budget of " + print_byte_size(static_cast<std::int64_t>(budget)) +
                                     " is used up; raise it, or hold fewer or smaller elements")
         .in_file(path_, offset_);
-  run_->ledger->charge_anyway(bytes, purpose::read_ahead);
+  run_->ledger->charge(bytes, purpose::read_ahead);
   return {};
 }
 

@@ -26,7 +26,7 @@ class held_memory {
   std::size_t bytes() const { return bytes_; }
   /// So much is held now. Errors: resource_exhausted; it is charged all the same.
   status resize(std::size_t bytes) {
-    if (bytes > bytes_) run_->ledger->charge_anyway(bytes - bytes_, purpose_);
+    if (bytes > bytes_) run_->ledger->charge(bytes - bytes_, purpose_);
     else if (bytes < bytes_) run_->ledger->release(bytes_ - bytes, purpose_);
     bytes_ = bytes;
     std::size_t budget = run_->ledger->budget_bytes();

@@ -13,7 +13,7 @@ std::size_t charge_view(run_context& run, const block& view) {
   const element_type& t = view.type();
   std::size_t bytes = view.size() * t.size;
   if (t.footprint) bytes += t.footprint(t, view.data(), view.size());
-  run.ledger->charge_anyway(bytes, purpose::channel);
+  run.ledger->charge(bytes, purpose::channel);
   return bytes;
 }
 

@@ -99,10 +99,10 @@ TEST_CASE("a runtime stands on a simulation: runs, ledger and blocking calls in 
   w.delay_blocking_calls([] { return 30ms; });
   runtime rt(w, {.memory_budget_bytes = 100});
   auto work = [](runtime& rt) -> task<int> {
-    co_await rt.ledger().charge(60);
+    rt.ledger().charge(60, purpose::channel);
     auto n = co_await blocking(rt.blocking_calls(), [] { return 7; });
     co_await sleep_for(2h);
-    rt.ledger().release(60);
+    rt.ledger().release(60, purpose::channel);
     co_return n;
   };
   CHECK(sync_wait(rt, work(rt)) == 7);

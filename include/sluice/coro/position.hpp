@@ -27,6 +27,16 @@ class decision_log {
     std::atomic<std::uint32_t> count{0};
     std::uint64_t values[kPerChunk];
     std::shared_ptr<chunk> next;  // published before count reaches kPerChunk + 1
+
+    /// One after the other: left to themselves, a long log's chunks would be destroyed inside of each other.
+    ~chunk() {
+      auto rest = std::move(next);
+      while (rest && rest.use_count() == 1) {
+        std::atomic_thread_fence(
+            std::memory_order_acquire);  // whoever dropped the last other reference is done with it
+        rest = std::move(rest->next);
+      }
+    }
   };
 
  public:

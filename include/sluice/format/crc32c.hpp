@@ -4,7 +4,7 @@
 //   crc32c("123456789") == 0xe3069283
 //   crc32c("6789", crc32c("12345")) == crc32c("123456789")
 //
-// About 26 GB/s below 256 bytes and 31–39 above on the reference machine (research/io.md §2).
+// About 26 GB/s below 256 bytes and 31–39 above on the machine that the project was measured on first.
 // Thread: pure functions.
 #pragma once
 

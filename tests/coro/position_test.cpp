@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/position.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+using namespace sluice;
+
+namespace {
+
+std::vector<std::uint64_t> counting(std::uint64_t first, std::uint64_t n) {
+  std::vector<std::uint64_t> v(n);
+  for (auto& x : v) x = first++;
+  return v;
+}
+std::vector<std::uint64_t> read_log(position_reader& r) {
+  std::vector<std::uint64_t> v(r.count());
+  for (auto& x : v) x = r.number();
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("numbers of any size come back, in as few bytes as they need", "[position]") {
+  position_writer w;
+  std::vector<std::uint64_t> all = {0, 1, 127, 128, 16383, 16384, std::uint64_t{1} << 32, ~std::uint64_t{0}};
+  for (auto n : all) w.number(n);
+  CHECK(w.bytes().size() == 1 + 1 + 1 + 2 + 2 + 3 + 5 + 10);
+  std::string bytes = w.bytes();
+  position_reader r(bytes);
+  for (auto n : all) CHECK(r.number() == n);
+  CHECK(r.ok());
+  CHECK(r.done());
+}
+
+TEST_CASE("damage turns a reader off, once and for all, and gives zeros", "[position]") {
+  std::vector<std::string> damaged = {"", "\x80", std::string(10, '\xff'), std::string(30, '\x80')};
+  for (const std::string& bytes : damaged) {
+    position_reader r(bytes);
+    CHECK(r.number() == 0);
+    CHECK_FALSE(r.ok());
+    CHECK(r.number() == 0);
+    CHECK(r.text().empty());
+    CHECK(r.count() == 0);
+    std::uint32_t raw = 7;
+    r.raw(&raw, sizeof raw);
+    CHECK(raw == 0);
+  }
+}
+
+TEST_CASE("a length or a count beyond what is there is damage, and nothing is allocated for it", "[position]") {
+  position_writer w;
+  w.number(std::uint64_t{1} << 40);
+  std::string bytes = w.bytes() + "abc";
+  position_reader text(bytes), count(bytes);
+  CHECK(text.text().empty());
+  CHECK_FALSE(text.ok());
+  CHECK(count.count() == 0);
+  CHECK_FALSE(count.ok());
+}
+
+TEST_CASE("what is written late stands where it was put, also inside of another position", "[position]") {
+  decision_log log;
+  auto inner = std::make_shared<position_writer>();
+  inner->number(5);
+  inner->log(log.here());
+  position_writer part;
+  part.number(1);
+  part.blob(inner);
+  part.number(2);
+  position_writer whole;
+  whole.text("head");
+  whole.append(part);
+  whole.number(3);
+  for (auto v : counting(100, 3)) log.add(v);  // after the position was taken
+  std::string bytes = whole.bytes();
+  position_reader r(bytes);
+  CHECK(r.text() == "head");
+  CHECK(r.number() == 1);
+  position_reader in(r.text());
+  CHECK(in.number() == 5);
+  CHECK(read_log(in) == counting(100, 3));
+  CHECK(in.done());
+  CHECK(r.number() == 2);
+  CHECK(r.number() == 3);
+  CHECK(r.done());
+}
+
+TEST_CASE("a place in a log gives everything from there on, across chunks", "[position]") {
+  for (std::uint64_t before : {0, 1, 63, 64, 65, 128, 200}) {
+    decision_log log;
+    for (auto v : counting(0, before)) log.add(v);
+    auto here = log.here();
+    CHECK(here.read().empty());
+    for (auto v : counting(before, 130)) log.add(v);
+    CHECK(here.read() == counting(before, 130));
+  }
+}
+
+TEST_CASE("a log of any length is dropped without a deep stack", "[position]") {
+  decision_log::place first;
+  {
+    decision_log log;
+    first = log.here();
+    for (std::uint64_t i = 0; i != 20'000'000; ++i) log.add(i);
+  }
+  first = decision_log::place();
+}
+
+TEST_CASE("a reader may follow a log while it grows", "[position][stress]") {
+  decision_log log;
+  auto first = log.here();
+  constexpr std::uint64_t kValues = 20'000;
+  std::thread writer([&log] {
+    for (std::uint64_t i = 0; i != kValues; ++i) log.add(i);
+  });
+  for (std::size_t seen = 0; seen < kValues;) {
+    auto values = first.read();
+    REQUIRE(values.size() >= seen);
+    seen = values.size();
+    REQUIRE(values == counting(0, seen));
+  }
+  writer.join();
+}
