@@ -81,6 +81,7 @@ TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
       plan_json(*parse_plan("range(5) | shuffle(10, seed=7) | prefetch(2)")) ==
       R"({"op":"prefetch","fields":{"buffer_size":2},"inputs":[{"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range","fields":{"stop":5}}]}]})");
   CHECK(why([] { parse_plan_json("{"); }).find("the plan is not JSON") == 0);
+  CHECK(why([] { parse_plan_json(std::string(1'000'000, '[')); }) == "the plan is more than 1000 stages deep");
   CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is [1]");
   CHECK(why([] { parse_plan_json("{}"); }) == "a plan lacks \"op\"");
   CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such stage; did you mean range?");
