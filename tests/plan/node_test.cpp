@@ -122,6 +122,25 @@ TEST_CASE("sizes are derived as far as operators know them") {
   CHECK(cardinality_of(*parse_plan("lines(\"f\") | take(3)")).kind == cardinality::unknown);
 }
 
+TEST_CASE("sizes saturate instead of wrapping") {
+  constexpr std::int64_t kMost = cardinality::kMost;
+  auto most = cardinality::of(kMost), three = cardinality::of(3), forever = cardinality::forever();
+  CHECK(three.times(kMost).times(kMost) == most);
+  CHECK(three.times(4) == cardinality::of(12));
+  CHECK(forever.times(0) == cardinality::of(0));
+  CHECK(cardinality::of_many(~std::uint64_t{0}) == most);
+  CHECK(cardinality::of_many(7) == cardinality::of(7));
+  CHECK(most.without(5) == most);
+  CHECK(three.without(5) == cardinality::of(0));
+  CHECK(most.in_groups(2, true) == most);
+  CHECK(three.in_groups(2, true) == cardinality::of(1));
+  CHECK(three.in_groups(2, false) == cardinality::of(2));
+  CHECK(most.at_most(5) == cardinality::of(5));
+  CHECK(forever.at_most(5) == cardinality::of(5));
+  CHECK(cardinality{}.at_most(5) == cardinality{});
+  CHECK(cardinality{}.at_most(0) == cardinality::of(0));
+}
+
 TEST_CASE("names registered twice must mean the same") {
   test::register_fake_functions();
   test::register_fake_functions();
