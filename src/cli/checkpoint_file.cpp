@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/checkpoint_file.hpp"
 
+#include <absl/cleanup/cleanup.h>
+
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 namespace sluice::cli {
+namespace {
+
+/// Positions are kilobytes: what is longer is another file, or has no end (a device).
+constexpr std::size_t kCheckpointBytesMax = std::size_t{1} << 28;
+
+}  // namespace
 
 std::string read_checkpoint(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw_status(errno_error(errno, "cannot read the checkpoint").in_file(path));
-  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  auto failed = [&] { return errno_error(errno, "cannot read the checkpoint").in_file(path); };
+  std::FILE* in = std::fopen(path.c_str(), "rb");
+  if (!in) throw_status(failed());
+  absl::Cleanup closed = [in] { std::fclose(in); };
+  std::string bytes;
+  char piece[4096];
+  while (std::size_t n = std::fread(piece, 1, sizeof piece, in)) {
+    bytes.append(piece, n);
+    if (bytes.size() > kCheckpointBytesMax) throw_status(data_loss_error("is too long for a checkpoint").in_file(path));
+  }
+  if (std::ferror(in)) throw_status(failed());
   if (bytes.empty()) throw_status(data_loss_error("the checkpoint is empty").in_file(path));
   return bytes;
-}
-
-status write_checkpoint(const std::string& path, const std::string& bytes) {
-  std::string partial = path + ".partial";
-  {
-    std::ofstream out(partial, std::ios::binary);
-    out << bytes << std::flush;
-    if (!out) return errno_error(errno, "cannot write the checkpoint").in_file(partial);
-  }
-  return std::rename(partial.c_str(), path.c_str()) == 0 ? status()
-                                                         : errno_error(errno, "cannot rename into place").in_file(path);
 }
 
 }  // namespace sluice::cli

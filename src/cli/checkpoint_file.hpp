@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints as files.
+// Checkpoints as files; they are written as whole_file.
 #pragma once
 
 #include <string>
@@ -10,7 +10,5 @@ namespace sluice::cli {
 
 /// Errors: `error`, naming the file.
 std::string read_checkpoint(const std::string& path);
-/// The old one stays until the new one is complete.
-status write_checkpoint(const std::string& path, const std::string& bytes);
 
 }  // namespace sluice::cli

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 #include "cli/verbs.hpp"
 #include "sluice/base/fields.hpp"
+#include "sluice/io/open_file_system.hpp"
 
 #ifndef SLUICE_VERSION
 #define SLUICE_VERSION "0.1.0"
@@ -15,6 +23,37 @@
 
 namespace sluice::cli {
 namespace {
+
+constexpr std::uint64_t kAny = ~std::uint64_t{0};
+constexpr std::uint64_t kRecordsMax = 1'000'000'000'000;
+
+std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
+
+/// Digits only: what CLI11 itself takes wraps, is clamped, or may be empty.
+CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
+  auto check = [least, most](const std::string& text) -> std::string {
+    std::uint64_t n = 0;
+    auto end = text.data() + text.size();
+    auto read = std::from_chars(text.data(), end, n);
+    if (read.ec == std::errc() && read.ptr == end && n >= least && n <= most) return {};
+    return absl::StrCat("expects a whole number from ", least, " to ", most, ", and is ", in_quotes(text));
+  };
+  return CLI::Validator(check, "N");
+}
+
+CLI::Validator size_in_bytes() {
+  auto check = [](const std::string& text) -> std::string {
+    std::int64_t bytes = 0;
+    if (read_byte_size(text, bytes) && bytes > 0) return {};
+    return absl::StrCat("expects a size such as 64MiB, and is ", in_quotes(text));
+  };
+  return CLI::Validator(check, "SIZE");
+}
+
+CLI::Validator path() {
+  auto check = [](const std::string& text) -> std::string { return text.empty() ? "expects a path" : ""; };
+  return CLI::Validator(check, "PATH");
+}
 
 /// What was typed, and the verb that was chosen.
 struct typed {
@@ -26,44 +65,66 @@ struct typed {
   std::function<int()> verb;
 };
 
+/// SLUICE_IO is read when the first file is opened: what it cannot mean is told before.
+void check_environment() {
+  const char* io = std::getenv("SLUICE_IO");
+  auto known = parse_io_backend(io ? io : "");
+  if (!known.ok()) throw misuse(absl::StrCat("SLUICE_IO: ", std::string(known.why().message())));
+}
+
+std::function<int()> reading(std::function<int()> verb) {
+  return [verb = std::move(verb)] {
+    check_environment();
+    return verb();
+  };
+}
+
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
   run->add_option("PLAN", t.run.plan, "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'")->required();
-  run->add_option("--output", t.run.output, "null, jsonl (standard output), tfrecord:PATH")->capture_default_str();
-  run->add_option("--limit", t.run.limit, "end after so many elements");
-  run->add_option("--seed", t.run.seed, "of stages that have none of their own");
-  run->add_option("--memory-budget", t.memory_budget, "for all bytes in flight: 64MiB");
-  run->add_option("--workers", t.run.workers, "threads that compute")->check(CLI::Range(1, 1024));
+  run->add_option("--output", t.run.output,
+                  "null, jsonl (standard output; texts that are not UTF-8 as {\"base64\":\"…\"}), tfrecord:PATH")
+      ->capture_default_str();
+  run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
+  run->add_option("--seed", t.run.seed, "of stages that have none of their own")->check(whole(0, kAny));
+  run->add_option("--memory-budget", t.memory_budget, "for all bytes in flight: 64MiB")->check(size_in_bytes());
+  run->add_option("--workers", t.run.workers, "threads that compute")->check(whole(1, 1024));
   run->add_option("--io", t.run.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
   run->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
   run->add_option("--checkpoint", t.run.checkpoint_file,
-                  "write the position to this file at the end, or when interrupted");
-  run->add_option("--resume", t.run.resume_file, "go on where a checkpoint was taken");
+                  "write the position to this file at the end, when interrupted, and before an error")
+      ->check(path());
+  run->add_option("--resume", t.run.resume_file, "go on where a checkpoint was taken; tfrecord:PATH is appended to")
+      ->check(path());
   run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
   run->callback([&t] {
-    t.verb = [&t] {
+    t.verb = reading([&t] {
       t.run.skip_errors = t.on_error == "skip";
-      if (!t.memory_budget.empty() &&
-          (!read_byte_size(t.memory_budget, t.run.memory_budget_bytes) || t.run.memory_budget_bytes <= 0))
-        throw misuse("--memory-budget is a size such as 64MiB, not " + t.memory_budget);
+      if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
       return cli::run(t.run);
-    };
+    });
   });
 }
 
 void add_readers(CLI::App& app, typed& t) {
   auto* head = app.add_subcommand("head", "the first elements of a plan or a file, as JSON lines");
   head->add_option("PLAN_OR_FILE", t.plan)->required();
-  head->add_option("-n", t.elements, "how many")->capture_default_str();
-  head->callback([&t] { t.verb = [&t] { return cli::head(t.plan, t.elements); }; });
+  head->add_option("-n", t.elements, "how many")->check(whole(0, kAny))->capture_default_str();
+  head->callback([&t] { t.verb = reading([&t] { return cli::head(t.plan, t.elements); }); });
 
-  auto* cat = app.add_subcommand("cat", "the tf.Examples of TFRecord files, as JSON lines");
+  auto* cat = app.add_subcommand(
+      "cat",
+      "the tf.Examples of TFRecord files, as JSON lines; bytes that are not UTF-8 as {\"base64\":\"…\"}, "
+      "names as \"base64:…\"");
   cat->add_option("FILES", t.files)->required();
-  cat->callback([&t] { t.verb = [&t] { return cli::cat(t.files); }; });
+  cat->callback([&t] { t.verb = reading([&t] { return cli::cat(t.files); }); });
 
-  auto* verify = app.add_subcommand("verify", "check every CRC of TFRecord files; 0: sound, 1: damaged");
+  auto* verify = app.add_subcommand(
+      "verify",
+      "check every CRC of TFRecord files; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be "
+      "opened");
   verify->add_option("FILES", t.files)->required();
-  verify->callback([&t] { t.verb = [&t] { return cli::verify(t.files); }; });
+  verify->callback([&t] { t.verb = reading([&t] { return cli::verify(t.files); }); });
 }
 
 void add_others(CLI::App& app, typed& t) {
@@ -76,10 +137,16 @@ void add_others(CLI::App& app, typed& t) {
 
   auto* sample = app.add_subcommand("sample", "write TFRecord shards of tf.Examples to try things on");
   sample->add_option("FOLDER", t.folder)->capture_default_str();
-  sample->add_option("--records", t.sample.records)->capture_default_str();
-  sample->add_option("--shards", t.sample.shards)->check(CLI::Range(1, 99999))->capture_default_str();
-  sample->add_option("--seed", t.sample.seed)->capture_default_str();
+  sample->add_option("--records", t.sample.records)->check(whole(0, kRecordsMax))->capture_default_str();
+  sample->add_option("--shards", t.sample.shards)->check(whole(1, 99999))->capture_default_str();
+  sample->add_option("--seed", t.sample.seed)->check(whole(0, kAny))->capture_default_str();
   sample->callback([&t] { t.verb = [&t] { return cli::sample(t.folder, t.sample); }; });
+}
+
+/// A file of ours must not become standard output, and what is written to a closed one is nobody's.
+void open_standard_files() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0) std::_Exit(kFailed);
 }
 
 int complain(const char* what, int exit_status) {
@@ -88,9 +155,21 @@ int complain(const char* what, int exit_status) {
   return exit_status;
 }
 
+/// What was printed must have arrived, or nobody wants it: a reader that left is no error.
+int checked_output(int exit_status) {
+  errno = 0;
+  bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (arrived || errno == EPIPE) return exit_status;
+  std::string why = errno == 0 ? "cannot write to standard output"
+                               : std::string(errno_error(errno, "cannot write to standard output").message());
+  int failed = complain(why.c_str(), kFailed);
+  return exit_status == kOk ? failed : exit_status;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  open_standard_files();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");
@@ -102,12 +181,12 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+    return checked_output(app.exit(asked));
   } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
   if (!t.verb)
     return complain("a verb is needed: run, head, cat, verify, explain, ops or sample; --help tells more", kMisuse);
   try {
-    return t.verb();
+    return checked_output(t.verb());
   } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {
     return complain(e.what(), kFailed);
   }

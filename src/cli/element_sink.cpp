@@ -7,9 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
 
+#include "base/whole_file.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/tfrecord.hpp"
 
@@ -46,23 +45,12 @@ class jsonl_sink final : public stdout_sink {
   std::string text_;
 };
 
-/// A new file takes its name when it is whole: until then a plan may read what it replaces, and a run that fails leaves
-/// nothing behind. What is gone on with, and what is no file (a pipe, a device), is written to as it stands.
+/// Until it is finished a plan may read what it replaces or goes on with, and a run that fails leaves that as it was.
 class tfrecord_sink final : public element_sink {
  public:
-  tfrecord_sink(std::string path, bool append) : path_(std::move(path)) {
-    std::error_code unknown;
-    auto there = std::filesystem::canonical(path_, unknown);  // through links
-    bool in_place = !unknown && (append || !std::filesystem::is_regular_file(there, unknown));
-    target_ = there.empty() ? path_ : there.string();
-    written_ = in_place ? target_ : target_ + ".partial";
-    file_ = std::fopen(written_.c_str(), append && in_place ? "ab" : "wb");
-    if (!file_) throw_status(errno_error(errno, "cannot create").in_file(path_));
-  }
-  ~tfrecord_sink() override {
-    if (!file_) return;
-    std::fclose(file_);
-    if (written_ != target_) std::remove(written_.c_str());
+  tfrecord_sink(const std::string& path, bool append) {
+    status why = file_.begin(path, append);
+    if (!why.ok()) throw_status(why);
   }
   status take(const block& elements) override {
     for (std::uint32_t i = 0; i != elements.size(); ++i) append_tfrecord(bytes_, elements.type().text(elements.at(i)));
@@ -70,23 +58,17 @@ class tfrecord_sink final : public element_sink {
   }
   status finish() override {
     status why = write_out();
-    if (!why.ok()) return why;
-    if (std::fclose(std::exchange(file_, nullptr)) != 0) return refused();
-    if (written_ != target_ && std::rename(written_.c_str(), target_.c_str()) != 0) return refused();
-    return {};
+    return why.ok() ? file_.finish() : why;
   }
 
  private:
   status write_out() {
-    bool written = std::fwrite(bytes_.data(), 1, bytes_.size(), file_) == bytes_.size();
+    status why = file_.write(bytes_);
     bytes_.clear();
-    return written ? status() : refused();
+    return why;
   }
-  status refused() const { return errno_error(errno, "cannot write").in_file(path_); }
-  std::string path_;             ///< as it was asked for
-  std::string target_;           ///< where it really is
-  std::string written_, bytes_;  ///< what is open, and what waits to be written to it
-  std::FILE* file_ = nullptr;
+  whole_file file_;
+  std::string bytes_;
 };
 
 }  // namespace
@@ -104,6 +86,10 @@ status stdout_sink::write_out(std::string& text) {
   }
   text.clear();
   return {};
+}
+
+std::string sink_path(const std::string& output) {
+  return output.starts_with(kTfrecord) ? output.substr(kTfrecord.size()) : std::string();
 }
 
 void check_sink(const std::string& output, const element_type& type) {

@@ -32,9 +32,12 @@ class stdout_sink : public element_sink {
   status write_out(std::string& text);
 };
 
-/// `output`: "null", "jsonl" or "tfrecord:PATH". `append`: go on with the file of an earlier run.
+/// `output`: "null", "jsonl" or "tfrecord:PATH". `append`: go on with the file of an earlier run, which stays as it is
+/// until finish().
 /// Errors: misuse: none of these, or elements of this type cannot go there; `error`: the file cannot be made.
 std::unique_ptr<element_sink> open_sink(const std::string& output, const element_type& type, bool append);
+/// PATH of "tfrecord:PATH", else empty.
+std::string sink_path(const std::string& output);
 /// Throws misuse unless open_sink would take these.
 void check_sink(const std::string& output, const element_type& type);
 

@@ -15,6 +15,7 @@ namespace {
 
 std::string size_text(const node& n) {
   cardinality c = cardinality_of(n);
+  if (c.is_most()) return ", more elements than can be counted";
   if (c.kind == cardinality::exact) return ", " + counted(static_cast<std::uint64_t>(c.elements), "element");
   return c.kind == cardinality::infinite ? ", without end" : "";
 }

@@ -3,6 +3,7 @@
 #include <absl/strings/str_format.h>
 
 #include "cli/verbs.hpp"
+#include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::cli {
@@ -22,11 +23,29 @@ std::string arguments_of(const op_info& op) {
   return out;
 }
 
+/// It takes nothing but a function, or data, and none that is registered here.
+bool needs_program(const op_info& op) {
+  if (!op.accepts || !op.text_name.empty() || op.reader != op_info::no_reader) return false;
+  for (auto& name : function_names())
+    for (auto& f : find_functions(name))
+      if (op.accepts(*f)) return false;
+  return true;
+}
+
 }  // namespace
 
 int ops() {
-  for (auto* op : operators())
-    absl::PrintF("%-14s %s\n%-14s   (%s)\n", std::string(op->name), std::string(op->doc), "", arguments_of(*op));
+  bool any_needs = false;
+  for (auto* op : operators()) {
+    bool needs = needs_program(*op);
+    any_needs |= needs;
+    absl::PrintF("%-14s %s\n%-14s   (%s)%s\n", std::string(op->name), std::string(op->doc), "", arguments_of(*op),
+                 needs ? "  C++" : "");
+  }
+  if (any_needs)
+    absl::PrintF(
+        "\nC++: not in a plan for this program, which has no function for it: write the plan in C++, or make a program "
+        "that\nregisters the function (SLUICE_FUNCTION in sluice/plan/function.hpp).\n");
   return kOk;
 }
 

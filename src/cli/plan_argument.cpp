@@ -14,19 +14,45 @@
 namespace sluice::cli {
 namespace {
 
-/// The line of `text` that holds byte `at`, and a caret under it.
+constexpr std::size_t kShownBefore = 60, kShownAfter = 40;  // characters of a long line around the one at fault
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// The byte after `at` where the next character begins, and the one before it.
+std::size_t next_character(std::string_view s, std::size_t at) {
+  do ++at;
+  while (at < s.size() && continues_character(s[at]));
+  return std::min(at, s.size());
+}
+std::size_t last_character(std::string_view s, std::size_t at) {
+  do --at;
+  while (at > 0 && continues_character(s[at]));
+  return at;
+}
+
+/// The byte where the character at `column`, counted from 1, begins.
+std::size_t byte_of(std::string_view text, std::size_t column) {
+  std::size_t at = 0;
+  for (; column > 1 && at < text.size(); --column) at = next_character(text, at);
+  return at;
+}
+
+/// The line of `text` that holds byte `at`, or what is around it, and a caret under it.
 std::string pointed_at(const std::string& text, std::size_t at) {
   auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
   auto end = std::min(text.find('\n', at), text.size());
-  std::string blank;
-  for (char c : text.substr(begin, at - begin)) {
-    bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;  // of a character of several bytes
-    if (!continues) blank += c == '\t' ? '\t' : ' ';
-  }
-  return absl::StrCat("  ", text.substr(begin, end - begin), "\n  ", blank, "^");
+  auto from = at, to = at;
+  for (std::size_t n = 0; n != kShownBefore && from > begin; ++n) from = last_character(text, from);
+  for (std::size_t n = 0; n != kShownAfter && to < end; ++n) to = next_character(text, to);
+  std::string_view cut_left = from > begin ? "…" : "", cut_right = to < end ? "…" : "";
+  std::string blank(from > begin ? 1 : 0, ' ');
+  for (auto i = from; i < at; i = next_character(text, i)) blank += text[i] == '\t' ? '\t' : ' ';
+  std::string out = "  ";
+  out.append(cut_left).append(text, from, to - from).append(cut_right);
+  return out + "\n  " + blank + "^";
 }
 
-std::string quoted(const std::string& path) {
+std::string in_quotes(const std::string& path) {
   std::string out = "\"";
   for (char c : path) {
     if (c == '"' || c == '\\') out += '\\';
@@ -48,6 +74,28 @@ std::string beginning_of(const std::string& path) {
   return plain;
 }
 
+/// Was it meant as a path? It has no call, no bar and no text, and is no stage's name, nor like one.
+bool looks_like_path(const std::string& text, const plan_error& why) {
+  if (text.empty() || text.find_first_of("(|\"\n") != text.npos) return false;
+  if (text.find_first_of("./*?~-") != text.npos) return true;
+  return !find_op(text) && why.why().message().find("did you mean") == std::string_view::npos;
+}
+
+/// What to write instead of a path.
+std::string told_from_path(const std::string& path) {
+  std::error_code ignored;
+  if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
+  if (std::filesystem::is_directory(path, ignored)) {
+    const std::string files = (std::filesystem::path(path) / "*").string();
+    return absl::StrCat(path, " is a directory; a plan that reads its files is 'list_files(", in_quotes(files),
+                        ") | interleave(tfrecord)'");
+  }
+  if (path.find_first_of("*?[") != path.npos)
+    return absl::StrCat(path, " is a pattern; a plan that reads what it matches is 'list_files(", in_quotes(path),
+                        ") | interleave(tfrecord)'");
+  return absl::StrCat(path, " is neither a file nor a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)'");
+}
+
 }  // namespace
 
 bool is_file(const std::string& path) {
@@ -59,17 +107,15 @@ std::string plan_reading(const std::string& file) {
   std::string begin = beginning_of(file);
   bool is_tfrecord = file.find(".tfrecord") != file.npos ||
                      (begin.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = begin}, 0) == 0);
-  return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", quoted(file), ")");
+  return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", in_quotes(file), ")");
 }
 
 node_ptr plan_of(const std::string& text) {
   try {
     return parse_plan(text);
   } catch (const plan_error& e) {
-    if (is_file(text))
-      throw misuse(absl::StrCat(text, " is a file; the plan that reads it is '", plan_reading(text), "'"));
-    throw misuse(
-        absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, std::min(e.column() - 1, text.size()))));
+    if (is_file(text) || looks_like_path(text, e)) throw misuse(told_from_path(text));
+    throw misuse(absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, byte_of(text, e.column()))));
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace sluice::cli {
 
-/// Errors: misuse: the words of the plan_error, the line it is on and a caret under its column; for the name of a file,
-/// the plan that reads it.
+/// Errors: misuse: the words of the plan_error, the line it is on (of a long one, what is around) and a caret
+/// under its column; for what looks like a path instead, a plan that reads it.
 node_ptr plan_of(const std::string& text);
 
 /// The plan that reads this file: TFRecords where it begins as one (compressed or not), else lines.

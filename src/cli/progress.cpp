@@ -23,12 +23,8 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-progress::progress(const pull_counts& counts, runtime& rt, const node& plan, bool is_shown)
-    : counts_(counts),
-      rt_(rt),
-      total_(cardinality_of(plan)),
-      is_shown_(is_shown),
-      last_(std::chrono::steady_clock::now()) {}
+progress::progress(const pull_counts& counts, runtime& rt, cardinality total, bool is_shown)
+    : counts_(counts), rt_(rt), total_(total), is_shown_(is_shown), last_(std::chrono::steady_clock::now()) {}
 
 void progress::tick() {
   if (!is_shown_) return;
@@ -61,9 +57,11 @@ std::string progress::line(double seconds) {
   std::string text = absl::StrCat(grouped(records), " records  ", short_number(records_per_second_), "/s  ",
                                   short_bytes(bytes_per_second_), "/s  memory ", memory_size(memory.used_bytes), " of ",
                                   memory_size(memory.budget_bytes));
-  if (total_.kind == cardinality::exact && total_.elements > 0)
-    absl::StrAppend(&text, "  ",
-                    std::min<std::uint64_t>(100, 100 * elements / static_cast<std::uint64_t>(total_.elements)), "%");
+  if (total_.kind == cardinality::exact && total_.elements > 0 && !total_.is_most())
+    absl::StrAppend(
+        &text, "  ",
+        std::min(100, static_cast<int>(100.0 * static_cast<double>(elements) / static_cast<double>(total_.elements))),
+        "%");
   return text;
 }
 

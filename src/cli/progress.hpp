@@ -13,8 +13,8 @@ namespace sluice::cli {
 
 class progress {
  public:
-  /// `is_shown`: standard error is a terminal, and nobody asked for quiet.
-  progress(const pull_counts& counts, runtime& rt, const node& plan, bool is_shown);
+  /// `total`: what 100 % are, where that is known. `is_shown`: standard error is a terminal, and nobody asked for quiet.
+  progress(const pull_counts& counts, runtime& rt, cardinality total, bool is_shown);
   /// Draws the line. Thread: one caller.
   void tick();
   /// Takes the line away.

@@ -41,6 +41,7 @@ task<pull_outcome> pull(pull_request* request) {
   pull_outcome out;
   erased_stream& s = request->stream;
   std::uint64_t left = request->limit;
+  bool is_taken = true;  // has the sink all that was pulled?
   while (left != 0 && !request->counts->stop.load(std::memory_order_relaxed)) {
     demand d;
     d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, request->sink->wanted(s.type())));
@@ -50,14 +51,22 @@ task<pull_outcome> pull(pull_request* request) {
     left -= got.view.size();
     count(*request->counts, got.view);
     out.why = request->sink->take(got.view);
-    if (!out.why.ok()) break;
+    is_taken = out.why.ok();
+    if (!is_taken) break;
   }
+  if (request->counts->stop && out.why.code() == status_code::cancelled) out.why = status();
   if (request->wants_position) out.position = sealed_position(s);
   out.report = report_of(s);
   auto ending = cleanup(std::move(s));
   co_await ending;
   if (request->sink->closed()) out.why = status();
-  if (out.why.ok()) out.why = request->sink->finish();
+  // An error of the run leaves the elements before it, and a position from which to try again: together they are of use.
+  if (out.why.ok() || (request->wants_position && is_taken)) {
+    status finished = request->sink->finish();
+    is_taken = is_taken && finished.ok();
+    if (out.why.ok()) out.why = finished;
+  }
+  if (!is_taken && !request->sink->closed()) out.position.clear();
   co_return out;
 }
 

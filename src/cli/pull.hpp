@@ -29,8 +29,10 @@ struct pull_request {
 };
 
 struct pull_outcome {
-  status why;            ///< ok: the end, the limit or a stop
-  std::string position;  ///< sealed: where a resume goes on
+  status why;  ///< ok: the end, the limit or a stop
+  /// Sealed: where a resume goes on, also after an error of the run, which it then meets again or not. The sink is
+  /// finished with just the elements before it. Empty: not wanted, or the sink refused some.
+  std::string position;
   run_report report;
 };
 

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
+#include "base/whole_file.hpp"
 #include "cli/checkpoint_file.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/progress.hpp"
@@ -27,6 +29,40 @@ iterate_options iteration_of(const run_arguments& a) {
   o.seed = a.seed;
   if (!a.resume_file.empty()) o.from.bytes = read_checkpoint(a.resume_file);
   return o;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  std::error_code unknown;
+  if (std::filesystem::equivalent(a, b, unknown)) return true;
+  auto full = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
+  };
+  return full(a) == full(b);
+}
+
+void check_arguments(const run_arguments& a) {
+  if (a.seed && !a.resume_file.empty())
+    throw misuse("--resume goes on with the seed of the checkpoint: leave out --seed");
+  std::string output = sink_path(a.output);
+  if (is_same_file(output, a.checkpoint_file)) throw misuse("--output and --checkpoint are the same file, " + output);
+  if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
+}
+
+void throw_unless_ok(const status& why) {
+  if (!why.ok()) throw_status(why);
+}
+
+status write_checkpoint(whole_file& file, const std::string& position) {
+  status why = file.write(position);
+  return why.ok() ? file.finish() : why;
+}
+
+/// What 100 % of a run are. A resumed one has some of its plan behind it, and does not say how much.
+cardinality total_of(const node& plan, const run_arguments& a) {
+  if (!a.resume_file.empty()) return {};
+  cardinality total = cardinality_of(plan);
+  return a.limit ? total.at_most(cardinality::of_many(*a.limit).elements) : total;
 }
 
 /// Pulls with the watch looking on: an interrupt ends the run after its current block, or at the next tick where that
@@ -53,6 +89,7 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
 int run(const run_arguments& a) {
   node_ptr plan = plan_of(a.plan);
   check_sink(a.output, *plan->type);
+  check_arguments(a);
   iterate_options iteration = iteration_of(a);
   watch interrupts;
   runtime rt(runtime_of(a));
@@ -64,20 +101,21 @@ int run(const run_arguments& a) {
   request.counts = &counts;
   if (a.limit) request.limit = *a.limit;
   request.wants_position = !a.checkpoint_file.empty();
+  whole_file checkpoint;  // begun now: a place that cannot be written to is no news for the end of a long run
+  if (request.wants_position) throw_unless_ok(checkpoint.begin(a.checkpoint_file));
 
-  progress shown(counts, rt, *plan, !a.quiet && isatty(STDERR_FILENO));
+  progress shown(counts, rt, total_of(*plan, a), !a.quiet && isatty(STDERR_FILENO));
   auto start = std::chrono::steady_clock::now();
   pull_outcome out = pull_watched(interrupts, request, rt, shown);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  bool interrupted = counts.stop && (out.why.ok() || out.why.code() == status_code::cancelled);
+  bool interrupted = counts.stop && out.why.ok();
   if (!a.quiet && !sink->closed()) std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
-  if (!out.why.ok() && !interrupted) throw_status(out.why);
-  if (request.wants_position) {
-    status written = write_checkpoint(a.checkpoint_file, out.position);
-    if (!written.ok()) throw_status(written);
-  }
-  return interrupted ? kInterrupted : kOk;
+  status written;
+  if (!out.position.empty()) written = write_checkpoint(checkpoint, out.position);
+  throw_unless_ok(out.why);
+  throw_unless_ok(written);
+  return interrupted ? interrupts.exit_status() : kOk;
 }
 
 }  // namespace sluice::cli

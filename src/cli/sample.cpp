@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -15,16 +16,36 @@
 #include "cli/verbs.hpp"
 
 namespace sluice::cli {
+namespace {
+
+/// Throws misuse where the folder holds shards of another sample: a pattern over the folder would take both.
+void refuse_other_samples(const std::string& folder, const sample_options& options) {
+  std::set<std::string> ours;
+  for (std::uint32_t shard = 0; shard != options.shards; ++shard) ours.insert(sample_shard_name(options, shard));
+  for (auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::string name = entry.path().filename().string();
+    if (!name.starts_with("sample-") || !name.ends_with(".tfrecord")) continue;
+    auto place = ours.find(name);
+    auto shard = static_cast<std::uint32_t>(std::distance(ours.begin(), place));
+    if (place == ours.end() || !is_sample_shard(entry.path().string(), options, shard))
+      throw misuse(absl::StrCat(entry.path().string(), " is no shard of ", counted(options.records, "record"), " in ",
+                                counted(options.shards, "shard"), ", seed ", options.seed,
+                                ": remove the sample that is there, or name another folder"));
+  }
+}
+
+}  // namespace
 
 int sample(const std::string& folder, const sample_options& options) {
   std::filesystem::create_directories(folder);
+  refuse_other_samples(folder, options);
   std::atomic<std::uint32_t> next{0}, written{0};
   std::mutex mutex;
   status why;  // guarded by mutex: the first failure
   auto write_shards = [&] {
     for (std::uint32_t shard; (shard = next++) < options.shards;) {
       std::string path = folder + "/" + sample_shard_name(options, shard);
-      if (is_file(path)) continue;  // a shard is complete or not there (format/sample.hpp)
+      if (is_file(path)) continue;  // looked at above
       status failed = write_sample_shard(path, options, shard);
       if (failed.ok()) ++written;
       std::lock_guard lock(mutex);
@@ -36,8 +57,9 @@ int sample(const std::string& folder, const sample_options& options) {
     for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(write_shards);
   }
   if (!why.ok()) throw_status(why);
-  std::fprintf(stderr, "%s of %s written to %s, %u were there\n", counted(written, "shard").c_str(),
-               counted(options.records, "record").c_str(), folder.c_str(), options.shards - written);
+  std::fprintf(stderr, "%s: %s in %s, seed %s: %u written, %u were there\n", folder.c_str(),
+               counted(options.records, "record").c_str(), counted(options.shards, "shard").c_str(),
+               absl::StrCat(options.seed).c_str(), written.load(), options.shards - written);
   return kOk;
 }
 

@@ -15,9 +15,8 @@
 namespace sluice::cli {
 
 inline constexpr int kOk = 0;
-inline constexpr int kFailed = 1;         ///< the data, a file, a stage
-inline constexpr int kMisuse = 2;         ///< the arguments
-inline constexpr int kInterrupted = 130;  ///< as shells have it: 128 + SIGINT
+inline constexpr int kFailed = 1;  ///< the data, a file, a stage
+inline constexpr int kMisuse = 2;  ///< the arguments
 
 /// What the arguments ask for does not exist. The text may go on over lines of its own.
 class misuse : public std::runtime_error {
@@ -37,13 +36,14 @@ struct run_arguments {
   std::string checkpoint_file = {}, resume_file = {};
   bool quiet = false;  ///< no progress, no report
 };
+/// 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);
 
 /// The first elements of a plan or a file, as JSON lines.
 int head(const std::string& plan_or_file, std::uint64_t elements);
 /// The tf.Examples of TFRecord files, as JSON lines.
 int cat(const std::vector<std::string>& files);
-/// Checks every CRC. kFailed: at least one file is damaged or cannot be read.
+/// Checks every CRC. kFailed: at least one file is damaged; else kMisuse: at least one is no file that can be opened.
 int verify(const std::vector<std::string>& files);
 int explain(const std::string& plan);
 int ops();

@@ -22,10 +22,17 @@ struct verdict {
   run_report report;
   status why;  ///< it could not be read on
   bool is_sound() const { return why.ok() && report.errors == 0; }
+  const status& first_error() const { return report.first_errors.empty() ? why : report.first_errors.front(); }
   /// Its bytes are wrong; else it could not be opened, or read.
-  bool is_damaged() const {
-    auto& first = report.first_errors.empty() ? why : report.first_errors.front();
-    return first.code() == status_code::data_loss;
+  bool is_damaged() const { return first_error().code() == status_code::data_loss; }
+  int exit_status() const {
+    if (is_sound()) return kOk;
+    switch (first_error().code()) {
+      case status_code::not_found:
+      case status_code::permission_denied:
+      case status_code::invalid_argument: return kMisuse;  // no such file, not ours to read, a directory
+      default: return kFailed;
+    }
   }
 };
 
@@ -61,13 +68,13 @@ void tell(const std::string& file, const verdict& v) {
 
 int verify(const std::vector<std::string>& files) {
   runtime rt;
-  int status = kOk;
+  bool any[] = {false, false, false};  // by exit status
   for (auto& file : files) {
     verdict v = verified(rt, file);
     tell(file, v);
-    if (!v.is_sound()) status = kFailed;
+    any[v.exit_status()] = true;
   }
-  return status;
+  return any[kFailed] ? kFailed : any[kMisuse] ? kMisuse : kOk;
 }
 
 }  // namespace sluice::cli

@@ -9,8 +9,6 @@
 
 #include <cstdint>
 
-#include "cli/verbs.hpp"
-
 namespace sluice::cli {
 namespace {
 
@@ -60,8 +58,9 @@ void watch::look() {
     if (fds[1].revents) {
       signalfd_siginfo info;
       if (read(signals_, &info, sizeof info) != sizeof info) continue;
-      if (interrupted) _exit(kInterrupted);  // asked twice: something does not stop
+      if (interrupted) _exit(exit_status());  // asked twice: something does not stop
       interrupted = true;
+      first_signal_ = static_cast<int>(info.ssi_signo);
       on_interrupt_();
     }
     on_tick_();

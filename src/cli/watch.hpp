@@ -2,6 +2,8 @@
 // A thread that looks on while the main thread waits for a run: interrupts and the progress line.
 #pragma once
 
+#include <atomic>
+#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -20,10 +22,13 @@ class watch {
   void start(std::function<void()> on_interrupt, std::function<void()> on_tick);
   /// No call happens after this.
   void stop();
+  /// As shells have it: 128 + the signal that came first.
+  int exit_status() const { return 128 + first_signal_; }
 
  private:
   void look();
   int signals_, done_;
+  std::atomic<int> first_signal_{SIGINT};  ///< written by the watch's thread
   std::function<void()> on_interrupt_, on_tick_;
   std::thread thread_;
 };

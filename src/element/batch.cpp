@@ -72,7 +72,7 @@ void print_batch(const element_type& t, const void* p, std::string& out) {
   each_column(row, [&](const element_type& type, std::size_t, std::size_t k) {
     out += k != 0 ? ',' : named ? '{' : '[';
     if (named) {
-      print_json_string(row.members[k].name, out);
+      print_json_name(row.members[k].name, out);
       out += ':';
     }
     print_column(type, k);

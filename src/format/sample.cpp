@@ -3,10 +3,10 @@
 
 #include <absl/strings/str_format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <memory>
+#include <filesystem>
+#include <fstream>
 
+#include "base/whole_file.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/format/tfrecord.hpp"
 
@@ -43,30 +43,36 @@ void fill(sample_example& e, std::uint64_t seed, std::uint64_t index) {
   }
 }
 
-/// A file under a name of its own until it is complete.
-class pending_file {
+struct shard_range {
+  std::uint64_t first, end;
+};
+shard_range records_of(const sample_options& o, std::uint32_t shard) {
+  return {o.records * shard / o.shards, o.records * (shard + 1) / o.shards};
+}
+
+class record_writer {
  public:
-  explicit pending_file(const std::string& path)
-      : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {}
-  ~pending_file() {
-    if (!file_) return;
-    std::fclose(file_);
-    std::remove(partial_.c_str());
-  }
-  status write(const std::string& bytes) {
-    if (!file_) return failed("cannot create");
-    return std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() ? status() : failed("cannot write");
-  }
-  status finish() {
-    if (std::fclose(std::exchange(file_, nullptr)) != 0) return failed("cannot write");
-    return std::rename(partial_.c_str(), path_.c_str()) == 0 ? status() : failed("cannot rename into place");
+  explicit record_writer(std::uint64_t seed) : seed_(seed) {}
+  void append(std::string& bytes, std::uint64_t index) {
+    fill(example_, seed_, index);
+    auto& e = example_;
+    writer_.bytes("text", e.text).int64("label", e.label).floats("values", e.values.data(), e.values.size());
+    append_tfrecord(bytes, writer_.finish());
   }
 
  private:
-  status failed(const char* what) const { return errno_error(errno, what).in_file(path_); }
-  const std::string path_, partial_;
-  std::FILE* file_;
+  std::uint64_t seed_;
+  sample_example example_;
+  example_writer writer_;
 };
+
+/// Does the file, of `size` bytes, hold these at `at`?
+bool holds(std::ifstream& in, std::uint64_t size, std::uint64_t at, const std::string& bytes) {
+  if (at > size || size - at < bytes.size()) return false;
+  std::string found(bytes.size(), '\0');
+  in.seekg(static_cast<std::streamoff>(at)).read(found.data(), static_cast<std::streamsize>(found.size()));
+  return in.good() && found == bytes;
+}
 
 }  // namespace
 
@@ -81,24 +87,34 @@ std::string sample_shard_name(const sample_options& options, std::uint32_t shard
 }
 
 status write_sample_shard(const std::string& path, const sample_options& options, std::uint32_t shard) {
-  pending_file file(path);
-  sample_example e;
-  example_writer writer;
+  whole_file file;
+  status why = file.begin(path);
+  record_writer records(options.seed);
   std::string bytes;
   bytes.reserve(kWriteBytes + 4096);
-  const std::uint64_t first = options.records * shard / options.shards;
-  const std::uint64_t end = options.records * (shard + 1) / options.shards;
-  for (std::uint64_t i = first; i < end; ++i) {
-    fill(e, options.seed, i);
-    writer.bytes("text", e.text).int64("label", e.label).floats("values", e.values.data(), e.values.size());
-    append_tfrecord(bytes, writer.finish());
+  auto [first, end] = records_of(options, shard);
+  for (std::uint64_t i = first; i < end && why.ok(); ++i) {
+    records.append(bytes, i);
     if (bytes.size() < kWriteBytes) continue;
-    status why = file.write(bytes);
-    if (!why.ok()) return why;
+    why = file.write(bytes);
     bytes.clear();
   }
-  status why = file.write(bytes);
+  if (why.ok()) why = file.write(bytes);
   return why.ok() ? file.finish() : why;
+}
+
+bool is_sample_shard(const std::string& path, const sample_options& options, std::uint32_t shard) {
+  std::error_code unknown;
+  std::uint64_t size = std::filesystem::file_size(path, unknown);
+  if (unknown) return false;
+  auto [first, end] = records_of(options, shard);
+  if (first == end) return size == 0;
+  record_writer records(options.seed);
+  std::string head, tail;
+  records.append(head, first);
+  records.append(tail, end - 1);
+  std::ifstream in(path, std::ios::binary);
+  return holds(in, size, 0, head) && size >= tail.size() && holds(in, size, size - tail.size(), tail);
 }
 
 }  // namespace sluice

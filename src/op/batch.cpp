@@ -137,10 +137,7 @@ extern const op_info batch_op{
     .size =
         [](const node& n) {
           auto o = n.as<batch_options>();
-          cardinality in = cardinality_of(*n.inputs[0]);
-          if (in.kind != cardinality::exact) return in;
-          std::int64_t whole = in.elements / o.size;
-          return cardinality::of(whole + (!o.drop_remainder && in.elements % o.size != 0));
+          return cardinality_of(*n.inputs[0]).in_groups(o.size, o.drop_remainder);
         },
 };
 

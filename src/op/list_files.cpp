@@ -90,7 +90,7 @@ erased_stream open_list_files(const node& n, open_context& context) {
 
 extern const op_info list_files_op{
     .name = "list_files",
-    .doc = "paths that match a pattern",
+    .doc = "paths that match a pattern (*, ?, […]); a comma separates patterns",
     .shape = op_info::source,
     .fields = fields_of<list_files_options>,
     .text_name = "pattern",

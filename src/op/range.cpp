@@ -64,7 +64,7 @@ extern const op_info range_op{
       return &type_of<std::int64_t>();
     },
     .open = open_range,
-    .size = [](const node& n) { return cardinality::of(static_cast<std::int64_t>(length_of(n.as<range_options>()))); },
+    .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_options>())); },
 };
 
 dataset<std::int64_t> range(integer stop, range_options o) {

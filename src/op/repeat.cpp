@@ -72,9 +72,8 @@ extern const op_info repeat_op{
         [](const node& n) {
           cardinality in = cardinality_of(*n.inputs[0]);
           std::int64_t times = n.as<repeat_options>().times;
-          if (times == 0 || in == cardinality::of(0)) return cardinality::of(0);
-          if (times < 0) return in.kind == cardinality::unknown ? in : cardinality::forever();
-          return in.kind == cardinality::exact ? cardinality::of(in.elements * times) : in;
+          if (times >= 0) return in.times(times);
+          return in.kind == cardinality::unknown || in == cardinality::of(0) ? in : cardinality::forever();
         },
 };
 

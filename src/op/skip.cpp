@@ -43,10 +43,8 @@ extern const op_info skip_op{
     .open = open_skip,
     .size =
         [](const node& n) {
-          cardinality in = cardinality_of(*n.inputs[0]);
           std::int64_t skipped = n.as<skip_options>().elements;
-          if (skipped < 0) return cardinality::of(0);
-          return in.kind == cardinality::exact ? cardinality::of(std::max<std::int64_t>(0, in.elements - skipped)) : in;
+          return skipped < 0 ? cardinality::of(0) : cardinality_of(*n.inputs[0]).without(skipped);
         },
 };
 

@@ -43,8 +43,7 @@ extern const op_info take_op{
         [](const node& n) {
           cardinality in = cardinality_of(*n.inputs[0]);
           std::int64_t most = n.as<take_options>().elements;
-          if (most < 0 || in.kind == cardinality::unknown) return in;
-          return cardinality::of(in.kind == cardinality::infinite ? most : std::min(most, in.elements));
+          return most < 0 ? in : in.at_most(most);
         },
 };
 

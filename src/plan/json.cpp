@@ -136,8 +136,14 @@ std::string plan_json(const node& n) {
 
 node_ptr parse_plan_json(std::string_view text) {
   json j;
+  // What reads, prints and destroys values is recursive; a plan's stages stand two values below each other.
+  auto not_too_deep = [](int depth, json::parse_event_t, const json&) {
+    if (depth > static_cast<int>(2 * kPlanDepthMax + 4))
+      refuse(absl::StrCat("the plan is more than ", kPlanDepthMax, " stages deep"));
+    return true;
+  };
   try {
-    j = json::parse(text);
+    j = json::parse(text, not_too_deep);
   } catch (const json::exception& e) { refuse(absl::StrCat("the plan is not JSON: ", e.what())); }
   return read(j, 1);
 }

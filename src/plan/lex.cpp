@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/lex.hpp"
 
+#include "sluice/base/utf8.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::detail {
@@ -37,19 +38,35 @@ void lexer::pass_space() {
   }
 }
 
+/// Of the character that begins at byte `at`. A byte that continues a character is none of its own.
+std::size_t lexer::column_of(std::size_t at) {
+  if (at < counted_) counted_ = characters_ = 0;
+  for (; counted_ != at; ++counted_) characters_ += (static_cast<unsigned char>(text_[counted_]) & 0xC0) != 0x80;
+  return characters_ + 1;
+}
+
+void lexer::refuse_character() {
+  std::string_view rest = text_.substr(at_);
+  std::size_t column = column_of(at_);
+  if (rest.starts_with("<lambda>"))
+    throw plan_error(column, "a lambda cannot be written down; name the function with SLUICE_FUNCTION");
+  auto bytes = utf8_length(rest);
+  auto c = static_cast<unsigned char>(rest[0]);
+  if (bytes != 0 && c >= 0x20 && c != 0x7F)
+    throw plan_error(column, "no plan has the character '" + std::string(rest.substr(0, bytes)) + "' here");
+  constexpr char kHex[] = "0123456789abcdef";
+  throw plan_error(column, std::string("no plan has the byte 0x") + kHex[c >> 4] + kHex[c & 15] + " here");
+}
+
 void lexer::advance() {
   pass_space();
-  now_ = {token::end, at_ + 1, {}};
+  now_ = {token::end, column_of(at_), {}};
   if (at_ == text_.size()) return;
   char c = text_[at_];
   if (starts_word(c)) return read_word();
   if (c == '"') return read_string();
   if (is_digit(c) || ((c == '-' || c == '+') && is_digit(at(at_ + 1)))) return read_number();
-  if (std::string_view("|(),=").find(c) == std::string_view::npos) {
-    bool is_lambda = text_.substr(at_).starts_with("<lambda>");
-    throw plan_error(at_ + 1, is_lambda ? "a lambda cannot be written down; name the function with SLUICE_FUNCTION"
-                                        : "no plan has the character '" + std::string(1, c) + "' here");
-  }
+  if (std::string_view("|(),=").find(c) == std::string_view::npos) refuse_character();
   now_.kind = token::sign;
   now_.text = c;
   ++at_;
@@ -91,7 +108,7 @@ void lexer::read_string() {
     }
     now_.text += c == '\\' ? read_escape(quote) : c;
   }
-  throw plan_error(quote + 1, "this text is not closed by '\"'");
+  throw plan_error(column_of(quote), "this text is not closed by '\"'");
 }
 
 char lexer::read_escape(std::size_t quote) {
@@ -110,8 +127,8 @@ char lexer::read_escape(std::size_t quote) {
     }
     default: break;
   }
-  if (at_ >= text_.size()) throw plan_error(quote + 1, "this text is not closed by '\"'");
-  throw plan_error(backslash + 1, "no such escape; there are \\\" \\\\ \\n \\t \\r and \\xHH");
+  if (at_ >= text_.size()) throw plan_error(column_of(quote), "this text is not closed by '\"'");
+  throw plan_error(column_of(backslash), "no such escape; there are \\\" \\\\ \\n \\t \\r and \\xHH");
 }
 
 }  // namespace sluice::detail

@@ -10,7 +10,7 @@ namespace sluice::detail {
 
 struct token {
   enum kind_type { end, word, number, string, sign } kind = end;
-  std::size_t column = 1;  ///< where it starts, counted from 1
+  std::size_t column = 1;  ///< where it starts, in characters, counted from 1
   std::string text;        ///< of a string: without quotes and escapes; of a number: without separators
 
   bool is(char c) const { return kind == sign && text[0] == c; }
@@ -27,6 +27,8 @@ class lexer {
   bool next_is(char c);
 
  private:
+  std::size_t column_of(std::size_t at);
+  [[noreturn]] void refuse_character();
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
   void pass_space();
   void read_word();
@@ -36,6 +38,7 @@ class lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t counted_ = 0, characters_ = 0;  ///< so many begin in so many bytes: column_of goes on from here
   token now_;
 };
 

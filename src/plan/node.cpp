@@ -145,6 +145,27 @@ node_ptr with_path(const node_ptr& reader, std::string_view path) {
   return std::make_shared<const node>(std::move(n));  // checked when the reader was made
 }
 
+cardinality cardinality::times(std::int64_t n) const {
+  if (n == 0 || *this == of(0)) return of(0);
+  if (kind != exact) return *this;
+  std::int64_t product = 0;
+  return of(__builtin_mul_overflow(elements, n, &product) ? kMost : product);
+}
+
+cardinality cardinality::at_most(std::int64_t n) const {
+  if (n == 0 || kind == infinite) return of(n);
+  return kind == exact ? of(std::min(elements, n)) : *this;
+}
+
+cardinality cardinality::without(std::int64_t n) const {
+  return kind == exact && !is_most() ? of(std::max<std::int64_t>(0, elements - n)) : *this;
+}
+
+cardinality cardinality::in_groups(std::int64_t n, bool drop_remainder) const {
+  if (kind != exact || is_most()) return *this;
+  return of(elements / n + (!drop_remainder && elements % n != 0));
+}
+
 cardinality cardinality_of(const node& n) { return n.op->size ? n.op->size(n) : cardinality{}; }
 
 bool same_plan(const node& a, const node& b) {

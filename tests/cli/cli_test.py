@@ -24,6 +24,39 @@ def lines_of(done):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+
+def field(number, payload):
+    return bytes([number << 3 | 2]) + varint(len(payload)) + payload
+
+
+def example(texts):
+    """A tf.Example with one text a feature."""
+    entries = (field(1, field(1, name) + field(2, field(1, field(1, text)))) for name, text in texts.items())
+    return field(1, b"".join(entries))
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ 0x82F63B78 * (crc & 1)
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(data):
+    crc = crc32c(data)
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def write_tfrecord(path, record):
+    length = struct.pack("<Q", len(record))
+    pathlib.Path(path).write_bytes(length + masked(length) + record + masked(record))
+
+
 class ProgramTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -136,6 +169,93 @@ class Run(ProgramTest):
         again = lines_of(self.ok("run", "range(3) | repeat(-1)", "--output", "jsonl", "--resume", here, "--limit", 3))
         self.assertEqual(again[0], len(elements) % 3)
 
+    def test_texts_that_are_not_utf8_look_the_same_everywhere_and_like_nothing_else(self):
+        file = self.path("odd.tfrecord")
+        write_tfrecord(file, example({b"k\xff": b"\xff", b"plain": "\xff".encode(), b"base64:a/8=": b"x"}))
+        told = lines_of(self.ok("cat", file))
+        self.assertEqual(told, [{"base64:a/8=": {"base64": "/w=="}, "plain": "\xff", "base64:YmFzZTY0OmEvOD0=": "x"}])
+        bare = self.path("bare.txt")
+        pathlib.Path(bare).write_bytes(b"\xff\n\xc3\xbf\n")
+        self.assertEqual(lines_of(self.ok("head", bare)), [{"base64": "/w=="}, "\xff"])
+
+    def test_floats_that_json_lacks_are_the_same_words_everywhere(self):
+        plan = f'tfrecord("{GOLDEN}/examples.tfrecord") | parse_example("values: float[]") | take(9)'
+        parsed = sluice("run", plan, "--on-error", "skip", "--output", "jsonl").stdout
+        for text in (parsed, self.ok("cat", GOLDEN / "examples.tfrecord").stdout):
+            for word in ('"NaN"', '"Infinity"', '"-Infinity"'):
+                self.assertIn(word, text)
+
+    def test_a_resumed_output_stays_as_it_is_until_the_run_is_through(self):
+        here, out, whole = self.path("here"), pathlib.Path(self.path("out.tfrecord")), self.path("whole.tfrecord")
+        source = pathlib.Path(self.path("in.tfrecord"))
+        source.write_bytes((GOLDEN / "raw.tfrecord").read_bytes())
+        plan = f'tfrecord("{source}")'
+        self.ok("run", plan, "--output", f"tfrecord:{whole}")
+        self.ok("run", plan, "--output", f"tfrecord:{out}", "--limit", 3, "--checkpoint", here)
+        first = out.read_bytes()
+        source.write_bytes(source.read_bytes()[:-1])
+        self.assertEqual(sluice("run", plan, "--output", f"tfrecord:{out}", "--resume", here).returncode, 1)
+        self.assertEqual(out.read_bytes(), first)
+        source.write_bytes((GOLDEN / "raw.tfrecord").read_bytes())
+        self.ok("run", plan, "--output", f"tfrecord:{out}", "--resume", here)
+        self.assertEqual(out.read_bytes(), pathlib.Path(whole).read_bytes())
+        self.assertEqual(sorted(p.name for p in out.parent.iterdir()), ["here", "in.tfrecord", "out.tfrecord", "whole.tfrecord"])
+
+    def test_a_resumed_run_may_read_what_it_appends_to(self):
+        both, here = pathlib.Path(self.path("both.tfrecord")), self.path("here")
+        both.write_bytes((GOLDEN / "raw.tfrecord").read_bytes())
+        plan = f'tfrecord("{both}", read_bytes=4096)'
+        self.ok("run", plan, "--output", "tfrecord:" + self.path("other"), "--limit", 1, "--checkpoint", here)
+        self.ok("run", plan, "--output", f"tfrecord:{both}", "--resume", here)
+        whole = (GOLDEN / "raw.tfrecord").read_bytes()
+        first = pathlib.Path(self.path("other")).read_bytes()
+        self.assertEqual(both.read_bytes(), whole + whole[len(first):])
+
+    def test_a_checkpoint_at_an_error_goes_on_once_it_is_mended(self):
+        here, out = self.path("here"), pathlib.Path(self.path("out.tfrecord"))
+        file, _ = self.damaged_file()
+        plan = f'tfrecord("{file}")'
+        self.assertEqual(sluice("run", plan, "--output", f"tfrecord:{out}", "--checkpoint", here).returncode, 1)
+        self.assertEqual(len(self.ok("head", out, "-n", 100).stdout.splitlines()), 1)
+        again = sluice("run", plan, "--resume", here)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("record 1: ", again.stderr)
+        pathlib.Path(file).write_bytes((GOLDEN / "examples.tfrecord").read_bytes())
+        self.ok("run", plan, "--output", f"tfrecord:{out}", "--resume", here)
+        self.assertEqual(out.read_bytes(), (GOLDEN / "examples.tfrecord").read_bytes())
+
+    def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_run(self):
+        done = sluice("run", "range(3)", "--output", "jsonl", "--checkpoint", "/nodir/x")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("/nodir/x: cannot create", done.stderr)
+
+    def test_a_checkpoint_that_is_a_directory_or_endless_is_told(self):
+        self.assertIn("cannot read the checkpoint: Is a directory", self.fails(1, "run", "range(3)", "--resume", "/"))
+        self.assertIn("too long for a checkpoint", self.fails(1, "run", "range(3)", "--resume", "/dev/zero"))
+
+    def test_a_request_to_terminate_is_told_from_an_interrupt(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            running = subprocess.Popen([PROGRAM, "run", "range(3) | repeat(-1)", "--output", "jsonl"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL)
+            running.stdout.read(6)
+            running.send_signal(number)
+            running.communicate(timeout=60)
+            self.assertEqual(running.returncode, status)
+
+    def test_output_that_does_not_arrive_is_an_error(self):
+        for arguments in (["verify", GOLDEN / "raw.tfrecord"], ["ops"], ["explain", "range(3)"], ["head", "range(3)"],
+                          ["cat", GOLDEN / "examples.tfrecord"], ["--help"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_closed_standard_files_are_not_taken_for_ours(self):
+        out = self.path("out.tfrecord")
+        done = subprocess.run(f"""{PROGRAM} run 'tfrecord("{GOLDEN}/raw.tfrecord")' --output tfrecord:{out} <&- >&- 2>&-""", shell=True, timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(pathlib.Path(out).read_bytes(), (GOLDEN / "raw.tfrecord").read_bytes())
+
     def test_a_reader_that_leaves_ends_the_run_quietly(self):
         done = subprocess.run(f"{PROGRAM} run 'range(3) | repeat(-1)' --output jsonl | head -n 2", shell=True, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.stdout, done.stderr), ("0\n1\n", ""))
@@ -186,14 +306,64 @@ class Misuse(ProgramTest):
             (["verify"], "FILES is required"),
             (["run", "range(3)", "--output", "xml"], "--output is null, jsonl or tfrecord:PATH, not xml"),
             (["run", "range(3)", "--output", "tfrecord:x"], "takes records, lines or strings, and the plan gives int64"),
-            (["run", "range(3)", "--memory-budget", "much"], "--memory-budget is a size such as 64MiB, not much"),
+            (["run", "range(3)", "--memory-budget", "much"], "--memory-budget: expects a size such as 64MiB, and is \"much\""),
+            (["run", "range(3)", "--memory-budget", ""], "--memory-budget: expects a size such as 64MiB, and is \"\""),
+            (["run", "range(3)", "--memory-budget=", "--quiet"], "--memory-budget"),
             (["run", "range(3)", "--workers", "0"], "--workers"),
             (["run", "range(3)", "--io", "magic"], "--io"),
             (["run", "range(3)", "--on-error", "cry"], "--on-error"),
-            (["run", "range(3)", "--limit", "few"], "--limit"),
+            (["run", "range(3)", "--limit", "few"], "--limit: expects a whole number from 0 to 18446744073709551615, and is \"few\""),
+            (["run", "range(3)", "--limit", "-1"], "--limit: expects a whole number"),
+            (["run", "range(3)", "--limit", "9" * 23], "--limit: expects a whole number"),
+            (["run", "range(3)", "--limit", ""], "--limit: expects a whole number"),
+            (["run", "range(3)", "--seed", "9" * 23], "--seed: expects a whole number"),
+            (["run", "range(3)", "--seed", "-1"], "--seed: expects a whole number"),
+            (["head", "range(3)", "-n", "-1"], "-n: expects a whole number"),
+            (["sample", self.path("x"), "--records", "-1"], "--records: expects a whole number"),
+            (["sample", self.path("x"), "--shards", "0"], "--shards: expects a whole number from 1 to 99999"),
+            (["run", "range(3)", "--checkpoint", ""], "--checkpoint: expects a path"),
+            (["run", "range(3)", "--resume", "x", "--seed", "1"], "leave out --seed"),
+            (["run", 'lines("x")', "--output", "tfrecord:" + self.path("x"), "--checkpoint", self.path("./x")],
+             "--output and --checkpoint are the same file"),
+            (["run", 'lines("x")', "--output", "tfrecord:" + self.path("x"), "--resume", self.path("x")],
+             "--output and --resume are the same file"),
         ]:
             with self.subTest(arguments=arguments):
                 self.assertIn(words, self.fails(2, *arguments))
+
+    def test_an_io_back_end_that_is_none_is_told_before_anything_runs(self):
+        for verb in (["run", "range(3)"], ["head", "range(3)"], ["cat", "x"], ["verify", "x"]):
+            done = sluice(*verb, env=dict(os.environ, SLUICE_IO="nonsense"))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn('SLUICE_IO: "nonsense" is no I/O back end', done.stderr)
+
+    def test_what_is_no_plan_but_a_path_is_told_as_one(self):
+        for path, words in {
+            "nope.txt": "nope.txt is neither a file nor a plan, such as 'tfrecord(",
+            "xyzzyplugh": "xyzzyplugh is neither a file nor a plan",
+            ".": ". is a directory; a plan that reads its files is 'list_files(\"./*\") | interleave(tfrecord)'",
+            "s/*.tfrecord": "s/*.tfrecord is a pattern; a plan that reads what it matches is 'list_files(\"s/*.tfrecord\")",
+            "shufle": "no such stage; did you mean shuffle?",
+        }.items():
+            for verb in ("head", "run", "explain"):
+                self.assertIn(words, self.fails(2, verb, path))
+
+    def test_columns_count_characters(self):
+        done = sluice("run", 'lines("größe") | €')
+        self.assertEqual(done.stderr.splitlines(), ["sluice: column 18: no plan has the character '€' here",
+                                                    '  lines("größe") | €', " " * 19 + "^"])
+
+    def test_the_caret_stands_under_the_value_at_fault(self):
+        for plan, at in {"range(9) | batch(4, drop_remainder=10)": "10)", "range(9) | batch(-200)": "-200)"}.items():
+            said = sluice("run", plan).stderr.splitlines()
+            self.assertEqual(said[2].index("^") - 2, plan.index(at))
+
+    def test_of_a_long_plan_what_is_around_the_error_is_shown(self):
+        done = sluice("run", "range(5)" + " | take(3)" * 500 + " | tak€(1)" + " | take(3)" * 500)
+        line, caret = done.stderr.splitlines()[1:]
+        self.assertLess(len(line), 120)
+        self.assertTrue(line.startswith("  …") and line.endswith("…"), line)
+        self.assertEqual(line[caret.index("^")], "€")
 
     def test_a_file_instead_of_a_plan_is_told_its_plan(self):
         file = GOLDEN / "small.tfrecord"
@@ -233,10 +403,16 @@ class Data(ProgramTest):
         cut = self.path("cut.tfrecord")
         pathlib.Path(cut).write_bytes((GOLDEN / "raw.tfrecord").read_bytes()[:-1])
         done = sluice("verify", damaged, GOLDEN / "raw.tfrecord", cut, self.path("none"))
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 1)   # damage in any file wins
         self.assertEqual([line.split(": ")[1] for line in done.stdout.splitlines()], ["damaged", "sound", "damaged", "not read"])
         self.assertIn(f"{damaged} at byte {offset}, record 1", done.stderr)
         self.assertIn(cut + " at byte ", done.stderr)
+
+    def test_verify_tells_files_that_cannot_be_opened_from_damage(self):
+        for path in (self.path("none"), self.path("."), self.path("none/none")):
+            done = sluice("verify", GOLDEN / "raw.tfrecord", path)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual([line.split(": ")[1] for line in done.stdout.splitlines()], ["sound", "not read"])
 
     def test_a_flipped_bit_anywhere_is_damage(self):
         whole = (GOLDEN / "small.tfrecord").read_bytes()
@@ -258,11 +434,32 @@ class Data(ProgramTest):
         self.assertIn("order=deterministic", said)
         self.assertIn("5 elements", self.ok("explain", "range(15) | batch(3)").stdout)
         self.assertIn("without end", self.ok("explain", "range(15) | repeat(-1)").stdout)
+        many = self.ok("explain", "range(3)|repeat(9223372036854775807)|repeat(9223372036854775807)").stdout
+        self.assertEqual(many.count("more elements than can be counted"), 2)
+        wide = "range(9223372036854775807, start=-9223372036854775808)"
+        self.assertIn("more elements than can be counted", self.ok("explain", wide).stdout)
 
     def test_ops_lists_the_stages_with_their_fields(self):
         said = self.ok("ops").stdout
         for words in ("shuffle", "buffer_size", 'parse_example', '"schema"', "cycle_length="):
             self.assertIn(words, said)
+        stages = said.split("\n")
+        alone = [stages[i - 1].split()[0] for i, line in enumerate(stages) if line.endswith("  C++")]
+        self.assertEqual(alone, ["from_elements", "generate", "map", "filter", "transform"])
+        self.assertIn("\nC++: not in a plan for this program", said)
+
+    def test_a_sample_is_not_taken_for_another(self):
+        def asked(records, shards, seed):
+            return ["sample", self.path("mix"), "--records", records, "--shards", shards, "--seed", seed]
+        wanted = asked(10, 2, 1)
+        self.ok(*wanted)
+        for other in (asked(11, 2, 1), asked(10, 3, 1), asked(10, 2, 9)):
+            self.assertIn("remove the sample that is there", self.fails(2, *other))
+        first = pathlib.Path(self.path("mix/sample-00000-of-00002.tfrecord"))
+        first.rename(str(first) + ".partial")   # as an interrupted run leaves it
+        self.assertIn("1 written, 1 were there", self.ok(*wanted).stderr)
+        first.write_bytes(first.read_bytes()[:-1])
+        self.assertIn(f"{first} is no shard of 10 records in 2 shards, seed 1", self.fails(2, *wanted))
 
     def test_a_sample_is_written_once_and_sound(self):
         self.ok("sample", self.folder.name, "--records", 1000, "--shards", 3, "--seed", 1)
@@ -293,6 +490,28 @@ class Terminal(ProgramTest):
         self.assertEqual(running.wait(60), 130)
         self.assertRegex(said.decode(), r"\r\x1b\[K[\d,]+ records  \S+( [kMG])?/s  \S+ \wB/s  memory .* of .*  0%")
         self.assertRegex(said.decode(), r"\r\x1b\[K[\d,]+ elements in ")
+
+    def progress_of(self, *arguments):
+        """The second progress line of a run that would go on."""
+        import pty
+        ours, theirs = pty.openpty()
+        running = subprocess.Popen([PROGRAM, "run", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        said = b""
+        while said.count(b"\r\x1b[K") < 3:
+            said += os.read(ours, 4096)
+        running.kill()
+        running.wait(60)
+        os.close(ours)
+        return said.split(b"\r\x1b[K")[2].decode()
+
+    def test_the_share_done_is_of_what_will_be_done(self):
+        here = self.path("here")
+        self.assertRegex(self.progress_of("range(1000000000000)", "--limit", 10**11), "%")
+        self.assertRegex(self.progress_of("range(3) | repeat(-1)", "--limit", 10**12), "%")
+        self.assertNotIn("%", self.progress_of("range(3) | repeat(-1)"))
+        self.ok("run", "range(1000000000000)", "--limit", 5, "--checkpoint", here)
+        self.assertNotIn("%", self.progress_of("range(1000000000000)", "--resume", here))
 
 
 if __name__ == "__main__":

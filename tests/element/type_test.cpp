@@ -136,8 +136,8 @@ TEST_CASE("elements print as JSON") {
   CHECK(json(std::int8_t{-5}) == "-5");
   CHECK(json(std::numeric_limits<std::uint64_t>::max()) == "18446744073709551615");
   CHECK(json(0.1f) == "0.1");
-  CHECK(json(std::nan("")) == "\"nan\"");
-  CHECK(json(-std::numeric_limits<double>::infinity()) == "\"-inf\"");
+  CHECK(json(std::nan("")) == "\"NaN\"");
+  CHECK(json(-std::numeric_limits<double>::infinity()) == "\"-Infinity\"");
   CHECK(json(true) == "true");
   CHECK(json(colour::green) == "1");
   CHECK(json(std::pair(std::string("a"), 2)) == "[\"a\",2]");
@@ -153,16 +153,27 @@ TEST_CASE("elements print as JSON") {
 TEST_CASE("texts are valid JSON whatever their bytes") {
   auto quoted = [](std::string_view s) {
     std::string out;
-    print_json_string(s, out);
+    print_json_text(s, out);
     return out;
   };
   CHECK(quoted("a\"b\\c\n\t\x01") == R"("a\"b\\c\n\t\u0001")");
   CHECK(quoted("größe €, 𝄞") == "\"größe €, 𝄞\"");
-  CHECK(quoted("\xff"
-               "a\xc3") == R"("\u00ffa\u00c3")");
-  CHECK(quoted("\xc0\xaf") == R"("\u00c0\u00af")");            // overlong
-  CHECK(quoted("\xed\xa0\x80") == R"("\u00ed\u00a0\u0080")");  // a surrogate
+  CHECK(quoted("a\"\xff") == R"({"base64":"YSL/"})");
+  CHECK(quoted("\xc0\xaf") == R"({"base64":"wK8="})");      // overlong
+  CHECK(quoted("\xed\xa0\x80") == R"({"base64":"7aCA"})");  // a surrogate
   CHECK(quoted(std::string_view("\0", 1)) == R"("\u0000")");
+}
+
+TEST_CASE("names of members are strings whatever their bytes, and stay apart") {
+  auto name = [](std::string_view s) {
+    std::string out;
+    print_json_name(s, out);
+    return out;
+  };
+  CHECK(name("größe") == "\"größe\"");
+  CHECK(name("base64") == "\"base64\"");
+  CHECK(name("k\xff") == "\"base64:a/8=\"");
+  CHECK(name("base64:a/8=") == "\"base64:YmFzZTY0OmEvOD0=\"");
 }
 
 TEST_CASE("only what can be moved as bytes is") {

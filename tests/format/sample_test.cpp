@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -54,6 +55,23 @@ TEST_CASE("the shards of a sample hold each of its records once, in order") {
   }
   CHECK(records == options.records);
   CHECK(sample_shard_name(options, 3) == "sample-00003-of-00004.tfrecord");
+}
+
+TEST_CASE("a shard of another sample is told from the one asked for") {
+  testing::temporary_folder folder;
+  sample_options options{1000, 4, 11};
+  std::string path = folder.path("a");
+  CHECK_FALSE(is_sample_shard(path, options, 1));
+  REQUIRE(write_sample_shard(path, options, 1).ok());
+  CHECK(is_sample_shard(path, options, 1));
+  for (auto& [other, shard] : std::initializer_list<std::pair<sample_options, std::uint32_t>>{
+           {{1000, 4, 11}, 2}, {{1000, 4, 12}, 1}, {{1001, 5, 11}, 1}, {{4000, 4, 11}, 1}, {{0, 4, 11}, 1}})
+    CHECK_FALSE(is_sample_shard(path, other, shard));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  CHECK_FALSE(is_sample_shard(path, options, 1));
+  std::filesystem::resize_file(path, 0);
+  CHECK_FALSE(is_sample_shard(path, options, 1));
+  CHECK(is_sample_shard(path, {0, 4, 11}, 1));
 }
 
 TEST_CASE("a sample's bytes are the same everywhere and always") {

@@ -81,6 +81,7 @@ TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
       plan_json(*parse_plan("range(5) | shuffle(10, seed=7) | prefetch(2)")) ==
       R"({"op":"prefetch","fields":{"buffer_size":2},"inputs":[{"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range","fields":{"stop":5}}]}]})");
   CHECK(why([] { parse_plan_json("{"); }).find("the plan is not JSON") == 0);
+  CHECK(why([] { parse_plan_json(std::string(1'000'000, '[')); }) == "the plan is more than 1000 stages deep");
   CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is [1]");
   CHECK(why([] { parse_plan_json("{}"); }) == "a plan lacks \"op\"");
   CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such stage; did you mean range?");
@@ -119,6 +120,25 @@ TEST_CASE("sizes are derived as far as operators know them") {
   scoped_operators scope(test::fake_operators());
   CHECK(cardinality_of(*parse_plan("range(5) | take(3)")) == cardinality::of(3));
   CHECK(cardinality_of(*parse_plan("lines(\"f\") | take(3)")).kind == cardinality::unknown);
+}
+
+TEST_CASE("sizes saturate instead of wrapping") {
+  constexpr std::int64_t kMost = cardinality::kMost;
+  auto most = cardinality::of(kMost), three = cardinality::of(3), forever = cardinality::forever();
+  CHECK(three.times(kMost).times(kMost) == most);
+  CHECK(three.times(4) == cardinality::of(12));
+  CHECK(forever.times(0) == cardinality::of(0));
+  CHECK(cardinality::of_many(~std::uint64_t{0}) == most);
+  CHECK(cardinality::of_many(7) == cardinality::of(7));
+  CHECK(most.without(5) == most);
+  CHECK(three.without(5) == cardinality::of(0));
+  CHECK(most.in_groups(2, true) == most);
+  CHECK(three.in_groups(2, true) == cardinality::of(1));
+  CHECK(three.in_groups(2, false) == cardinality::of(2));
+  CHECK(most.at_most(5) == cardinality::of(5));
+  CHECK(forever.at_most(5) == cardinality::of(5));
+  CHECK(cardinality{}.at_most(5) == cardinality{});
+  CHECK(cardinality{}.at_most(0) == cardinality::of(0));
 }
 
 TEST_CASE("names registered twice must mean the same") {

@@ -92,13 +92,15 @@ const element_type* type_named(std::string_view name);
 /// Can rows of t be stacked into a batch? The same answer as the concept `stackable`.
 bool can_stack(const element_type& t);
 
-/// One element as JSON: numbers (nan and infinities as strings), texts, arrays and lists as arrays, a pair as
-/// [first, second], structures as objects, a batch as an object of columns (an array where it has just one).
-/// Bytes of a text that are not UTF-8 are written \u00XX one by one, so that the output always is valid JSON;
-/// such a text cannot be told from one with those characters: jsonl is for reading, TFRecord for keeping.
+/// One element as JSON: numbers, texts, arrays and lists as arrays, a pair as [first, second], structures as objects, a
+/// batch as an object of columns (an array where it has just one). What JSON has no words for: a text that is not UTF-8
+/// is {"base64":"…"}, floats are "NaN", "Infinity" and "-Infinity". Always valid JSON, and no two texts look the same.
 void print(const element_type& t, const void* p, std::string& out);
-/// Appends `text` as a JSON string, quotes included, as above.
-void print_json_string(std::string_view text, std::string& out);
+/// Appends `text` as JSON, as above: a string with its quotes, or {"base64":"…"}.
+void print_json_text(std::string_view text, std::string& out);
+/// Appends the name of an object's member, which must be a string: one that is not UTF-8 is "base64:…", and so is one
+/// that begins with "base64:" itself, so that names cannot be mistaken for each other.
+void print_json_name(std::string_view name, std::string& out);
 
 }  // namespace sluice
 

@@ -72,8 +72,9 @@ struct feature_values {
 /// A whole example, for programs that do not know its features. Errors: data_loss.
 result<std::map<std::string, feature_values, std::less<>>> read_example(std::string_view example);
 
-/// One line of JSON: {"label": 3, "text": "…", "values": [0.5, 0.25]}, names sorted; a list of one value is that value.
-/// Bytes that are not UTF-8 are {"base64": "…"}; NaN and infinities are strings. Errors: data_loss.
+/// One line of JSON: {"label":3,"text":"…","values":[0.5,0.25]}, names sorted; a list of one value is that value. Values
+/// and names are written as by print() (element/type.hpp): bytes that are not UTF-8 are {"base64":"…"}, a name that is
+/// not is "base64:…", floats may be "NaN", "Infinity", "-Infinity". Errors: data_loss.
 result<std::string> example_to_json(std::string_view example);
 
 /// Writes examples, the bytes in the order of the calls.

@@ -39,4 +39,8 @@ std::string sample_shard_name(const sample_options& options, std::uint32_t shard
 /// Errors: those of the file system, naming the file.
 status write_sample_shard(const std::string& path, const sample_options& options, std::uint32_t shard);
 
+/// Is that what stands at `path`? Told by its first and its last record, which no other seed, number of records or
+/// shards has at these places, so that nothing has to be written down beside the shards.
+bool is_sample_shard(const std::string& path, const sample_options& options, std::uint32_t shard);
+
 }  // namespace sluice

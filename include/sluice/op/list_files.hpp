@@ -4,7 +4,10 @@
 //   list_files("data/train-*.tfrecord")                       // sorted
 //   list_files("data/*.txt", {.shuffle = true, .seed = 7})    // all of them in a random order
 //
-// Shape:  std::string. Patterns: *, ? and […] within a folder's name; a comma separates several patterns.
+// Shape:  std::string.
+// Patterns: as shells and glob(7) have them: * any characters, ? one, [abc], [a-z] and [!a-z] one of a set, \ takes the
+//         next character as it is. None of them matches a / or the dot that a name begins with; there is no ** and no
+//         {a,b}. A comma separates several patterns; for a comma in a name write ?. Folders match as files do.
 // Order:  sorted by bytes, pattern after pattern; shuffled: a pure function of seed, epoch and names.
 // Errors: not_found when a pattern matches nothing. failed_precondition when a checkpoint is resumed and the list of
 //         files is another one.

@@ -29,12 +29,23 @@ struct node;
 using node_ptr = std::shared_ptr<const node>;
 using function_ptr = std::shared_ptr<const stage_function>;
 
-/// How many elements a plan gives, as far as can be said without running it.
+/// How many elements a plan gives, as far as can be said without running it. Arithmetic saturates: what does not fit is
+/// kMost, which stands for that many or more.
 struct cardinality {
+  static constexpr std::int64_t kMost = INT64_MAX;
   enum kind_type : std::uint8_t { exact, unknown, infinite } kind = unknown;
   std::int64_t elements = 0;  ///< of an exact one
   static cardinality of(std::int64_t n) { return {exact, n}; }
+  static cardinality of_many(std::uint64_t n) { return of(n < kMost ? static_cast<std::int64_t>(n) : kMost); }
   static cardinality forever() { return {infinite, 0}; }
+  bool is_most() const { return kind == exact && elements == kMost; }
+
+  // n >= 0; unknown stays unknown, except where n decides alone.
+  cardinality times(std::int64_t n) const;
+  cardinality at_most(std::int64_t n) const;
+  cardinality without(std::int64_t n) const;
+  /// Groups of n > 0; `drop_remainder`: only those that are full.
+  cardinality in_groups(std::int64_t n, bool drop_remainder) const;
   bool operator==(const cardinality&) const = default;
 };
 

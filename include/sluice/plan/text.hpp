@@ -24,7 +24,7 @@ namespace sluice {
 class plan_error : public error {
  public:
   plan_error(std::size_t column, std::string_view message);
-  /// In bytes from the text's begin, counted from 1; at most one past its end.
+  /// In characters (of UTF-8) from the text's begin, over all its lines, counted from 1; at most one past its end.
   std::size_t column() const noexcept { return column_; }
 
  private:
