@@ -64,7 +64,7 @@ const element_type* type_of_inner(const node& n, std::string& why) {
 
 bool error_gate::skips() const { return run_->on_error == error_policy::skip; }
 
-status error_gate::refuse(const status& why, std::uint64_t element) const {
+status error_gate::settle(const status& why, std::uint64_t element) const {
   status told = why.in_stage(label_, element);
   if (!skips() || why.code() == status_code::cancelled || why.code() == status_code::resource_exhausted) return told;
   return run_->count_error(told) ? status() : told;

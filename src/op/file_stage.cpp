@@ -58,7 +58,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
   status opened = co_await opening.as_result();
   if (opened.ok()) opened = format->check(source.window().end);
   if (!opened.ok()) {
-    status told = gate.refuse(opened.in_file(source.path()));
+    status told = gate.settle(opened.in_file(source.path()));
     if (!told.ok()) co_await fail(std::move(told));
     co_return;  // a file that cannot be read is passed over as a whole
   }
@@ -89,7 +89,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
     }
     if (f.ended) break;
     if (!f.why.ok()) {
-      status told = gate.refuse(f.why.in_file(source.path(), at->offset, at->index));
+      status told = gate.settle(f.why.in_file(source.path(), at->offset, at->index));
       if (!told.ok()) co_await fail(std::move(told));
       auto passing_damage = pass_damage(source, *format, f);
       co_await passing_damage;
@@ -111,7 +111,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       if (source.window().bytes.size() > w.bytes.size()) continue;  // whole elements before the damage come first
     }
     if (!broken.ok()) {
-      status told = gate.refuse(broken);
+      status told = gate.settle(broken);
       if (!told.ok()) co_await fail(std::move(told));
       break;  // the file cannot be read any further
     }

@@ -17,7 +17,7 @@ erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, 
     block kept = b.first(k.kept);
     if (!k.why.ok()) {
       out.hold(kept);
-      status why = gate.refuse(k.why, in.consumed() - b.size() + k.seen);
+      status why = gate.settle(k.why, in.consumed() - b.size() + k.seen);
       co_await fail(std::move(why));
     }
     if (kept) co_yield kept;
@@ -36,7 +36,7 @@ erased_stream filter_good_elements(outlet out, erased_stream in, function_ptr fu
       block kept = part.first(k.kept);
       std::uint32_t seen = k.seen;
       if (!k.why.ok()) {
-        status why = gate.refuse(k.why, in.consumed() - whole.size() + seen);
+        status why = gate.settle(k.why, in.consumed() - whole.size() + seen);
         if (!why.ok()) {
           out.hold(kept);
           co_await fail(std::move(why));

@@ -65,7 +65,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
       c->opened_ahead.pop_front();
       c->taken = next.ordinal + 1;
       if (!next.inner.ok()) {
-        status why = inners.gate().refuse(next.inner.why(), next.ordinal);
+        status why = inners.gate().settle(next.inner.why(), next.ordinal);
         if (!why.ok()) co_await fail(std::move(why));
         continue;  // the slot stays empty; the next outer element is opened in it
       }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/map.hpp"
+#include "sluice/op/map.hpp"
 
 #include "op/channel_reader.hpp"
 #include "op/engine.hpp"
+#include "op/open_mapped.hpp"
 #include "op/pump.hpp"
 
 namespace sluice {
@@ -21,7 +22,7 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
     block made = f.in_place ? b.first(a.done) : out.made(a.done);
     if (!a.why.ok()) {
       out.hold(made);
-      status why = gate.refuse(a.why, in.consumed() - b.size() + a.done);
+      status why = gate.settle(a.why, in.consumed() - b.size() + a.done);
       co_await fail(std::move(why));
     }
     co_yield made;
@@ -41,7 +42,7 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
       block made = f.in_place ? part.first(a.done) : out.made(a.done);
       std::uint32_t seen = a.done;
       if (!a.why.ok()) {
-        status why = gate.refuse(a.why, in.consumed() - whole.size() + seen);
+        status why = gate.settle(a.why, in.consumed() - whole.size() + seen);
         if (!why.ok()) {
           out.hold(made);
           co_await fail(std::move(why));
@@ -68,7 +69,7 @@ erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in
       co_yield out.made(1);
       continue;
     }
-    why = gate.refuse(why, in.consumed() - 1);
+    why = gate.settle(why, in.consumed() - 1);
     if (!why.ok()) co_await fail(std::move(why));
   }
 }
@@ -114,7 +115,7 @@ class map_computation final : public slot_computation {
     co_return;
   }
   static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate) {
-    status told = gate.refuse(why, slot->first + input);
+    status told = gate.settle(why, slot->first + input);
     if (told.ok()) slot->dropped.push_back(input);
     else slot->why = std::move(told);
     return slot->why.ok();

@@ -21,7 +21,7 @@ class error_gate {
   /// Bad elements may be passed over, so outputs cannot be counted by inputs.
   bool skips() const;
   /// Ok: go on with the next element. Else: end the stage with this. `element`: the input's ordinal, for the message.
-  status refuse(const status& why, std::uint64_t element = provenance::kUnknown) const;
+  status settle(const status& why, std::uint64_t element = provenance::kUnknown) const;
   const std::string& label() const { return label_; }
 
  private:

@@ -2,7 +2,7 @@
 #include "sluice/op/parse_example.hpp"
 
 #include "op/engine.hpp"
-#include "op/map.hpp"
+#include "op/open_mapped.hpp"
 #include "sluice/format/example_layout.hpp"
 
 namespace sluice {

@@ -71,7 +71,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
         }
         auto opened = inners.open(b);
         if (!opened.ok()) {
-          status why = inners.gate().refuse(opened.why(), outer.consumed() - 1);
+          status why = inners.gate().settle(opened.why(), outer.consumed() - 1);
           if (!why.ok()) co_await fail(std::move(why));
           continue;
         }
