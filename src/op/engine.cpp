@@ -10,6 +10,23 @@ erased_stream empty_stage(outlet out) {
   if (out.wanted() == 0) co_yield out.made(0);  // a coroutine needs a yield; nobody asks for nothing
 }
 
+erased_stream failed_stage(outlet, status why) {
+  status told = std::move(why);
+  co_await fail(std::move(told));
+}
+
+erased_stream open_user_stage(const node& n, const open_context& context, erased_stream in) {
+  status why;
+  try {
+    erased_stream made = static_cast<const stream_function&>(*n.function).open(std::move(in));
+    if (made) return made;
+    why = failed_precondition_error("the function returned an empty stream instead of a coroutine's");
+  } catch (...) { why = current_exception_status(); }
+  outlet out(*n.type);
+  why = why.in_stage(context.gate(n).label());
+  return failed_stage(out, std::move(why));
+}
+
 block tail_of(const block& whole, std::uint32_t first) {
   char* at = whole.at(first);
   slab* owner = whole.owner();

@@ -19,6 +19,11 @@ inline constexpr std::uint64_t kPassAll = ~std::uint64_t{0} >> 2;
 /// A stream of nothing.
 erased_stream empty_stage(outlet out);
 
+/// A stream that fails at once.
+erased_stream failed_stage(outlet out, status why);
+/// What a user's function makes of `in`. Where it throws instead, or makes no stream, the first request fails.
+erased_stream open_user_stage(const node& n, const open_context& context, erased_stream in);
+
 /// The elements of `whole` from `first` on. What is still live in front of them is dropped: blocks are moved out of from
 /// their owner's front.
 block tail_of(const block& whole, std::uint32_t first);

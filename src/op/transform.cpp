@@ -10,10 +10,7 @@ extern const op_info transform_op{
     .doc = "a user's own coroutine as a stage",
     .accepts = [](const stage_function& f) { return is_a<stream_function>(f) && f.in; },
     .type = type_of_function,
-    .open =
-        [](const node& n, open_context& context) {
-          return static_cast<const stream_function&>(*n.function).open(context.open(n.inputs[0]));
-        },
+    .open = [](const node& n, open_context& context) { return open_user_stage(n, context, context.open(n.inputs[0])); },
 };
 
 }  // namespace sluice

@@ -17,7 +17,12 @@ namespace {
 constexpr std::size_t kDefaultBudgetBytesMax = std::size_t{8} << 30;
 constexpr std::size_t kSimulatedBudgetBytes = std::size_t{64} << 20;  // the same on every machine
 
+constexpr unsigned kWorkersMax = 1024;
+
 runtime_options settle(runtime_options o, bool simulated) {
+  if (o.workers > kWorkersMax)
+    throw_status(invalid_argument_error("workers is at most " + std::to_string(kWorkersMax) + ", and is " +
+                                        std::to_string(o.workers)));
   if (simulated) o.workers = 1;
   if (o.workers == 0) o.workers = std::max(1u, std::thread::hardware_concurrency());  // honours the affinity mask
   if (o.memory_budget_bytes == 0)

@@ -74,4 +74,20 @@ TEST_CASE("what a generator throws comes after its elements, with its stage") {
   CHECK_THAT(got.why.to_string(), Catch::Contains("the well is dry") && Catch::Contains("generate"));
 }
 
+TEST_CASE("a function that throws when it is called, or makes no stream, fails the first request") {
+  auto throws = []() -> stream<int64> { throw std::runtime_error("no well here"); };
+  auto makes_none = [](stream<int64>) { return stream<int64>(); };
+  auto sources = {generate(throws), generate(throws) | repeat(3),
+                  range(3) | flat_map([throws](int64) { return generate(throws); })};
+  for (const auto& ds : sources) {
+    consumed got = consume(ds, {});
+    CHECK(got.elements.empty());
+    CHECK(got.why.where().stage == "generate");
+    CHECK_THAT(got.why.to_string(), Catch::Contains("no well here"));
+  }
+  consumed got = consume(range(3) | transform(makes_none), {});
+  CHECK(got.why.where().stage == "transform");
+  CHECK(got.why.code() == status_code::failed_precondition);
+}
+
 }  // namespace sluice

@@ -26,7 +26,7 @@ namespace sluice {
 class simulation;
 
 struct runtime_options {
-  unsigned workers = 0;  ///< 0: as many as the process may use cores
+  unsigned workers = 0;  ///< 0: as many as the process may use cores; at most 1,024
   /// 0: half of what is available to this process (cgroup included), at most 8 GiB.
   std::size_t memory_budget_bytes = 0;
   std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
