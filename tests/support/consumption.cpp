@@ -57,7 +57,7 @@ task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& 
   while (!by.enough()) {
     auto ask = 1 + static_cast<std::uint32_t>(random.below(how.ask_max));
     demand d;
-    d.skip = std::exchange(skip, 0);
+    d.skip = std::exchange(skip, 0) + (how.pass_max ? random.below(how.pass_max + 1) : 0);
     d.elements = ask;
     auto b = co_await s.try_next_block(d);
     if (!b.view) {
@@ -69,6 +69,7 @@ task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& 
       c.mistake = std::to_string(b.view.size()) + " elements where " + std::to_string(ask) + " were asked for";
     // Positions are between requests: those inside of this block are not to be had.
     if (how.save) c.places.resize(c.places.size() + b.view.size() - 1);
+    for (std::uint32_t i = 0; i != b.view.size(); ++i) c.ordinals.push_back(s.consumed() - b.view.size() + i);
     const std::int64_t* elements = b.view.as<std::int64_t>();
     c.elements.insert(c.elements.end(), elements, elements + b.view.size());
     by.between(s);

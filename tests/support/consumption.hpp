@@ -24,6 +24,7 @@ struct consumption {
   std::size_t elements_max = ~std::size_t{0};  ///< then the stream is dropped where it stands
   std::size_t stop_after = ~std::size_t{0};    ///< elements; then the run is asked to stop
   std::uint32_t ask_max = 0;                   ///< 0: next(); else blocks of a random 1..ask_max
+  std::uint64_t pass_max = 0;                  ///< by blocks: a random 0..pass_max are passed over before each request
   std::uint64_t marks_every = 0;               ///< elements; 0: never
   bool save = false;
   error_policy on_error = error_policy::stop;
@@ -32,6 +33,7 @@ struct consumption {
 
 struct consumed {
   int64s elements;
+  std::vector<std::uint64_t> ordinals;  ///< by blocks: which element of the run each of them is
   std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the end. Empty: not to be had there
   status why;                      ///< of the end
   std::string mistake;             ///< of the protocol

@@ -59,6 +59,7 @@ class suite {
         CAPTURE(in.name, n);
         auto ds = c_.stage(in.make(n));
         full_and_resumed(ds, c_.expected(numbers(n)));
+        if (c_.ordered) passing_between(ds, c_.expected(numbers(n)));
         if (c_.before_error) broken(in, n);
       }
       CAPTURE(in.name);
@@ -114,6 +115,24 @@ class suite {
     if (again.places.empty() || again.places[half].empty()) return;
     how.from = again.places[half];
     gives(consume(ds, how), tail(c_.ordered ? expected : again.elements, half));
+  }
+
+  /// Before every request some are passed over: what the stage has collected by then counts among them.
+  void passing_between(const dataset<int64>& ds, const int64s& expected) const {
+    for (std::uint64_t seed = 1; seed != 4; ++seed) {
+      consumption how;
+      how.seed = seed;
+      how.ask_max = 4;
+      how.pass_max = 3;
+      consumed got = consume(ds, how);
+      CAPTURE(seed);
+      CHECK(got.complaint() == "");
+      REQUIRE(got.ordinals.size() == got.elements.size());
+      for (std::size_t i = 0; i != got.elements.size(); ++i) {
+        REQUIRE(got.ordinals[i] < expected.size());
+        REQUIRE(got.elements[i] == expected[got.ordinals[i]]);
+      }
+    }
   }
 
   void broken(const input& in, int64 n) const {
