@@ -29,9 +29,12 @@ void decision_log::add(std::uint64_t value) {
 std::vector<std::uint64_t> decision_log::place::read() const {
   std::vector<std::uint64_t> values;
   std::uint32_t offset = offset_;
-  for (auto c = chunk_; c; c = std::atomic_load_explicit(&c->next, std::memory_order_acquire), offset = 0) {
+  for (auto c = chunk_; c; offset = 0) {
+    // `next` first: where it is set this chunk is full. The other way round, what fills it meanwhile would be left out.
+    auto next = std::atomic_load_explicit(&c->next, std::memory_order_acquire);
     std::uint32_t n = c->count.load(std::memory_order_acquire);
     values.insert(values.end(), c->values + offset, c->values + n);
+    c = std::move(next);
   }
   return values;
 }

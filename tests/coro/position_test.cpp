@@ -119,7 +119,7 @@ TEST_CASE("a reader may follow a log while it grows", "[position][stress]") {
     auto values = first.read();
     REQUIRE(values.size() >= seen);
     seen = values.size();
-    REQUIRE(values == counting(0, seen));
+    REQUIRE((values == counting(0, seen)));  // not printed: a gap is one all the same
   }
   writer.join();
 }
