@@ -72,10 +72,10 @@ void byte_source::consume(std::uint64_t n) {
 
 status byte_source::charge(std::size_t bytes) {
   // What the consumer waits for cannot wait for memory that only the consumer frees; read-ahead waits in its pump.
-  std::size_t budget = run_->ledger->budget_bytes();
-  std::size_t used = run_->ledger->used_bytes(), beyond_budget = used > budget ? used - budget : 0;
-  std::size_t free_bytes = beyond_budget ? 0 : budget - used;
-  if (bytes > free_bytes && bytes - free_bytes > kOverdraftBytes - std::min(beyond_budget, kOverdraftBytes))
+  ledger_report now = run_->ledger->report();
+  std::size_t budget = now.budget_bytes;
+  std::size_t most = budget + std::min(kOverdraftBytes, ~std::size_t{0} - budget);  // a budget may be without limit
+  if (bytes > most || now.used_bytes > most - bytes)
     return resource_exhausted_error("the memory budget of " + print_byte_size(static_cast<std::int64_t>(budget)) +
                                     " is used up; raise it, or hold fewer or smaller elements")
         .in_file(path_, offset_);

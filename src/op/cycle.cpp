@@ -3,7 +3,8 @@
 
 namespace sluice {
 
-task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners) {
+task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std::size_t width, std::uint64_t run) {
+  if (!c.fits(width, run)) co_await fail(damaged_position());
   for (;;) {
     cycle::slot* s = c.oldest_unopened();
     if (!s) break;

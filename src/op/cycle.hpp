@@ -140,7 +140,8 @@ class cycle {
 
 /// After a restore the outer stream stands at the oldest outer element whose inner stream was open: opens them again, in
 /// order, passing over the outer elements whose inner streams have ended since.
-task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners);
+/// Errors: data_loss where what was restored is no cycle of `width` slots and visits of at most `run`.
+task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std::size_t width, std::uint64_t run);
 
 /// Opens replacements for all empty slots and sets them working, as far as `outer` gives without waiting.
 task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);

@@ -15,8 +15,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
   const std::size_t size = out.type().size;
   outer.hold_from(c->oldest(c->taken));
   if (c->restored()) {
-    if (!c->fits(width, run)) co_await fail(damaged_position());
-    auto opening = reopen(*c, outer, inners);
+    auto opening = reopen(*c, outer, inners, width, run);
     co_await opening;
   } else {
     c->start(width, run);

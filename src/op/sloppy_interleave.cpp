@@ -53,8 +53,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
   cycle& c = st->c;
   outer.hold_from(c.oldest(outer.consumed()));
   if (c.restored()) {
-    if (!c.fits(width, 1)) co_await fail(damaged_position());
-    auto opening = reopen(c, outer, inners);
+    auto opening = reopen(c, outer, inners, width, 1);
     co_await opening;
   } else {
     c.start(width, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A coroutine that waits in a list, and can be woken by a peer or by a stop, once.
 //
-// The waiter is the awaiter object itself, so waiting allocates nothing. The primitive (channel, ledger) owns a mutex
+// The waiter is the awaiter object itself, so waiting allocates nothing. The primitive (a channel) owns a mutex
 // and the lists; the protocol between the two wakers is:
 //   1. wait() arms the stop hook first and queues second: once queued, the frame may be resumed and gone at any moment.
 //   2. Whoever takes the waiter off its list, under the mutex, is the one who wakes it, after the mutex is released.
