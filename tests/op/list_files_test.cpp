@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "pipeline/file_world.hpp"
+#include "pipeline/outcome.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice {
+namespace {
+
+using namespace testing;
+using names = std::vector<std::string>;
+
+void put_files(file_world& w) {
+  for (const char* name : {"b/10", "b/9", "a/2", "a/1", "b/1", "a/B", "c/1"}) w.files->put(name, "x");
+}
+names sorted(names all) {
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("list_files sorts by bytes, pattern after pattern") {
+  file_world w;
+  put_files(w);
+  CHECK(run(w.rt, list_files("a/*")).elements == names{"a/1", "a/2", "a/B"});
+  CHECK(run(w.rt, list_files("b/*,a/*")).elements == names{"b/1", "b/10", "b/9", "a/1", "a/2", "a/B"});
+}
+
+TEST_CASE("list_files shuffles all of them, by the seed and the epoch alone") {
+  file_world w;
+  put_files(w);
+  list_files_options seven{.shuffle = true, .seed = 7};
+  names once = run(w.rt, list_files("*/*", seven)).elements;
+  names all = {"a/1", "a/2", "a/B", "b/1", "b/10", "b/9", "c/1"};
+  CHECK(once != all);
+  CHECK(sorted(once) == all);
+  CHECK(run(w.rt, list_files("*/*", seven)).elements == once);
+  CHECK(run(w.rt, list_files("*/*", {.shuffle = true, .seed = 8})).elements != once);
+  names twice = run(w.rt, list_files("*/*", seven) | repeat(2)).elements;
+  REQUIRE(twice.size() == 14);
+  CHECK(names(twice.begin(), twice.begin() + 7) == once);
+  CHECK(names(twice.begin() + 7, twice.end()) != once);
+  CHECK(sorted(names(twice.begin() + 7, twice.end())) == all);
+}
+
+TEST_CASE("list_files goes on from every place, shuffled or not") {
+  file_world w;
+  put_files(w);
+  for (bool shuffle : {false, true}) {
+    auto ds = list_files("*/*", {.shuffle = shuffle, .seed = 7}) | repeat(2);
+    outcome whole = run(w.rt, ds);
+    REQUIRE(whole.elements.size() == 14);
+    for (std::size_t i = 0; i != whole.places.size(); ++i) {
+      CAPTURE(shuffle, i);
+      iterate_options o;
+      o.from = whole.places[i];
+      CHECK(run(w.rt, ds, o).elements ==
+            names(whole.elements.begin() + static_cast<std::ptrdiff_t>(i), whole.elements.end()));
+    }
+  }
+}
+
+TEST_CASE("list_files prints as text, and is read again") {
+  test::round_trips(*list_files("a-*", {.shuffle = true, .seed = 7}).plan(),
+                    "list_files(\"a-*\", shuffle=true, seed=7)");
+}
+
+}  // namespace sluice
