@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -13,11 +12,6 @@ namespace {
 
 using namespace test;
 using int64 = std::int64_t;
-
-int64s first_of(int64s in, std::size_t n) {
-  in.resize(std::min(n, in.size()));
-  return in;
-}
 
 }  // namespace
 

@@ -11,9 +11,9 @@
 
 #include "format/compressed.hpp"
 #include "io/temporary_folder.hpp"
-#include "pipeline/damaged_records.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
+#include "pipeline/record_files.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 

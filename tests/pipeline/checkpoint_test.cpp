@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "pipeline/damaged_records.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
+#include "pipeline/record_files.hpp"
 #include "sluice/format/crc32c.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
@@ -23,18 +23,6 @@ using int64 = std::int64_t;
 
 constexpr std::size_t kMiB = 1 << 20;
 constexpr std::size_t kEnvelopeBytes = 7 + 8 + 8 + 1;  // before the position (src/pipeline/seal.hpp)
-
-std::string file_of(std::size_t records, std::size_t each) {
-  std::string bytes;
-  for (std::size_t i = 0; i != records; ++i) append_tfrecord(bytes, std::to_string(i) + std::string(each, '.'));
-  return bytes;
-}
-std::vector<std::string> names(int n) {
-  std::vector<std::string> all;
-  for (int i = 0; i != n; ++i) all.push_back("part-" + std::to_string(i));
-  return all;
-}
-std::string text_of(const record& r) { return std::string(r.view()); }
 
 /// Stages of every kind that saves something.
 dataset<std::string> saving_plan() {

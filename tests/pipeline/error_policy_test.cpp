@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "pipeline/damaged_records.hpp"
 #include "pipeline/failing_functions.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
+#include "pipeline/record_files.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice {

@@ -4,10 +4,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "pipeline/damaged_records.hpp"
 #include "pipeline/failing_functions.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
+#include "pipeline/record_files.hpp"
 
 namespace sluice {
 namespace {

@@ -12,6 +12,7 @@
 #include "io/temporary_folder.hpp"
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
+#include "pipeline/record_files.hpp"
 #include "sluice/coro/sleep.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/plan/text.hpp"
@@ -23,23 +24,10 @@ namespace {
 using namespace testing;
 using Catch::Contains;
 using int64 = std::int64_t;
-using texts = std::vector<std::string>;
 
 constexpr std::size_t kMiB = 1 << 20;
 /// What may be taken beyond the budget so that everybody can go on (docs/decisions/0002).
 constexpr std::size_t kOverdraft = 32 * kMiB;
-
-std::string file_of(std::size_t records, std::size_t each) {
-  std::string bytes;
-  for (std::size_t i = 0; i != records; ++i) append_tfrecord(bytes, std::to_string(i) + std::string(each, '.'));
-  return bytes;
-}
-std::vector<std::string> names(int n, const std::string& prefix = "part-") {
-  std::vector<std::string> all;
-  for (int i = 0; i != n; ++i) all.push_back(prefix + std::to_string(i));
-  return all;
-}
-std::string text_of(const record& r) { return std::string(r.view()); }
 
 /// A consumer so slow that everybody ahead of it works as far ahead as they may.
 template <class T> task<void> count_slowly(stream<T> s, std::size_t& count, status& why) {

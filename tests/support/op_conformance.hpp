@@ -30,4 +30,13 @@ void conforms(const conformance& c);
 /// The plan prints as `text`, and what is read from text and from JSON is the same plan.
 void round_trips(const node& plan, const std::string& text);
 
+// What take(n) and skip(n) give.
+inline int64s first_of(int64s in, std::size_t n) {
+  in.resize(std::min(n, in.size()));
+  return in;
+}
+inline int64s without_first(const int64s& in, std::size_t n) {
+  return int64s(in.begin() + static_cast<std::ptrdiff_t>(std::min(n, in.size())), in.end());
+}
+
 }  // namespace sluice::test

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records to be framed, and to be damaged in one place.
+// Records, files of them, and damage in one place.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "sluice/element/slice.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 namespace sluice::testing {
@@ -47,5 +48,18 @@ inline std::string flipped(std::string bytes, std::size_t at, int bit = 0) {
   bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
   return bytes;
 }
+
+/// A file of numbered records, each followed by `each` dots; names of such files.
+inline std::string file_of(std::size_t records, std::size_t each) {
+  std::string bytes;
+  for (std::size_t i = 0; i != records; ++i) append_tfrecord(bytes, std::to_string(i) + std::string(each, '.'));
+  return bytes;
+}
+inline std::vector<std::string> names(int n, const std::string& prefix = "part-") {
+  std::vector<std::string> all;
+  for (int i = 0; i != n; ++i) all.push_back(prefix + std::to_string(i));
+  return all;
+}
+inline std::string text_of(const record& r) { return std::string(r.view()); }
 
 }  // namespace sluice::testing
