@@ -4,7 +4,9 @@
 //   stream<std::int64_t> squares() { for (std::int64_t i = 0;; ++i) co_yield i * i; }
 //   auto ds = generate(squares) | take(10);
 //
-// Called once for each run (and epoch). Order: as it yields. Ends: when it returns.
+// Called once for each run and epoch.
+// Order:  as it yields.
+// Ends:   when it returns.
 // Errors: what it throws, with stage "generate(name)".
 // State:  by replay from its start, unless it has a `saved` parameter and commits (coro/saved.hpp).
 #pragma once

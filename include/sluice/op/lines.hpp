@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lines: the lines of a text file.
 //
-//   lines("a.txt") | map([](const line& l) { return parse(l.view()); })
+//   lines("a.txt") | map([](const line& l) { return std::string(l.view()); })
 //
 // Shape:  line: a view into the file's buffer, without its line end. Plain, gzip and zlib files.
 // Order:  as in the file. Empty lines are elements; so is a last line without a line end.

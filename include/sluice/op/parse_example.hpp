@@ -5,12 +5,15 @@
 //   records | parse_example<sample>()                      // the members' names are the features' names
 //   records | parse_example<sample>({.parallelism = autotune})
 //
-// and in plan text, where it makes a structure of its own: parse_example("text: bytes, label: int64, values:
-// float[16]") Shape:  a structure; what members may be is in format/example.hpp, how a schema is written in
-// format/example_layout.hpp. Order, Ends, Cancel, Thread, State: as map. Errors: data_loss: not a tf.Example.
-// invalid_argument, naming the feature: missing, of another kind, another number of
+// In plan text it makes a structure of its own:
+//
+//   parse_example("text: bytes, label: int64, values: float[16]")
+//
+// Shape:  a structure; what members may be is in format/example.hpp, how a schema is written in format/example_layout.hpp.
+//         A typed stage prints as its schema, and reads back as a structure with the same members.
+// Order:  as map's; so are Ends, Cancel, Thread and State.
+// Errors: data_loss: not a tf.Example. invalid_argument, naming the feature: missing, of another kind, another number of
 //         values. Under error_policy::skip the record is dropped and counted.
-// A typed stage prints as its schema, and reads back as a structure with the same members.
 #pragma once
 
 #include "sluice/format/example.hpp"

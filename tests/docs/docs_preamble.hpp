@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names that short examples in the documentation use without saying where they come from.
+#pragma once
+
+#include <sluice/sluice.hpp>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace documentation {
+
+struct sample {
+  std::string text;
+  std::int64_t label;
+};
+struct reply {
+  std::int64_t status;
+};
+
+inline sample parse(const sluice::record& r) { return {std::string(r.view()), 0}; }
+inline std::int64_t decode(const sluice::record& r) { return static_cast<std::int64_t>(r.view().size()); }
+inline std::int64_t f(std::int64_t x) { return x; }
+inline sluice::task<reply> fetch(std::int64_t id) {
+  reply made{id};
+  co_return made;
+}
+inline std::vector<std::string> split(std::string_view text) { return {std::string(text)}; }
+
+inline auto numbers = sluice::range(10);
+inline auto ids = sluice::range(10);
+inline auto records = sluice::tfrecord("a.tfrecord");
+inline auto files = sluice::tfrecord("a.tfrecord");
+inline auto samples = records | sluice::map(parse);
+inline auto images = records | sluice::map(decode);
+inline auto batches = numbers | sluice::batch(2);
+inline auto pipeline = numbers | sluice::shuffle(4);
+
+}  // namespace documentation
+using namespace documentation;

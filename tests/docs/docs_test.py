@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation shows compiles, parses and leads somewhere.
+
+In README.md and docs/*.md the word after ``` says what a block is:
+
+  cpp           declarations, or a whole program
+  cpp body      statements of a coroutine that has `runtime& rt`
+  cpp example   expressions and declarations by turns, over the names of preamble.hpp
+  sluice        plan text, which the program must be able to explain; `…` is not allowed in it
+
+Other blocks (sh, text) are not looked at. Each page is one translation unit, in which every block has a namespace of its own
+and sees the names of the blocks above it.
+Links to files of this repository must lead to one, and docs/operators.md must be what the headers say.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "tidy"))
+import tree  # noqa: E402
+
+BUILD = ROOT / "build"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)(?: (\w+))?\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)(?:#[^)]*)?\)")
+FLAGS = ["-std=c++20", "-fsyntax-only", "-Wno-unused", "-Wno-return-type", "-DASIO_STANDALONE", "-I", "include", "-I", "tests/docs", "-I", "."]
+
+
+def statement_kind(text):
+    head = text.lstrip()
+    if re.match(r"(struct|stream<|task<|auto \w+\(|bool \w+\(|SLUICE_|template|namespace|using|inline|class)", head):
+        return "declaration"
+    return "declaration" if re.match(r"(auto|const|dataset<\w+>) \w+ = ", head) else "expression"
+
+
+def examples(text):
+    """An example's lines joined until their brackets close; expressions become definitions of a variable."""
+    out, pending, count = [], "", 0
+    for line in text.splitlines():
+        pending += line + "\n"
+        bare = tree.code_only(pending)
+        if not bare.strip() or any(bare.count(a) > bare.count(b) for a, b in ("()", "{}", "[]")):
+            continue
+        if bare.rstrip().endswith(("|", ",", "=")):
+            continue
+        code = re.sub(r"//[^\n]*", "", pending).strip()
+        if code and statement_kind(code) == "expression":
+            count += 1
+            code = f"auto value_{count} = {code.rstrip(';')};"
+        out.append(code)
+        pending = ""
+    return "\n".join(out) + pending
+
+
+def unit(page):
+    """The page's C++ as one source; None where it has none."""
+    includes, bodies = ["#include <sluice/sluice.hpp>", "#include <docs_preamble.hpp>"], []
+    text = page.read_text()
+    for number, match in enumerate(BLOCK.finditer(text)):
+        language, form, body = match.groups()
+        if language != "cpp":
+            continue
+        line = text[: match.start()].count("\n") + 2
+        includes += re.findall(r"^#include.*$", body, re.M)
+        body = re.sub(r"^#(include|pragma once).*$", "", body, flags=re.M)
+        if form == "example":
+            body = examples(body)
+        elif form == "body":
+            body = f"sluice::task<void> statements(sluice::runtime& rt) {{\n(void)rt;\n#line {line} \"{page.name}\"\n{body}\nco_return;\n}}"
+        body = re.sub(r"^using namespace sluice;$", "", body, flags=re.M)
+        bodies.append(f"namespace block_{number} {{\n#line {line} \"{page.name}\"\n{body}\n}}\nusing namespace block_{number};")
+    if not bodies:
+        return None
+    return "\n".join(sorted(set(includes), key=includes.index)) + "\nusing namespace sluice;\n" + "\n".join(bodies)
+
+
+def compile_error(page, compiler):
+    source = unit(page)
+    if source is None:
+        return None
+    flags = FLAGS + (["-DASIO_HAS_CO_AWAIT"] if "clang" in compiler else [])
+    said = subprocess.run([compiler, *flags, "-x", "c++", "-"], input=source, capture_output=True, text=True, cwd=ROOT)
+    return "" if said.returncode == 0 else said.stderr[:3000]
+
+
+def plan_errors(page):
+    for match in BLOCK.finditer(page.read_text()):
+        if match.group(1) != "sluice":
+            continue
+        said = subprocess.run([BUILD / "sluice", "explain", match.group(3)], capture_output=True, text=True)
+        if said.returncode:
+            yield f"{match.group(3).strip()}\n    {said.stderr.strip()}"
+
+
+def dead_links(page):
+    for target in LINK.findall(re.sub(BLOCK, "", page.read_text())):
+        if not (page.parent / target).exists():
+            yield target
+
+
+def main():
+    check = tree.checks()
+    check.expect(examples("range(5)\nauto x = f(1,\n  2);\n").count("value_") == 1, "examples are not told apart")
+    compilers = [c for c in ("clang++-19", "g++-12") if shutil.which(c)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {(p, c): pool.submit(compile_error, p, c) for p in PAGES for c in compilers}
+        for (page, compiler), job in jobs.items():
+            if job.result() is not None:
+                check.expect(not job.result(), f"{tree.name(page)} with {compiler}:\n{job.result()}")
+    for page in PAGES:
+        check.clean(f"{tree.name(page)}: links that lead nowhere", list(dead_links(page)))
+        if (BUILD / "sluice").exists():
+            check.clean(f"{tree.name(page)}: plans that cannot be explained", list(plan_errors(page)))
+    if (BUILD / "sluice").exists():
+        made = subprocess.run([sys.executable, "tools/operator_reference.py", BUILD, "--check"], cwd=ROOT,
+                              capture_output=True, text=True)
+        check.expect(made.returncode == 0, made.stdout + made.stderr)
+        listed = subprocess.run([BUILD / "sluice", "ops"], capture_output=True, text=True).stdout
+        for name in re.findall(r"^(\w+) ", listed, re.M):
+            check.expect(f"\n### {name}\n" in (ROOT / "docs/operators.md").read_text(), f"{name} is not in docs/operators.md")
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/operators.md, the reference of all operators, from their headers and from the program's own list.
+
+  tools/operator_reference.py BUILD            rewrites docs/operators.md
+  tools/operator_reference.py BUILD --check    exits 1 where it differs from what the headers say
+
+An operator's header begins with its contract: "NAME: purpose.", an example indented by two spaces, paragraphs, and labels
+("Order:", "Errors:" …). Its options are the members of NAME_options, each with its `///<` comment.
+`BUILD/sluice ops` says which operators there are and how each is written in plan text.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "operators.md"
+LABELS = ["Shape", "Patterns", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
+LABEL = re.compile(rf"({'|'.join(LABELS)}):\s+(.*)")
+INTRODUCTION = """# Operators
+
+*Written by `tools/operator_reference.py` from the operators' headers; change those, not this page.*
+
+Sources start a plan, stages follow after a bar. What is required comes first, options follow by name, in C++ as a braced
+list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type *knob* may change between a
+checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only* takes a function that plan text
+cannot name unless the program registers one (`SLUICE_FUNCTION`).
+"""
+
+
+class operator:
+    def __init__(self, name, doc, arguments, needs_program):
+        self.name, self.doc, self.arguments, self.needs_program = name, doc, arguments, needs_program
+        header = ROOT / "include/sluice/op" / f"{name}.hpp"
+        text = header.read_text()
+        lines = re.search(r"^// SPDX.*\n((?://.*\n)+)#pragma once", text, re.M).group(1).splitlines()
+        self.contract = [line[2:].removeprefix(" ") for line in lines]
+        options = re.search(rf"struct {name}_options {{\n(.*?)^}};", text, re.S | re.M)
+        self.options = parse_options(options.group(1)) if options else []
+        self.is_source = not re.search(r"preserving|_stage\b|over_inner_plans", text)
+
+
+def parse_options(body):
+    """[(name, type, default, comment)]"""
+    found, above = [], []
+    for line in body.splitlines():
+        note = re.match(r"\s*///\s*(.*)", line)
+        if note:
+            above.append(note.group(1))
+            continue
+        member = re.match(r"\s*([\w:<>]+)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
+        if member:
+            kind, name, default, comment = member.groups()
+            found.append([name, kind.split("::")[-1], default, " ".join(above + [comment or ""]).strip()])
+            above = []
+        elif found and (more := re.match(r"\s*///<\s*(.*)", line)):
+            found[-1][3] += " " + more.group(1)
+    return found
+
+
+def listed(build):
+    """What `sluice ops` prints: two lines an operator."""
+    said = subprocess.run([str(build / "sluice"), "ops"], capture_output=True, text=True, check=True).stdout
+    pairs = re.findall(r"^(\w+) +(.*)\n +\((.*)\)( +C\+\+)?$", said, re.M)
+    return [operator(name, doc, arguments, bool(mark)) for name, doc, arguments, mark in pairs]
+
+
+def blocks(contract):
+    """The contract as ('code' | 'text' | label, lines)."""
+    parts, at = [], None
+    for line in contract:
+        label = LABEL.match(line)
+        if not line.strip():
+            at = None
+        elif line.startswith("  ") and (at is None or at[0] == "code"):
+            if at is None:
+                at = ("code", [])
+                parts.append(at)
+            at[1].append(line[2:])
+        elif label:
+            at = (label.group(1), [label.group(2)])
+            parts.append(at)
+        elif at is None or at[0] == "code":
+            at = ("text", [line])
+            parts.append(at)
+        else:
+            at[1].append(line.strip())
+    return parts
+
+
+def in_markdown(text):
+    """Stars and angle brackets as themselves, outside of code."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(p if p.startswith("`") else re.sub(r"([*<])", r"\\\1", p) for p in parts)
+
+
+def section(op):
+    out = [f"### {op.name}", ""]
+    first, *rest = blocks(op.contract)
+    purpose = " ".join(first[1]).split(": ", 1)[1].strip()
+    out += [purpose[0].upper() + purpose[1:], ""]
+    text = f"{op.name}({op.arguments})" if op.arguments or op.is_source else op.name
+    mark = " · *C++ only*" if op.needs_program else ""
+    out += [f"`{text}`{mark} · [header](../include/sluice/op/{op.name}.hpp)", ""]
+    labels = []
+    for kind, lines in rest:
+        if kind == "code" and "parse_example(\"" in lines[0]:
+            out += ["```", *lines, "```", ""]  # plan text, not C++
+        elif kind == "code":
+            out += ["```cpp example", *lines, "```", ""]
+        elif kind == "text":
+            out += [in_markdown(" ".join(lines)), ""]
+        else:
+            labels.append(f"- **{kind}**: {in_markdown(' '.join(lines))}")
+    out += labels + ([""] if labels else [])
+    if op.options:
+        out += ["| option | type | default | |", "|---|---|---|---|"]
+        for name, kind, default, comment in op.options:
+            shown = "required" if kind in ("count", "integer") and default == "{}" else f"`{default}`"
+            out.append(f"| `{name}` | {kind} | {shown} | {comment.replace('|', chr(92) + '|')} |")
+        out.append("")
+    return out
+
+
+def page(build):
+    ops = listed(build)
+    out = [INTRODUCTION]
+    for title, wanted in (("Sources", True), ("Stages", False)):
+        chosen = [op for op in ops if op.is_source == wanted]
+        out += [f"**{title}**: " + " · ".join(f"[{op.name}](#{op.name})" for op in chosen), ""]
+    for title, wanted in (("Sources", True), ("Stages", False)):
+        out += [f"## {title}", ""]
+        for op in ops:
+            if op.is_source == wanted:
+                out += section(op)
+    return "\n".join(out).rstrip() + "\n"
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    text = page(build)
+    if "--check" in sys.argv:
+        if PAGE.exists() and PAGE.read_text() == text:
+            return 0
+        print("docs/operators.md is not what the headers say: run tools/operator_reference.py build")
+        return 1
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
