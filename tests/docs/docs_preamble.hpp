@@ -2,8 +2,8 @@
 // The names that short examples in the documentation use without saying where they come from.
 #pragma once
 
-#include <sluice/sluice.hpp>
 #include <ranges>
+#include <sluice/sluice.hpp>
 #include <string>
 #include <utility>
 #include <vector>
