@@ -121,7 +121,7 @@ def main():
                               capture_output=True, text=True)
         check.expect(made.returncode == 0, made.stdout + made.stderr)
         listed = subprocess.run([BUILD / "sluice", "ops"], capture_output=True, text=True).stdout
-        for name in re.findall(r"^(\w+) ", listed, re.M):
+        for name in re.findall(r"^(\w+) .*\n +\(", listed, re.M):
             check.expect(f"\n### {name}\n" in (ROOT / "docs/operators.md").read_text(), f"{name} is not in docs/operators.md")
     return check.finish()
 
