@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stop anywhere, go on anywhere: a checkpoint is a place, not a copy of what was in the air.
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include "sluice/sluice.hpp"
 
@@ -34,10 +32,10 @@ int main() {
     sync_wait(rt, print_some(numbers().iterate(rt), 100));
     std::printf("first life:    ");
     checkpoint here = sync_wait(rt, print_some(numbers().iterate(rt), 7));
-    std::ofstream(path, std::ios::binary) << here.bytes;
+    status saved = save_checkpoint(path, here);  // a crash leaves the old file or the new one
+    if (!saved.ok()) throw_status(saved);
   }
-  std::ifstream file(path, std::ios::binary);
-  checkpoint here{std::string(std::istreambuf_iterator<char>(file), {})};
+  checkpoint here = load_checkpoint(path).value();
   runtime rt({.workers = 1});  // another machine, another number of cores: the order stays
   std::printf("second life:   ");
   sync_wait(rt, print_some(numbers().iterate(rt, {.from = here}), 100));

@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Compiled by their own scripts, one way per program.
-SCRIPTED = {"hazards", "compile_fail", "golden", "tidy"}
+SCRIPTED = {"hazards", "compile_fail", "golden", "tidy", "faults"}
 
 
 def below(folder, pattern):

@@ -27,6 +27,7 @@
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
+#include "sluice/pipeline/checkpoint_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"

@@ -4,49 +4,68 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <utility>
 
+#include "base/system_calls.hpp"
+
 namespace sluice {
+namespace {
 
-whole_file::~whole_file() {
-  if (!file_) return;
-  std::fclose(file_);
-  if (written_ != target_) std::remove(written_.c_str());
-}
+status open_for_writing(locked_target& at, int& fd) { return at.is_regular() ? at.create(fd) : at.open_as_it_is(fd); }
 
-status whole_file::begin(std::string path, bool go_on) {
-  path_ = std::move(path);
-  std::error_code unknown, failure;
-  auto there = std::filesystem::canonical(path_, unknown);  // through links
-  bool exists = !unknown;
-  target_ = exists ? there.string() : path_;
-  bool in_place = exists && !std::filesystem::is_regular_file(there, unknown);
-  written_ = in_place ? target_ : target_ + ".partial";
-  bool copies = go_on && exists && !in_place;
-  if (copies &&
-      !std::filesystem::copy_file(target_, written_, std::filesystem::copy_options::overwrite_existing, failure))
-    return errno_error(failure.value(), "cannot copy what is there").in_file(path_);
-  file_ = std::fopen(written_.c_str(), copies ? "ab" : "wb");
-  return file_ ? status() : failed("cannot create");
-}
-
-status whole_file::write(std::string_view bytes) {
-  return std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() ? status() : failed("cannot write");
-}
-
-status whole_file::finish() {
-  bool renames = written_ != target_;
-  // A pipe or a device cannot be synchronised, and need not.
-  bool is_whole = std::fflush(file_) == 0 && (!renames || ::fsync(::fileno(file_)) == 0);
-  status why = is_whole ? status() : failed("cannot write");
-  if (std::fclose(std::exchange(file_, nullptr)) != 0 && why.ok()) why = failed("cannot write");
-  if (renames && why.ok() && std::rename(written_.c_str(), target_.c_str()) != 0)
-    why = failed("cannot rename into place");
-  if (renames && !why.ok()) std::remove(written_.c_str());
+/// Closes `fd`, and gives its bytes the name they are for.
+status close_and_publish(locked_target& at, int& fd) {
+  status why;
+  if (at.is_regular() && !sync_file(fd)) why = at.failed("cannot write");
+  if (::close(std::exchange(fd, -1)) != 0 && errno != EINTR && why.ok()) why = at.failed("cannot write");
+  if (!at.is_regular()) return why;
+  if (why.ok()) why = at.publish();
+  if (!why.ok()) at.discard();
   return why;
 }
 
-status whole_file::failed(const char* what) const { return errno_error(errno, what).in_file(path_); }
+void give_up(locked_target& at, int& fd) {
+  if (fd < 0) return;
+  ::close(std::exchange(fd, -1));
+  if (at.is_regular()) at.discard();
+}
+
+}  // namespace
+
+whole_file::~whole_file() { give_up(at_, file_); }
+
+status whole_file::begin(std::string path) {
+  status why = at_.take(std::move(path));
+  return why.ok() ? open_for_writing(at_, file_) : why;
+}
+
+status whole_file::write(std::string_view bytes) {
+  return write_all(file_, bytes) ? status() : at_.failed("cannot write");
+}
+
+status whole_file::finish() {
+  status why = close_and_publish(at_, file_);
+  at_.release();
+  return why;
+}
+
+status replaced_file::open(std::string path) {
+  status why = at_.take(std::move(path));
+  if (!why.ok() || at_.is_regular()) return why;
+  int fd = -1;
+  why = at_.open_as_it_is(fd);
+  if (why.ok()) ::close(fd);
+  return why;
+}
+
+status replaced_file::replace(std::string_view bytes) {
+  int fd = -1;
+  status why = open_for_writing(at_, fd);
+  if (!why.ok()) return why;
+  if (write_all(fd, bytes)) return close_and_publish(at_, fd);
+  why = at_.failed("cannot write");
+  give_up(at_, fd);
+  return why;
+}
 
 }  // namespace sluice

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <string>
 
-#include "cli/element_sink.hpp"
+#include "cli/output_stream.hpp"
 #include "cli/pull.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/example.hpp"
@@ -11,25 +13,30 @@ namespace sluice::cli {
 namespace {
 
 /// One line for each example.
-class example_sink final : public stdout_sink {
+class example_sink final : public element_sink {
  public:
   status take(const block& records) override {
     std::string text;
+    std::vector<std::size_t> ends;
     status why;
     for (std::uint32_t i = 0; i != records.size() && why.ok(); ++i, ++records_) {
       auto json = example_to_json(records.type().text(records.at(i)));
       if (json.ok()) text += *json + "\n";
       else why = json.why().in_file(file_, provenance::kUnknown, records_);
+      ends.push_back(text.size());
     }
-    status written = write_out(text);
+    std::size_t accepted = 0;
+    status written = out_.write(text, ends, accepted);
     return written.ok() ? why : written;
   }
+  bool closed() const override { return out_.closed(); }
   void begin(const std::string& file) {
     file_ = file;
     records_ = 0;
   }
 
  private:
+  output_stream out_{STDOUT_FILENO, "standard output", -1, false};
   std::string file_;
   std::uint64_t records_ = 0;
 };

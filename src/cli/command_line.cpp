@@ -8,11 +8,14 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <sstream>
 
+#include "cli/output_stream.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/fields.hpp"
 #include "sluice/io/open_file_system.hpp"
@@ -50,6 +53,39 @@ CLI::Validator size_in_bytes() {
   return CLI::Validator(check, "SIZE");
 }
 
+/// "5000" elements, "10s": reads one or the other. False: neither.
+bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono::nanoseconds& time) {
+  std::uint64_t n = 0;
+  auto end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, n);
+  std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
+  constexpr std::uint64_t kMost = 1'000'000;  // a million hours fit in nanoseconds, in 64 bits
+  if (read.ec != std::errc() || n == 0) return false;
+  if (unit.empty()) {
+    elements = n;
+    return true;
+  }
+  if (n > kMost) return false;
+  auto count = static_cast<std::int64_t>(n);
+  if (unit == "ms") time = std::chrono::milliseconds(count);
+  else if (unit == "s") time = std::chrono::seconds(count);
+  else if (unit == "m" || unit == "min") time = std::chrono::minutes(count);
+  else if (unit == "h") time = std::chrono::hours(count);
+  else return false;
+  return true;
+}
+
+CLI::Validator interval() {
+  auto check = [](const std::string& text) -> std::string {
+    std::uint64_t elements = 0;
+    std::chrono::nanoseconds time{0};
+    if (read_interval(text, elements, time)) return {};
+    return absl::StrCat("expects a number of elements such as 5000 or a time such as 500ms, 10s, 5m, 1h, and is ",
+                        in_quotes(text));
+  };
+  return CLI::Validator(check, "ELEMENTS|TIME");
+}
+
 CLI::Validator path() {
   auto check = [](const std::string& text) -> std::string { return text.empty() ? "expects a path" : ""; };
   return CLI::Validator(check, "PATH");
@@ -58,7 +94,7 @@ CLI::Validator path() {
 /// What was typed, and the verb that was chosen.
 struct typed {
   run_arguments run;
-  std::string memory_budget, on_error = "stop", plan, folder = "data";
+  std::string memory_budget, on_error = "stop", every, plan, folder = "data";
   std::uint64_t elements = 10;
   std::vector<std::string> files;
   sample_options sample;
@@ -82,8 +118,10 @@ std::function<int()> reading(std::function<int()> verb) {
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
   run->add_option("PLAN", t.run.plan, "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'")->required();
-  run->add_option("--output", t.run.output,
-                  "null, jsonl (standard output; texts that are not UTF-8 as {\"base64\":\"…\"}), tfrecord:PATH")
+  run->add_option(
+         "--output", t.run.output,
+         "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
+         "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH")
       ->capture_default_str();
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed, "of stages that have none of their own")->check(whole(0, kAny));
@@ -94,13 +132,18 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--checkpoint", t.run.checkpoint_file,
                   "write the position to this file at the end, when interrupted, and before an error")
       ->check(path());
-  run->add_option("--resume", t.run.resume_file, "go on where a checkpoint was taken; tfrecord:PATH is appended to")
+  run->add_option("--every", t.every, "write it, and what came before it, so often while the run goes on as well")
+      ->check(interval());
+  run->add_option("--resume", t.run.resume_file,
+                  "go on where a checkpoint was taken; an output in a file is cut back to that place and grows")
       ->check(path());
+  run->add_flag("--new-output", t.run.new_output, "with --resume: the rest goes to an output of its own");
   run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
   run->callback([&t] {
     t.verb = reading([&t] {
       t.run.skip_errors = t.on_error == "skip";
       if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
+      if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
       return cli::run(t.run);
     });
   });
@@ -143,10 +186,22 @@ void add_others(CLI::App& app, typed& t) {
   sample->callback([&t] { t.verb = [&t] { return cli::sample(t.folder, t.sample); }; });
 }
 
-/// A file of ours must not become standard output, and what is written to a closed one is nobody's.
+/// A file of ours must not become standard output, and what is written to a closed one is an error: of a descriptor that
+/// cannot be written to.
 void open_standard_files() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0) std::_Exit(kFailed);
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+        ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
+      std::_Exit(kFailed);
+}
+
+/// What is printed waits for a slow reader also where the descriptor does not block, as a terminal's may not.
+void make_standard_output_wait() {
+  cookie_io_functions_t functions{};
+  functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
+    return write_to_standard_output({text, size}) ? static_cast<ssize_t>(size) : 0;
+  };
+  if (std::FILE* waiting = ::fopencookie(nullptr, "w", functions)) stdout = waiting;
 }
 
 int complain(const char* what, int exit_status) {
@@ -170,6 +225,7 @@ int checked_output(int exit_status) {
 
 int run_command_line(int argc, char** argv) {
   open_standard_files();
+  make_standard_output_wait();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");
@@ -181,7 +237,10 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
-    return checked_output(app.exit(asked));
+    std::ostringstream out, err;
+    int status = app.exit(asked, out, err);
+    std::fputs(out.str().c_str(), stdout);
+    return checked_output(status);
   } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
   if (!t.verb)
     return complain("a verb is needed: run, head, cat, verify, explain, ops or sample; --help tells more", kMisuse);

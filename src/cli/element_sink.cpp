@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/element_sink.hpp"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
-#include "base/whole_file.hpp"
+#include "base/system_calls.hpp"
+#include "cli/output_file.hpp"
+#include "cli/output_stream.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 namespace sluice::cli {
 namespace {
 
+using format = output_choice::format;
+
 constexpr std::size_t kWriteBytes = std::size_t{1} << 18;
 constexpr std::size_t kBlockBytes = 64 << 10;
-constexpr std::string_view kTfrecord = "tfrecord:";
+constexpr const char* kNames[] = {"null", "jsonl", "raw", "tfrecord"};
 
 class null_sink final : public element_sink {
  public:
@@ -28,84 +33,110 @@ class null_sink final : public element_sink {
   }
 };
 
-class jsonl_sink final : public stdout_sink {
+class encoding_sink final : public element_sink {
  public:
+  encoding_sink(format as, std::unique_ptr<byte_output> to) : as_(as), to_(std::move(to)) {}
+
   status take(const block& elements) override {
+    taken_ = 0;
     for (std::uint32_t i = 0; i != elements.size(); ++i) {
-      print(elements.type(), elements.at(i), text_);
-      text_ += '\n';
-      if (text_.size() < kWriteBytes) continue;
-      status why = write_out(text_);
+      encode(elements.type(), elements.at(i));
+      ends_.push_back(bytes_.size());
+      if (bytes_.size() < kWriteBytes) continue;
+      status why = write_out();
       if (!why.ok()) return why;
     }
-    return write_out(text_);
+    return to_->is_watched() ? write_out() : status();
   }
-
- private:
-  std::string text_;
-};
-
-/// Until it is finished a plan may read what it replaces or goes on with, and a run that fails leaves that as it was.
-class tfrecord_sink final : public element_sink {
- public:
-  tfrecord_sink(const std::string& path, bool append) {
-    status why = file_.begin(path, append);
-    if (!why.ok()) throw_status(why);
-  }
-  status take(const block& elements) override {
-    for (std::uint32_t i = 0; i != elements.size(); ++i) append_tfrecord(bytes_, elements.type().text(elements.at(i)));
-    return bytes_.size() < kWriteBytes ? status() : write_out();
-  }
-  status finish() override {
+  std::uint32_t taken() const override { return to_->is_watched() ? taken_ : kUnknown; }
+  status commit(output_place& place) override {
     status why = write_out();
-    return why.ok() ? file_.finish() : why;
-  }
-
- private:
-  status write_out() {
-    status why = file_.write(bytes_);
-    bytes_.clear();
+    if (why.ok()) why = to_->commit(place);
+    if (why.ok() && (place.inode || place.device)) place.format = kNames[static_cast<int>(as_)];
     return why;
   }
-  whole_file file_;
+  void keep() override { to_->keep(); }
+  status finish() override { return to_->finish(); }
+  bool closed() const override { return to_->closed(); }
+
+ private:
+  void encode(const element_type& type, const void* element) {
+    switch (as_) {
+      case format::jsonl:
+        print(type, element, bytes_);
+        bytes_ += '\n';
+        break;
+      case format::raw: bytes_ += type.text(element); break;
+      case format::tfrecord: append_tfrecord(bytes_, type.text(element)); break;
+      case format::null: break;
+    }
+  }
+  status write_out() {
+    std::size_t accepted = 0;
+    status why = to_->write(bytes_, ends_, accepted);
+    taken_ += static_cast<std::uint32_t>(std::upper_bound(ends_.begin(), ends_.end(), accepted) - ends_.begin());
+    bytes_.clear();
+    ends_.clear();
+    return why;
+  }
+
+  const format as_;
+  const std::unique_ptr<byte_output> to_;
   std::string bytes_;
+  std::vector<std::size_t> ends_;  ///< where the elements in bytes_ end
+  std::uint32_t taken_ = 0;        ///< elements of the current block that are written
 };
+
+void throw_unless_ok(const status& why) {
+  if (!why.ok()) throw_status(why);
+}
+
+std::unique_ptr<byte_output> open_stream(const output_choice& output, const sink_options& o, std::uint64_t& cut_bytes) {
+  if (output.path.empty()) {
+    auto out = std::make_unique<output_stream>(STDOUT_FILENO, "standard output", o.stop_fd, false);
+    if (!o.from.empty() && o.from.path.empty()) throw_unless_ok(out->go_on(o.from, cut_bytes));
+    return out;
+  }
+  int fd = open_again(output.path, O_WRONLY | O_NOCTTY);
+  if (fd < 0) throw_status(errno_error(errno, "cannot create").in_file(output.path));
+  return std::make_unique<output_stream>(fd, output.path, o.stop_fd, true);
+}
+
+std::unique_ptr<byte_output> open_output(const output_choice& output, const sink_options& o, std::uint64_t& cut_bytes) {
+  if (output.path.empty() || output_file::is_stream(output.path)) return open_stream(output, o, cut_bytes);
+  auto out = std::make_unique<output_file>();
+  throw_unless_ok(o.goes_on ? out->go_on(output.path, o.from, cut_bytes) : out->begin(output.path));
+  return out;
+}
 
 }  // namespace
 
-status stdout_sink::write_out(std::string& text) {
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    auto n = ::write(STDOUT_FILENO, rest.data(), rest.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      closed_ = errno == EPIPE;
-      return errno_error(errno, "cannot write to standard output");
-    }
-    rest.remove_prefix(static_cast<std::size_t>(n));
-  }
-  text.clear();
-  return {};
+const char* output_choice::name() const { return kNames[static_cast<int>(as)]; }
+
+output_choice read_output(const std::string& text, const element_type& type) {
+  auto colon = text.find(':');
+  std::string name = text.substr(0, colon);
+  output_choice out;
+  auto known = std::find(std::begin(kNames), std::end(kNames), name);
+  out.as = static_cast<format>(known - std::begin(kNames));
+  if (colon != text.npos) out.path = text.substr(colon + 1);
+  bool takes_path = out.as != format::null, needs_path = out.as == format::tfrecord;
+  if (known == std::end(kNames) || (colon != text.npos ? !takes_path || out.path.empty() : needs_path))
+    throw misuse(absl::StrCat("--output is null, jsonl, raw, jsonl:PATH, raw:PATH or tfrecord:PATH, not ", text));
+  if (out.as != format::null && out.as != format::jsonl && !type.text)
+    throw misuse(absl::StrCat("--output ", text, " takes records, lines or strings, and the plan gives ", type.name));
+  return out;
 }
 
-std::string sink_path(const std::string& output) {
-  return output.starts_with(kTfrecord) ? output.substr(kTfrecord.size()) : std::string();
-}
-
-void check_sink(const std::string& output, const element_type& type) {
-  if (output == "null" || output == "jsonl") return;
-  if (!absl::StartsWith(output, absl::string_view(kTfrecord.data(), kTfrecord.size())) ||
-      output.size() == kTfrecord.size())
-    throw misuse(absl::StrCat("--output is null, jsonl or tfrecord:PATH, not ", output));
-  if (!type.text)
-    throw misuse(absl::StrCat("--output ", output, " takes records, lines or strings, and the plan gives ", type.name));
-}
-
-std::unique_ptr<element_sink> open_sink(const std::string& output, const element_type& type, bool append) {
-  check_sink(output, type);
-  if (output == "null") return std::make_unique<null_sink>();
-  if (output == "jsonl") return std::make_unique<jsonl_sink>();
-  return std::make_unique<tfrecord_sink>(output.substr(kTfrecord.size()), append);
+std::unique_ptr<element_sink> open_sink(const output_choice& output, const sink_options& options,
+                                        std::uint64_t& cut_bytes) {
+  cut_bytes = 0;
+  if (output.as == format::null) return std::make_unique<null_sink>();
+  if (options.goes_on && !options.from.empty() && options.from.format != output.name())
+    throw_status(failed_precondition_error(absl::StrCat("the checkpoint's output is ", options.from.format, ", not ",
+                                                        output.name(), "; --new-output begins another one"))
+                     .in_file(output.path));
+  return std::make_unique<encoding_sink>(output.as, open_output(output, options, cut_bytes));
 }
 
 }  // namespace sluice::cli

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a run's elements go: nowhere, to standard output as JSON lines, into a TFRecord file.
+// What becomes of a run's elements: nothing, or bytes in one of three formats, in a file or on standard output.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "cli/byte_output.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::cli {
@@ -12,33 +13,42 @@ namespace sluice::cli {
 class element_sink {
  public:
   virtual ~element_sink() = default;
-  /// Errors: unavailable with `closed()`: the reader of our output went away. Else the file's.
+  /// Errors: those of byte_output::write.
   virtual status take(const block& elements) = 0;
+  /// After an error of take(): how many elements of that block are written whole all the same. kUnknown: the output is of
+  /// use only up to its last commit().
+  static constexpr std::uint32_t kUnknown = ~0u;
+  virtual std::uint32_t taken() const { return kUnknown; }
+  /// Everything taken so far is durable. `place`: where it ends, for a checkpoint.
+  virtual status commit(output_place&) { return {}; }
+  /// As byte_output's.
+  virtual void keep() {}
   virtual status finish() { return {}; }
   /// How many elements of this type to ask for at once.
   virtual std::uint32_t wanted(const element_type&) const { return 256; }
   /// Nobody reads any more: no error, but the end.
-  bool closed() const { return closed_; }
-
- protected:
-  bool closed_ = false;
+  virtual bool closed() const { return false; }
 };
 
-/// One that prints: what it hands over stands there before take() returns, so that a slow pipeline's reader waits for
-/// nothing.
-class stdout_sink : public element_sink {
- protected:
-  /// All of `text`; it is empty afterwards. Errors: unavailable-like, with closed(), where nobody reads any more.
-  status write_out(std::string& text);
-};
+/// What `--output` says: "null", "jsonl", "raw" (standard output), "jsonl:PATH", "raw:PATH", "tfrecord:PATH".
+struct output_choice {
+  enum class format : std::uint8_t { null, jsonl, raw, tfrecord };
+  format as = format::null;
+  std::string path;  ///< empty: standard output
 
-/// `output`: "null", "jsonl" or "tfrecord:PATH". `append`: go on with the file of an earlier run, which stays as it is
-/// until finish().
-/// Errors: misuse: none of these, or elements of this type cannot go there; `error`: the file cannot be made.
-std::unique_ptr<element_sink> open_sink(const std::string& output, const element_type& type, bool append);
-/// PATH of "tfrecord:PATH", else empty.
-std::string sink_path(const std::string& output);
-/// Throws misuse unless open_sink would take these.
-void check_sink(const std::string& output, const element_type& type);
+  const char* name() const;
+};
+/// Throws misuse: none of these, or elements of this type cannot go there.
+output_choice read_output(const std::string& text, const element_type& type);
+
+struct sink_options {
+  bool goes_on = false;  ///< with what a checkpoint's run wrote, which ended at …
+  output_place from = {};
+  int stop_fd = -1;  ///< readable once the run is to end: see output_stream
+};
+/// `cut_bytes`: how much of what stood there was written after the checkpoint, and is gone.
+/// Throws `error`: the file cannot be made, or gone on with.
+std::unique_ptr<element_sink> open_sink(const output_choice& output, const sink_options& options,
+                                        std::uint64_t& cut_bytes);
 
 }  // namespace sluice::cli

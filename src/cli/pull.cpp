@@ -29,44 +29,76 @@ void count(pull_counts& counts, const block& b) {
   counts.bytes.fetch_add(bytes_of(b), std::memory_order_relaxed);
 }
 
-std::string sealed_position(erased_stream& s) {
+std::string sealed_position(erased_stream& s, std::uint64_t ordinal) {
   position_writer w;
-  s.position(w);
+  s.position_at(ordinal, w);
   return s.run()->seal(w.bytes());
 }
+
+/// Says when the next checkpoint is due.
+class checkpoint_clock {
+ public:
+  explicit checkpoint_clock(const checkpoint_times& times) : times_(times) { begin_again(); }
+  bool is_due() const {
+    if (left_ == 0) return true;
+    return times_.every.count() && std::chrono::steady_clock::now() - last_ >= times_.every;
+  }
+  /// How many elements until one is due by their number.
+  std::uint64_t elements_left() const { return left_; }
+  void took(std::uint64_t elements) { left_ -= elements; }
+  void begin_again() {
+    left_ = times_.every_elements ? times_.every_elements : ~std::uint64_t{0};
+    if (times_.every.count()) last_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  const checkpoint_times times_;
+  std::uint64_t left_ = 0;
+  std::chrono::steady_clock::time_point last_;
+};
 
 }  // namespace
 
 task<pull_outcome> pull(pull_request* request) {
   pull_outcome out;
   erased_stream& s = request->stream;
+  element_sink& sink = *request->sink;
+  const bool wants_position = static_cast<bool>(request->save);
+  checkpoint_clock due(request->times);
   std::uint64_t left = request->limit;
-  bool is_taken = true;  // has the sink all that was pulled?
+  std::uint64_t written = s.consumed();  // the ordinal before which the sink has everything
+  bool is_known = true;                  // is that so?
   while (left != 0 && !request->counts->stop.load(std::memory_order_relaxed)) {
+    if (wants_position) s.hold_from(written);  // the sink may take a part of the next block
     demand d;
-    d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, request->sink->wanted(s.type())));
+    d.elements = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>({left, due.elements_left(), std::uint64_t{sink.wanted(s.type())}}));
     auto got = co_await s.try_next_block(d);
     out.why = got.why;
     if (!got.view) break;
-    left -= got.view.size();
+    const std::uint32_t size = got.view.size();
+    left -= size;
     count(*request->counts, got.view);
-    out.why = request->sink->take(got.view);
-    is_taken = out.why.ok();
-    if (!is_taken) break;
+    out.why = sink.take(got.view);
+    if (!out.why.ok()) {
+      is_known = sink.taken() != element_sink::kUnknown;
+      if (is_known) written += sink.taken();
+      break;
+    }
+    written += size;
+    due.took(size);
+    if (!wants_position || !due.is_due()) continue;
+    out.why = request->save(sealed_position(s, written));
+    is_known = out.why.ok();
+    if (!is_known) break;
+    due.begin_again();
   }
   if (request->counts->stop && out.why.code() == status_code::cancelled) out.why = status();
-  if (request->wants_position) out.position = sealed_position(s);
+  if (wants_position && is_known) out.position = sealed_position(s, written);
   out.report = report_of(s);
   auto ending = cleanup(std::move(s));
   co_await ending;
-  if (request->sink->closed()) out.why = status();
-  // An error of the run leaves the elements before it, and a position from which to try again: together they are of use.
-  if (out.why.ok() || (request->wants_position && is_taken)) {
-    status finished = request->sink->finish();
-    is_taken = is_taken && finished.ok();
-    if (out.why.ok()) out.why = finished;
-  }
-  if (!is_taken && !request->sink->closed()) out.position.clear();
+  if (sink.closed()) out.why = status();
   co_return out;
 }
 

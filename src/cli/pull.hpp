@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "cli/element_sink.hpp"
@@ -20,23 +22,33 @@ struct pull_counts {
   std::atomic<bool> stop{false};  ///< end after the current block
 };
 
+/// When checkpoints are due while a run goes on. Nothing set: only at its end.
+struct checkpoint_times {
+  std::uint64_t every_elements = 0;
+  std::chrono::nanoseconds every{0};
+};
+
 struct pull_request {
   erased_stream stream;
   element_sink* sink = nullptr;
   pull_counts* counts = nullptr;
   std::uint64_t limit = ~std::uint64_t{0};
-  bool wants_position = false;
+  checkpoint_times times;
+  /// Makes the sink and a checkpoint of this sealed position durable. Called between two requests, when one is due. Empty: no
+  /// position is wanted.
+  std::function<status(const std::string& position)> save;
 };
 
 struct pull_outcome {
   status why;  ///< ok: the end, the limit or a stop
-  /// Sealed: where a resume goes on, also after an error of the run, which it then meets again or not. The sink is
-  /// finished with just the elements before it. Empty: not wanted, or the sink refused some.
+  /// Sealed: where a resume goes on, also after an error of the run, which it then meets again or not. The sink has
+  /// taken just the elements before it. Empty: not wanted, or it is not known which elements the sink has.
   std::string position;
   run_report report;
 };
 
-/// Ends when nothing of the run is alive. `request` and what it names must outlive the task.
+/// Ends when nothing of the run is alive. The sink is neither committed nor finished then. `request` and what it names must
+/// outlive the task.
 task<pull_outcome> pull(pull_request* request);
 
 }  // namespace sluice::cli

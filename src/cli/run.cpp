@@ -5,10 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/whole_file.hpp"
-#include "cli/checkpoint_file.hpp"
+#include "cli/element_sink.hpp"
+#include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/progress.hpp"
+#include "cli/run_checkpoint.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
 
@@ -23,11 +24,11 @@ runtime_options runtime_of(const run_arguments& a) {
   return o;
 }
 
-iterate_options iteration_of(const run_arguments& a) {
+iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
   o.on_error = a.skip_errors ? error_policy::skip : error_policy::stop;
   o.seed = a.seed;
-  if (!a.resume_file.empty()) o.from.bytes = read_checkpoint(a.resume_file);
+  o.from = from;
   return o;
 }
 
@@ -41,10 +42,12 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return full(a) == full(b);
 }
 
-void check_arguments(const run_arguments& a) {
+void check_arguments(const run_arguments& a, const std::string& output) {
   if (a.seed && !a.resume_file.empty())
     throw misuse("--resume goes on with the seed of the checkpoint: leave out --seed");
-  std::string output = sink_path(a.output);
+  if (a.checkpoint_file.empty() && (a.every_elements || a.every.count()))
+    throw misuse("--every says how often --checkpoint FILE is written: name the file");
+  if (a.new_output && a.resume_file.empty()) throw misuse("--new-output is of use with --resume only");
   if (is_same_file(output, a.checkpoint_file)) throw misuse("--output and --checkpoint are the same file, " + output);
   if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
 }
@@ -53,16 +56,34 @@ void throw_unless_ok(const status& why) {
   if (!why.ok()) throw_status(why);
 }
 
-status write_checkpoint(whole_file& file, const std::string& position) {
-  status why = file.write(position);
-  return why.ok() ? file.finish() : why;
-}
-
 /// What 100 % of a run are. A resumed one has some of its plan behind it, and does not say how much.
 cardinality total_of(const node& plan, const run_arguments& a) {
   if (!a.resume_file.empty()) return {};
   cardinality total = cardinality_of(plan);
   return a.limit ? total.at_most(cardinality::of_many(*a.limit).elements) : total;
+}
+
+std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const output_place& from,
+                                          const watch& interrupts) {
+  sink_options o;
+  o.goes_on = !a.resume_file.empty() && !a.new_output;
+  if (o.goes_on) o.from = from;
+  o.stop_fd = interrupts.interrupted_fd();
+  std::uint64_t cut_bytes = 0;
+  auto sink = open_sink(output, o, cut_bytes);
+  if (cut_bytes && !a.quiet)
+    std::fprintf(stderr, "%s: %s after the checkpoint cut off\n",
+                 output.path.empty() ? "standard output" : output.path.c_str(), counted(cut_bytes, "byte").c_str());
+  return sink;
+}
+
+/// Checkpoint and output take their names, in this order (output_file says why). An error of the run leaves the elements
+/// before it, and a position from which to try again: with a checkpoint they are of use together.
+status end_output(run_checkpoint& checkpoint, const pull_outcome& out, element_sink& sink) {
+  if (checkpoint.is_wanted() ? out.position.empty() : !out.why.ok()) return {};
+  output_place unused;
+  status why = checkpoint.is_wanted() ? checkpoint.save(out.position, sink) : sink.commit(unused);
+  return why.ok() ? sink.finish() : why;
 }
 
 /// Pulls with the watch looking on: an interrupt ends the run after its current block, or at the next tick where that
@@ -88,21 +109,24 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
 
 int run(const run_arguments& a) {
   node_ptr plan = plan_of(a.plan);
-  check_sink(a.output, *plan->type);
-  check_arguments(a);
-  iterate_options iteration = iteration_of(a);
+  output_choice output = read_output(a.output, *plan->type);
+  check_arguments(a, output.path);
+  resumed from;
+  if (!a.resume_file.empty()) from = read_resumed(a.resume_file);
   watch interrupts;
   runtime rt(runtime_of(a));
   pull_counts counts;
   pull_request request;
-  request.stream = open_run(rt, plan, iteration);
-  auto sink = open_sink(a.output, *plan->type, !a.resume_file.empty());
+  request.stream = open_run(rt, plan, iteration_of(a, from.at));
+  // Both now: a place that cannot be written to is no news for the end of a long run.
+  run_checkpoint checkpoint(a.checkpoint_file);
+  std::unique_ptr<element_sink> sink = open_output(a, output, from.output, interrupts);
   request.sink = sink.get();
   request.counts = &counts;
   if (a.limit) request.limit = *a.limit;
-  request.wants_position = !a.checkpoint_file.empty();
-  whole_file checkpoint;  // begun now: a place that cannot be written to is no news for the end of a long run
-  if (request.wants_position) throw_unless_ok(checkpoint.begin(a.checkpoint_file));
+  request.times = {.every_elements = a.every_elements, .every = a.every};
+  if (checkpoint.is_wanted())
+    request.save = [&](const std::string& position) { return checkpoint.save(position, *sink); };
 
   progress shown(counts, rt, total_of(*plan, a), !a.quiet && isatty(STDERR_FILENO));
   auto start = std::chrono::steady_clock::now();
@@ -111,8 +135,7 @@ int run(const run_arguments& a) {
 
   bool interrupted = counts.stop && out.why.ok();
   if (!a.quiet && !sink->closed()) std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
-  status written;
-  if (!out.position.empty()) written = write_checkpoint(checkpoint, out.position);
+  status written = end_output(checkpoint, out, *sink);
   throw_unless_ok(out.why);
   throw_unless_ok(written);
   return interrupted ? interrupts.exit_status() : kOk;

@@ -4,6 +4,7 @@
 // Each returns the exit status. Errors: thrown `error` (told as one line, exit kFailed) and `misuse` (exit kMisuse).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -26,7 +27,8 @@ class misuse : public std::runtime_error {
 
 struct run_arguments {
   std::string plan;
-  std::string output = "null";  ///< null, jsonl, tfrecord:PATH
+  std::string output = "null";  ///< see read_output
+  bool new_output = false;      ///< a resumed run begins an output of its own
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
   std::int64_t memory_budget_bytes = 0;
@@ -34,6 +36,8 @@ struct run_arguments {
   std::string io = {};
   bool skip_errors = false;
   std::string checkpoint_file = {}, resume_file = {};
+  std::uint64_t every_elements = 0;  ///< a checkpoint so often while it runs; 0: only at the end
+  std::chrono::nanoseconds every{0};
   bool quiet = false;  ///< no progress, no report
 };
 /// 130 after SIGINT, 143 after SIGTERM.

@@ -29,12 +29,14 @@ watch::watch() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = signalfd(-1, &set, SFD_CLOEXEC);
   done_ = eventfd(0, EFD_CLOEXEC);
+  interrupted_ = eventfd(0, EFD_CLOEXEC);
 }
 
 watch::~watch() {
   stop();
   close(signals_);
   close(done_);
+  close(interrupted_);
 }
 
 void watch::start(std::function<void()> on_interrupt, std::function<void()> on_tick) {
@@ -62,6 +64,7 @@ void watch::look() {
       interrupted = true;
       first_signal_ = static_cast<int>(info.ssi_signo);
       on_interrupt_();
+      eventfd_write(interrupted_, 1);
     }
     on_tick_();
   }

@@ -24,10 +24,12 @@ class watch {
   void stop();
   /// As shells have it: 128 + the signal that came first.
   int exit_status() const { return 128 + first_signal_; }
+  /// A descriptor that is readable from the first signal on, for who waits by poll.
+  int interrupted_fd() const { return interrupted_; }
 
  private:
   void look();
-  int signals_, done_;
+  int signals_, done_, interrupted_;
   std::atomic<int> first_signal_{SIGINT};  ///< written by the watch's thread
   std::function<void()> on_interrupt_, on_tick_;
   std::thread thread_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/whole_file.hpp"
 
+#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -29,9 +30,9 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_whole(const std::string& path, std::string_view text, bool go_on = false) {
+void write_whole(const std::string& path, std::string_view text) {
   whole_file f;
-  REQUIRE(f.begin(path, go_on).ok());
+  REQUIRE(f.begin(path).ok());
   REQUIRE(f.write(text).ok());
   REQUIRE(f.finish().ok());
 }
@@ -50,20 +51,77 @@ TEST_CASE("a file takes its name when it is whole, and what had it stays until t
   CHECK(here.files() == 1);
 }
 
-TEST_CASE("what is given up leaves nothing behind, also where it went on with a file") {
+TEST_CASE("what is given up leaves nothing behind") {
   scratch here;
   write_whole(here.path("a"), "old");
-  for (bool go_on : {false, true}) {
+  {
     whole_file f;
-    REQUIRE(f.begin(here.path("a"), go_on).ok());
+    REQUIRE(f.begin(here.path("a")).ok());
     REQUIRE(f.write("new").ok());
+    CHECK(here.files() == 3);  // the old one, the new one and its lock
   }
   CHECK(text_of(here.path("a")) == "old");
   CHECK(here.files() == 1);
-  write_whole(here.path("a"), "new", true);
-  CHECK(text_of(here.path("a")) == "oldnew");
-  write_whole(here.path("b"), "first", true);
-  CHECK(text_of(here.path("b")) == "first");
+}
+
+TEST_CASE("a second writer is refused and told which process the first is") {
+  scratch here;
+  whole_file first;
+  REQUIRE(first.begin(here.path("a")).ok());
+  REQUIRE(first.write("first").ok());
+  whole_file second;
+  replaced_file third;
+  std::string told = "unavailable: " + here.path("a") + ": is being written by process " + std::to_string(::getpid()) +
+                     ": wait until it has ended, or name another path";
+  CHECK(second.begin(here.path("a")).to_string() == told);
+  CHECK(third.open(here.path("a")).to_string() == told);
+  REQUIRE(first.finish().ok());
+  CHECK(text_of(here.path("a")) == "first");
+  REQUIRE(third.open(here.path("a")).ok());
+  for (const char* text : {"second", "third"}) {
+    REQUIRE(third.replace(text).ok());
+    CHECK(text_of(here.path("a")) == text);
+    CHECK_FALSE(second.begin(here.path("a")).ok());
+  }
+}
+
+TEST_CASE("what a killed writer left is removed by the next") {
+  scratch here;
+  std::ofstream(here.path("a.partial")) << "half";
+  std::ofstream(here.path(".a.lock")) << "4711\n";
+  write_whole(here.path("a"), "new");
+  CHECK(text_of(here.path("a")) == "new");
+  CHECK(here.files() == 1);
+}
+
+TEST_CASE("the mode of a file that is replaced stays, and is not wider meanwhile") {
+  namespace fs = std::filesystem;
+  scratch here;
+  for (auto mode : {fs::perms(0600), fs::perms(0644), fs::perms(0755)}) {
+    write_whole(here.path("a"), "old");
+    fs::permissions(here.path("a"), mode);
+    whole_file f;
+    REQUIRE(f.begin(here.path("a")).ok());
+    CHECK(fs::status(here.path("a.partial")).permissions() == mode);
+    REQUIRE(f.finish().ok());
+    CHECK(fs::status(here.path("a")).permissions() == mode);
+  }
+}
+
+TEST_CASE("links that somebody planted beside a file are not followed") {
+  scratch here;
+  write_whole(here.path("victim"), "mine");
+  std::filesystem::create_symlink(here.path("victim"), here.path("a.partial"));
+  write_whole(here.path("a"), "new");
+  CHECK(text_of(here.path("a")) == "new");
+  CHECK_FALSE(std::filesystem::is_symlink(here.path("a")));
+  std::filesystem::create_symlink(here.path("victim"), here.path(".b.lock"));
+  std::filesystem::create_hard_link(here.path("victim"), here.path(".c.lock"));
+  for (const char* name : {"b", "c"}) {
+    whole_file f;
+    CHECK_FALSE(f.begin(here.path(name)).ok());
+  }
+  CHECK(text_of(here.path("victim")) == "mine");
 }
 
 TEST_CASE("a link stays a link, and a device a device") {
@@ -83,6 +141,5 @@ TEST_CASE("a file that cannot be made or filled is named") {
   CHECK(f.begin(here.path("no/a")).to_string() ==
         "not_found: " + here.path("no/a") + ": cannot create: No such file or directory");
   REQUIRE(full.begin("/dev/full").ok());
-  REQUIRE(full.write("a").ok());
-  CHECK(full.finish().to_string() == "resource_exhausted: /dev/full: cannot write: No space left on device");
+  CHECK(full.write("a").to_string() == "resource_exhausted: /dev/full: cannot write: No space left on device");
 }

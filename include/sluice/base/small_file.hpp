@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small file, read whole: a vocabulary, a list of labels, a checkpoint.
+//
+//   result<std::string> words = read_small_file("vocabulary.txt");
+//
+// Errors: not_found, permission_denied …, of the file system; invalid_argument: a directory; out_of_range: it is longer
+//         than `bytes_max`, or has no end (a device). All name the path.
+// Thread: from any; it blocks. In a pipeline, or in a simulation, read through the file seam (sluice/io/file_system.hpp).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "sluice/base/result.hpp"
+
+namespace sluice {
+
+result<std::string> read_small_file(const std::string& path, std::size_t bytes_max = std::size_t{64} << 20);
+
+}  // namespace sluice

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/locked_target.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "base/system_calls.hpp"
+
+namespace sluice {
+namespace {
+
+/// A holder that ends takes its lock file away between our open and our flock: that often in a row it does not happen.
+constexpr int kAttemptsMax = 1000;
+
+bool lacks_locks(int why) { return why == ENOSYS || why == EOPNOTSUPP || why == ENOLCK; }
+
+bool try_flock(int fd) {
+  int failed;
+  do failed = ::flock(fd, LOCK_EX | LOCK_NB);
+  while (failed && errno == EINTR);
+  return !failed || lacks_locks(errno);
+}
+
+}  // namespace
+
+status locked_target::take(std::string path) {
+  path_ = std::move(path);
+  std::error_code unknown, ignored;
+  auto there = std::filesystem::canonical(path_, unknown);  // through links
+  target_ = unknown ? path_ : there.string();
+  is_regular_ = unknown || std::filesystem::is_regular_file(there, ignored);
+  if (!is_regular_) return {};
+  partial_ = target_ + ".partial";
+  std::filesystem::path full(target_);
+  folder_ = full.has_parent_path() ? full.parent_path().string() : ".";
+  lock_path_ = folder_ + "/." + full.filename().string() + ".lock";
+  return lock();
+}
+
+status locked_target::lock() {
+  for (int attempt = 0; attempt != kAttemptsMax; ++attempt) {
+    // Not to wait for the other end of a planted FIFO: O_NONBLOCK.
+    lock_ = open_again(lock_path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
+    if (lock_ < 0) return failed("cannot create");
+    struct stat is{};
+    if (::fstat(lock_, &is) != 0) return failed("cannot lock");
+    // What has another name, too, may be anybody's file: our process id is not written there.
+    if (!S_ISREG(is.st_mode) || is.st_nlink > 1) {
+      ::close(std::exchange(lock_, -1));
+      return failed_precondition_error("cannot lock: " + lock_path_ + " is no lock file: remove it").in_file(path_);
+    }
+    if (try_flock(lock_)) {
+      if (!is_still_named()) {  // its holder ended just now, and took the name away
+        ::close(std::exchange(lock_, -1));
+        continue;
+      }
+      std::string me = std::to_string(::getpid()) + "\n";
+      if (!cut_file(lock_, 0) || !write_all(lock_, me)) errno = 0;  // then nobody can say who holds it, but it is held
+      return {};
+    }
+    status why = errno == EWOULDBLOCK ? told_holder() : failed("cannot lock");
+    ::close(std::exchange(lock_, -1));
+    return why;
+  }
+  return unavailable_error("cannot lock: others take the lock all the time").in_file(path_);
+}
+
+/// The lock is on an open file; it is of use only while others who open the name get that same file.
+bool locked_target::is_still_named() const {
+  struct stat ours{}, named{};
+  return ::fstat(lock_, &ours) == 0 && ::lstat(lock_path_.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
+         ours.st_dev == named.st_dev;
+}
+
+status locked_target::told_holder() const {
+  char text[32] = {};
+  std::string who = "another process";
+  auto n = ::pread(lock_, text, sizeof text - 1, 0);
+  long pid = n > 0 ? std::strtol(text, nullptr, 10) : 0;
+  if (pid > 0) who = "process " + std::to_string(pid);
+  return unavailable_error("is being written by " + who + ": wait until it has ended, or name another path")
+      .in_file(path_);
+}
+
+void locked_target::release() noexcept {
+  if (lock_ < 0) return;
+  ::unlink(lock_path_.c_str());  // while it is held: whoever waits for it looks whether it is still named
+  ::close(std::exchange(lock_, -1));
+}
+
+status locked_target::create(int& fd) {
+  struct stat old{};
+  bool replaces = ::stat(target_.c_str(), &old) == 0;
+  discard();
+  fd = open_again(partial_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, replaces ? 0600 : 0666);
+  if (fd < 0) return failed("cannot create the .partial file beside it");
+  if (!replaces) return {};
+  // The group first: a change of owner clears bits of the mode. Who may not give files away keeps his own group, and then
+  // its bits would let others in.
+  unsigned mode = old.st_mode & 0777u;
+  if (::fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0) mode &= ~070u;
+  if (::fchmod(fd, mode) == 0) return {};
+  status why = failed("cannot give the new file the mode of the old");
+  ::close(std::exchange(fd, -1));
+  discard();
+  return why;
+}
+
+status locked_target::open_as_it_is(int& fd) {
+  fd = open_again(target_, O_WRONLY | O_NOCTTY);
+  return fd < 0 ? failed("cannot create") : status();
+}
+
+status locked_target::publish() {
+  if (std::rename(partial_.c_str(), target_.c_str()) != 0) return failed("cannot rename into place");
+  return sync_names();
+}
+
+status locked_target::sync_names() { return sync_folder(folder_) ? status() : failed("cannot synchronise the folder"); }
+
+void locked_target::discard() noexcept { ::unlink(partial_.c_str()); }
+
+status locked_target::failed(const char* what) const { return errno_error(errno, what).in_file(path_); }
+
+}  // namespace sluice

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/system_calls.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace sluice {
+
+int open_again(const std::string& path, int flags, unsigned mode) {
+  int fd;
+  do fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    auto n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+bool cut_file(int fd, std::uint64_t length_bytes) {
+  int failed;
+  do failed = ::ftruncate(fd, static_cast<off_t>(length_bytes));
+  while (failed && errno == EINTR);
+  return !failed;
+}
+
+bool sync_file(int fd) {
+  int failed;
+  do failed = ::fsync(fd);
+  while (failed && errno == EINTR);
+  return !failed || errno == EINVAL || errno == EROFS;
+}
+
+bool sync_folder(const std::string& folder) {
+  int fd = open_again(folder, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return false;
+  bool done = sync_file(fd);
+  int why = errno;
+  ::close(fd);
+  errno = why;
+  return done;
+}
+
+}  // namespace sluice

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/pipeline/checkpoint_file.hpp"
+
+#include <cstring>
+
+#include "base/whole_file.hpp"
+#include "pipeline/checkpoint_bytes.hpp"
+#include "sluice/base/small_file.hpp"
+#include "sluice/format/crc32c.hpp"
+
+namespace sluice {
+namespace {
+
+/// Positions are kilobytes: what is longer is another file, or has no end (a device).
+constexpr std::size_t kCheckpointBytesMax = std::size_t{1} << 28;
+constexpr std::string_view kCannotRead = "cannot read";  // how messages of read_small_file begin
+constexpr std::string_view kMagic("sluice file\x01", 12);
+
+/// What read_small_file says, of a checkpoint.
+status told_of_checkpoint(const status& why) {
+  if (why.code() == status_code::out_of_range) return data_loss_error("is too long for a checkpoint");
+  return {why.code(), "cannot read the checkpoint" + std::string(why.message().substr(kCannotRead.size()))};
+}
+
+}  // namespace
+
+std::string checkpoint_bytes(const checkpoint& at, std::string_view attached) {
+  if (attached.empty()) return at.bytes;
+  std::string out(kMagic);
+  std::uint64_t size = at.bytes.size();
+  out.append(reinterpret_cast<const char*>(&size), sizeof size);
+  out += at.bytes;
+  out += attached;
+  std::uint32_t crc = crc32c(out);
+  out.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+  return out;
+}
+
+result<checkpoint> read_checkpoint_bytes(std::string_view bytes, std::string* attached) {
+  if (attached) attached->clear();
+  if (bytes.empty()) return data_loss_error("the checkpoint is empty");
+  if (!bytes.starts_with(kMagic)) return checkpoint{std::string(bytes)};
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  constexpr std::size_t kHead = kMagic.size() + sizeof size;
+  status damaged = data_loss_error("the checkpoint is damaged: its checksum does not match");
+  if (bytes.size() < kHead + sizeof crc) return damaged;
+  std::size_t rest = bytes.size() - kHead - sizeof crc;
+  std::memcpy(&size, bytes.data() + kMagic.size(), sizeof size);
+  std::memcpy(&crc, bytes.data() + bytes.size() - sizeof crc, sizeof crc);
+  if (crc != crc32c(bytes.substr(0, bytes.size() - sizeof crc)) || size > rest) return damaged;
+  if (attached) *attached = bytes.substr(kHead + size, rest - size);
+  return checkpoint{std::string(bytes.substr(kHead, size))};
+}
+
+status save_checkpoint(const std::string& path, const checkpoint& at, std::string_view attached) {
+  replaced_file file;
+  status why = file.open(path);
+  return why.ok() ? file.replace(checkpoint_bytes(at, attached)) : why;
+}
+
+result<checkpoint> load_checkpoint(const std::string& path, std::string* attached) {
+  result<std::string> bytes = read_small_file(path, kCheckpointBytesMax);
+  if (!bytes.ok()) return told_of_checkpoint(bytes.why()).in_file(path);
+  result<checkpoint> at = read_checkpoint_bytes(*bytes, attached);
+  if (!at.ok()) return at.why().in_file(path);
+  return at;
+}
+
+}  // namespace sluice
