@@ -65,6 +65,8 @@ void byte_source::consume(std::uint64_t n) {
   if (n <= end_ - begin_) {
     begin_ += n;
   } else {
+    // Elements may still be in it: what comes next must not be read over them.
+    if (buffer_ && !buffer_.get()->unshared()) buffer_ = buffer_ref();
     begin_ = end_ = 0;
     last_ = offset_ >= file_->size_bytes();
   }
