@@ -98,7 +98,7 @@ void locked_target::release() noexcept {
 status locked_target::create(int& fd) {
   struct stat old{};
   bool replaces = ::stat(target_.c_str(), &old) == 0;
-  discard();
+  if (::unlink(partial_.c_str()) != 0 && errno != ENOENT) return failed("cannot remove the .partial file beside it");
   fd = open_again(partial_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, replaces ? 0600 : 0666);
   if (fd < 0) return failed("cannot create the .partial file beside it");
   if (!replaces) return {};

@@ -53,6 +53,9 @@ status output_file::go_on(const std::string& path, const output_place& from, std
   }
   bool has_partial = false, has_target = false;
   why = take_up(at_.partial(), from, has_partial);
+  // What cannot be looked at may be the output: it is not passed over, and later removed. A link is none of ours.
+  bool is_other = why.code() == status_code::failed_precondition || why.code() == status_code::invalid_argument;
+  if (!why.ok() && !is_other) return why;
   if (!why.ok()) {
     status other = take_up(at_.target(), from, has_target);
     if (!other.ok()) return has_target || !has_partial ? other : why;
