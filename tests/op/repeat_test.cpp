@@ -25,9 +25,9 @@ int64s repeated(const int64s& in, int times) {
 stream<int64> counted(int n) {
   for (int64 i = 0; i < n; ++i) co_yield i;
 }
-task<status> end_of(stream<int64>& s) {
+task<void> end_of(stream<int64>& s, status& why) {
   auto x = co_await s.try_next();
-  co_return x.why;
+  why = x.why;
 }
 
 }  // namespace
@@ -70,7 +70,8 @@ TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
   auto nothing = generate([] { return counted(0); }) | repeat(std::int64_t{1} << 60);
   auto s = nothing.iterate(rt);
   std::thread stopper([run = s.shared_run()] { run->request_stop(); });
-  status why = sync_wait(rt, end_of(s));
+  status why;
+  sync_wait(rt, end_of(s, why));
   stopper.join();
   CHECK(why.code() == status_code::cancelled);
 }

@@ -2,12 +2,14 @@
 // What random draws depend on: the run's seed, which stage it is, which outer element, which epoch, and nothing else.
 #include <algorithm>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "op/engine.hpp"
 #include "pipeline/outcome.hpp"
+#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
