@@ -125,6 +125,8 @@ void add_run(CLI::App& app, typed& t) {
       ->capture_default_str();
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed, "of stages that have none of their own")->check(whole(0, kAny));
+  run->add_option("--epoch", t.run.epoch, "which pass over the data this is: shuffles draw anew in each; 0 by default")
+      ->check(whole(0, kAny));
   run->add_option("--memory-budget", t.memory_budget, "for all bytes in flight: 64MiB")->check(size_in_bytes());
   run->add_option("--workers", t.run.workers, "threads that compute")->check(whole(1, 1024));
   run->add_option("--io", t.run.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));

@@ -28,6 +28,7 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
   o.on_error = a.skip_errors ? error_policy::skip : error_policy::stop;
   o.seed = a.seed;
+  o.epoch = a.epoch;
   o.from = from;
   return o;
 }

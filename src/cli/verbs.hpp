@@ -31,6 +31,7 @@ struct run_arguments {
   bool new_output = false;      ///< a resumed run begins an output of its own
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
+  std::optional<std::uint64_t> epoch = {};
   std::int64_t memory_budget_bytes = 0;
   unsigned workers = 0;
   std::string io = {};

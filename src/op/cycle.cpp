@@ -16,7 +16,7 @@ task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std
       if (!b.why.ok()) why = std::move(b.why);
       co_await fail(std::move(why));
     }
-    auto opened = inners.open(b.view);
+    auto opened = inners.open(b.view, s->ordinal);
     if (!opened.ok()) co_await fail(opened.why());
     inner_stream inner = *std::move(opened);
     status fits = restore_inner(inner.in, s->restored);
@@ -35,7 +35,7 @@ task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners)
       c.outer_why = std::move(b.why);
       break;
     }
-    auto opened = inners.open(b.view);
+    auto opened = inners.open(b.view, outer.consumed() - 1);
     if (opened.ok()) opened->ahead->start();
     c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
   }

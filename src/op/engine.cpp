@@ -90,14 +90,36 @@ status error_gate::settle(const status& why, std::uint64_t element) const {
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
   erased_stream s = plan->op->open(*plan, context);
-  s.stage()->set_label(plan->op->name);
+  if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
   s.set_environment(run.get());
   return s;
 }
 
-open_context open_context::in_epoch(std::uint64_t number) const {
+open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch) : run(std::move(r)) {
+  *this = in_epoch(site_above("repeat", &plan), epoch);
+}
+
+// The first epoch is the plan without a repeat, so it mixes nothing in; the repeat's site keeps nested ones apart. Its
+// scope does not count: two aligned pipelines that are inputs of one combine stay aligned through their repeats.
+open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) const {
   open_context inner = *this;
-  inner.epoch = number == 0 ? epoch : mix(epoch + number);
+  if (number != 0) inner.passes = derive(passes, derive(std::uint64_t{site} + (std::uint64_t{combines} << 32), number));
+  return inner;
+}
+
+open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
+  constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
+  open_context inner = *this;
+  inner.scope = derive(scope, site);
+  inner.outers = derive(outers, kOuter + mix(ordinal));
+  inner.passes = derive(passes, kOuter + mix(ordinal));
+  return inner;
+}
+
+open_context open_context::in_input(const node& combine, std::size_t index) const {
+  open_context inner = *this;
+  inner.scope = derive(derive(scope, combine.site), index);
+  ++inner.combines;
   return inner;
 }
 
@@ -112,8 +134,11 @@ error_gate open_context::gate(const node& n) const {
   return {run.get(), std::move(label)};
 }
 
-std::uint64_t open_context::seed_of(const node& n, std::int64_t own) const {
-  return own != sluice::seed::kDrawn ? static_cast<std::uint64_t>(own) : mix(run->seed ^ fingerprint(n));
+std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {
+  bool drawn = own == sluice::seed::kDrawn;
+  std::uint64_t seed = drawn ? derive(derive(run->seed, scope), n.site) : static_cast<std::uint64_t>(own);
+  if (same_each_epoch) return outers ? mix(seed + outers) : seed;
+  return mix(seed + passes);
 }
 
 }  // namespace sluice

@@ -14,6 +14,7 @@ constexpr std::uint32_t kInnerSlots = 3;
 inner_plans::inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width)
     : reader_(n.reader),
       function_(n.function),
+      site_(n.site),
       type_(n.type),
       context_(context),
       gate_(context.gate(n)),
@@ -22,14 +23,14 @@ inner_plans::inner_plans(const node& n, const open_context& context, std::uint32
   if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
 }
 
-result<inner_stream> inner_plans::open(const block& outer) const {
+result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal) const {
   node_ptr plan;
   try {
     plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
                    : static_cast<const plan_function&>(*function_).plan_for(outer.data());
   } catch (...) { return current_exception_status(); }
   inner_stream inner;
-  inner.in = context_.open(plan);
+  inner.in = context_.in_inner_plan(site_, ordinal).open(plan);
   if (!parallel()) return inner;
   outlet out(*type_);
   pump_options options;

@@ -52,7 +52,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
           c->taken = outer.consumed();
           continue;
         }
-        auto opened = inners.open(b);
+        auto opened = inners.open(b, outer.consumed() - 1);
         c->opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
       }
       if (c->opened_ahead.empty()) {

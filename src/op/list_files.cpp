@@ -82,7 +82,7 @@ erased_stream open_list_files(const node& n, open_context& context) {
   auto o = n.as<list_files_options>();
   outlet out(*n.type);
   saved<listing> at;
-  std::uint64_t seed = mix(context.seed_of(n, o.seed.value) + context.epoch);
+  std::uint64_t seed = context.seed_of(n, o.seed.value);
   return list_stage(out, std::move(at), context.run, n.text, o.shuffle, seed, context.gate(n));
 }
 

@@ -191,8 +191,7 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
 
 erased_stream open_shuffle(const node& n, open_context& context) {
   auto o = n.as<shuffle_options>();
-  std::uint64_t seed = context.seed_of(n, o.seed.value);
-  if (o.reshuffle_each_iteration) seed = mix(seed + context.epoch);
+  std::uint64_t seed = context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration);
   outlet out(*n.type);
   saved<shuffle_place> place;
   return shuffle_stage(out, std::move(place), context.open(n.inputs[0]),

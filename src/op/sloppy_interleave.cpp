@@ -68,7 +68,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
           c.outer_ended = true;
           break;
         }
-        auto opened = inners.open(b);
+        auto opened = inners.open(b, outer.consumed() - 1);
         if (!opened.ok()) {
           status why = inners.gate().settle(opened.why(), outer.consumed() - 1);
           if (!why.ok()) co_await fail(std::move(why));

@@ -13,26 +13,35 @@ namespace {
 /// What the root of a run keeps alive, and its view of the run for those below.
 class run final : public run_base {
  public:
-  run(std::shared_ptr<run_context> context, node_ptr plan, std::uint64_t print)
-      : context_(std::move(context)), plan_(std::move(plan)), fingerprint_(print) {}
+  run(std::shared_ptr<run_context> context, node_ptr plan, std::uint64_t print, std::uint64_t epoch)
+      : context_(std::move(context)), plan_(std::move(plan)), fingerprint_(print), epoch_(epoch) {}
 
   void request_stop() noexcept override { context_->request_stop(); }
   std::string seal(std::string position) const override {
     return seal_position({.fingerprint = fingerprint_,
                           .seed = context_->seed,
                           .on_error = context_->on_error,
+                          .epoch = epoch_,
                           .position = std::move(position)});
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
     context_->when_idle(done, argument);
   }
   run_context& context() const { return *context_; }
+  std::uint64_t epoch() const { return epoch_; }
 
  private:
   std::shared_ptr<run_context> context_;
   node_ptr plan_;
   std::uint64_t fingerprint_;
+  std::uint64_t epoch_;
 };
+
+[[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {
+  throw_status(failed_precondition_error(
+      "the checkpoint was made in epoch " + std::to_string(made_in) + ", and the run is to be epoch " +
+      std::to_string(asked_for) + "; go on without naming the epoch, or start the other one without the checkpoint"));
+}
 
 /// For a run that names no seed; in a simulation the world's seed decides this, too. Fits a plan's signed seed.
 std::uint64_t drawn_seed(runtime& rt) {
@@ -71,6 +80,8 @@ task<void> drain(std::shared_ptr<run_base> run) {
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
   sealed_position from;
   if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), o.on_error);
+  if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
+  std::uint64_t epoch = o.epoch.value_or(from.epoch);
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
@@ -79,14 +90,14 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
-  erased_stream root = open_context(context).open(plan);
+  erased_stream root = open_context(context, *plan, epoch).open(plan);
   root.may_go_back();
   if (!o.from.empty()) {
     position_reader r(from.position);
     root.restore(r);
     if (!r.ok() || !r.done()) throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
   }
-  root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan)));
+  root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan), epoch));
   return root;
 }
 
@@ -94,6 +105,7 @@ run_report report_of(const stream_base& s) {
   run_report report;
   if (auto* r = dynamic_cast<run*>(s.run())) {  // while a wait is outstanding, s is lent and has another one
     report.seed = r->context().seed;
+    report.epoch = r->epoch();
     report.errors = r->context().errors();
     report.first_errors = r->context().first_errors();
   }

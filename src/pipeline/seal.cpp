@@ -4,12 +4,13 @@
 #include <cstring>
 
 #include "sluice/base/status.hpp"
+#include "sluice/coro/position.hpp"
 #include "sluice/format/crc32c.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::string_view kMagic("sluice\x02", 7);  // the last byte is the format's version
+constexpr std::string_view kMagic("sluice\x03", 7);  // the last byte is the format's version
 
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 template <class T> T take(std::string_view& in) {
@@ -26,6 +27,9 @@ std::string seal_position(const sealed_position& p) {
   put(out, p.fingerprint);
   put(out, p.seed);
   put(out, p.on_error);
+  position_writer epoch;
+  epoch.number(p.epoch);
+  out += epoch.bytes();
   out += p.position;
   put(out, crc32c(out));
   return out;
@@ -45,13 +49,16 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   p.fingerprint = take<std::uint64_t>(sealed);
   p.seed = take<std::uint64_t>(sealed);
   p.on_error = take<error_policy>(sealed);
+  position_reader rest(sealed);
+  p.epoch = rest.number();
+  if (!rest.ok()) throw_status(data_loss_error("the checkpoint is damaged: it ends within its header"));
   if (p.fingerprint != fingerprint)
     throw_status(failed_precondition_error(
         "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
   if (p.on_error != error_policy::stop && on_error == error_policy::stop)
     throw_status(failed_precondition_error(
         "the checkpoint was made by a run that passes over bad elements; go on under the same error policy"));
-  p.position = sealed;
+  p.position = rest.remaining();
   return p;
 }
 

@@ -22,7 +22,7 @@ using Catch::Contains;
 using int64 = std::int64_t;
 
 constexpr std::size_t kMiB = 1 << 20;
-constexpr std::size_t kEnvelopeBytes = 7 + 8 + 8 + 1;  // before the position (src/pipeline/seal.hpp)
+constexpr std::size_t kEnvelopeBytes = 7 + 8 + 8 + 1 + 1;  // before the position (src/pipeline/seal.hpp)
 
 /// Stages of every kind that saves something.
 dataset<std::string> saving_plan() {

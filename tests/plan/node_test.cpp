@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/plan/node.hpp"
 
+#include <set>
+
 #include <catch2/catch.hpp>
 
 #include "plan/fake_operators.hpp"
@@ -188,4 +190,40 @@ TEST_CASE("stages compose with and without a source, and behind readers") {
 TEST_CASE("a dataset refuses a plan of another element") {
   scoped_operators scope(test::fake_operators());
   CHECK(why([] { dataset<std::string>(parse_plan("range(5)")); }) == "range: the plan yields int64, not string");
+}
+
+TEST_CASE("a site counts the stages of its name below it in its own chain, and nothing else moves it") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto sites = [](std::string_view text) {
+    std::vector<std::uint32_t> found;
+    for (node_ptr n = parse_plan(text);; n = n->inputs[0]) {
+      found.push_back(n->site);
+      if (n->op->shape != op_info::stage) return found;
+    }
+  };
+  auto two = sites("range(9) | shuffle(2) | shuffle(3)");
+  CHECK(std::set<std::uint32_t>(two.begin(), two.end()).size() == 3);
+  auto more = sites("range(9) | prefetch | shuffle(2) | take(5) | shuffle(3) | prefetch");
+  CHECK(more[1] == two[0]);
+  CHECK(more[3] == two[1]);
+  CHECK(more[5] == two[2]);
+  CHECK(sites("zip(range(1) | shuffle(2), range(2)) | shuffle(3)")[0] == two[1]);  // a chain of its own
+  auto deep = sites([] {
+    std::string text = "range(1)";
+    for (int i = 0; i != 900; ++i) text += " | take(1)";
+    return text;
+  }());
+  CHECK(std::set<std::uint32_t>(deep.begin(), deep.end()).size() == deep.size());
+}
+
+TEST_CASE("a rewritten node keeps its site") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto plan = parse_plan("lines(\"f\") | shuffle(2) | shuffle(3)");
+  node moved = *plan;
+  moved.inputs[0] = plan->inputs[0]->inputs[0];  // the shuffle below is gone
+  CHECK(make_node(moved)->site == plan->site);
+  auto reader = parse_plan("lines(\"f\") | interleave(lines | shuffle(2))")->reader;
+  CHECK(with_path(reader, "f")->site == plan->inputs[0]->site);
 }

@@ -101,6 +101,7 @@ class position_reader {
   std::size_t count();
   bool ok() const { return ok_; }
   bool done() const { return rest_.empty(); }
+  std::string_view remaining() const { return rest_; }
   void fail() {
     ok_ = false;
     rest_ = {};

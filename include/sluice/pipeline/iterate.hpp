@@ -10,7 +10,7 @@
 //
 // A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
 // Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, or by a run that passes over
-//         bad elements when this one would stop at them).
+//         bad elements when this one would stop at them, or in another epoch than the one asked for).
 // Thread: iterate from anywhere; a stream has one consumer at a time.
 // Owns: a stream keeps its plan, with the user's functions in it, and its run.
 #pragma once
@@ -30,11 +30,15 @@ struct iterate_options {
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more ends the stream after all
   std::optional<std::uint64_t> seed = {};        ///< for stages without one; drawn when not given
+  /// Which epoch this is, where a plan is iterated once per epoch by hand: shuffles draw as in epoch number `epoch` of a
+  /// repeat() on top of the plan. Not given: that of the checkpoint, or 0.
+  std::optional<std::uint64_t> epoch = {};
 };
 
 /// How a run went.
 struct run_report {
   std::uint64_t seed = 0;    ///< what stages without a seed of their own drew with
+  std::uint64_t epoch = 0;   ///< as iterate_options said, or the checkpoint
   std::uint64_t errors = 0;  ///< bad elements passed over
   std::vector<status> first_errors;
 };
