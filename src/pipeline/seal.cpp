@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kMagic("sluice\x02", 7);  // the last byte is the format's version
+constexpr std::string_view kMagic("sluice\x03", 7);  // the last byte is the format's version
 
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 template <class T> T take(std::string_view& in) {
@@ -26,13 +26,15 @@ std::string seal_position(const sealed_position& p) {
   put(out, p.fingerprint);
   put(out, p.seed);
   put(out, p.on_error);
+  put(out, static_cast<std::uint32_t>(p.inputs.size()));
+  out += p.inputs;
   out += p.position;
   put(out, crc32c(out));
   return out;
 }
 
 sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint, error_policy on_error) {
-  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 4;
+  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 4 + 4;
   if (bytes.size() < kEnvelope || bytes.substr(0, kMagic.size() - 1) != kMagic.substr(0, kMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
   if (bytes[kMagic.size() - 1] != kMagic.back())
@@ -45,13 +47,16 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   p.fingerprint = take<std::uint64_t>(sealed);
   p.seed = take<std::uint64_t>(sealed);
   p.on_error = take<error_policy>(sealed);
+  const std::size_t inputs_bytes = take<std::uint32_t>(sealed);
   if (p.fingerprint != fingerprint)
     throw_status(failed_precondition_error(
         "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
   if (p.on_error != error_policy::stop && on_error == error_policy::stop)
     throw_status(failed_precondition_error(
         "the checkpoint was made by a run that passes over bad elements; go on under the same error policy"));
-  p.position = sealed;
+  if (inputs_bytes > sealed.size()) throw_status(data_loss_error("the checkpoint is damaged: its lengths do not fit"));
+  p.inputs = sealed.substr(0, inputs_bytes);
+  p.position = sealed.substr(inputs_bytes);
   return p;
 }
 

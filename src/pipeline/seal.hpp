@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint's envelope: whose position it is, and whether it arrived whole.
 //
-//   "sluice" 2 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | position … | crc32c of all u32
+//   "sluice" 3 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | length of the inputs u32 |
+//   inputs seen (runtime/seen_inputs.hpp) … | position … | crc32c of all u32
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct sealed_position {
   std::uint64_t fingerprint = 0;
   std::uint64_t seed = 0;
   error_policy on_error = error_policy::stop;
+  std::string inputs;  ///< what the run has read
   std::string position;
 };
 
