@@ -140,6 +140,10 @@ void add_run(CLI::App& app, typed& t) {
                   "go on where a checkpoint was taken; an output in a file is cut back to that place and grows")
       ->check(path());
   run->add_flag("--new-output", t.run.new_output, "with --resume: the rest goes to an output of its own");
+  run->add_option("--changed-inputs", t.run.changed_inputs,
+                  "what --resume does about an input file that is not as it was when the checkpoint was made")
+      ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
+      ->capture_default_str();
   run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
   run->callback([&t] {
     t.verb = reading([&t] {

@@ -67,7 +67,7 @@ std::string beginning_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
-  compression c = detect_compression(bytes);
+  compression c = detect_compression(bytes, path);
   if (c == compression::none) return bytes;
   auto step = inflater(c).step(bytes, false, plain.data(), plain.size());
   plain.resize(step.produced);

@@ -39,6 +39,7 @@ struct run_arguments {
   std::string checkpoint_file = {}, resume_file = {};
   std::uint64_t every_elements = 0;  ///< a checkpoint so often while it runs; 0: only at the end
   std::chrono::nanoseconds every{0};
+  std::string changed_inputs = "refuse";  ///< refuse, warn, ignore
   bool quiet = false;  ///< no progress, no report
 };
 /// 130 after SIGINT, 143 after SIGTERM.

@@ -5,6 +5,7 @@
 
 #include "op/open_context.hpp"
 #include "pipeline/seal.hpp"
+#include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/simulation.hpp"
 
 namespace sluice {
@@ -18,10 +19,13 @@ class run final : public run_base {
 
   void request_stop() noexcept override { context_->request_stop(); }
   std::string seal(std::string position) const override {
+    status why = context_->inputs->resumable();
+    if (!why.ok()) throw_status(why);
     return seal_position({.fingerprint = fingerprint_,
                           .seed = context_->seed,
                           .on_error = context_->on_error,
                           .epoch = epoch_,
+                          .inputs = context_->inputs->bytes(),
                           .position = std::move(position)});
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
@@ -85,6 +89,7 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
+  options.on_changed_inputs = o.on_changed_inputs;
   options.seed = !o.from.empty()     ? from.seed
                  : o.seed            ? *o.seed
                  : rt.options().seed ? rt.options().seed
@@ -95,7 +100,8 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
   if (!o.from.empty()) {
     position_reader r(from.position);
     root.restore(r);
-    if (!r.ok() || !r.done()) throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
+    if (!r.ok() || !r.done() || !context->inputs->restore(from.inputs))
+      throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
   }
   root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan), epoch));
   return root;
@@ -108,6 +114,8 @@ run_report report_of(const stream_base& s) {
     report.epoch = r->epoch();
     report.errors = r->context().errors();
     report.first_errors = r->context().first_errors();
+    report.inputs_changed = r->context().inputs_changed();
+    report.first_changed_inputs = r->context().first_changed_inputs();
   }
   return report;
 }

@@ -27,16 +27,17 @@ std::string seal_position(const sealed_position& p) {
   put(out, p.fingerprint);
   put(out, p.seed);
   put(out, p.on_error);
-  position_writer epoch;
-  epoch.number(p.epoch);
-  out += epoch.bytes();
+  position_writer header;
+  header.number(p.epoch);
+  header.text(p.inputs);
+  out += header.bytes();
   out += p.position;
   put(out, crc32c(out));
   return out;
 }
 
 sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint, error_policy on_error) {
-  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 4;
+  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 4 + 4;
   if (bytes.size() < kEnvelope || bytes.substr(0, kMagic.size() - 1) != kMagic.substr(0, kMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
   if (bytes[kMagic.size() - 1] != kMagic.back())
@@ -51,7 +52,8 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   p.on_error = take<error_policy>(sealed);
   position_reader rest(sealed);
   p.epoch = rest.number();
-  if (!rest.ok()) throw_status(data_loss_error("the checkpoint is damaged: it ends within its header"));
+  p.inputs = rest.text();
+  if (!rest.ok()) throw_status(data_loss_error("the checkpoint is damaged: its lengths do not fit"));
   if (p.fingerprint != fingerprint)
     throw_status(failed_precondition_error(
         "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint's envelope: whose position it is, and whether it arrived whole.
 //
-//   "sluice" 3 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | epoch LEB128 | position … | crc32c of all u32
+//   "sluice" 3 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | epoch LEB128 |
+//   inputs seen (runtime/seen_inputs.hpp), their length LEB128 before them | position … | crc32c of all u32
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct sealed_position {
   std::uint64_t seed = 0;
   error_policy on_error = error_policy::stop;
   std::uint64_t epoch = 0;  ///< as counted by the user (iterate_options)
+  std::string inputs;  ///< what the run has read
   std::string position;
 };
 

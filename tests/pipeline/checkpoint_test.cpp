@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that claim to be a checkpoint: damaged, forged, of another plan, of other files, of another policy.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/file_world.hpp"
+#include "pipeline/input_files.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
 #include "sluice/format/crc32c.hpp"
@@ -142,7 +144,7 @@ TEST_CASE("a resume over other files than before is refused, wherever it starts"
   }
 }
 
-TEST_CASE("a resume in a file that has become shorter is an error that names it") {
+TEST_CASE("a resume in a file that has become shorter is an error that names it, even where changes are ignored") {
   file_world w;
   w.files->put("a", file_of(1000, 2000));
   auto ds = tfrecord("a", {.read_bytes = 4096});
@@ -150,11 +152,43 @@ TEST_CASE("a resume in a file that has become shorter is an error that names it"
   w.files->put("a", file_of(3, 2000));
   iterate_options o;
   o.from = whole.places[900];
+  o.on_changed_inputs = changed_inputs::ignore;
   outcome got = run(w.rt, ds, o);
   CAPTURE(got.message());
   CHECK(got.elements.empty());
   CHECK(got.why.code() == status_code::data_loss);
   CHECK(got.why.where().file == "a");
+}
+
+TEST_CASE("a forged offset in a file ends in an error or at an element, in any format, plain or compressed") {
+  texts elements = some_elements(50);
+  for (file_format f : kFormats)
+    for (compression c : kCompressions)
+      with_reader(f, "a", [&](auto ds, auto) {
+        file_world w;
+        w.files->put("a", file_bytes(f, c, elements));
+        outcome whole = run(w.rt, ds);
+        REQUIRE((whole.elements == elements));
+        const std::string& good = whole.places[20].bytes;  // its offset is a varint of two bytes
+        std::size_t refused = 0, tried = 0;
+        auto known = [&](const std::string& e) { return std::count(elements.begin(), elements.end(), e) == 1; };
+        for (std::size_t at = kEnvelopeBytes; at + 5 < good.size(); ++at)
+          for (int low = 3; low < 128; low += 37)
+            for (int high : {0x01, 0x20, 0x4e}) {
+              std::string bad = good;
+              bad[at] = static_cast<char>(low | 0x80);
+              bad[at + 1] = static_cast<char>(high);
+              iterate_options o;
+              o.from.bytes = sealed_again(std::move(bad));
+              outcome got = run(w.rt, ds, o);
+              CAPTURE(name_of(f), to_string(c), at, low, high, got.message());
+              ++tried;
+              refused += !got.why.ok();
+              CHECK(std::all_of(got.elements.begin(), got.elements.end(), known));
+              CHECK(got.why.code() != status_code::internal);
+            }
+        CHECK(refused > tried / 3);
+      });
 }
 
 namespace {

@@ -10,7 +10,10 @@
 //
 // A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
 // Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, or by a run that passes over
-//         bad elements when this one would stop at them, or in another epoch than the one asked for).
+//         bad elements when this one would stop at them, or in another epoch than the one asked for). While it runs:
+//         failed_precondition for an input that is not
+//         what the checkpoint was made with, unless on_changed_inputs says otherwise. position() throws
+//         failed_precondition once the run reads standard input or a FIFO, which nobody can read again.
 // Thread: iterate from anywhere; a stream has one consumer at a time.
 // Owns: a stream keeps its plan, with the user's functions in it, and its run.
 #pragma once
@@ -33,6 +36,9 @@ struct iterate_options {
   /// Which epoch this is, where a plan is iterated once per epoch by hand: shuffles draw as in epoch number `epoch` of a
   /// repeat() on top of the plan. Not given: that of the checkpoint, or 0.
   std::optional<std::uint64_t> epoch = {};
+  /// Of a resumed run: what a file does that is not as the checkpoint's run saw it. A file's state is its size, time of
+  /// modification, inode and device; a listing's, its names. All files open then and the last 1,000 closed are compared.
+  changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
 /// How a run went.
@@ -41,6 +47,8 @@ struct run_report {
   std::uint64_t epoch = 0;   ///< as iterate_options said, or the checkpoint
   std::uint64_t errors = 0;  ///< bad elements passed over
   std::vector<status> first_errors;
+  std::uint64_t inputs_changed = 0;  ///< under changed_inputs::warn: inputs that are not what the checkpoint knew
+  std::vector<status> first_changed_inputs;
 };
 
 /// A run of any plan, its elements known by their descriptor: what the command line pulls from.
