@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/net/asio_network.hpp"
-
-#if __has_include(<asio.hpp>)
+#include "sluice/io/asio_network.hpp"
 
 #include <asio/connect.hpp>
 #include <asio/executor_work_guard.hpp>
@@ -176,5 +174,3 @@ class asio_network final : public network {
 std::unique_ptr<network> make_asio_network() { return std::make_unique<asio_network>(); }
 
 }  // namespace sluice
-
-#endif  // asio

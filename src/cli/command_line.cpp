@@ -19,10 +19,7 @@
 #include "cli/verbs.hpp"
 #include "sluice/base/fields.hpp"
 #include "sluice/io/open_file_system.hpp"
-
-#ifndef SLUICE_VERSION
-#define SLUICE_VERSION "0.1.0"
-#endif
+#include "sluice/version.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -235,7 +232,7 @@ int run_command_line(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");
-  app.set_version_flag("--version", "sluice " SLUICE_VERSION);
+  app.set_version_flag("--version", "sluice " SLUICE_VERSION_STRING);
   app.require_subcommand(0, 1);  // without one we say which there are
   add_run(app, t);
   add_readers(app, t);

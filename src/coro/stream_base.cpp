@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kFillsPerTick = 1024;
 /// The time a block asked for by a lone next() should take: long enough to make hops and wakes vanish, short enough
 /// that nobody waits for the elements behind the one wanted.
-constexpr auto kBlockTime = std::chrono::microseconds(100);
+constexpr auto kFillTime = std::chrono::microseconds(100);
 constexpr std::uint32_t kRampMax = 1024;
 
 environment& idle_environment() {
@@ -153,8 +153,8 @@ void stream_base::end_task_fill() {
     return;
   }
   auto took = e->time->now() - asked_at_;
-  if (took > kBlockTime) ramp_ = std::max(1u, ramp_ / 2);
-  else if (took * 2 <= kBlockTime && left() >= ramp_) ramp_ = std::min(ramp_ * 2, kRampMax);
+  if (took > kFillTime) ramp_ = std::max(1u, ramp_ / 2);
+  else if (took * 2 <= kFillTime && left() >= ramp_) ramp_ = std::min(ramp_ * 2, kRampMax);
 }
 
 void stream_base::set_no_view() {

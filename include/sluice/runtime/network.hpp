@@ -11,7 +11,7 @@
 //         close the connection then.
 // Thread: one reader and one writer at a time on a connection, on any threads. Bytes handed in must stay until the task
 //         has ended, and a task must not be destroyed before.
-// Real: io/net/asio_network.hpp. Simulated: runtime/simulated_network.hpp.
+// Real: io/asio_network.hpp. Simulated: runtime/simulated_network.hpp.
 #pragma once
 
 #include <memory>
