@@ -3,6 +3,8 @@
 
 #include <sys/random.h>
 
+#include <mutex>
+
 #include "op/open_context.hpp"
 #include "pipeline/seal.hpp"
 #include "runtime/seen_inputs.hpp"
@@ -21,12 +23,22 @@ class run final : public run_base {
   std::string seal(std::string position) const override {
     status why = context_->inputs->resumable();
     if (!why.ok()) throw_status(why);
+    look_now();
     return seal_position({.fingerprint = fingerprint_,
                           .seed = context_->seed,
                           .on_error = context_->on_error,
                           .epoch = epoch_,
                           .inputs = context_->inputs->bytes(),
+                          .identities = identities_,
                           .position = std::move(position)});
+  }
+  /// Reads the identities of the plan, once; a run that starts from a checkpoint warns at once.
+  void look_now() const {
+    std::call_once(looked_, [this] { look_at_identities(); });
+  }
+  std::vector<std::string> warnings() const {
+    std::lock_guard lock(mutex_);
+    return warnings_;
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
     context_->when_idle(done, argument);
@@ -35,10 +47,25 @@ class run final : public run_base {
   std::uint64_t epoch() const { return epoch_; }
 
  private:
+  /// At the first checkpoint: data in memory takes its time to be hashed.
+  void look_at_identities() const {
+    std::vector<function_identity> all = identities_of(*plan_);
+    identities_ = written_identities(all);
+    std::string open = open_identities(all);
+    if (open.empty()) return;
+    if (auto* told = context_->rt->options().on_warning) told(open);
+    std::lock_guard lock(mutex_);
+    warnings_.push_back(std::move(open));
+  }
+
   std::shared_ptr<run_context> context_;
   node_ptr plan_;
   std::uint64_t fingerprint_;
   std::uint64_t epoch_;
+  mutable std::once_flag looked_;
+  mutable std::string identities_;  ///< once looked_
+  mutable std::mutex mutex_;
+  mutable std::vector<std::string> warnings_;  ///< guarded by mutex_
 };
 
 [[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {
@@ -83,7 +110,7 @@ task<void> drain(std::shared_ptr<run_base> run) {
 
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
   sealed_position from;
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), o.on_error);
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), identities_of(*plan), o.on_error);
   if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
   std::uint64_t epoch = o.epoch.value_or(from.epoch);
   run_options options;
@@ -103,7 +130,9 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
     if (!r.ok() || !r.done() || !context->inputs->restore(from.inputs))
       throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
   }
-  root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan), epoch));
+  auto started = std::make_shared<run>(std::move(context), plan, fingerprint(*plan), epoch);
+  if (!o.from.empty()) started->look_now();
+  root.set_run(std::move(started));
   return root;
 }
 
@@ -116,11 +145,13 @@ run_report report_of(const stream_base& s) {
     report.first_errors = r->context().first_errors();
     report.inputs_changed = r->context().inputs_changed();
     report.first_changed_inputs = r->context().first_changed_inputs();
+    report.warnings = r->warnings();
   }
   return report;
 }
 
 task<void> cleanup(stream_base&& s) {
+  s.require_rest("cleanup()");
   std::shared_ptr<run_base> run = s.shared_run();
   if (run) run->request_stop();
   s.close();

@@ -20,7 +20,40 @@ template <class T> T take(std::string_view& in) {
   return value;
 }
 
+std::vector<function_identity> read_identities(std::string_view bytes) {
+  std::vector<function_identity> identities;
+  position_reader r(bytes);
+  identities.resize(r.count());
+  for (function_identity& f : identities) {
+    f.name = r.text();
+    f.version = static_cast<int>(r.number());
+    f.values_known = r.number() != 0;
+    if (f.values_known) r.raw(&f.values, sizeof f.values);
+  }
+  if (!r.ok() || !r.done())
+    throw_status(data_loss_error("the checkpoint is damaged: its list of functions is cut off"));
+  return identities;
+}
+
+[[noreturn]] void refuse_other_plan(const std::string& difference) {
+  throw_status(failed_precondition_error(
+      difference.empty() ? "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"
+                         : "the checkpoint was made by another plan: " + difference));
+}
+
 }  // namespace
+
+std::string written_identities(const std::vector<function_identity>& identities) {
+  position_writer w;
+  w.number(identities.size());
+  for (const function_identity& f : identities) {
+    w.text(f.name);
+    w.number(static_cast<std::uint64_t>(f.version));
+    w.number(f.values_known);
+    if (f.values_known) w.raw(&f.values, sizeof f.values);
+  }
+  return w.bytes();
+}
 
 std::string seal_position(const sealed_position& p) {
   std::string out(kMagic);
@@ -30,14 +63,16 @@ std::string seal_position(const sealed_position& p) {
   position_writer header;
   header.number(p.epoch);
   header.text(p.inputs);
+  header.text(p.identities);
   out += header.bytes();
   out += p.position;
   put(out, crc32c(out));
   return out;
 }
 
-sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint, error_policy on_error) {
-  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 4 + 4;
+sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
+                                const std::vector<function_identity>& here, error_policy on_error) {
+  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 3 + 4;  // with three empty texts or zeros
   if (bytes.size() < kEnvelope || bytes.substr(0, kMagic.size() - 1) != kMagic.substr(0, kMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
   if (bytes[kMagic.size() - 1] != kMagic.back())
@@ -53,10 +88,10 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   position_reader rest(sealed);
   p.epoch = rest.number();
   p.inputs = rest.text();
+  p.identities = rest.text();
   if (!rest.ok()) throw_status(data_loss_error("the checkpoint is damaged: its lengths do not fit"));
-  if (p.fingerprint != fingerprint)
-    throw_status(failed_precondition_error(
-        "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
+  std::string difference = difference_of(read_identities(p.identities), here);
+  if (p.fingerprint != fingerprint || !difference.empty()) refuse_other_plan(difference);
   if (p.on_error != error_policy::stop && on_error == error_policy::stop)
     throw_status(failed_precondition_error(
         "the checkpoint was made by a run that passes over bad elements; go on under the same error policy"));

@@ -9,11 +9,14 @@
 //   co_await cleanup(std::move(s));                                 // stops, and waits until nothing of it is left
 //
 // A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
-// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, or by a run that passes over
-//         bad elements when this one would stop at them, or in another epoch than the one asked for). While it runs:
-//         failed_precondition for an input that is not
-//         what the checkpoint was made with, unless on_changed_inputs says otherwise. position() throws
-//         failed_precondition once the run reads standard input or a FIFO, which nobody can read again.
+// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, by another version of one of
+//         its functions, with other captured values or other elements in memory; or by a run that passes over bad elements
+//         when this one would stop at them, or in another epoch than the one asked for). While it runs:
+//         failed_precondition for an input that is not what the checkpoint was made with, unless on_changed_inputs says
+//         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which nobody can
+//         read again.
+// Warns:  once for a run, in its report and to runtime_options::on_warning, when it gives or starts from a checkpoint that
+//         cannot tell whether a function or data of the plan has changed (plan/identity.hpp).
 // Thread: iterate from anywhere; a stream has one consumer at a time.
 // Owns: a stream keeps its plan, with the user's functions in it, and its run.
 #pragma once
@@ -49,6 +52,7 @@ struct run_report {
   std::vector<status> first_errors;
   std::uint64_t inputs_changed = 0;  ///< under changed_inputs::warn: inputs that are not what the checkpoint knew
   std::vector<status> first_changed_inputs;
+  std::vector<std::string> warnings;  ///< what its checkpoints cannot vouch for
 };
 
 /// A run of any plan, its elements known by their descriptor: what the command line pulls from.
