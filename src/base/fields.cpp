@@ -152,10 +152,21 @@ struct unit {
   std::int64_t bytes;
 };
 // Largest first among those that printing may choose (the binary ones come first).
-constexpr unit kUnits[] = {
-    {"TiB", std::int64_t{1} << 40}, {"GiB", 1 << 30},  {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1'000'000'000'000},
-    {"GB", 1'000'000'000},          {"MB", 1'000'000}, {"kB", 1'000},    {"KB", 1'000},    {"T", std::int64_t{1} << 40},
-    {"G", 1 << 30},                 {"M", 1 << 20},    {"K", 1 << 10},   {"k", 1 << 10},   {"B", 1}};
+constexpr unit kUnits[] = {{"TiB", std::int64_t{1} << 40},
+                           {"GiB", 1 << 30},
+                           {"MiB", 1 << 20},
+                           {"KiB", 1 << 10},
+                           {"TB", 1'000'000'000'000},
+                           {"GB", 1'000'000'000},
+                           {"MB", 1'000'000},
+                           {"kB", 1'000},
+                           {"KB", 1'000},
+                           {"T", std::int64_t{1} << 40},
+                           {"G", 1 << 30},
+                           {"M", 1 << 20},
+                           {"K", 1 << 10},
+                           {"k", 1 << 10},
+                           {"B", 1}};
 
 }  // namespace
 

@@ -106,8 +106,8 @@ std::string fish_script(const CLI::App& app) {
       absl::StrAppend(&out, "complete -c sluice -n '__fish_seen_subcommand_from ", verb->get_name(), "'");
       for (auto& name : o->get_lnames()) absl::StrAppend(&out, " -l ", name);
       for (auto& name : o->get_snames()) absl::StrAppend(&out, " -s ", name);
-      absl::StrAppend(&out, o->get_items_expected_max() > 0 ? " -r" : "", " -d ", in_single_quotes(o->get_description()),
-                      "\n");
+      absl::StrAppend(&out, o->get_items_expected_max() > 0 ? " -r" : "", " -d ",
+                      in_single_quotes(o->get_description()), "\n");
     }
   }
   return out;

@@ -28,10 +28,8 @@ task<std::uint64_t> counted_by_passing(erased_stream* in) {
 
 std::uint64_t count_of(runtime& rt, const node_ptr& plan, bool reads) {
   cardinality known = cardinality_of(*plan);
-  if (known.kind == cardinality::infinite)
-    throw misuse("this plan has no end: take(n) or run --limit n give it one");
-  if (known.kind == cardinality::exact && !known.is_most() && !reads)
-    return static_cast<std::uint64_t>(known.elements);
+  if (known.kind == cardinality::infinite) throw misuse("this plan has no end: take(n) or run --limit n give it one");
+  if (known.kind == cardinality::exact && !known.is_most() && !reads) return static_cast<std::uint64_t>(known.elements);
   erased_stream in = open_run(rt, plan);
   std::uint64_t elements = sync_wait(rt, counted_by_passing(&in));
   sync_wait(rt, cleanup(std::move(in)));

@@ -21,7 +21,8 @@ std::string escaped(std::string_view text) {
 void add_options(const CLI::App& verb, std::string& out) {
   for (const CLI::Option* o : verb.get_options()) {
     if (o->get_name() == "--help" || o->get_description().empty()) continue;
-    std::string value = o->get_items_expected_max() > 0 && !o->get_positional() ? " \\fI" + escaped(o->get_type_name()) + "\\fR" : "";
+    std::string value =
+        o->get_items_expected_max() > 0 && !o->get_positional() ? " \\fI" + escaped(o->get_type_name()) + "\\fR" : "";
     std::string fallback = o->get_default_str().empty() ? "" : " (" + o->get_default_str() + ")";
     absl::StrAppend(&out, ".TP\n\\fB", escaped(o->get_name(false, true)), "\\fR", value, "\n",
                     escaped(o->get_description() + fallback), "\n");
@@ -31,13 +32,13 @@ void add_options(const CLI::App& verb, std::string& out) {
 }  // namespace
 
 std::string manual_page(const CLI::App& app, const std::string& version) {
-  std::string out = absl::StrCat(".TH SLUICE 1 \"\" \"sluice ", version, "\" \"User Commands\"\n",
-                                 ".SH NAME\nsluice \\- pipelines from files to ready elements\n",
-                                 ".SH SYNOPSIS\n.B sluice\n.I VERB\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n",
-                                 ".SH DESCRIPTION\nA plan is written as its stages, with bars between them:\n.PP\n.RS\n.nf\n",
-                                 escaped("tfrecord(\"a.tfrecord\") | shuffle(1000, seed=7) | batch(32)"),
-                                 "\n.fi\n.RE\n.PP\n\\fBsluice ops\\fR lists the stages there are.\n",
-                                 ".SH VERBS\n");
+  std::string out =
+      absl::StrCat(".TH SLUICE 1 \"\" \"sluice ", version, "\" \"User Commands\"\n",
+                   ".SH NAME\nsluice \\- pipelines from files to ready elements\n",
+                   ".SH SYNOPSIS\n.B sluice\n.I VERB\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n",
+                   ".SH DESCRIPTION\nA plan is written as its stages, with bars between them:\n.PP\n.RS\n.nf\n",
+                   escaped("tfrecord(\"a.tfrecord\") | shuffle(1000, seed=7) | batch(32)"),
+                   "\n.fi\n.RE\n.PP\n\\fBsluice ops\\fR lists the stages there are.\n", ".SH VERBS\n");
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     absl::StrAppend(&out, ".SS ", escaped(verb->get_name()), "\n", escaped(verb->get_description()), "\n");
     add_options(*verb, out);

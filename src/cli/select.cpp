@@ -23,8 +23,8 @@ std::vector<std::string> split_names(const std::string& list) {
 status unknown_name(const std::string& name, const std::vector<std::string>& known) {
   std::string list;
   for (auto& k : known) absl::StrAppend(&list, list.empty() ? "" : ", ", k);
-  return invalid_argument_error(
-      absl::StrCat("there is no ", name, " (there is ", list.empty() ? "nothing" : list, ")", detail::did_you_mean(name, known)));
+  return invalid_argument_error(absl::StrCat("there is no ", name, " (there is ", list.empty() ? "nothing" : list, ")",
+                                             detail::did_you_mean(name, known)));
 }
 
 class selecting_sink final : public line_sink {

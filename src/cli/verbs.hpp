@@ -28,7 +28,7 @@ class misuse : public std::runtime_error {
 
 struct run_arguments {
   std::string plan;
-  std::string plan_file;  ///< where it is not empty, the plan is there
+  std::string plan_file;        ///< where it is not empty, the plan is there
   std::string output = "null";  ///< see read_output
   bool new_output = false;      ///< a resumed run begins an output of its own
   std::optional<std::uint64_t> limit = {};
@@ -56,7 +56,8 @@ int head(const head_arguments& arguments);
 /// How many elements plans give, or files hold. `reads`: also where the plan itself says how many.
 int count(const std::vector<std::string>& plans_or_files, const std::string& plan_file, bool reads);
 /// Members of structures, columns of batches or features of tf.Examples, as JSON lines.
-int select(const std::string& names, const std::string& plan_or_file, const std::string& plan_file, std::uint64_t limit);
+int select(const std::string& names, const std::string& plan_or_file, const std::string& plan_file,
+           std::uint64_t limit);
 /// The tf.Examples of TFRecord files, as JSON lines.
 int cat(const std::vector<std::string>& files);
 /// Checks every CRC. kFailed: at least one file is damaged; else kMisuse: at least one is no file that can be opened.
