@@ -145,7 +145,7 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
 }  // namespace
 
 int run(const run_arguments& a) {
-  node_ptr plan = plan_of(a.plan);
+  node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   output_choice output = read_output(a.output, *plan->type);
   check_arguments(a, output.path);
   check_resumable(*plan, a);

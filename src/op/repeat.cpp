@@ -84,6 +84,6 @@ extern const op_info repeat_op{
         },
 };
 
-preserving repeat(std::int64_t times) { return {"repeat", options::of(repeat_options{times})}; }
+preserving repeat(count_or_all times) { return {"repeat", options::of(repeat_options{times})}; }
 
 }  // namespace sluice

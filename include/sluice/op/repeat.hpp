@@ -14,10 +14,10 @@
 namespace sluice {
 
 struct repeat_options {
-  std::int64_t times = -1;  ///< epochs; -1: for ever
+  count_or_all times = -1;  ///< epochs; -1: for ever
 };
 template <> const field_list& fields_of<repeat_options>();
 
-preserving repeat(std::int64_t times = -1);
+preserving repeat(count_or_all times = -1);
 
 }  // namespace sluice
