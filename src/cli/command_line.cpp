@@ -248,7 +248,7 @@ void add_others(CLI::App& app, typed& t) {
   man->footer("example: sluice man | man -l -");
   man->callback([&app, &t] {
     t.verb = [&app] {
-      std::fputs(manual_page(app, SLUICE_VERSION).c_str(), stdout);
+      std::fputs(manual_page(app, SLUICE_VERSION_STRING).c_str(), stdout);
       return kOk;
     };
   });

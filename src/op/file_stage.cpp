@@ -154,7 +154,7 @@ std::size_t element_format::find_next(const byte_window&, std::size_t) const { r
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {
   o.path = n.text;
-  o.epoch = context.epoch;
+  o.epoch = context.passes;
   outlet out(*n.type);
   saved<file_place> at;
   return file_stage(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));

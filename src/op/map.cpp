@@ -139,7 +139,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
-  std::uint64_t seed = f->draws ? mix(context.seed_of(n, o.seed.value) + context.epoch) : 0;
+  std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
   if (o.parallelism.value == 1) {
     one_to_one counts{!skips};
     if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, seed, std::move(gate));
