@@ -184,6 +184,23 @@ class Order(Outputs):
         self.assertEqual(steps("--resume", here), ["fsync a/out", *checkpoint])
 
 
+    def test_half_an_element_on_a_full_disk_is_not_counted(self):
+        for call in range(1, 4):   # blocks of at most 256 elements: as many writes
+            plan = f"{self.plan} | repeat(3)"
+            with open(self.out, "wb") as out:
+                full = subprocess.run([PROGRAM, "run", plan, "--output", "jsonl", "--checkpoint", self.here], stdout=out, stderr=subprocess.PIPE,
+                                      env=dict(os.environ, LD_PRELOAD=SHIM, SLUICE_FAULT_UNDER=str(self.out),
+                                               SLUICE_FAULT=f"write:{call}:short,write:{call + 1}:ENOSPC"), text=True, timeout=60)
+            self.assertEqual(full.returncode, 1)
+            self.assertIn("cannot write to standard output: No space left on device", full.stderr)
+            self.assertFalse(self.out.read_bytes().endswith(b"\n"), "the fault came at the end of an element")
+            with open(self.out, "ab") as out:
+                subprocess.run([PROGRAM, "run", plan, "--output", "jsonl", "--resume", self.here], stdout=out, check=True, timeout=60,
+                               stderr=subprocess.DEVNULL)
+            self.assertEqual(self.out.read_bytes(), subprocess.run([PROGRAM, "run", plan, "--output", "jsonl"], capture_output=True, timeout=60).stdout)
+            os.remove(self.here)
+
+
 class Every(Outputs):
     def test_a_checkpoint_is_written_while_the_run_goes_on(self):
         for every in ("100", "1ms"):
