@@ -48,7 +48,13 @@ status locked_target::lock() {
   for (int attempt = 0; attempt != kAttemptsMax; ++attempt) {
     // Not to wait for the other end of a planted FIFO: O_NONBLOCK.
     lock_ = open_again(lock_path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
-    if (lock_ < 0) return failed("cannot create");
+    int why_not = errno;
+    // Another user's lock can be waited for, but not made ours.
+    if (lock_ < 0 && why_not == EACCES) lock_ = open_again(lock_path_, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (lock_ < 0) {
+      errno = why_not;
+      return failed("cannot create");
+    }
     struct stat is{};
     if (::fstat(lock_, &is) != 0) return failed("cannot lock");
     // What has another name, too, may be anybody's file: our process id is not written there.

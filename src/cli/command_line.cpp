@@ -278,7 +278,10 @@ void make_standard_output_wait() {
   functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
     return write_to_standard_output({text, size}) ? static_cast<ssize_t>(size) : 0;
   };
-  if (std::FILE* waiting = ::fopencookie(nullptr, "w", functions)) stdout = waiting;
+  std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
+  if (!waiting) return;
+  if (::isatty(STDOUT_FILENO)) std::setvbuf(waiting, nullptr, _IOLBF, 0);  // each line when it is printed, as usual
+  stdout = waiting;
 }
 
 /// Bold and red where people look, and nobody said NO_COLOR (https://no-color.org).

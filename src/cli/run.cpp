@@ -59,6 +59,9 @@ void check_arguments(const run_arguments& a, const std::string& output) {
     throw misuse("--every says how often --checkpoint FILE is written: name the file");
   if (a.new_output && a.resume_file.empty()) throw misuse("--new-output is of use with --resume only");
   if (is_same_file(output, a.checkpoint_file)) throw misuse("--output and --checkpoint are the same file, " + output);
+  for (auto& [whole, other] : {std::pair(output, a.checkpoint_file), std::pair(a.checkpoint_file, output)})
+    if (!whole.empty() && is_same_file(whole + ".partial", other))
+      throw misuse(other + " is the name of " + whole + " while that is written: choose another");
   if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
 }
 
@@ -149,6 +152,9 @@ int run(const run_arguments& a) {
   output_choice output = read_output(a.output, *plan->type);
   check_arguments(a, output.path);
   check_resumable(*plan, a);
+  // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
+  // its lock, after which nobody replaces it.
+  run_checkpoint checkpoint(a.checkpoint_file);
   resumed from;
   if (!a.resume_file.empty()) from = read_resumed(a.resume_file);
   watch interrupts;
@@ -156,8 +162,6 @@ int run(const run_arguments& a) {
   pull_counts counts;
   pull_request request;
   request.stream = open_run(rt, plan, iteration_of(a, from.at));
-  // Both now: a place that cannot be written to is no news for the end of a long run.
-  run_checkpoint checkpoint(a.checkpoint_file);
   std::unique_ptr<element_sink> sink = open_output(a, output, from.output, interrupts);
   request.sink = sink.get();
   request.counts = &counts;

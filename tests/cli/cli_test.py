@@ -247,6 +247,10 @@ class Misuse(ProgramTest):
              "--output and --checkpoint are the same file"),
             (["run", 'lines("x")', "--output", "tfrecord:" + self.path("x"), "--resume", self.path("x")],
              "--output and --resume are the same file"),
+            (["run", 'lines("x")', "--output", "raw:" + self.path("x"), "--checkpoint", self.path("x.partial")],
+             f"{self.path('x.partial')} is the name of {self.path('x')} while that is written: choose another"),
+            (["run", 'lines("x")', "--output", "raw:" + self.path("x.partial"), "--checkpoint", self.path("x")],
+             f"{self.path('x.partial')} is the name of {self.path('x')} while that is written: choose another"),
         ]:
             with self.subTest(arguments=arguments):
                 self.assertIn(words, self.fails(2, *arguments))

@@ -36,10 +36,10 @@ COLD = "preadv2:1+:EAGAIN"   # as if nothing were in the page cache: all reads g
 class World:
     """A folder with an input, and lives of a run that writes there."""
 
-    def __init__(self, form, io):
+    def __init__(self, form, io, to_stdout=False):
         self.kept = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.kept.name)
-        self.form, self.io = form, io
+        self.form, self.io, self.to_stdout = form, io, to_stdout
         self.data = (GOLDEN / "examples.tfrecord").read_bytes()
         (self.folder / "in").write_bytes(self.data)
         self.expected = None
@@ -59,12 +59,17 @@ class World:
             environment.pop("SLUICE_FAULT")
         if log:
             environment["SLUICE_FAULT_LOG"] = str(log)
-        arguments = ["--output", f"{self.form}:{self.folder}/out", "--checkpoint", here, "--every", "25", "--io", self.io, "--workers", "1"]
+        output = self.form if self.to_stdout else f"{self.form}:{self.folder}/out"
+        arguments = ["--output", output, "--checkpoint", here, "--every", "25", "--io", self.io, "--workers", "1"]
         if here.exists():
             arguments += ["--resume", here]
         plan = f'tfrecord("{self.folder}/in", read_bytes=4096) | repeat(4) | shuffle(20, seed=3)'
-        return subprocess.run([PROGRAM, "run", plan, *map(str, arguments)], capture_output=True, text=True, env=environment,
-                              timeout=TIMEOUT_SECONDS)
+        with open(self.folder / "out" if self.to_stdout else os.devnull, "ab" if here.exists() else "wb") as stdout:
+            return subprocess.run([PROGRAM, "run", plan, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=True,
+                                  env=environment, timeout=TIMEOUT_SECONDS)
+
+    def names_file(self, said):
+        return str(self.folder) in said or (self.to_stdout and "standard output" in said)
 
     def calls(self, before, fault):
         """How often a life makes each call."""
@@ -90,7 +95,7 @@ class World:
             said = done.stderr.splitlines()[-1] if done.stderr else ""
             if done.returncode != 1 or not said.startswith("sluice: "):
                 yield f"ended with {done.returncode}: {done.stderr}"
-            elif call != "io_uring_enter" and (WORDS[what] not in said or str(self.folder) not in said):
+            elif call != "io_uring_enter" and (WORDS[what] not in said or not self.names_file(said)):
                 yield f"does not say what failed with which file: {said}"
         if done.returncode == 0 and (self.folder / "out").read_bytes() != self.expected:
             yield "ended well, and the output is wrong"
@@ -120,8 +125,8 @@ def positions(world, before, cold):
 def main():
     wanted = os.environ.get("SLUICE_TEST_FAULTS", str(SAMPLE))
     cases = []
-    for form, io in (("tfrecord", "auto"), ("jsonl", "threads"), ("raw", "auto")):
-        world = World(form, io)
+    for form, io, to_stdout in (("tfrecord", "auto", False), ("jsonl", "threads", False), ("raw", "auto", False), ("jsonl", "auto", True)):
+        world = World(form, io, to_stdout)
         if world.live().returncode != 0:
             print("the run fails without a fault\n0 passed, 1 failed")
             return 1
@@ -139,7 +144,7 @@ def main():
             wrong = [f"still runs after {hung.timeout} s"]
         failed += bool(wrong)
         for words in wrong:
-            print(f"FAILED {world.form} {world.io}, {'resumed' if before else 'first life'}, {fault}: {words.strip()}")
+            print(f"FAILED {world.form} {world.io}{' to standard output' if world.to_stdout else ''}, {'resumed' if before else 'first life'}, {fault}: {words.strip()}")
     missing = set(FAULTS) - calls - {"io_uring_enter", "pread"}   # these two depend on the back end there is
     if missing:
         failed += 1

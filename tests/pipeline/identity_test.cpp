@@ -27,7 +27,6 @@ struct labelled {
   bool operator==(const labelled&) const = default;
 };
 std::string shown(const labelled& x) { return x.text; }
-std::string shown(const std::unique_ptr<int64>& x) { return std::to_string(*x); }
 
 /// What going on with `later` from a checkpoint of `earlier` says; "ok" where it goes on.
 template <class T> std::string going_on(const dataset<T>& earlier, const dataset<T>& later) {
