@@ -106,4 +106,9 @@ std::size_t position_reader::count() {
   return n;
 }
 
+status damaged_position() {
+  return data_loss_error(
+      "the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
+}
+
 }  // namespace sluice

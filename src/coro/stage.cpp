@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/stage.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice {
 namespace {
+
 const std::atomic<std::uint32_t> kNoRun{0};
+/// Time between two looks at the clock that is aimed at where steps are slow.
+constexpr duration kLookTime = std::chrono::microseconds(500);
+/// After so much work without a pause other coroutines have their turn. What they do between two waits is often some
+/// 10 µs, so a run of many small steps beside one that never waits gets slower in proportion; a turn costs 1 µs.
+constexpr duration kTurn = std::chrono::milliseconds(2);
+
 }  // namespace
+
+turn::seen turn::look(const environment& env, std::uint16_t steps_max) {
+  seen s;
+  s.now = env.time->now();
+  s.steps = steps_;
+  if (looked_at_ == time_point()) looked_at_ = began_at_ = s.now;
+  s.since_last_look = s.now - std::exchange(looked_at_, s.now);
+  std::int64_t next = s.since_last_look > kLookTime ? steps_ * kLookTime / s.since_last_look : steps_ * 2;
+  until_look_ = steps_ = static_cast<std::uint16_t>(std::clamp<std::int64_t>(next, 1, steps_max));
+  if (s.now - began_at_ < kTurn) return s;
+  began_at_ = s.now;
+  s.others_first = env.exec && env.exec->on_worker();  // a consumer on a thread of its own stays there
+  return s;
+}
 
 stage_base::stage_base(const element_type& type) : promise_base(failing::unwinds), tick_(&kNoRun), out_(type) {}
 
@@ -98,7 +122,20 @@ std::coroutine_handle<> stage_base::limit_reached(std::coroutine_handle<> me) {
   out_.clear();
   put_ = first_;
   if (--skip_ == 0) limit_ = first_ + want_ * type().size;
-  return me;
+  return go_on(me);
+}
+
+std::coroutine_handle<> stage_base::look_around(std::coroutine_handle<> me) {
+  if (!env || !env->time) {
+    turn_.look_never();
+    return me;
+  }
+  turn::seen seen = turn_.look(*env);
+  env->request_marks_by_time(seen.now);
+  if (env->stopping.load(std::memory_order_acquire)) return unwind(this, cancelled_error());
+  if (!seen.others_first) return me;
+  env->exec->post_later(me);  // nothing of ours may be touched any more
+  return std::noop_coroutine();
 }
 
 std::coroutine_handle<> stage_base::flush() noexcept {

@@ -31,15 +31,24 @@ void block_ring::wake(std::coroutine_handle<>& waiting) {
 }
 
 bool block_ring::has_room() const {
-  if (replaying_) return true;
+  if (must_reach_choice()) return true;
   if (order_.size() == head_ + handed_on_) return true;
   return order_.size() - head_ - handed_on_ < limits_.slots && elements_in_flight_ < limits_.elements &&
          run_->ledger->within_budget();
 }
 
 std::uint32_t block_ring::elements_for_one_slot() const {
-  std::uint64_t left = replaying_ ? block_elements_ : limits_.elements - elements_in_flight_;
+  std::uint64_t left = must_reach_choice() ? block_elements_ : limits_.elements - elements_in_flight_;
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
+}
+
+bool block_ring::choice_out_of_reach() const {
+  // A slot of the run that made the choice may come back as one slot for each of its elements.
+  constexpr std::size_t kSlotsMin = 16;  // the limit may have been higher in that run
+  std::size_t in_flight = order_.size() - head_ - handed_on_;
+  std::size_t slots_max = std::max<std::size_t>(limits_.slots, kSlotsMin);
+  bool too_much = in_flight > slots_max && run_->ledger->used_bytes() / 2 > run_->ledger->budget_bytes();
+  return too_much || in_flight > slots_max * kBlockElementsMax;
 }
 
 bool block_ring::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
@@ -53,6 +62,12 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   block_ring& r = ring_;
   std::lock_guard lock(r.mutex_);
   if (r.closed_ || r.stopped_) return {};
+  if (r.must_reach_choice() && r.choice_out_of_reach()) {
+    r.over_ = true;
+    r.why_ = damaged_position();
+    if (r.exhausted(r.reader_needs_)) r.wake(r.reader_waits_);
+    return {};
+  }
   if (r.free_.empty()) {
     r.slots_.push_back(std::make_unique<ring_slot>(r.in_, r.out_));
     r.free_.push_back(r.slots_.back().get());
@@ -109,8 +124,9 @@ void block_ring::begin_at(std::uint64_t ordinal, mark m) {
   marks_.push_back(std::move(m));
 }
 
-void block_ring::finish(ring_slot* unused, status why) {
+void block_ring::finish(ring_slot* unused, status why, std::uint64_t not_passed) {
   std::unique_lock lock(mutex_);
+  not_passed_ = not_passed;
   if (unused) {
     order_.pop_back();
     unused->at = ring_slot::state::free;
@@ -137,7 +153,13 @@ ring_slot* block_ring::pick(std::uint64_t ordinal) const {
 }
 
 bool block_ring::exhausted(std::uint64_t ordinal) const {
-  if (!over_ || pick(ordinal)) return false;
+  if (pick(ordinal)) return false;
+  // A forged choice of an input that was taken and does not begin what is left of any slot: it will never be ready.
+  if (ordinal != stream_base::kNone && next_ > ordinal &&
+      std::none_of(order_.begin() + static_cast<std::ptrdiff_t>(head_), order_.end(),
+                   [ordinal](const ring_slot* s) { return s->first + s->delivered == ordinal; }))
+    return true;
+  if (!over_) return false;
   return std::none_of(order_.begin() + static_cast<std::ptrdiff_t>(head_), order_.end(),
                       [](const ring_slot* s) { return s->at == ring_slot::state::filling; });
 }
@@ -233,9 +255,9 @@ void block_ring::made_in(duration took, std::uint32_t elements, std::size_t byte
     block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
 }
 
-void block_ring::set_replaying(bool replaying) {
+void block_ring::replay(std::uint64_t ordinal) {
   std::lock_guard lock(mutex_);
-  replaying_ = replaying;
+  chosen_ = ordinal;
   if (has_room()) wake(pump_waits_);
 }
 

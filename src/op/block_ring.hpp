@@ -81,7 +81,8 @@ class block_ring {
   /// The input's position before this slot.
   void note(ring_slot* s, mark m);
   /// No more slots: the end, or an error. The reserved one goes back.
-  void finish(ring_slot* unused, status why);
+  /// `not_passed`: of the elements that were to be passed over first, how many did not exist.
+  void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0);
 
   // The reader's side.
   class receive_awaiter;
@@ -98,6 +99,10 @@ class block_ring {
     std::lock_guard lock(mutex_);  // a stop may come after the end
     return why_;
   }
+  std::uint64_t not_passed() const {
+    std::lock_guard lock(mutex_);
+    return not_passed_;
+  }
   /// The reader is gone: the pump drops its input and ends.
   void close();
 
@@ -105,8 +110,9 @@ class block_ring {
   /// How long a block took to make, and what it holds; the next are sized by both.
   void made_in(duration took, std::uint32_t elements, std::size_t bytes);
 
-  /// Unordered only: while replaying logged decisions, any number of slots may be in flight.
-  void set_replaying(bool replaying);
+  /// Unordered only: the reader repeats logged choices, and the next is input `ordinal`; kNone: no more of them. Until
+  /// the pump has taken that input, more slots may be in flight than the limits allow.
+  void replay(std::uint64_t ordinal);
   /// The lowest ordinal of an input that is not delivered yet, given that inputs from `next` on were not taken.
   std::uint64_t lowest_undelivered() const;
   /// Unordered only: where the input stood at the start, and the marks since, oldest first.
@@ -123,6 +129,10 @@ class block_ring {
   ring_slot* pick(std::uint64_t ordinal) const;
   /// pick() gives nothing, and never will: all is made, and (of a forged checkpoint) what is asked for was not in it.
   bool exhausted(std::uint64_t ordinal) const;
+  /// While a choice is replayed: has the pump yet to take the input that was chosen?
+  bool must_reach_choice() const { return chosen_ != stream_base::kNone && next_ <= chosen_; }
+  /// More is in flight than any run could have had before the choice was made: the position was forged.
+  bool choice_out_of_reach() const;
   std::uint32_t elements_for_one_slot() const;
   void wake(std::coroutine_handle<>& waiting);
   void stop() noexcept;
@@ -141,10 +151,11 @@ class block_ring {
   std::size_t head_ = 0;
   std::size_t handed_on_ = 0;  // slots of them that wait only for their release; ordered rings: 0 or 1, at head_
   std::uint64_t elements_in_flight_ = 0;
-  std::uint64_t next_ = 0;            // ordinal after the last input taken
-  std::uint32_t block_elements_ = 1;  // how many a slot takes: grows while blocks are quick to make
-  bool quick_ = false;                // making a block takes less than a wake is worth
-  bool replaying_ = false;
+  std::uint64_t next_ = 0;                     // ordinal after the last input taken
+  std::uint32_t block_elements_ = 1;           // how many a slot takes: grows while blocks are quick to make
+  bool quick_ = false;                         // making a block takes less than a wake is worth
+  std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
+  std::uint64_t not_passed_ = 0;
   std::vector<mark> marks_;
   std::shared_ptr<ready_signal> signal_;
   bool closed_ = false;

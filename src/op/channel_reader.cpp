@@ -23,7 +23,9 @@ struct link_handle {
 
 erased_stream read_in_order(outlet out, saved<link_handle> handle) {
   reader_link& link = *handle->link;
-  link.start();
+  // What is to be passed over first, after a resume for example, is passed over below the channel.
+  std::uint64_t passed = link.one_to_one() && !link.started() ? out.pass(kPassAll) : 0;
+  link.start(passed);
   block_ring& ring = link.ring();
   for (;;) {
     ring_slot* slot = co_await ring.receive();
@@ -45,6 +47,11 @@ erased_stream read_in_order(outlet out, saved<link_handle> handle) {
     if (!slot->why.ok()) co_await fail(slot->why);
     link.delivered_to(slot->first + slot->count);
     ring.release(slot);
+  }
+  if (passed) {
+    std::uint64_t missing = std::min(ring.not_passed(), passed);
+    out.unpass(missing);
+    link.passed_less(missing);
   }
   status why = ring.why();
   if (!why.ok()) co_await fail(std::move(why));
@@ -119,7 +126,8 @@ struct unordered_link {
     auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, count));
     first += taken;
     count -= taken;
-    if (count == 0 && ++replayed == replay.size()) ring->set_replaying(false);
+    if (count == 0) ++replayed;
+    ring->replay(needed());
     return taken;
   }
 };
@@ -137,7 +145,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
   block_ring::limits limits{slots, ~std::uint64_t{0}};
   link->ring = std::make_shared<block_ring>(std::move(run), in_type, out.type(), limits, false);
   link->ring->begin_at(link->in.consumed(), link->in.take_mark());
-  if (link->replaying()) link->ring->set_replaying(true);
+  link->ring->replay(link->needed());
   start_pump(link->ring, std::move(link->in), std::move(options));
   for (;;) {
     ring_slot* slot = co_await link->ring->receive(link->needed());
@@ -180,8 +188,9 @@ reader_link::~reader_link() {
   if (ring_) ring_->close();
 }
 
-void reader_link::start() {
+void reader_link::start(std::uint64_t passed) {
   if (ring_) return;
+  in_.pass_over(passed);
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();
   last_.residual += ordinal_ - last_.ordinal;  // what is to be passed over first is part of the way to it

@@ -20,7 +20,13 @@ class reader_link {
   ~reader_link();
 
   /// Sets the pump working; the stage does it at its first request, an interleave as soon as the stream is opened.
-  void start();
+  /// `passed`: so many inputs are passed over first.
+  void start(std::uint64_t passed = 0);
+  bool started() const { return ring_ != nullptr; }
+  /// Every input has an output, so passing over outputs is passing over inputs.
+  bool one_to_one() const { return !options_.may_drop; }
+  /// So many of those that were to be passed over did not exist.
+  void passed_less(std::uint64_t n) { ordinal_ -= n; }
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
   block_ring& ring() { return *ring_; }
   /// A slot is about to be delivered: its mark is at or before everything in it.

@@ -66,11 +66,6 @@ status restore_inner(erased_stream& in, std::string& restored) {
   return sound ? status() : damaged_position();
 }
 
-status damaged_position() {
-  return data_loss_error(
-      "the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
-}
-
 const element_type* same_type(const node& n, std::string&) { return n.inputs[0]->type; }
 
 const element_type* type_of_function(const node& n, std::string& why) {

@@ -50,7 +50,4 @@ const element_type* type_of_function(const node& n, std::string& why);
 const element_type* type_of_inner(const node& n, std::string& why);
 template <class F> bool is_a(const stage_function& f) { return dynamic_cast<const F*>(&f) != nullptr; }
 
-/// The words of an error from a position that does not fit the plan.
-status damaged_position();
-
 }  // namespace sluice

@@ -97,6 +97,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
     if (passing) {
       f = format->pass_over(w, out.to_pass());
       out.pass(f.elements);
+      co_await out.breath();
     } else if (source.has_bytes()) {
       std::uint32_t n = out.ask();
       char* to = out.room(n);

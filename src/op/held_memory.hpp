@@ -24,6 +24,9 @@ class held_memory {
   ~held_memory() { run_->ledger->release(bytes_, purpose_); }
 
   std::size_t bytes() const { return bytes_; }
+  std::size_t budget_bytes() const { return run_->ledger->budget_bytes(); }
+  /// The error of wanting to hold more than the budget.
+  status refused() const { return refusal(budget_bytes()); }
   /// So much is held now. Errors: resource_exhausted; it is charged all the same.
   status resize(std::size_t bytes) {
     if (bytes > bytes_) run_->ledger->charge(bytes - bytes_, purpose_);

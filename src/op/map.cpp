@@ -152,6 +152,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
     return read_unordered(out, context, std::move(in), slots, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
+  options.may_drop = skips;
   auto link =
       std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
   return read_ahead(out, std::move(link));

@@ -254,6 +254,79 @@ TEST_CASE("a forged position of any stage does no harm: it ends, in an error or 
   }
 }
 
+namespace {
+
+/// A checkpoint of `ds` whose position is `forged`.
+std::string sealed(const dataset<int64>& ds, const position_writer& forged) {
+  test::consumption first;
+  first.ask_max = 1;
+  first.save = true;
+  first.elements_max = 0;
+  std::string bytes = test::consume(ds, first).places.at(0).bytes.substr(0, kEnvelopeBytes);
+  return sealed_again(bytes + forged.bytes() + "****");
+}
+test::consumed from_forged(const dataset<int64>& ds, const position_writer& forged) {
+  test::consumption how;
+  how.ask_max = 1;
+  how.marks_every = 1;
+  how.save = true;
+  how.elements_max = 50;
+  how.from.bytes = sealed(ds, forged);
+  return test::consume(ds, how);
+}
+void put(position_writer& w, std::initializer_list<std::uint64_t> numbers) {
+  for (std::uint64_t n : numbers) w.number(n);
+}
+
+}  // namespace
+
+TEST_CASE("a shuffle's position with an input that stands behind what is held is refused") {
+  auto ds = range(24) | shuffle(5, {.seed = 3});
+  for (std::uint64_t draws : {1, 3, 9}) {
+    for (std::uint64_t at : {2, 5, 7, 11, 20}) {
+      position_writer w;
+      put(w, {draws, 0, draws, 0, at, 0, at});
+      test::consumed got = from_forged(ds, w);
+      CAPTURE(draws, at, got.mistake, got.why.to_string());
+      CHECK((got.why.code() == status_code::data_loss || got.why.ok()));
+      CHECK(got.mistake == "");
+      if (at > draws + 5) CHECK(got.why.code() == status_code::data_loss);
+    }
+  }
+}
+
+TEST_CASE("a shuffle's position that says it held more than the budget is refused before it takes any memory") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2, .memory_budget_bytes = kMiB});
+  auto ds = range(int64{1} << 50) | shuffle(int64{1} << 33, {.seed = 3});
+  position_writer w;
+  put(w, {7, 0, 7, 0, 0, 0, 0});
+  test::consumption how;
+  how.ask_max = 1;
+  how.from.bytes = sealed(ds, w);
+  test::consumed got = test::consume_on(rt, ds, how);
+  CAPTURE(got.mistake, got.why.to_string());
+  CHECK(got.elements.empty());
+  CHECK(got.why.code() == status_code::resource_exhausted);
+}
+
+TEST_CASE("a sloppy map's replayed choice that is far away is refused in bounded memory") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2, .memory_budget_bytes = 16 * kMiB});
+  auto ds = range(int64{1} << 50) | map([](int64 x) { return x; }, {.parallelism = 4, .order = order::sloppy});
+  position_writer w;
+  put(w, {0, 0, /*lowest*/ 0, 0, /*range*/ 0, /*done*/ 0, /*replay*/ 1, std::uint64_t{1} << 40, 1, /*log*/ 0});
+  test::consumption how;
+  how.ask_max = 1;
+  how.elements_max = 50;
+  how.from.bytes = sealed(ds, w);
+  test::consumed got = test::consume_on(rt, ds, how);
+  CAPTURE(got.mistake, got.why.to_string());
+  CHECK(got.elements.empty());
+  CHECK(got.why.code() == status_code::data_loss);
+  CHECK(rt.ledger().report().peak_bytes < 64 * kMiB);
+}
+
 TEST_CASE("a place under skip is none for a run that stops at bad elements; the other way round it is") {
   file_world w;
   texts records = some_records(30);

@@ -53,6 +53,10 @@ class outlet {
   block made(std::size_t n);
   /// These were made and not yielded yet: should an error pass through, they go out first.
   void hold(block made);
+  /// For a loop that passes over much without handing over or asking for anything: `co_await out.breath()` once per
+  /// block lets others have their turn, and ends the stage after a stop.
+  class breath_awaiter;
+  breath_awaiter breath();
   /// The stage's slab, for kernels that append to it.
   slab& storage();
 
@@ -190,14 +194,18 @@ struct block_promise final : stage_base, detail::pooled_frame {
   struct yield_awaiter {
     block_promise* p;  // null: all of it was passed over, go on
     bool await_ready() const noexcept { return p == nullptr; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return p->waiter->self; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept {
+      if (p->handed_.empty()) [[unlikely]]
+        return p->look_around(me);
+      return p->waiter->self;
+    }
     void await_resume() const noexcept {}
   };
   yield_awaiter yield_value(const block& b) {
     held_ = block{};
     handed_.view_of(b);
     if (skip_) [[unlikely]] {
-      if (!pass_yielded()) return {nullptr};
+      if (!pass_yielded() && !turn_.step()) return {nullptr};
     }
     return {this};
   }
@@ -206,6 +214,18 @@ struct block_promise final : stage_base, detail::pooled_frame {
   friend class outlet;
   bool pass_yielded();
 };
+
+class [[nodiscard]] outlet::breath_awaiter {
+ public:
+  explicit breath_awaiter(block_promise& p) noexcept : promise_(p) {}
+  bool await_ready() const noexcept { return !promise_.turn_.step(); }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept { return promise_.look_around(me); }
+  void await_resume() const noexcept {}
+
+ private:
+  block_promise& promise_;
+};
+inline outlet::breath_awaiter outlet::breath() { return breath_awaiter(*promise_); }
 
 inline environment* outlet::env() const { return promise_->env; }
 inline std::uint32_t outlet::wanted() const { return promise_->want_; }

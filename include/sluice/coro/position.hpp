@@ -112,6 +112,9 @@ class position_reader {
   bool ok_ = true;
 };
 
+/// The error of a position that does not fit the plan it is restored into.
+status damaged_position();
+
 /// A position of a moment ago: the state below after `ordinal - residual` elements.
 struct mark {
   std::uint64_t ordinal = 0;

@@ -29,6 +29,34 @@ struct demand {
   std::uint32_t bytes = kBytes;
 };
 
+/// How long a coroutine has worked without letting others run, by a clock that it looks at now and then: every 64 steps
+/// (blocks asked for, elements passed over) where they are quick, every millisecond where they are not.
+class turn {
+ public:
+  static constexpr std::uint16_t kStepsMax = 64;  ///< a look costs 25 ns
+  /// Counts a step. Returns true if it is time for a look.
+  bool step() { return --until_look_ == 0; }
+  /// The result of a look.
+  struct seen {
+    time_point now;
+    duration since_last_look;
+    std::uint16_t steps = 0;    ///< since the last look
+    bool others_first = false;  ///< this turn has been long enough: yield to the executor
+  };
+  /// Looks at the clock of `env`, which has one. `steps_max`: the most steps until the next look.
+  seen look(const environment& env, std::uint16_t steps_max = kStepsMax);
+  /// There is no clock, so do not look.
+  void look_never() { until_look_ = steps_ = kStepsMax; }
+  /// Has a look been asked for by step() and not taken yet?
+  bool due() const { return until_look_ == 0; }
+
+ private:
+  std::uint16_t until_look_ = 1;
+  std::uint16_t steps_ = 1;
+  time_point looked_at_{};
+  time_point began_at_{};
+};
+
 /// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs.
 struct one_to_one {
   bool holds = true;
@@ -155,6 +183,10 @@ class stage_base : public promise_base {
   }
   /// An element stage's limit is reached: deliver, or drop what is to be passed over and go on.
   std::coroutine_handle<> limit_reached(std::coroutine_handle<> me);
+  /// A step of passing over elements is done, and nothing is handed over. Returns `me`; or, every 10 ms, gives way to
+  /// others; or, after a stop, ends the stage.
+  std::coroutine_handle<> go_on(std::coroutine_handle<> me) { return turn_.step() ? look_around(me) : me; }
+  std::coroutine_handle<> look_around(std::coroutine_handle<> me);
   std::coroutine_handle<> flush() noexcept override;
   /// From the final suspend point: what was made goes out first.
   std::coroutine_handle<> leave_stage() noexcept;
@@ -195,6 +227,7 @@ class stage_base : public promise_base {
   std::uint64_t cut_ordinal_[kInputs] = {};
   char* cut_cursor_[kInputs] = {};
   saved_base* saved_[kSaved] = {};
+  turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
   std::uint8_t input_count_ = 0;
   std::uint8_t saved_count_ = 0;
   std::string_view label_;
