@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::string_view kMagic("sluice\x03", 7);  // the last byte is the format's version
 
+/// What is written of the values that a function holds.
+enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };
+
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 template <class T> T take(std::string_view& in) {
   T value;
@@ -27,8 +30,10 @@ std::vector<function_identity> read_identities(std::string_view bytes) {
   for (function_identity& f : identities) {
     f.name = r.text();
     f.version = static_cast<int>(r.number());
-    f.values_known = r.number() != 0;
-    if (f.values_known) r.raw(&f.values, sizeof f.values);
+    std::uint64_t values = r.number();
+    if (values > kValuesFollow) r.fail();
+    f.values_known = values != kValuesUnknown;
+    if (values == kValuesFollow) r.raw(&f.values, sizeof f.values);
   }
   if (!r.ok() || !r.done())
     throw_status(data_loss_error("the checkpoint is damaged: its list of functions is cut off"));
@@ -49,8 +54,8 @@ std::string written_identities(const std::vector<function_identity>& identities)
   for (const function_identity& f : identities) {
     w.text(f.name);
     w.number(static_cast<std::uint64_t>(f.version));
-    w.number(f.values_known);
-    if (f.values_known) w.raw(&f.values, sizeof f.values);
+    w.number(!f.values_known ? kValuesUnknown : f.values ? kValuesFollow : kNoValues);
+    if (f.values_known && f.values) w.raw(&f.values, sizeof f.values);
   }
   return w.bytes();
 }

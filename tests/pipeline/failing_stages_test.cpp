@@ -20,9 +20,11 @@ using namespace testing;
 using Catch::Contains;
 using int64 = std::int64_t;
 using texts = std::vector<std::string>;
-using owned = std::unique_ptr<int64>;
-
-std::string shown(const owned& x) { return std::to_string(*x); }
+/// Can be moved, and not copied.
+struct owned {
+  std::unique_ptr<int64> number;
+};
+std::string shown(const owned& x) { return std::to_string(*x.number); }
 
 bool is_bad(int64 x) { return x % 7 == 3; }
 int64 good(int64 x) {
@@ -84,14 +86,8 @@ stream<std::string> joined(saved<std::string> so_far, stream<std::string> in) {
 stream<owned> boxed(stateless, stream<owned> in) {
   while (auto x = co_await in.next()) {
     owned mine = std::move(*x);
-    good(*mine);
+    good(*mine.number);
     co_yield std::move(mine);
-  }
-}
-stream<int64> sized(stateless, stream<record> in) {
-  while (auto x = co_await in.next()) {
-    int64 n = good(static_cast<int64>(x->view().size()));
-    co_yield n;
   }
 }
 task<int64> fetched(int64 x) {
@@ -216,7 +212,7 @@ texts joined_of(int64 n) {
   return out;
 }
 std::string text_of(int64 x) { return std::to_string(x); }
-owned box_of(int64 x) { return std::make_unique<int64>(x); }
+owned box_of(int64 x) { return owned{std::make_unique<int64>(x)}; }
 
 }  // namespace
 

@@ -42,7 +42,9 @@ std::vector<std::string> warnings_of(const dataset<int64>& ds, bool save) {
   runtime rt(world);
   auto pull = [](runtime& rt, dataset<int64> plan, bool save) -> task<std::vector<std::string>> {
     auto s = plan.iterate(rt);
-    while (auto x = co_await s.next()) {
+    for (;;) {
+      auto x = co_await s.next();
+      if (!x) break;
       if (save) (void)s.position();
     }
     run_report report = report_of(s);
