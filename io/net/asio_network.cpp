@@ -22,7 +22,7 @@ void socket_state::finish(asio::error_code e, std::size_t n) {
   if (!e || ended) return exec->post(handle);
   status why = stopped ? cancelled_error() : unavailable_error(absl::StrCat(what, ": ", e.message()));
   hook->disarm();  // an unwound frame can outlive the asio thread that its hook posts to
-  auto next = unwind(promise, std::move(why));
+  auto next = fail_wait(promise, std::move(why));
   exec->post(next);
 }
 

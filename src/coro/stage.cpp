@@ -8,7 +8,7 @@ namespace {
 const std::atomic<std::uint32_t> kNoRun{0};
 }  // namespace
 
-stage_base::stage_base(const element_type& type) : tick_(&kNoRun), out_(type) {}
+stage_base::stage_base(const element_type& type) : promise_base(failing::unwinds), tick_(&kNoRun), out_(type) {}
 
 stage_base::~stage_base() {
   // Elements under construction belong to nobody else when the frame dies between two yields.
@@ -66,8 +66,9 @@ std::coroutine_handle<> stage_base::serve_elements() {
     cut();
     settle_cut();
     for (int i = 0; i < input_count_; ++i) inputs_[i]->hold_from(cut_ordinal_[i]);
+    start_ordinal_ = cut_ordinal_[0];
   }
-  if (stream_base* in = std::exchange(pending_, nullptr)) return in->fill(this, 0, wanted_and_passed());
+  if (stream_base* in = std::exchange(pending_, nullptr)) return in->fill(this, 0, input_want(0));
   return self;
 }
 
@@ -123,8 +124,35 @@ std::coroutine_handle<> stage_base::leave_stage() noexcept {
 
 void stage_base::fail_with_current_exception() noexcept {
   failure = current_exception_status();
-  if (!label_.empty()) failure = failure.in_stage(label_);
-  over_ = true;
+  if (!label_.empty()) failure = failure.in_stage(label_, current_element());
+  over_ = threw_ = true;
+}
+
+stage_base* stage_base::input_stage() const { return input_count_ ? inputs_[0]->stage() : nullptr; }
+
+std::uint64_t stage_base::current_element() const {
+  if (!numbers_errors_ || !started_ || !input_stage()) return provenance::kUnknown;
+  const stream_base& in = *inputs_[0];
+  bool between = in.cur_ != nullptr && in.consumed() != start_ordinal_;  // at the end there is no view
+  return between ? in.consumed() - 1 : provenance::kUnknown;
+}
+
+stage_base::restart stage_base::after_throw() {
+  settle_cut();
+  restart r;
+  r.safe = kind_ == kind::stateless || user_cut_;
+  for (int i = 0; i < saved_count_; ++i) r.safe = r.safe && saved_[i]->keeps_resume_point();
+  bool remembers = saved_count_ > 0 || user_cut_;
+  r.dropped_from = remembers ? cut_ordinal_[0] : current_element();
+  return r;
+}
+
+void stage_base::copy_saved_to(stage_base& fresh) const {
+  position_writer w;
+  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(w, true);
+  std::string bytes = w.bytes();
+  position_reader r(bytes);
+  for (int i = 0; i < fresh.saved_count_; ++i) fresh.saved_[i]->load(r);
 }
 
 }  // namespace sluice

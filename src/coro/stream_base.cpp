@@ -45,6 +45,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
   ramp_ = o.ramp_;
   fills_since_tick_ = o.fills_since_tick_;
   asked_at_ = o.asked_at_;
+  asked_.store(o.asked_.exchange(false, std::memory_order_relaxed), std::memory_order_relaxed);
   return *this;
 }
 
@@ -105,7 +106,7 @@ std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, s
   c->waiter = owner;
   c->handed_ = block{};
   asked_skip_ = c->skip_ = skip + todo_;  // todo_ stays: nothing of it was passed over
-  if (c->failure.ok() || owner->catching) return owner->self;
+  if (c->failure.ok() || owner->catching || owner->is_task()) return owner->self;
   return unwind(owner, c->failure);
 }
 
@@ -125,12 +126,21 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
     p.pending_ = this;
     return p.deliver();
   }
-  return fill(&p, 0, p.wanted_and_passed() - made);
+  return fill(&p, 0, p.input_want(made));
+}
+
+void stream_base::require_rest(const char* what) const {
+  if (!asked_.load(std::memory_order_relaxed)) return;
+  throw_status(failed_precondition_error(
+      std::string(what) +
+      " while another coroutine's request on this stream is outstanding: a stream has one consumer at "
+      "a time; await that request first (request_stop() ends it early), or give each consumer a stream of its own"));
 }
 
 std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
   check_not_empty();
-  p.catching = true;
+  require_rest("next()");
+  asked_.store(true, std::memory_order_relaxed);
   std::uint32_t want = request_want_ ? request_want_ : ramp_;
   std::uint64_t skip = std::exchange(request_skip_, 0);
   forwarded_ = nullptr;
@@ -145,7 +155,7 @@ std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
 }
 
 void stream_base::end_task_fill() {
-  child_->waiter->catching = false;
+  asked_.store(false, std::memory_order_relaxed);
   if (request_want_ || ramp_ == 0) return;
   environment* e = child_->env;
   if (!e || !e->time) {
@@ -171,6 +181,7 @@ void stream_base::throw_if_failed() const {
 
 void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
   check_not_empty();
+  require_rest("position()");
   // A failed stage may have state in the air; what it was a moment ago is in the marks.
   bool failed = child_->over_ && !child_->failure.ok();
   if (ordinal >= fetched_ && !(failed && !marks_.empty())) {

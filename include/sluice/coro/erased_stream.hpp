@@ -82,7 +82,7 @@ class [[nodiscard]] erased_stream : public stream_base {
   };
   struct ready_awaiter : fill_awaiter {
     bool await_resume() const {
-      if (s.cur_ == s.end_) s.set_view();
+      if (s.cur_ == s.end_) s.take_up();
       return s.cur_ != s.end_;
     }
   };
@@ -110,9 +110,11 @@ class [[nodiscard]] erased_stream : public stream_base {
       return s.ask(h.promise());
     }
     attempt await_resume() const {
-      bool filled = s.cur_ == s.end_;
-      if (filled) s.child_->waiter->catching = false;
-      if (filled) s.set_view();
+      if (s.cur_ == s.end_) {
+        s.child_->waiter->catching = false;
+        s.asked_.store(false, std::memory_order_relaxed);
+        s.set_view();
+      }
       attempt a{s.cur_ == s.end_ ? block() : s.take_view(), {}};
       if (!a.view) a.why = s.child_->failure;
       return a;
@@ -142,7 +144,7 @@ class [[nodiscard]] erased_stream : public stream_base {
     stage_base* c = child_;
     block all;
     all.view_of(c->handed_);
-    if (all.size() - 1 < request_want_ && !c->waiter->catching) [[likely]] {  // not empty, and taken as a whole
+    if (all.size() - 1 < request_want_ && !c->waiter->is_task()) [[likely]] {  // not empty, and taken as a whole
       took_up(all.size());
       c->handed_ = block{};
       view_owner_ = all.owner();
@@ -151,6 +153,8 @@ class [[nodiscard]] erased_stream : public stream_base {
     }
     return take_odd_view();
   }
+  /// After a fill: the view, or throws where a task asked and there is none but an error.
+  void take_up();
   /// The view is more than was asked for, or none, or goes to a task.
   block take_odd_view();
   block take_part();

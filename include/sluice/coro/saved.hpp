@@ -115,6 +115,7 @@ template <class S> class saved final : public saved_base {
       at_cut_ = value_;
     }
   }
+  bool keeps_resume_point() const override { return !self_saving<S>; }
   bool may_wait() const override {
     if constexpr (requires(const S& s) { s.may_wait(); }) return value_.may_wait();
     else return false;

@@ -45,6 +45,7 @@ class saved_base {
   virtual void load(position_reader& r) = 0;
   virtual void cut() = 0;  ///< the resume point is now
   virtual bool may_wait() const { return false; }
+  virtual bool keeps_resume_point() const { return true; }  ///< save(w, true) gives its value of the last cut()
 
  protected:
   friend class stage_base;
@@ -68,6 +69,29 @@ class stage_base : public promise_base {
   /// The stage's words for its errors; set once by the lowering, outlived by the plan.
   void set_label(std::string_view label) { label_ = label; }
   std::string_view label() const { return label_; }
+
+  // For whoever lowers a user's coroutine and goes on behind its errors (op/transform.cpp).
+
+  /// Its first input is the plan's own, so that an error can be given the number of the element it was taken with.
+  void number_errors() { numbers_errors_ = true; }
+  bool numbers_errors() const { return numbers_errors_; }
+  /// A stage with saved values asks for one element at a time from now on, unless it commits: each is a resume point.
+  void take_singly() { takes_singly_ = saved_count_ > 0; }
+  /// It was its own code that threw, not an input that failed.
+  bool threw() const { return threw_; }
+  /// What makes its first input; null: it has none, or has moved it away.
+  stage_base* input_stage() const;
+  /// Ordinal of the input element taken last; kUnknown: none was, or the input has ended. Only where errors are numbered.
+  std::uint64_t current_element() const;
+  /// Where a new coroutine can go on for one that threw. `safe` false: nothing says what it remembers.
+  struct restart {
+    bool safe = false;
+    std::uint64_t dropped_from = 0;  ///< this element and those up to the current one have left no trace in its state
+  };
+  restart after_throw();
+  /// Gives up its input, to be taken by the new coroutine, and its saved values as they were at the resume point.
+  stream_base& input() { return *inputs_[0]; }
+  void copy_saved_to(stage_base& fresh) const;
 
  protected:
   ~stage_base();
@@ -115,6 +139,11 @@ class stage_base : public promise_base {
     return skip_ ? want_ + static_cast<std::uint32_t>(skip_ < kPassedPerBlock ? skip_ : kPassedPerBlock) : want_;
   }
 
+  /// What an element stage that has made `made` asks of its input.
+  std::uint32_t input_want(std::uint32_t made) const {
+    return takes_singly_ && !user_cut_ ? 1 : wanted_and_passed() - made;
+  }
+
   /// Serves {skip_, want_} by resuming; for element stages, first makes room.
   std::coroutine_handle<> serve() { return kind_ == kind::block ? self : serve_elements(); }
   std::coroutine_handle<> serve_elements();
@@ -142,6 +171,9 @@ class stage_base : public promise_base {
   bool started_ = false;
   bool cut_pending_ = false;    // the cut is still noted as cursors, not ordinals
   bool user_cut_ = false;       // commit() was called: the stage itself says where it can start again
+  bool numbers_errors_ = false;
+  bool takes_singly_ = false;
+  bool threw_ = false;
   bool simple_commit_ = false;  // since the last fill it was, and there is one saved value and at most one input
   const std::atomic<std::uint32_t>* tick_;  // env's, once known
 
@@ -159,6 +191,7 @@ class stage_base : public promise_base {
   stream_base* pending_ = nullptr;  // a fill put off until the output made so far is taken
 
   stream_base* inputs_[kInputs] = {};
+  std::uint64_t start_ordinal_ = 0;  // of the first input, when the coroutine began
   std::uint64_t cut_ordinal_[kInputs] = {};
   char* cut_cursor_[kInputs] = {};
   saved_base* saved_[kSaved] = {};

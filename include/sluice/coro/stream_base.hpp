@@ -50,6 +50,8 @@ class stream_base {
 
   /// Destroys the tree below. Only at rest.
   void close() noexcept;
+  /// Throws failed_precondition while a task's request is outstanding; `what` is what must not be done then.
+  void require_rest(const char* what) const;
 
   /// Ordinal of the next element: how many were delivered or passed over since the stream's very beginning.
   std::uint64_t consumed() const { return fetched_ + todo_ - left(); }
@@ -151,7 +153,7 @@ class stream_base {
   void set_no_view();
   /// After a fill that gave nothing: throws where the stage failed (a task asked, and took the status upon itself).
   void throw_if_failed() const;
-  /// After a fill: the task no longer takes statuses itself; adapts how much the next plain next() asks for.
+  /// After a fill for a task: the stream is at rest again; adapts how much the next plain next() asks for.
   void end_task_fill();
 
   std::uint64_t ordinal_at(const char* cursor) const {
@@ -181,6 +183,9 @@ class stream_base {
   // A consumer's side only.
   std::shared_ptr<run_base> run_;
   std::uint32_t ramp_ = 1;  // what a plain next() asks for
+  /// A task's request is outstanding. Read by whoever asks next, who may, by mistake, be on another thread: atomic, so that
+  /// the mistake is noticed instead of being undefined; relaxed, since nothing is handed over by it.
+  std::atomic<bool> asked_{false};
   std::uint32_t fills_since_tick_ = 0;
   time_point asked_at_{};
 };

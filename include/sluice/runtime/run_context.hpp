@@ -2,7 +2,7 @@
 // One run of one pipeline: its stop, its share of the runtime, its tasks and its errors.
 //
 //   std::shared_ptr<run_context> run = rt.new_run({.on_error = error_policy::skip});
-//   run->request_stop();                                // everything that waits in this run unwinds with `cancelled`
+//   run->request_stop();                                // everything that waits in this run fails with `cancelled`
 //
 // Thread: any, but the settings, which are fixed before the first task starts.
 // Owns: nothing of the runtime but its ledger. The runtime's destructor stops the run's tasks and waits for them; a stream
