@@ -3,6 +3,8 @@
 
 #include <sys/random.h>
 
+#include <mutex>
+
 #include "op/open_context.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/runtime/simulation.hpp"
@@ -18,10 +20,20 @@ class run final : public run_base {
 
   void request_stop() noexcept override { context_->request_stop(); }
   std::string seal(std::string position) const override {
+    look_now();
     return seal_position({.fingerprint = fingerprint_,
                           .seed = context_->seed,
                           .on_error = context_->on_error,
+                          .identities = identities_,
                           .position = std::move(position)});
+  }
+  /// Reads the identities of the plan, once; a run that starts from a checkpoint warns at once.
+  void look_now() const {
+    std::call_once(looked_, [this] { look_at_identities(); });
+  }
+  std::vector<std::string> warnings() const {
+    std::lock_guard lock(mutex_);
+    return warnings_;
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
     context_->when_idle(done, argument);
@@ -29,9 +41,24 @@ class run final : public run_base {
   run_context& context() const { return *context_; }
 
  private:
+  /// At the first checkpoint: data in memory takes its time to be hashed.
+  void look_at_identities() const {
+    std::vector<function_identity> all = identities_of(*plan_);
+    identities_ = written_identities(all);
+    std::string open = open_identities(all);
+    if (open.empty()) return;
+    if (auto* told = context_->rt->options().on_warning) told(open);
+    std::lock_guard lock(mutex_);
+    warnings_.push_back(std::move(open));
+  }
+
   std::shared_ptr<run_context> context_;
   node_ptr plan_;
   std::uint64_t fingerprint_;
+  mutable std::once_flag looked_;
+  mutable std::string identities_;  ///< once looked_
+  mutable std::mutex mutex_;
+  mutable std::vector<std::string> warnings_;  ///< guarded by mutex_
 };
 
 /// For a run that names no seed; in a simulation the world's seed decides this, too. Fits a plan's signed seed.
@@ -70,7 +97,7 @@ task<void> drain(std::shared_ptr<run_base> run) {
 
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
   sealed_position from;
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), o.on_error);
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), identities_of(*plan), o.on_error);
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
@@ -86,7 +113,9 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
     root.restore(r);
     if (!r.ok() || !r.done()) throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
   }
-  root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan)));
+  auto started = std::make_shared<run>(std::move(context), plan, fingerprint(*plan));
+  if (!o.from.empty()) started->look_now();
+  root.set_run(std::move(started));
   return root;
 }
 
@@ -96,11 +125,13 @@ run_report report_of(const stream_base& s) {
     report.seed = r->context().seed;
     report.errors = r->context().errors();
     report.first_errors = r->context().first_errors();
+    report.warnings = r->warnings();
   }
   return report;
 }
 
 task<void> cleanup(stream_base&& s) {
+  s.require_rest("cleanup()");
   std::shared_ptr<run_base> run = s.shared_run();
   if (run) run->request_stop();
   s.close();

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint's envelope: whose position it is, and whether it arrived whole.
 //
-//   "sluice" 2 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | position … | crc32c of all u32
+//   "sluice" 3 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | position … |
+//   identities of the plan's functions and data … | their length u32 | crc32c of all u32
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 #include <string_view>
 
+#include "sluice/plan/identity.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice {
@@ -16,13 +19,18 @@ struct sealed_position {
   std::uint64_t fingerprint = 0;
   std::uint64_t seed = 0;
   error_policy on_error = error_policy::stop;
+  std::string identities;  ///< as written_identities() gives them
   std::string position;
 };
 
+/// Names, versions and digests; not the operators, which the fingerprint has.
+std::string written_identities(const std::vector<function_identity>& identities);
+
 std::string seal_position(const sealed_position& p);
-/// For a run of the plan with this fingerprint, under this policy. A place where bad elements were not counted means another
+/// For a run of the plan with this fingerprint and these identities, under this policy. A place where bad elements were not counted means another
 /// element to a run that stops at them; the other way round nothing bad came before it, so both count alike.
 /// Errors: data_loss, failed_precondition; thrown.
-sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint, error_policy on_error);
+sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
+                                const std::vector<function_identity>& here, error_policy on_error);
 
 }  // namespace sluice

@@ -172,7 +172,9 @@ bool same_plan(const node& a, const node& b) {
   if (&a == &b) return true;
   auto same_function = [](const function_ptr& f, const function_ptr& g) {
     if (!f || !g) return f == g;
-    return f == g || (!f->name.empty() && f->name == g->name && f->version == g->version);
+    if (f == g) return true;
+    if (f->name.empty() || f->name != g->name || f->version != g->version) return false;
+    return f->values_known && g->values_known && f->values() == g->values();
   };
   auto same = [](const node_ptr& x, const node_ptr& y) { return x && y ? same_plan(*x, *y) : x == y; };
   return a.op == b.op && a.fields == b.fields && a.has_text == b.has_text && a.text == b.text &&

@@ -9,8 +9,11 @@
 //   co_await cleanup(std::move(s));                                 // stops, and waits until nothing of it is left
 //
 // A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
-// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, or by a run that passes over
-//         bad elements when this one would stop at them).
+// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, by another version of one of
+//         its functions, with other captured values or other elements in memory; or by a run that passes over bad elements
+//         when this one would stop at them).
+// Warns:  once for a run, in its report and to runtime_options::on_warning, when it gives or starts from a checkpoint that
+//         cannot tell whether a function or data of the plan has changed (plan/identity.hpp).
 // Thread: iterate from anywhere; a stream has one consumer at a time.
 // Owns: a stream keeps its plan, with the user's functions in it, and its run.
 #pragma once
@@ -37,6 +40,7 @@ struct run_report {
   std::uint64_t seed = 0;    ///< what stages without a seed of their own drew with
   std::uint64_t errors = 0;  ///< bad elements passed over
   std::vector<status> first_errors;
+  std::vector<std::string> warnings;  ///< what its checkpoints cannot vouch for
 };
 
 /// A run of any plan, its elements known by their descriptor: what the command line pulls from.
