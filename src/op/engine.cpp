@@ -15,15 +15,27 @@ erased_stream failed_stage(outlet, status why) {
   co_await fail(std::move(told));
 }
 
-erased_stream open_user_stage(const node& n, const open_context& context, erased_stream in) {
-  status why;
+erased_stream make_user_stage(const stream_function& f, erased_stream in, status& why) {
+  erased_stream made;
+  const stage_base* source = in ? in.stage() : nullptr;
   try {
-    erased_stream made = static_cast<const stream_function&>(*n.function).open(std::move(in));
-    if (made) return made;
-    why = failed_precondition_error("the function returned an empty stream instead of a coroutine's");
+    made = f.open(std::move(in));
+    if (!made) why = failed_precondition_error("the function returned an empty stream instead of a coroutine's");
   } catch (...) { why = current_exception_status(); }
+  why = why.in_stage(f.label);
+  // The function may have put several coroutines on top of each other.
+  for (stage_base* s = made.stage(); s && s != source; s = s->input_stage()) {
+    s->set_label(f.label);
+    if (source && s->input_stage() == source) s->number_errors();
+  }
+  return made;
+}
+
+erased_stream open_user_stage(const node& n, erased_stream in) {
+  status why;
+  erased_stream made = make_user_stage(static_cast<const stream_function&>(*n.function), std::move(in), why);
+  if (made) return made;
   outlet out(*n.type);
-  why = why.in_stage(context.gate(n).label());
   return failed_stage(out, std::move(why));
 }
 
@@ -90,7 +102,7 @@ status error_gate::settle(const status& why, std::uint64_t element) const {
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
   erased_stream s = plan->op->open(*plan, context);
-  s.stage()->set_label(plan->op->name);
+  if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);
   s.set_environment(run.get());
   return s;
 }

@@ -21,8 +21,11 @@ erased_stream empty_stage(outlet out);
 
 /// A stream that fails at once.
 erased_stream failed_stage(outlet out, status why);
-/// What a user's function makes of `in`. Where it throws instead, or makes no stream, the first request fails.
-erased_stream open_user_stage(const node& n, const open_context& context, erased_stream in);
+/// What a user's function makes of `in`, its coroutines labelled for errors. Empty where it throws or makes no stream;
+/// `why` then tells.
+erased_stream make_user_stage(const stream_function& f, erased_stream in, status& why);
+/// The same as a stage: where the function makes no stream, the first request fails.
+erased_stream open_user_stage(const node& n, erased_stream in);
 
 /// The elements of `whole` from `first` on. What is still live in front of them is dropped: blocks are moved out of from
 /// their owner's front.
