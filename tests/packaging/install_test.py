@@ -8,7 +8,8 @@ import sys
 import packages
 from packages import COMPILER, HELLO, PLACE, WARNINGS, broken, run, says_hello
 
-TREE = PLACE / "tree"
+# Beside the lane's folder, so that the same commands compile the same files, and ccache knows them.
+TREE = packages.ROOT / f"build-packages-{COMPILER}"
 PREFIX = PLACE / "prefix"
 STATIC = PLACE / "static"          # the same prefix without shared libraries
 USER = PLACE / "user"
