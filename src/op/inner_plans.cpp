@@ -28,8 +28,14 @@ result<inner_stream> inner_plans::open(const block& outer) const {
     plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
                    : static_cast<const plan_function&>(*function_).plan_for(outer.data());
   } catch (...) { return current_exception_status(); }
+  // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
+  open_context inside = context_;
+  inside.depth += plan->depth;
+  if (inside.depth > kPlanDepthMax)
+    return invalid_argument_error("the plans opened inside of each other have more than " +
+                                  std::to_string(kPlanDepthMax) + " stages below each other");
   inner_stream inner;
-  inner.in = context_.open(plan);
+  inner.in = inside.open(plan);
   if (!parallel()) return inner;
   outlet out(*type_);
   pump_options options;

@@ -112,7 +112,7 @@ erased_stream read_outer_ahead(const open_context& context, erased_stream outer,
 erased_stream open_interleave(const node& n, open_context& context) {
   auto o = n.as<interleave_options>();
   outlet out(*n.type);
-  auto width = static_cast<std::uint32_t>(std::min<std::int64_t>(o.cycle_length, 1 << 16));
+  auto width = static_cast<std::uint32_t>(o.cycle_length.value);
   inner_plans inners(n, context, std::min(context.limit_of(o.parallelism), width), width);
   erased_stream outer = context.open(n.inputs[0]);
   if (inners.parallel() && o.order == order::deterministic) outer = read_outer_ahead(context, std::move(outer), inners);
@@ -120,6 +120,13 @@ erased_stream open_interleave(const node& n, open_context& context) {
   saved<cycle> c;
   return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), width,
                           static_cast<std::uint64_t>(o.block_length.value));
+}
+
+const element_type* interleaved_type(const node& n, std::string& why) {
+  auto width = n.as<interleave_options>().cycle_length.value;
+  if (width <= cycle::kSlotsMax) return type_of_inner(n, why);
+  why = "cycle_length must be at most " + std::to_string(cycle::kSlotsMax) + ", and is " + std::to_string(width);
+  return nullptr;
 }
 
 erased_stream open_flat_map(const node& n, open_context& context) {
@@ -138,7 +145,7 @@ extern const op_info interleave_op{
     .fields = fields_of<interleave_options>,
     .accepts = is_a<plan_function>,
     .reader = op_info::needs_path,
-    .type = type_of_inner,
+    .type = interleaved_type,
     .open = open_interleave,
 };
 

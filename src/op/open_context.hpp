@@ -31,6 +31,7 @@ class error_gate {
 
 struct open_context {
   std::shared_ptr<run_context> run;
+  std::uint32_t depth = 0;  ///< stages of the inner plans that this one was opened inside of, and its own
   std::uint64_t epoch = 0;  ///< which pass over the data this is; nested repeats are mixed in
 
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}

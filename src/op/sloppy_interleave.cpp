@@ -60,6 +60,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
   }
   for (;;) {
     for (cycle::slot& s : c.slots) {
+      if (c.full() || c.outer_ended) break;
       while (!s.open && !c.outer_ended) {
         outer.hold_from(c.oldest(outer.consumed()));
         auto b = co_await outer.next_block({0, 1});
