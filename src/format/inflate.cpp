@@ -17,11 +17,19 @@ struct inflater::state {
   void begin() {
     ::isal_inflate_init(&stream);
     stream.crc_flag = format == compression::zlib ? ISAL_ZLIB : ISAL_GZIP;
+    member_bytes = 0;
+  }
+  /// Are flags set that gzip keeps for later? What they would mean cannot be known; ISA-L passes over them.
+  bool has_reserved_flags(std::string_view in) const {
+    constexpr std::uint64_t kFlagsAt = 3;
+    if (format != compression::gzip || member_bytes > kFlagsAt || kFlagsAt - member_bytes >= in.size()) return false;
+    return (static_cast<unsigned char>(in[kFlagsAt - member_bytes]) & 0xe0) != 0;
   }
 
   compression format;
   bool between = true;  ///< at the file's start or after a complete member
   std::uint64_t members = 0;
+  std::uint64_t member_bytes = 0;  ///< taken of the current member
   inflate_state stream;
 };
 
@@ -96,6 +104,10 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
       if (s.members > 0) s.begin();
       s.between = false;
     }
+    if (s.has_reserved_flags(rest)) {
+      done.why = damaged(s.format, ISAL_INVALID_WRAPPER, in_bytes_);
+      break;
+    }
     // ISA-L counts in 32 bits.
     constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();
     const auto in_piece = static_cast<std::uint32_t>(std::min(rest.size(), kPieceMax));
@@ -105,16 +117,25 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
     s.stream.next_out = reinterpret_cast<std::uint8_t*>(out + done.produced);
     s.stream.avail_out = out_piece;
     const int code = ::isal_inflate(&s.stream);
-    const std::size_t took = in_piece - s.stream.avail_in, gave = out_piece - s.stream.avail_out;
+    // On damaged streams ISA-L's count of what is left may pass below zero.
+    const bool miscounted = s.stream.avail_in > in_piece;
+    std::size_t took = miscounted ? in_piece : in_piece - s.stream.avail_in;
+    const std::size_t gave = out_piece - s.stream.avail_out;
+    const bool finished = code >= 0 && s.stream.block_state == ISAL_BLOCK_FINISH;
+    // Bytes behind the end that ISA-L has taken into its bit buffer (of up to eight, more than zlib's checksum has).
+    const auto beyond = finished ? static_cast<std::size_t>(s.stream.read_in_length / 8) : 0;
+    took -= std::min(took, beyond);
     done.consumed += took;
     done.produced += gave;
     in_bytes_ += took;
+    s.member_bytes += took;
     out_bytes_ += gave;
-    if (code < 0 || code == ISAL_NEED_DICT) {
+    if (code < 0 || code == ISAL_NEED_DICT || miscounted) {
       done.why = damaged(s.format, code, in_bytes_);
-    } else if (s.stream.block_state == ISAL_BLOCK_FINISH) {
+    } else if (finished) {
       s.between = true;
       ++s.members;
+      if (beyond) done.why = bytes_after_end(s.format, in_bytes_);
     } else if (took == 0 && gave == 0) {
       if (last && rest.empty() && done.produced < out_bytes) done.why = cut_short(s.format, in_bytes_);
       break;

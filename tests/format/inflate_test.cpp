@@ -139,6 +139,31 @@ TEST_CASE("bytes after the end, a wrong checksum and a file of another kind are 
   CHECK(plain.why.to_string() == "data_loss: this is no gzip file: its first bytes are wrong");
 }
 
+TEST_CASE("bytes after a zlib stream are an error however few, and a step never takes more than it is given") {
+  for (std::size_t plain_size : {0u, 1u, 17u, 300u})
+    for (int level : {0, 1, 6})
+      for (std::size_t junk = 1; junk != 12; ++junk) {
+        CAPTURE(plain_size, level, junk);
+        std::string stream = zlibbed(std::string(plain_size, '\x11'), level);
+        for (std::size_t piece : {1u, 5u, 1000u}) {
+          auto o = inflate_all(compression::zlib, stream + std::string(junk, '\xff'), piece, 1000);
+          REQUIRE(o.why.message().find("bytes after the end of the zlib stream") != std::string_view::npos);
+        }
+      }
+}
+
+TEST_CASE("a gzip header with reserved flags is damaged, wherever the window ends") {
+  for (char flag : {'\x20', '\x40', '\x80'}) {
+    std::string bytes = gzipped("hello");
+    bytes[3] = flag;
+    for (std::size_t piece : {1u, 3u, 4u, 1000u}) {
+      auto o = inflate_all(compression::gzip, bytes, piece, 1000);
+      CHECK(o.plain.empty());
+      CHECK(o.why.message().find("a damaged header") != std::string_view::npos);
+    }
+  }
+}
+
 TEST_CASE("a bomb fills no more than the room it is given") {
   std::string bomb = gzipped(std::string(50 << 20, '\0'), 9);
   inflater z(compression::gzip);
