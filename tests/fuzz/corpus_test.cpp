@@ -65,3 +65,4 @@ TEST_CASE("the corpus of example_layout holds") { replay(*fuzz::find_target("exa
 TEST_CASE("the corpus of example_json holds") { replay(*fuzz::find_target("example_json")); }
 TEST_CASE("the corpus of plan_text holds") { replay(*fuzz::find_target("plan_text")); }
 TEST_CASE("the corpus of plan_json holds") { replay(*fuzz::find_target("plan_json")); }
+TEST_CASE("the corpus of checkpoint holds") { replay(*fuzz::find_target("checkpoint")); }

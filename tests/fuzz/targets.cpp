@@ -4,6 +4,7 @@
 
 namespace sluice::fuzz {
 
+void checkpoint(std::string_view bytes);
 void tfrecord(std::string_view bytes);
 void lines(std::string_view bytes);
 void fixed_length(std::string_view bytes);
@@ -16,9 +17,16 @@ void plan_json(std::string_view bytes);
 
 std::span<const target> targets() {
   static constexpr target kAll[] = {
-      {"example", example},           {"example_json", example_json}, {"example_layout", example_layout},
-      {"fixed_length", fixed_length}, {"inflate", inflate},           {"lines", lines},
-      {"plan_json", plan_json},       {"plan_text", plan_text},       {"tfrecord", tfrecord},
+      {"checkpoint", checkpoint},
+      {"example", example},
+      {"example_json", example_json},
+      {"example_layout", example_layout},
+      {"fixed_length", fixed_length},
+      {"inflate", inflate},
+      {"lines", lines},
+      {"plan_json", plan_json},
+      {"plan_text", plan_text},
+      {"tfrecord", tfrecord},
   };
   return kAll;
 }
