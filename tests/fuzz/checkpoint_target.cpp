@@ -50,9 +50,9 @@ constexpr std::string_view kPlans[] = {
     "parallelism=2) "
     "| shuffle(5, seed=7) | batch(3) | prefetch(2)",
     "list_files(\"DIR/*.txt\") | flat_map(lines)",
+    "tfrecord(\"DIR/a.tfrecord\") | repeat(2) | skip(3)",
     "fixed_length(\"DIR/a.bin\", record_bytes=5, header_bytes=3) | prefetch(2)",
     "fixed_length(\"DIR/b.bin.gz\", record_bytes=5, header_bytes=3)",
-    "tfrecord(\"DIR/a.tfrecord\") | repeat(2) | skip(3)",
 };
 
 /// Files that all runs of this process read; removed at its end.
