@@ -7,6 +7,7 @@
   sources.py workload NAME          what that program is made of
   sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
   sources.py test FOLDER            what the test executable of that folder is made of
+  sources.py fuzz                   the fuzz targets, without the test that replays their corpus
   sources.py support                sources of folders below tests/ without a *_test.cpp of their own
   sources.py all                    everything above; ./dev reconfigures when it changes
 """
@@ -58,6 +59,7 @@ PARTS = {
     "headers": lambda: below("include", "**/*.hpp"),
     "protos": lambda: below("tests", "**/*.proto"),
     "test_folders": test_folders,
+    "fuzz": lambda: [s for s in below("tests/fuzz", "*.cpp") if not s.endswith("_test.cpp")],
     "support": support,
 }
 

@@ -38,7 +38,7 @@ MUTANTS = [
     ("an interleave forgets the inputs that have come and gone", "src/op/cycle.cpp",
      "outer.pass_over(c.taken - outer.consumed());", ""),
     ("an interleave does not hold the inputs of its open slots", "src/op/cycle.hpp",
-     "if (s.open) lowest = std::min(lowest, s.ordinal);", ""),
+     "return oldest_ == kNoSlot ? none : std::min(none, slots[oldest_].ordinal);", "return none;"),
     ("a batch in the making counts as delivered", "src/op/batch.cpp",
      "in.hold_from(in.consumed() - part.rows());", "in.hold_from(in.consumed());"),
     ("batch passes over rows it has collected", "src/op/batch.cpp",
