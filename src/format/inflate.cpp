@@ -18,19 +18,11 @@ struct inflater::state {
   void begin() {
     ::isal_inflate_init(&stream);
     stream.crc_flag = format == compression::zlib ? ISAL_ZLIB : ISAL_GZIP;
-    member_bytes = 0;
-  }
-  /// Are flags set that gzip keeps for later? What they would mean cannot be known; ISA-L passes over them.
-  bool has_reserved_flags(std::string_view in) const {
-    constexpr std::uint64_t kFlagsAt = 3;
-    if (format != compression::gzip || member_bytes > kFlagsAt || kFlagsAt - member_bytes >= in.size()) return false;
-    return (static_cast<unsigned char>(in[kFlagsAt - member_bytes]) & 0xe0) != 0;
   }
 
   compression format;
   bool between = true;  ///< at the file's start or after a complete member
   std::uint64_t members = 0;
-  std::uint64_t member_bytes = 0;  ///< taken of the current member
   inflate_state stream;
 };
 
@@ -64,6 +56,13 @@ status not_compressed(compression f) {
 status bytes_after_end(compression f, std::uint64_t at) {
   return data_loss_error(
       absl::StrCat("there are bytes after the end of the ", std::string(name(f)), " stream, at compressed byte ", at));
+}
+
+/// Bytes behind the end of a stream that ISA-L has taken into its bit buffer: that has up to eight, and zlib's checksum four,
+/// so up to three bytes would vanish.
+std::size_t bytes_beyond_end(const inflate_state& stream, int code) {
+  if (code < 0 || stream.block_state != ISAL_BLOCK_FINISH) return 0;
+  return static_cast<std::size_t>(stream.read_in_length / 8);
 }
 
 bool zlib_header(unsigned char a, unsigned char b) {
@@ -114,12 +113,13 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
         done.why = s.members > 0 ? bytes_after_end(s.format, in_bytes_) : not_compressed(s.format);
         break;
       }
+      if (s.format == compression::gzip && rest.size() <= kGzipFlagsAt && !last) break;  // the flags are still to come
+      if (s.format == compression::gzip && has_reserved_flags(rest)) {
+        done.why = reserved_flags(in_bytes_);
+        break;
+      }
       if (s.members > 0) s.begin();
       s.between = false;
-    }
-    if (s.has_reserved_flags(rest)) {
-      done.why = reserved_flags(in_bytes_ - s.member_bytes);
-      break;
     }
     // ISA-L counts in 32 bits.
     constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();
@@ -130,22 +130,19 @@ inflate_step inflater::step(std::string_view input, bool last, char* out, std::s
     s.stream.next_out = reinterpret_cast<std::uint8_t*>(out + done.produced);
     s.stream.avail_out = out_piece;
     const int code = ::isal_inflate(&s.stream);
-    // On damaged streams ISA-L's count of what is left may pass below zero.
-    const bool miscounted = s.stream.avail_in > in_piece;
-    std::size_t took = miscounted ? in_piece : in_piece - s.stream.avail_in;
+    // At the error in a damaged stream ISA-L may count one byte more than it was given: avail_in wraps round.
+    const std::uint32_t took = s.stream.avail_in > in_piece ? in_piece : in_piece - s.stream.avail_in;
     const std::size_t gave = out_piece - s.stream.avail_out;
-    const bool finished = code >= 0 && s.stream.block_state == ISAL_BLOCK_FINISH;
-    // Bytes behind the end that ISA-L has taken into its bit buffer (of up to eight, more than zlib's checksum has).
-    const auto beyond = finished ? static_cast<std::size_t>(s.stream.read_in_length / 8) : 0;
-    took -= std::min(took, beyond);
     done.consumed += took;
     done.produced += gave;
     in_bytes_ += took;
-    s.member_bytes += took;
     out_bytes_ += gave;
-    if (code < 0 || code == ISAL_NEED_DICT || miscounted) {
+    const std::size_t beyond = bytes_beyond_end(s.stream, code);
+    done.consumed -= std::min<std::size_t>(took, beyond);
+    in_bytes_ -= std::min<std::size_t>(took, beyond);
+    if (code < 0 || code == ISAL_NEED_DICT) {
       done.why = damaged(s.format, code, in_bytes_);
-    } else if (finished) {
+    } else if (s.stream.block_state == ISAL_BLOCK_FINISH) {
       s.between = true;
       ++s.members;
       if (beyond) done.why = bytes_after_end(s.format, in_bytes_);
