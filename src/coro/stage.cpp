@@ -151,10 +151,11 @@ std::coroutine_handle<> stage_base::flush() noexcept {
 }
 
 std::coroutine_handle<> stage_base::leave_stage() noexcept {
-  if (kind_ != kind::block && put_ != first_) {
-    if (!skip_) return deliver();
-    count_delivered();
-    --skip_;  // while passing over, at most one element is made and not yet dropped
+  if (kind_ != kind::block) {
+    if (put_ != first_ && !skip_) return deliver();
+    bool dropped = put_ != first_;
+    count_delivered();     // also where nothing was made: the resume point may have moved since the last element
+    if (dropped) --skip_;  // while passing over, at most one element is made and not yet dropped
   }
   return leave(this);
 }

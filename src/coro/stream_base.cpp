@@ -7,9 +7,9 @@ namespace {
 /// How many marks a stream keeps. One is as far back as what is held reaches, the others are spread between that one and
 /// now, so that a resume makes again a sixteenth to a quarter more than is held.
 constexpr std::size_t kMarksMax = 16;
-/// A mark takes 0.2 to 50 µs where no more than some dozens of inputs are open; more means, as a rule, that the system ran
-/// something else meanwhile.
-constexpr duration kMarkCostMax = std::chrono::microseconds(50);
+/// A mark takes so long and so much for each of its bytes at most; what it took beyond that, the system ran something else.
+constexpr duration kMarkCostMax = std::chrono::microseconds(20);
+constexpr duration kMarkCostPerByte = std::chrono::nanoseconds(20);
 /// Fills between two looks of a run's root, which also ask for marks: so few blocks a resume makes again for certain.
 constexpr std::uint16_t kRootLookEvery = 16;
 /// A root's first looks ask for marks whatever these cost. A run that is often preempted must come to a mark in each of
@@ -83,7 +83,12 @@ mark stream_base::take_due_mark() {
   if (!e || !e->time) return take_mark();
   time_point began = e->time->now();
   mark m = take_mark();
-  e->took_mark(std::min<duration>(e->time->now() - began, kMarkCostMax));
+  duration took = e->time->now() - began;
+  if (took > kMarkCostMax) {
+    auto bytes = static_cast<duration::rep>(m.state.bytes().size());
+    took = std::min<duration>(took, kMarkCostMax + bytes * kMarkCostPerByte);
+  }
+  e->took_mark(took);
   return m;
 }
 

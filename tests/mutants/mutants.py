@@ -57,4 +57,21 @@ MUTANTS = [
      "delivered_since_cut_ += made();", "delivered_since_cut_ = made();"),
     ("a restored stream does not pass over what was taken since the mark", "src/coro/stream_base.cpp",
      "w.number(ordinal - from->ordinal + from->residual);", "w.number(from->residual);"),
+    ("a mark taken late", "src/op/pump.cpp",
+     "  if (watch.due(run)) ring.note(r.slot, in.take_due_mark());\n  reach limit = reach_from(in.consumed(), options);",
+     "  reach limit = reach_from(in.consumed(), options);\n"
+     "  if (watch.due(run)) {\n    mark late = in.take_due_mark();\n    ++late.ordinal;\n"
+     "    ring.note(r.slot, std::move(late));\n  }"),
+    ("a channel takes its first mark and no other", "src/op/pump.cpp",
+     "if (watch.due(run)) ring.note", "if (watch.due(run) && in.consumed() == 0) ring.note"),
+    ("a stream takes its first mark and no other", "src/coro/stream_base.cpp",
+     "    if (keep_) {\n      try {", "    if (keep_ && marks_.empty()) {\n      try {"),
+    ("nobody asks for marks", "src/coro/stream_base.cpp",
+     "    ++looks_;\n    e.request_marks();\n  } else {\n    e.request_marks_by_blocks(seen.now);", "    ++looks_;\n  } else {"),
+    ("a ring one slot too many", "src/op/block_ring.cpp",
+     "order_.size() - head_ - handed_on_ < limits_.slots", "order_.size() - head_ - handed_on_ <= limits_.slots"),
+    ("a replayed choice lets a ring take all there is", "src/op/block_ring.cpp",
+     "  if (must_reach_choice()) return true;", "  if (chosen_ != stream_base::kNone) return true;"),
+    ("what a channel passed over and was not there is lost", "src/op/channel_reader.cpp",
+     "    out.unpass(missing);\n    link.passed_less(missing);", "    link.passed_less(missing);"),
 ]

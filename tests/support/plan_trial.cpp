@@ -36,6 +36,7 @@ class plan_trial {
   std::optional<std::string> judge() {
     auto expected = evaluate(plan_);
     if (!expected || expected->size() > options_.elements_max) return std::nullopt;
+    length_ = expected->size();
     ++counts_.plans;
     counts_.elements += expected->size();
     marks_every_ = std::array<std::uint64_t, 4>{0, 1, 3, 17}[random_.below(4)];
@@ -71,8 +72,8 @@ class plan_trial {
   static int64s tail(const int64s& all, std::size_t from) {
     return int64s(all.begin() + static_cast<std::ptrdiff_t>(std::min(from, all.size())), all.end());
   }
-  bool same(const consumed& got, const int64s& expected) const {
-    if (!got.complaint().empty()) return false;
+  bool same(const consumed& got, const int64s& expected, bool to_the_end = true) const {
+    if (!got.complaint().empty() || (to_the_end && got.length != length_)) return false;
     if (!sloppy_) return got.elements == expected;
     int64s a = got.elements, b = expected;
     std::sort(a.begin(), a.end());
@@ -85,8 +86,11 @@ class plan_trial {
     return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
   }
   std::optional<std::string> told(const std::string& what, const consumed& got, const int64s& expected) const {
-    return what + ": " + (got.complaint().empty() ? "other elements" : got.complaint()) + "\n  got      " +
-           shown(got.elements) + "\n  expected " + shown(expected);
+    std::string wrong = got.length == length_
+                            ? "other elements"
+                            : "ended at ordinal " + std::to_string(got.length) + " of " + std::to_string(length_);
+    return what + ": " + (got.complaint().empty() ? wrong : got.complaint()) + "\n  got      " + shown(got.elements) +
+           "\n  expected " + shown(expected);
   }
 
   /// From a place to the end; again from a place in the middle of that; and a third time, dropped half way.
@@ -113,7 +117,7 @@ class plan_trial {
     bool cut = how.elements_max < rest.size() && third.elements.size() >= how.elements_max;
     if (cut && sloppy_) return third.complaint().empty() ? std::nullopt : told(what + ", again, dropped", third, rest);
     if (cut) rest.resize(third.elements.size());
-    if (same(third, rest)) return std::nullopt;
+    if (same(third, rest, !cut)) return std::nullopt;
     return told(what + ", resumed again " + std::to_string(j) + " elements later", third, rest);
   }
 
@@ -152,6 +156,7 @@ class plan_trial {
   bool sloppy_;
   dataset<std::int64_t> dataset_;
   std::uint64_t marks_every_ = 0;
+  std::uint64_t length_ = 0;  ///< of the whole stream
 };
 
 /// Plans that are one step smaller: a stage less, a smaller number.
