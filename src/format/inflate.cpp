@@ -211,8 +211,9 @@ bool decompresses(compression c, std::string_view bytes) {
     have = std::min(have + kPiece, bytes.size());
   }
   if (trial.in_bytes() - body >= kConvincingBytes) return true;
-  // Shorter than that, and not at its end: gzip that is cut short, as its longer header says; zlib may be anything.
-  return s.why.ok() && c == compression::gzip;
+  // Shorter than that, and not at its end: gzip that is cut short, as its longer header says, unless all this is header;
+  // zlib may be anything.
+  return s.why.ok() && c == compression::gzip && (trial.out_bytes() > 0 || bytes.size() < kConvincingBytes);
 }
 
 }  // namespace
