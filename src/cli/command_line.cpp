@@ -121,8 +121,8 @@ void add_plan(CLI::App& verb, const char* name, std::string& plan, std::string& 
   auto* typed_plan = verb.add_option(name, plan, what);
   auto* in_file = verb.add_option("-f,--file", file, "the plan is in this file; - for standard input")->check(path());
   in_file->excludes(typed_plan);
-  verb.parse_complete_callback([&verb, name, &plan, &file] {
-    if (plan.empty() && file.empty()) throw CLI::RequiredError(std::string(name) + " or --file");
+  verb.parse_complete_callback([name, typed_plan, in_file] {
+    if (typed_plan->count() == 0 && in_file->count() == 0) throw CLI::RequiredError(std::string(name) + " or --file");
   });
 }
 

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kMagic("sluice\x03", 7);  // the last byte is the format's version
+constexpr std::string_view kSealMagic("sluice\x03", 7);  // the last byte is the format's version
 
 /// What is written of the values that a function holds.
 enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };
@@ -61,7 +61,7 @@ std::string written_identities(const std::vector<function_identity>& identities)
 }
 
 std::string seal_position(const sealed_position& p) {
-  std::string out(kMagic);
+  std::string out(kSealMagic);
   put(out, p.fingerprint);
   put(out, p.seed);
   put(out, p.on_error);
@@ -77,15 +77,15 @@ std::string seal_position(const sealed_position& p) {
 
 sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
                                 const std::vector<function_identity>& here, error_policy on_error) {
-  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 3 + 4;  // with three empty texts or zeros
-  if (bytes.size() < kEnvelope || bytes.substr(0, kMagic.size() - 1) != kMagic.substr(0, kMagic.size() - 1))
+  constexpr std::size_t kEnvelope = kSealMagic.size() + 8 + 8 + 1 + 3 + 4;  // with three empty texts or zeros
+  if (bytes.size() < kEnvelope || bytes.substr(0, kSealMagic.size() - 1) != kSealMagic.substr(0, kSealMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
-  if (bytes[kMagic.size() - 1] != kMagic.back())
+  if (bytes[kSealMagic.size() - 1] != kSealMagic.back())
     throw_status(failed_precondition_error("the checkpoint was written by another version of sluice"));
   std::string_view sealed = bytes.substr(0, bytes.size() - 4), crc = bytes.substr(bytes.size() - 4);
   if (take<std::uint32_t>(crc) != crc32c(sealed))
     throw_status(data_loss_error("the checkpoint is damaged: its checksum does not match"));
-  sealed.remove_prefix(kMagic.size());
+  sealed.remove_prefix(kSealMagic.size());
   sealed_position p;
   p.fingerprint = take<std::uint64_t>(sealed);
   p.seed = take<std::uint64_t>(sealed);

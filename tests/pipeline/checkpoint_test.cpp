@@ -41,6 +41,14 @@ void put_parts(file_world& w, int n) {
 }
 
 /// With the checksum that its bytes should have.
+/// Where the position begins: after the epoch, the inputs seen and the identities of functions.
+std::size_t position_begin(std::string_view bytes) {
+  position_reader header(bytes.substr(kEnvelopeBytes - 1));
+  header.number();
+  header.text();
+  header.text();
+  return bytes.size() - header.remaining().size();
+}
 std::string sealed_again(std::string bytes) {
   std::uint32_t crc = crc32c(std::string_view(bytes).substr(0, bytes.size() - 4));
   std::memcpy(bytes.data() + bytes.size() - 4, &crc, sizeof crc);
@@ -263,7 +271,8 @@ std::string sealed(const dataset<int64>& ds, const position_writer& forged) {
   first.ask_max = 1;
   first.save = true;
   first.elements_max = 0;
-  std::string bytes = test::consume(ds, first).places.at(0).bytes.substr(0, kEnvelopeBytes);
+  std::string bytes = test::consume(ds, first).places.at(0).bytes;
+  bytes.resize(position_begin(bytes));
   return sealed_again(bytes + forged.bytes() + "****");
 }
 test::consumed from_forged(const dataset<int64>& ds, const position_writer& forged) {
