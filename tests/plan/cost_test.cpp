@@ -84,7 +84,7 @@ TEST_CASE("plan text is read in time that is linear in stages, inputs, comments 
   scoped_operators scope(test::fake_operators());
   is_linear(2'000, [](auto n) { return "zip(" + repeated(n, "range(5)", ",") + ")"; }, from_text);
   is_linear(2'000, [](auto n) { return "zip(" + repeated(n, "range # five\n (stop #\n = 5)", ",") + ")"; }, from_text);
-  is_linear(120, [](auto n) { return "range(1)" + repeated(n, " | repeat(2)"); }, from_text);
+  is_linear(120, [](auto n) { return "range(1)" + repeated(n, " | repeat(2)"); }, from_text, 64);
   is_linear(
       120, [](auto n) { return repeated(n, "lines(\"f\") | flat_map(") + "lines" + repeated(n, ")"); }, from_text);
   is_linear(20'000, [](auto n) { return "lines(\"" + repeated(n, "\\x41") + "\")"; }, from_text);
