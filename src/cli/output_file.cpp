@@ -47,8 +47,7 @@ status output_file::go_on(const std::string& path, const output_place& from, std
     if (!std::filesystem::exists(at_.target(), unknown)) return create();
     return failed_precondition_error(
                "is there, and the checkpoint was taken by a run without an output file: remove it, name another path, "
-               "or "
-               "let --new-output replace it")
+               "or let --new-output replace it")
         .in_file(path);
   }
   bool has_partial = false, has_target = false;
@@ -62,14 +61,15 @@ status output_file::go_on(const std::string& path, const output_place& from, std
     at_.discard();  // a later life of the run died before its first checkpoint
     is_partial_ = false;
   }
+  is_named_ = true;  // before anything can fail: the destructor must not remove it
+  named_bytes_ = from.length_bytes;
   struct stat is{};
   if (::fstat(file_, &is) != 0) return at_.failed("cannot look at");
   cut_bytes = static_cast<std::uint64_t>(is.st_size) - from.length_bytes;
   if (!cut_file(file_, from.length_bytes)) return at_.failed("cannot cut back");
   if (::lseek(file_, static_cast<off_t>(from.length_bytes), SEEK_SET) < 0) return at_.failed("cannot cut back");
-  length_bytes_ = named_bytes_ = from.length_bytes;
+  length_bytes_ = from.length_bytes;
   crc_ = from.whole_crc;
-  is_named_ = true;
   return {};
 }
 
