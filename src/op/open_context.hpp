@@ -31,7 +31,6 @@ class error_gate {
 
 struct open_context {
   std::shared_ptr<run_context> run;
-  std::uint32_t depth = 0;  ///< stages of the inner plans that this one was opened inside of, and its own
   std::uint64_t epoch = 0;  ///< which pass over the data this is; nested repeats are mixed in
 
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}
@@ -43,6 +42,8 @@ struct open_context {
   std::uint32_t limit_of(knob k) const;
   /// The seed a stage draws with: its own, or one of the run's that no other stage shares.
   std::uint64_t seed_of(const node& n, std::int64_t own) const;
+
+  std::uint32_t depth = 0;  ///< stages below each other of the plans that this one is opened inside of
 };
 
 }  // namespace sluice
