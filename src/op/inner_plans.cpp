@@ -20,6 +20,8 @@ inner_plans::inner_plans(const node& n, const open_context& context, std::uint32
       gate_(context.gate(n)),
       parallelism_(parallelism),
       signal_(std::make_shared<ready_signal>(context.run)) {
+  // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
+  context_.depth += n.depth;
   if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
 }
 
@@ -29,14 +31,11 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
     plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
                    : static_cast<const plan_function&>(*function_).plan_for(outer.data());
   } catch (...) { return current_exception_status(); }
-  // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
-  open_context inside = context_.in_inner_plan(site_, ordinal);
-  inside.depth += plan->depth;
-  if (inside.depth > kPlanDepthMax)
+  if (context_.depth + plan->depth > kPlanDepthMax)
     return invalid_argument_error("the plans opened inside of each other have more than " +
                                   std::to_string(kPlanDepthMax) + " stages below each other");
   inner_stream inner;
-  inner.in = inside.open(plan);
+  inner.in = context_.open(plan);
   if (!parallel()) return inner;
   outlet out(*type_);
   pump_options options;

@@ -36,7 +36,7 @@ struct open_context {
   std::uint32_t combines = 0;  ///< how many combines are around it
   std::uint64_t outers = 0;    ///< the outer elements that the inner plans around it were opened for; 0: none
   std::uint64_t passes = 0;    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
-  std::uint32_t depth = 0;  ///< stages of the inner plans that this one was opened inside of, and its own
+  std::uint32_t depth = 0;     ///< stages below each other of the plans that this one is opened inside of
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}

@@ -136,7 +136,7 @@ struct outcome {
 
 task<void> consume(world& w, node_ptr plan, iterate_options o, bool save, outcome& got) {
   erased_stream s = open_run(w.rt, plan, o);
-  w.watch.start(s.shared_run());
+  if (!save) w.watch.start(s.shared_run());
   while (got.elements < kElementsMax) {
     if (save) {
       position_writer where;
