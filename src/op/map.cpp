@@ -134,8 +134,10 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
-  if (o.parallelism.value == 1) {
-    one_to_one counts{!skips};
+  one_to_one counts{!skips};
+  // A sloppy one has its ring at any parallelism: only the ring's log says which elements a consumer above, who goes back
+  // to a mark, had before, and a resume may be at another parallelism.
+  if (o.parallelism.value == 1 && o.order == order::deterministic) {
     if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, std::move(gate));
     if (skips) return map_good_elements(out, std::move(in), f, std::move(gate));
     return map_blocks(out, counts, std::move(in), f, std::move(gate));
@@ -148,7 +150,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   options.computation = std::move(computation);
   auto link =
       std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
-  return read_ahead(out, std::move(link));
+  return read_ahead(out, std::move(link), counts);
 }
 
 extern const op_info map_op{

@@ -3,6 +3,7 @@
 
 #include <sys/random.h>
 
+#include "coro/position_records.hpp"
 #include "op/open_context.hpp"
 #include "pipeline/seal.hpp"
 #include "sluice/runtime/simulation.hpp"
@@ -78,8 +79,15 @@ task<void> drain(std::shared_ptr<run_base> run) {
 }  // namespace
 
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
+  return open_rewritten_run(rt, plan, plan, o);
+}
+
+erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
+                                 const iterate_options& o) {
   sealed_position from;
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), o.on_error);
+  std::uint64_t print = fingerprint(*written);
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, print, o.on_error);
+  if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());
   if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
   std::uint64_t epoch = o.epoch.value_or(from.epoch);
   run_options options;
@@ -90,14 +98,10 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
-  erased_stream root = open_context(context, *plan, epoch).open(plan);
-  root.may_go_back();
-  if (!o.from.empty()) {
-    position_reader r(from.position);
-    root.restore(r);
-    if (!r.ok() || !r.done()) throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
-  }
-  root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan), epoch));
+  result<erased_stream> opened = open_context(context, *written, epoch).resume(rewritten, std::move(from.position));
+  if (!opened.ok()) throw_status(opened.why());
+  erased_stream root = *std::move(opened);
+  root.set_run(std::make_shared<run>(std::move(context), rewritten, print, epoch));
   return root;
 }
 
