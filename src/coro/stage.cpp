@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "coro/position_records.hpp"
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice {
@@ -61,23 +62,78 @@ void stage_base::commit() {
   simple_commit_ = input_count_ <= 1 && saved_count_ == 1;
 }
 
-std::uint64_t stage_base::snapshot(position_writer& w) {
+// A state that owns no input is not asked about it.
+mark saved_base::input_place() { return {}; }
+void saved_base::restore_input(position_records&) {}
+std::uint64_t saved_base::input_consumed() const { return 0; }
+
+mark stage_base::snapshot(std::uint64_t made) {
   bool block_style = kind_ == kind::block;
   if (!block_style) {
     if (!started_) cut();
     settle_cut();
   }
-  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(w, !block_style);
-  for (int i = 0; i < input_count_; ++i) {
-    if (block_style) inputs_[i]->position(w);
-    else inputs_[i]->position_at(cut_ordinal_[i], w);
+  if (follows_input()) {
+    mark m = input_owner_ ? input_owner_->input_place() : inputs_[0]->place();
+    m.ordinal = made;
+    return m;
   }
-  return block_style ? 0 : delivered_since_cut_;
+  mark m;
+  m.ordinal = made;
+  m.residual = block_style ? 0 : delivered_since_cut_;
+  m.site = identity_.site;
+  m.version = identity_.version;
+  bool apart = inputs_are_apart();
+  for (int i = 0; apart && i < input_count_; ++i) {
+    auto chain = std::make_shared<position_writer>();
+    input_position(i, *chain);
+    m.state.blob(std::move(chain));
+  }
+  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(m.state, !block_style);
+  m.own_bytes = m.state.size_bytes();
+  for (int i = 0; !apart && i < input_count_; ++i) input_position(i, m.state);
+  if (input_owner_) {
+    mark below = input_owner_->input_place();
+    m.state.record(below, below.ordinal);
+  }
+  return m;
 }
 
-void stage_base::restore(position_reader& r) {
+void stage_base::input_position(int i, position_writer& w) {
+  if (kind_ == kind::block) inputs_[i]->position(w);
+  else inputs_[i]->position_at(cut_ordinal_[i], w);
+}
+
+std::uint64_t stage_base::restore(const position_record* own, position_records& from) {
+  bool alone = input_count_ == 0 && !input_owner_;
+  bool needs_record = alone || inputs_are_apart();
+  for (int i = 0; i < saved_count_; ++i) needs_record |= !saved_[i]->holds_nothing();
+  if (!own && needs_record) {
+    from.damaged();
+    return 0;
+  }
+  if (own) load_own(*own, from);
+  if (input_owner_) input_owner_->restore_input(from);
+  else if (input_count_ && !inputs_are_apart()) inputs_[0]->restore(from);
+  if (own) return own->ordinal - own->to_pass;
+  // A stage that the position knows nothing of gave one element for each of its input until there.
+  return input_owner_ ? input_owner_->input_consumed() : inputs_[0]->consumed();
+}
+
+void stage_base::load_own(const position_record& own, position_records& from) {
+  if (own.version > identity_.version || own.version < identity_.version_oldest)
+    return from.refuse(failed_precondition_error(
+        std::string(label_) + ": the checkpoint holds this stage's state in version " + std::to_string(own.version) +
+        ", and this version of sluice reads versions " + std::to_string(identity_.version_oldest) + " to " +
+        std::to_string(identity_.version) + "; resume it with the version of sluice that wrote it"));
+  position_reader r(own.saved, own.version);
+  for (int i = 0; inputs_are_apart() && i < input_count_; ++i) {
+    position_records chain{std::string(r.text())};
+    inputs_[i]->restore(chain);
+    from.refuse(chain.finish());
+  }
   for (int i = 0; i < saved_count_; ++i) saved_[i]->load(r);
-  for (int i = 0; i < input_count_; ++i) inputs_[i]->restore(r);
+  if (!r.ok() || !r.done()) from.damaged();
 }
 
 std::coroutine_handle<> stage_base::serve_elements() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/stream_base.hpp"
 
+#include "coro/position_records.hpp"
+
 namespace sluice {
 namespace {
 
@@ -69,13 +71,6 @@ void stream_base::close() noexcept {
   else if (run_) run_->owner_moved(nullptr);
   marks_.clear();
   run_.reset();
-}
-
-mark stream_base::take_mark() {
-  mark m;
-  m.ordinal = fetched_;
-  m.residual = child_->snapshot(m.state);
-  return m;
 }
 
 mark stream_base::take_due_mark() {
@@ -239,38 +234,39 @@ void stream_base::throw_if_failed() const {
   if (!child_->failure.ok()) throw_status(child_->failure);
 }
 
-void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
-  check_not_empty();
-  require_rest("position()");
+const mark* stream_base::mark_for(std::uint64_t ordinal) const {
   // A failed stage may have state in the air; what it was a moment ago is in the marks.
   bool failed = child_->over_ && !child_->failure.ok();
-  if (ordinal >= fetched_ && !(failed && !marks_.empty())) {
-    mark now = take_mark();
-    w.number(ordinal);
-    w.number(ordinal - fetched_ + now.residual);
-    w.append(now.state);
-    return;
-  }
+  if (ordinal >= fetched_ && !(failed && !marks_.empty())) return nullptr;
   const mark* from = nullptr;
   for (const mark& m : marks_)
     if (m.ordinal <= ordinal) from = &m;
   // Whoever holds payloads keeps a mark at or before them; only a forged position can say that it holds older ones.
   if (!from) throw_status(damaged_position());
-  w.number(ordinal);
-  w.number(ordinal - from->ordinal + from->residual);
-  w.append(from->state);
+  return from;
 }
 
-void stream_base::restore(position_reader& r) {
-  std::uint64_t ordinal = r.number();
-  todo_ = r.number();
-  if (todo_ > ordinal) {
-    r.fail();
-    todo_ = 0;
-    ordinal = 0;
-  }
-  fetched_ = ordinal - todo_;
-  child_->restore(r);
+void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
+  check_not_empty();
+  require_rest("position()");
+  if (const mark* from = mark_for(ordinal)) w.record(*from, ordinal);
+  else w.record(take_mark(), ordinal);
+}
+
+mark stream_base::place_at(std::uint64_t ordinal) {
+  check_not_empty();
+  const mark* from = mark_for(ordinal);
+  mark m = from ? *from : take_mark();
+  m.advance_to(ordinal);
+  return m;
+}
+
+void stream_base::restore(position_records& from) {
+  // Channels that the engine adds have no site: they stand where their input stands.
+  bool nameless = child_->follows_input() && !child_->identity_.site;
+  const position_record* own = nameless ? nullptr : from.take(child_->identity_.site);
+  fetched_ = child_->restore(own, from);
+  todo_ = own ? own->to_pass : 0;
 }
 
 }  // namespace sluice

@@ -15,13 +15,17 @@ std::uint64_t ordinal_after(const ring_slot& s, std::uint32_t n) {
 
 /// A reader's link as a stage's saved state.
 struct link_handle {
+  static constexpr bool kHoldsNothing = true;  // of its own
   std::shared_ptr<reader_link> link;
-  void save(position_writer& w) { link->save(w); }
-  void load(position_reader& r) { link->load(r); }
+  void save(position_writer&) {}
+  void load(position_reader&) {}
+  mark input_place() { return link->place(); }
+  void restore_input(position_records& from) { link->restore(from); }
+  std::uint64_t input_consumed() const { return link->consumed(); }
   bool may_wait() const { return link->may_wait(); }
 };
 
-erased_stream read_in_order(outlet out, saved<link_handle> handle) {
+erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
   reader_link& link = *handle->link;
   // What is to be passed over first, after a resume for example, is passed over below the channel.
   std::uint64_t passed = link.one_to_one() && !link.started() ? out.pass(kPassAll) : 0;
@@ -91,24 +95,28 @@ struct unordered_link {
     return v;
   }
   void save(position_writer& w) {
-    if (in) {
-      in.position(w);
-    } else {
+    if (!in) {
       std::lock_guard lock(ring->mutex());
       std::uint64_t lowest = ring->lowest_undelivered();
-      auto& m = ring->marks();
-      while (m.size() > 1 && m[1].ordinal <= lowest) m.erase(m.begin());
-      w.number(lowest);
-      w.number(lowest - m[0].ordinal + m[0].residual);
-      w.append(m[0].state);
       std::erase_if(done, [&](auto& range) { return range.first + range.second <= lowest; });
     }
     put(w, done, 0);
     put(w, replay, replayed);
     w.log(log.here());
   }
+  mark input_place() {
+    if (in) return in.place();
+    std::lock_guard lock(ring->mutex());
+    std::uint64_t lowest = ring->lowest_undelivered();
+    auto& m = ring->marks();
+    while (m.size() > 1 && m[1].ordinal <= lowest) m.erase(m.begin());
+    mark below = m[0];
+    below.advance_to(lowest);
+    return below;
+  }
+  void restore_input(position_records& from) { in.restore(from); }
+  std::uint64_t input_consumed() const { return in.consumed(); }
   void load(position_reader& r) {
-    in.restore(r);
     done = get(r);
     replay = get(r);
     std::size_t logged = r.count();
@@ -200,19 +208,20 @@ void reader_link::start(std::uint64_t passed) {
   start_pump(ring_, std::move(in_), std::move(options_));
 }
 
-void reader_link::save(position_writer& w) {
-  if (!ring_) return in_.position(w);
-  w.number(ordinal_);
-  w.number(ordinal_ - last_.ordinal + last_.residual);
-  w.append(last_.state);
+mark reader_link::place() {
+  if (!ring_) return in_.place();
+  mark m = last_;
+  m.advance_to(ordinal_);
+  return m;
 }
 
-void reader_link::load(position_reader& r) { in_.restore(r); }
-
-erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link) {
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts) {
   saved<link_handle> handle;
+  std::uint64_t begun = link->consumed();  // a restored input does not begin at 0
   handle->link = std::move(link);
-  return read_in_order(out, std::move(handle));
+  erased_stream s = read_in_order(out, counts, std::move(handle));
+  s.begin_at(begun);
+  return s;
 }
 
 erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,

@@ -2,7 +2,7 @@
 // The reading ends of a ring: in order (prefetch, parallel map) and as finished (sloppy map).
 //
 // A reader saves exactly what a stage without a channel would: its input's position. So a checkpoint survives the tuner
-// adding or taking away a channel. The sloppy one adds what it has delivered out of order and the log of its choices.
+// adding or taking away a channel. The sloppy one has a record: what it has delivered out of order, and its choices.
 #pragma once
 
 #include <memory>
@@ -35,8 +35,10 @@ class reader_link {
   }
   void delivered_to(std::uint64_t ordinal) { ordinal_ = ordinal; }
 
-  void save(position_writer& w);
-  void load(position_reader& r);
+  /// Where the input stands: at the next input whose output is not delivered.
+  mark place();
+  void restore(position_records& from) { in_.restore(from); }
+  std::uint64_t consumed() const { return ring_ ? ordinal_ : in_.consumed(); }
   bool may_wait() const { return !ring_ || !ring_->ready(); }
 
  private:
@@ -51,8 +53,8 @@ class reader_link {
   mark last_;                  ///< the newest mark at or before it
 };
 
-/// The reading stage of a link.
-erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link);
+/// The reading stage of a link. `counts`: every input has one output, so it stands where the input stands.
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts = {});
 
 /// `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
 erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,

@@ -16,12 +16,9 @@ task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std
       if (!b.why.ok()) why = std::move(b.why);
       co_await fail(std::move(why));
     }
-    auto opened = inners.open(b.view, s->ordinal);
+    auto opened = inners.open(b.view, s->ordinal, std::exchange(s->restored, {}));
     if (!opened.ok()) co_await fail(opened.why());
-    inner_stream inner = *std::move(opened);
-    status fits = restore_inner(inner.in, s->restored);
-    if (!fits.ok()) co_await fail(std::move(fits));
-    c.open(*s, std::move(inner), s->ordinal);
+    c.open(*s, *std::move(opened), s->ordinal);
   }
   if (c.taken < outer.consumed()) co_await fail(damaged_position());
   outer.pass_over(c.taken - outer.consumed());

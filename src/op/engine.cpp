@@ -56,16 +56,6 @@ void save_inner(position_writer& w, erased_stream& in, const std::string& restor
   w.blob(std::move(inner));
 }
 
-status restore_inner(erased_stream& in, std::string& restored) {
-  in.may_go_back();
-  if (restored.empty()) return {};
-  position_reader r(restored);
-  in.restore(r);
-  bool sound = r.ok() && r.done();
-  restored.clear();
-  return sound ? status() : damaged_position();
-}
-
 const element_type* same_type(const node& n, std::string&) { return n.inputs[0]->type; }
 
 const element_type* type_of_function(const node& n, std::string& why) {
@@ -98,7 +88,20 @@ erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
   erased_stream s = plan->op->open(*plan, context);
   if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
+  const op_info& op = *plan->op;
+  s.stage()->set_identity({plan->site, op.state_version, op.state_version_oldest, op.shape == op_info::source});
   s.set_environment(run.get());
+  return s;
+}
+
+result<erased_stream> open_context::resume(const node_ptr& plan, std::string position) const {
+  erased_stream s = open(plan);
+  s.may_go_back();
+  if (position.empty()) return s;
+  position_records records(std::move(position));
+  s.restore(records);
+  status fits = records.finish();
+  if (!fits.ok()) return fits;
   return s;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "coro/position_records.hpp"
 #include "op/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -39,8 +40,6 @@ inline void relocate(const element_type& t, char* to, char* from, std::size_t n)
 
 /// The position of a stream that a stage opens itself: its own, or the restored one until it is opened.
 void save_inner(position_writer& w, erased_stream& in, const std::string& restored);
-/// Gives a freshly opened stream its restored position, if there is one, and makes it keep marks.
-status restore_inner(erased_stream& in, std::string& restored);
 
 // --- For op_info. ---
 

@@ -25,7 +25,7 @@ inner_plans::inner_plans(const node& n, const open_context& context, std::uint32
   if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
 }
 
-result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal) const {
+result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal, std::string position) const {
   node_ptr plan;
   try {
     plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
@@ -34,8 +34,10 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   if (context_.depth + plan->depth > kPlanDepthMax)
     return invalid_argument_error("the plans opened inside of each other have more than " +
                                   std::to_string(kPlanDepthMax) + " stages below each other");
+  auto resumed = context_.in_inner_plan(site_, ordinal).resume(plan, std::move(position));
+  if (!resumed.ok()) return resumed.why();
   inner_stream inner;
-  inner.in = context_.open(plan);
+  inner.in = *std::move(resumed);
   if (!parallel()) return inner;
   outlet out(*type_);
   pump_options options;

@@ -140,8 +140,10 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
   std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
-  if (o.parallelism.value == 1) {
-    one_to_one counts{!skips};
+  one_to_one counts{!skips};
+  // A sloppy one has its ring at any parallelism: only the ring's log says which elements a consumer above, who goes back
+  // to a mark, had before, and a resume may be at another parallelism.
+  if (o.parallelism.value == 1 && o.order == order::deterministic) {
     if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, seed, std::move(gate));
     if (skips) return map_good_elements(out, std::move(in), f, seed, std::move(gate));
     return map_blocks(out, counts, std::move(in), f, seed, std::move(gate));
@@ -155,7 +157,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   options.may_drop = skips;
   auto link =
       std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
-  return read_ahead(out, std::move(link));
+  return read_ahead(out, std::move(link), counts);
 }
 
 extern const op_info map_op{

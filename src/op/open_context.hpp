@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "sluice/base/result.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -43,6 +44,8 @@ struct open_context {
   open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);
   /// Lowers a plan: makes its tree of streams, not yet started.
   erased_stream open(const node_ptr& plan) const;
+  /// The same for the whole of a chain, which goes on from a position (empty: from its start) and keeps marks.
+  result<erased_stream> resume(const node_ptr& plan, std::string position) const;
   /// For the input of the repeat at `site`, in its pass number `number` (from 0).
   open_context in_epoch(std::uint32_t site, std::uint64_t number) const;
   /// For the plan that the stage at `site` opens for the element `ordinal` of its input.

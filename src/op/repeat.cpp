@@ -33,9 +33,9 @@ erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, o
                            std::uint64_t times) {
   for (; st->epoch < times; ++st->epoch) {
     open_context inner = context.in_epoch(site, st->epoch);
-    st->in = inner.open(input);
-    status fits = restore_inner(st->in, st->restored);
-    if (!fits.ok()) co_await fail(std::move(fits));
+    auto opened = inner.resume(input, std::exchange(st->restored, {}));
+    if (!opened.ok()) co_await fail(opened.why());
+    st->in = *std::move(opened);
     for (;;) {
       std::uint64_t passed = out.pass(kPassAll);
       auto b = co_await st->in.next_block({passed, out.wanted(), out.wanted_bytes()});

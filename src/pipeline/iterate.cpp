@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "coro/position_records.hpp"
 #include "op/open_context.hpp"
 #include "pipeline/seal.hpp"
 #include "runtime/seen_inputs.hpp"
@@ -16,8 +17,13 @@ namespace {
 /// What the root of a run keeps alive, and its view of the run for those below.
 class run final : public run_base {
  public:
-  run(std::shared_ptr<run_context> context, node_ptr plan, std::uint64_t print, std::uint64_t epoch)
-      : context_(std::move(context)), plan_(std::move(plan)), fingerprint_(print), epoch_(epoch) {}
+  run(std::shared_ptr<run_context> context, node_ptr written, node_ptr rewritten, std::uint64_t print,
+      std::uint64_t epoch)
+      : context_(std::move(context)),
+        written_(std::move(written)),
+        rewritten_(std::move(rewritten)),
+        fingerprint_(print),
+        epoch_(epoch) {}
 
   void request_stop() noexcept override { context_->request_stop(); }
   std::string seal(std::string position) const override {
@@ -49,7 +55,7 @@ class run final : public run_base {
  private:
   /// At the first checkpoint: data in memory takes its time to be hashed.
   void look_at_identities() const {
-    std::vector<function_identity> all = identities_of(*plan_);
+    std::vector<function_identity> all = identities_of(*written_);
     identities_ = written_identities(all);
     std::string open = open_identities(all);
     if (open.empty()) return;
@@ -59,7 +65,8 @@ class run final : public run_base {
   }
 
   std::shared_ptr<run_context> context_;
-  node_ptr plan_;
+  node_ptr written_;    ///< what checkpoints are compared by,
+  node_ptr rewritten_;  ///< and what is run
   std::uint64_t fingerprint_;
   std::uint64_t epoch_;
   mutable std::once_flag looked_;
@@ -109,8 +116,15 @@ task<void> drain(std::shared_ptr<run_base> run) {
 }  // namespace
 
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
+  return open_rewritten_run(rt, plan, plan, o);
+}
+
+erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
+                                 const iterate_options& o) {
   sealed_position from;
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), identities_of(*plan), o.on_error);
+  std::uint64_t print = fingerprint(*written);
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, print, identities_of(*written), o.on_error);
+  if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());
   if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
   std::uint64_t epoch = o.epoch.value_or(from.epoch);
   run_options options;
@@ -122,15 +136,11 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
-  erased_stream root = open_context(context, *plan, epoch).open(plan);
-  root.may_go_back();
-  if (!o.from.empty()) {
-    position_reader r(from.position);
-    root.restore(r);
-    if (!r.ok() || !r.done() || !context->inputs->restore(from.inputs))
-      throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
-  }
-  auto started = std::make_shared<run>(std::move(context), plan, fingerprint(*plan), epoch);
+  result<erased_stream> opened = open_context(context, *written, epoch).resume(rewritten, std::move(from.position));
+  if (!opened.ok()) throw_status(opened.why());
+  erased_stream root = *std::move(opened);
+  if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
+  auto started = std::make_shared<run>(std::move(context), written, rewritten, print, epoch);
   if (!o.from.empty()) started->look_now();
   root.set_run(std::move(started));
   return root;

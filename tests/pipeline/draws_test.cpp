@@ -132,6 +132,14 @@ TEST_CASE("every pass of nested repeats is an epoch of its own") {
   CHECK(different(parts(elements_of(both(one | repeat(2), one | repeat(2)) | repeat(2)), 20)) == 4);
 }
 
+TEST_CASE("a repeat for ever ends with an epoch that happens to give nothing, another goes on") {
+  auto odd_first = range(4) | shuffle(4, {.seed = 5}) | take(1) | filter([](int64 x) { return x % 2 == 1; });
+  int64s of_100 = elements_of(odd_first | repeat(100)), for_ever = elements_of(odd_first | repeat());
+  CHECK(of_100.size() > 25);
+  CHECK(for_ever.size() < of_100.size());
+  CHECK(for_ever == int64s(of_100.begin(), of_100.begin() + static_cast<std::ptrdiff_t>(for_ever.size())));
+}
+
 TEST_CASE("a plan iterated once per epoch by hand gives what a repeat on top of it gives") {
   for (std::int64_t seed : {-1, 9}) {
     auto plan = range(20) | shuffle(20, {.seed = seed}) | repeat(2) | batch(5) | unbatch();

@@ -63,6 +63,12 @@ class plan_trial {
     how.seed = random_.below(1u << 30);
     return how;
   }
+  /// Most resumes are under other knobs: a position must not know them.
+  plan_ptr some_knobs() {
+    if (random_.below(4) == 0) return std::make_shared<plan_description>(plan_);
+    ++counts_.retuned;
+    return retuned(plan_, random_);
+  }
   void count(const checkpoint& c) {
     if (c.empty()) return;
     ++counts_.checkpoints;
@@ -99,9 +105,10 @@ class plan_trial {
     consumption how = some_way();
     how.from = from;
     how.save = true;
-    consumed again = run(options_, dataset_, how);
+    plan_ptr tuned = some_knobs();
+    consumed again = run(options_, build(*tuned), how);
     ++counts_.resumes;
-    if (!same(again, expected)) return told(what, again, expected);
+    if (!same(again, expected)) return told(what + " as " + describe(*tuned), again, expected);
     const int64s& order = sloppy_ ? again.elements : expected;
     std::size_t j = random_.below(again.places.size());
     if (again.places[j].empty()) return std::nullopt;
@@ -111,14 +118,15 @@ class plan_trial {
       how.elements_max = random_.below(order.size() + 1);
       ++counts_.dropped;
     }
-    consumed third = run(options_, dataset_, how);
+    tuned = some_knobs();
+    consumed third = run(options_, build(*tuned), how);
     ++counts_.resumes;
     int64s rest = tail(order, j);
     bool cut = how.elements_max < rest.size() && third.elements.size() >= how.elements_max;
     if (cut && sloppy_) return third.complaint().empty() ? std::nullopt : told(what + ", again, dropped", third, rest);
     if (cut) rest.resize(third.elements.size());
     if (same(third, rest, !cut)) return std::nullopt;
-    return told(what + ", resumed again " + std::to_string(j) + " elements later", third, rest);
+    return told(what + ", resumed again " + std::to_string(j) + " elements later as " + describe(*tuned), third, rest);
   }
 
   std::optional<std::string> pass_over_some(const int64s& expected) {
@@ -184,8 +192,9 @@ std::vector<plan_ptr> smaller(const plan_ptr& p) {
 std::string trial_counts::to_string() const {
   auto mean = checkpoints ? checkpoint_bytes / checkpoints : 0;
   return "plans " + std::to_string(plans) + ", elements " + std::to_string(elements) + ", resumes " +
-         std::to_string(resumes) + ", skips " + std::to_string(skips) + ", dropped " + std::to_string(dropped) +
-         ", checkpoints of " + std::to_string(mean) + " bytes (at most " + std::to_string(checkpoint_bytes_max) + ")";
+         std::to_string(resumes) + " (retuned " + std::to_string(retuned) + "), skips " + std::to_string(skips) +
+         ", dropped " + std::to_string(dropped) + ", checkpoints of " + std::to_string(mean) + " bytes (at most " +
+         std::to_string(checkpoint_bytes_max) + ")";
 }
 
 std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o,

@@ -19,6 +19,8 @@ namespace sluice {
 
 class stream_base;
 class stage_base;
+class position_records;
+struct position_record;
 
 /// What a consumer asks for: pass over `skip` elements without delivering them, then deliver 1..elements, of about
 /// `bytes` bytes or fewer. A request always asks for one element at least; only so is the count passed over known.
@@ -57,7 +59,8 @@ class turn {
   time_point began_at_{};
 };
 
-/// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs.
+/// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs. A block stage
+/// with this tag and no saved values of its own has no record in a position: it stands where its input stands.
 struct one_to_one {
   bool holds = true;
 };
@@ -74,6 +77,15 @@ class saved_base {
   virtual void cut() = 0;  ///< the resume point is now
   virtual bool may_wait() const { return false; }
   virtual bool keeps_resume_point() const { return true; }  ///< save(w, true) gives its value of the last cut()
+  /// It writes nothing: the stage keeps no state, and may be without a record.
+  virtual bool holds_nothing() const { return false; }
+
+  /// For a state that owns the stage's input (the reading end of a channel does): where that input stands, and what
+  /// `restore` and `consumed` of a stream do.
+  virtual bool owns_input() const { return false; }
+  virtual mark input_place();
+  virtual void restore_input(position_records& from);
+  virtual std::uint64_t input_consumed() const;
 
  protected:
   friend class stage_base;
@@ -97,6 +109,17 @@ class stage_base : public promise_base {
   /// The stage's words for its errors; set once by the lowering, outlived by the plan.
   void set_label(std::string_view label) { label_ = label; }
   std::string_view label() const { return label_; }
+  /// Which record of a position is this stage's: once, by the lowering; the first to say so is right (a stage that a plan
+  /// lowers to its input's is its input's). `separate_inputs`: its inputs' records are kept apart from its neighbours'.
+  struct identity {
+    std::uint32_t site = 0;
+    std::uint32_t version = 0;         ///< of the saved values that are written,
+    std::uint32_t version_oldest = 0;  ///< and the oldest that can be read
+    bool separate_inputs = false;
+  };
+  void set_identity(const identity& i) {
+    if (!identity_.site) identity_ = i;
+  }
 
   // For whoever lowers a user's coroutine and goes on behind its errors (op/transform.cpp).
 
@@ -135,6 +158,7 @@ class stage_base : public promise_base {
   void add_saved(saved_base& s) {
     s.owner_ = this;
     saved_[saved_count_++] = &s;
+    if (s.owns_input()) input_owner_ = &s;
   }
   template <class... A> static constexpr void check_parameters() {
     static_assert((0 + ... + std::is_base_of_v<stream_base, A>) <= kInputs,
@@ -156,9 +180,15 @@ class stage_base : public promise_base {
   void commit();
   /// Turns what cut() noted as pointers into ordinals, before a refill makes the pointers stale.
   void settle_cut();
-  /// Writes saved values and input positions; returns how many elements were delivered since the state written.
-  std::uint64_t snapshot(position_writer& w);
-  void restore(position_reader& r);
+  /// Where this stage, having handed over `made` elements, and those below it stand.
+  mark snapshot(std::uint64_t made);
+  /// `own`: its record; null where there is none. Returns how many elements of its own it has behind it by then.
+  std::uint64_t restore(const position_record* own, position_records& from);
+  /// It stands where its input stands, and has no record.
+  bool follows_input() const {
+    return kind_ == kind::block && one_to_one_ &&
+           (input_owner_ ? saved_count_ == 1 : input_count_ == 1 && !saved_count_);
+  }
 
   /// What is asked of the input where elements to be passed over have to be made first: enough of them at once to
   /// vectorise, cheap to over-ask.
@@ -230,7 +260,15 @@ class stage_base : public promise_base {
   turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
   std::uint8_t input_count_ = 0;
   std::uint8_t saved_count_ = 0;
+  saved_base* input_owner_ = nullptr;  // the one of them that owns the input
   std::string_view label_;
+  identity identity_;
+
+ private:
+  /// Each input's records are a position of their own, inside of this stage's record.
+  bool inputs_are_apart() const { return input_count_ > 1 || (input_count_ && identity_.separate_inputs); }
+  void input_position(int i, position_writer& w);
+  void load_own(const position_record& own, position_records& from);
 };
 
 }  // namespace sluice

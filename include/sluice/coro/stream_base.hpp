@@ -99,10 +99,15 @@ class stream_base {
   /// The position from which the next element (or the oldest still held) is made again.
   void position(position_writer& w) { position_at(std::min(consumed(), floor_), w); }
   void position_at(std::uint64_t ordinal, position_writer& w);
-  /// Before the first request.
-  void restore(position_reader& r);
+  /// The same as a mark.
+  mark place() { return place_at(std::min(consumed(), floor_)); }
+  mark place_at(std::uint64_t ordinal);
+  /// Before the first request: the stages take their records out of a position's.
+  void restore(position_records& from);
+  /// Before the first request: counts from `ordinal` on.
+  void begin_at(std::uint64_t ordinal) { fetched_ = ordinal; }
   /// A mark of here and now; the stream must have no leftovers.
-  mark take_mark();
+  mark take_mark() { return child_->snapshot(fetched_); }
   /// As take_mark, for a mark that the run's schedule asked for: its cost is counted.
   mark take_due_mark();
 
@@ -194,6 +199,8 @@ class stream_base {
     return fetched_ + todo_ - static_cast<std::size_t>(end_ - cursor) / element_bytes_;
   }
   void keep_marks();
+  /// The newest mark from which `ordinal` is made again; null: here and now is one.
+  const mark* mark_for(std::uint64_t ordinal) const;
 
   static constexpr std::uint32_t kNeverSeen = ~0u;  // no run's tick starts here
 

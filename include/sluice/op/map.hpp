@@ -11,13 +11,15 @@
 // The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
 // argument, where it takes one, is the element's index or a source of random numbers of the element's own: the same on any
 // number of threads and after any resume; another draw for each epoch of a repeat, stage and seed.
-// Order:  as the input's; with .order = order::sloppy and parallelism, as calls finish (a position logs the choices).
+// Order:  as the input's; with .order = order::sloppy as calls finish (a position logs the choices); that one works ahead
+//         at any parallelism.
 // Ends:   with the input.
 // Errors: what the function throws or returns is a status of stage "map(name)"; an element's error comes after the
 //         elements before it. Under error_policy::skip the element is dropped and counted.
 // Cancel: calls in flight are awaited, not abandoned; their results are dropped.
 // Thread: with parallelism the function is called from several workers at once; otherwise from one at a time.
-// State:  none of its own: the input's position. Passing over an element does not call the function.
+// State:  none of its own: the input's position; sloppy, what was delivered out of order. So parallelism may differ in a
+//         resume. Passing over an element does not call the function.
 #pragma once
 
 #include <functional>

@@ -57,6 +57,10 @@ struct run_report {
 
 /// A run of any plan, its elements known by their descriptor: what the command line pulls from.
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
+/// The same, where what is run is a rewritten form of the plan: nodes keep their sites (plan/node.hpp), and checkpoints are
+/// those of the plan as it was written, so that they fit it under any other rewriting.
+erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
+                                 const iterate_options& o = {});
 
 /// Of the run that a stream belongs to.
 run_report report_of(const stream_base& s);

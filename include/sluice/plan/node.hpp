@@ -79,6 +79,10 @@ struct op_info {
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   erased_stream (*open)(const node&, open_context&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
+  /// What its stage writes into positions, counted up when that changes. State of an older version, down to the oldest
+  /// named here, is given to the stage's load(), which asks position_reader::version(); any other is refused.
+  std::uint32_t state_version = 0;
+  std::uint32_t state_version_oldest = 0;
 };
 
 struct node {
