@@ -3,11 +3,6 @@
 
 namespace sluice {
 
-status damaged_position() {
-  return data_loss_error(
-      "the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
-}
-
 position_records::position_records(std::string bytes) : bytes_(std::move(bytes)) {
   position_reader all(bytes_);
   while (!all.done()) {

@@ -54,7 +54,4 @@ class position_records {
   status why_;
 };
 
-/// The status for a position that does not fit the plan, or is damaged.
-status damaged_position();
-
 }  // namespace sluice
