@@ -9,7 +9,6 @@
 // ordinal it still holds payloads (`hold_from`); older marks are dropped.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -72,7 +71,7 @@ class stream_base {
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
 
   /// The position from which the next element (or the oldest still held) is made again.
-  void position(position_writer& w) { position_at(std::min(consumed(), floor_), w); }
+  void position(position_writer& w) { position_at(consumed() < floor_ ? consumed() : floor_, w); }
   void position_at(std::uint64_t ordinal, position_writer& w);
   /// Before the first request.
   void restore(position_reader& r);

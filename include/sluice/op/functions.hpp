@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sluice/base/call.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/task.hpp"

@@ -11,7 +11,7 @@
 // State:  by replay from its start, unless it has a `saved` parameter and commits (coro/saved.hpp).
 #pragma once
 
-#include <functional>
+#include <type_traits>
 
 #include "sluice/coro/stream.hpp"
 #include "sluice/op/functions.hpp"
@@ -24,7 +24,7 @@ template <class F> struct generator_function final : stream_function {
   using T = typename std::invoke_result_t<const F&>::value_type;
   F f;
   explicit generator_function(F function) : f(std::move(function)) { describe(*this, f, nullptr, &type_of<T>()); }
-  erased_stream open(erased_stream) const override { return erased_stream(std::invoke(f)); }
+  erased_stream open(erased_stream) const override { return erased_stream(detail::call(f)); }
 };
 
 }  // namespace detail

@@ -15,7 +15,6 @@
 // State:  none of its own: the input's position. Passing over an element does not call the function.
 #pragma once
 
-#include <functional>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -60,14 +59,14 @@ template <class T, class F> struct map_function final : block_function {
     describe(*this, f, &type_of<T>(), &type_of<U>());
     in_place = std::is_same_v<T, U> && std::is_trivially_copyable_v<T>;
   }
-  applied apply(const block& in, void* to) const override {
-    T* p = in.as<T>();
+  applied apply(const block& from, void* to) const override {
+    T* p = from.as<T>();
     if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
       // One pointer for both sides: with two the compiler must assume an overlap, and does not vectorise.
-      if (to == p) return each(in.size(), p, [p](std::uint32_t i) { return p + i; });
+      if (to == p) return each(from.size(), p, [p](std::uint32_t i) { return p + i; });
     }
     U* o = static_cast<U*>(to);
-    return each(in.size(), p, [o](std::uint32_t i) { return o + i; });
+    return each(from.size(), p, [o](std::uint32_t i) { return o + i; });
   }
 
  private:
@@ -77,11 +76,11 @@ template <class T, class F> struct map_function final : block_function {
     try {
       for (; i != n; ++i) {
         if constexpr (returned<call_result<F, T>>::is_result) {
-          auto r = std::invoke(call, std::move(p[i]));
+          auto r = detail::call(call, std::move(p[i]));
           if (!r.ok()) return {i, r.why()};
           ::new (static_cast<void*>(place(i))) U(*std::move(r));
         } else {
-          ::new (static_cast<void*>(place(i))) U(std::invoke(call, std::move(p[i])));
+          ::new (static_cast<void*>(place(i))) U(detail::call(call, std::move(p[i])));
         }
       }
     } catch (...) { return {i, current_exception_status()}; }
@@ -93,11 +92,11 @@ template <class T, class F> struct awaited_function final : async_function {
   using U = mapped<F, T>;
   F f;
   explicit awaited_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<U>()); }
-  task<void> start(void* in, void* to) const override { return call(f, static_cast<T*>(in), static_cast<U*>(to)); }
+  task<void> start(void* from, void* to) const override { return call(f, static_cast<T*>(from), static_cast<U*>(to)); }
 
  private:
-  static task<void> call(const F& f, T* in, U* to) {
-    auto calling = std::invoke(f, std::move(*in));
+  static task<void> call(const F& function, T* from, U* to) {
+    auto calling = detail::call(function, std::move(*from));
     U u = co_await calling;
     ::new (static_cast<void*>(to)) U(std::move(u));
   }
@@ -117,8 +116,12 @@ template <class F> class map_stage : public stage_base_tag {
       using function = detail::any_map_function<T, F>;
       return dataset<typename function::U>(
           make_stage("map", options::of(options_), in.plan(), detail::adopt(new function(f_))));
+    } else if constexpr (std::invocable<const F&, T&&>) {
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "map: the function returns void; it must return the new element, or the old one");
+      return dataset<refused>();
     } else {
-      static_assert(detail::maps<F, T>,
+      static_assert(detail::element_is<T>::template taken_by<F>,
                     "map: the function must take the element (T, const T& or T&&) and return a value");
       return dataset<refused>();
     }
