@@ -8,11 +8,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <stop_token>
 #include <string_view>
+#if __has_include(<bits/chrono.h>)
+#include <bits/chrono.h>  // libstdc++'s durations and clocks; its <chrono> adds calendars, and with them streams
+#else
+#include <chrono>
+#endif
 
 namespace sluice {
 

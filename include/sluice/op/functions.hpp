@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "sluice/base/random.hpp"
+#include "sluice/base/call.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/task.hpp"
@@ -73,12 +73,12 @@ template <class F, class T>
 decltype(auto) call_with_place(const F& f, T&& x, [[maybe_unused]] const element_place& first,
                                [[maybe_unused]] std::uint32_t i) {
   if constexpr (takes_element<F, T>) {
-    return std::invoke(f, std::forward<T>(x));
+    return detail::call(f, std::forward<T>(x));
   } else if constexpr (takes_index<F, T>) {
-    return std::invoke(f, std::forward<T>(x), first.index(i));
+    return detail::call(f, std::forward<T>(x), first.index(i));
   } else {
     random_source random = first.random(i);
-    return std::invoke(f, std::forward<T>(x), random);
+    return detail::call(f, std::forward<T>(x), random);
   }
 }
 
