@@ -159,7 +159,7 @@ class stream_base {
     stage_base* c = child_;
     c->skip_ = asked_skip_ = skip + todo_;
     todo_ = 0;
-    c->want_ = std::min(want, want_max_);
+    c->want_ = want < want_max_ ? want : want_max_;
     c->want_bytes_ = request_bytes_;
     c->waiter = owner;
     return c->serve();

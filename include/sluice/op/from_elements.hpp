@@ -13,6 +13,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <iterator>
 #include <mutex>
 #include <ranges>
 #include <iterator>

@@ -6,12 +6,14 @@
 // Thread: the functions are const and called from several workers at once; a user's function must allow that.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "sluice/base/call.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/base/call.hpp"
 #include "sluice/base/status.hpp"
@@ -122,7 +124,7 @@ struct plan_function : stage_function {
 
 /// A user's coroutine as a stage (in ≠ null) or as a source.
 struct stream_function : stage_function {
-  std::string label;  ///< for errors: "transform(words)"
+  std::string label;                                       ///< for errors: "transform(words)"
   virtual erased_stream open(erased_stream in) const = 0;  // may throw
 
  protected:

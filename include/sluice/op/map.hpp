@@ -56,8 +56,8 @@ template <class T> struct returned<result<T>> {
 template <class F, class T> using call_result = std::remove_cvref_t<typename called<F, T>::type>;
 template <class F, class T> using mapped = typename returned<call_result<F, T>>::type;
 
-template <class F, class T>
-concept maps = requires { typename called<F, T>::type; } && !std::is_void_v<typename called<F, T>::type>;
+template <class F, class T> concept callable_over = requires { typename called<F, T>::type; };
+template <class F, class T> concept maps = callable_over<F, T> && !std::is_void_v<mapped<F, T>>;
 
 /// The loop over a block; one instantiation per user function.
 template <class T, class F> struct map_function final : block_function {
