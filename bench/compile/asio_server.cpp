@@ -28,8 +28,11 @@ asio::awaitable<void> serve(tcp::socket client) {
   std::int64_t count = std::atoll(request.substr(0, length).c_str());
 #ifdef WITH_SLUICE
   auto s = (sluice::range(count) | sluice::map(numbered, {.parallelism = 2}) | sluice::prefetch(16)).iterate(rt);
-  while (std::optional<std::string> line = co_await sluice::async_next(s, asio::use_awaitable))
+  for (;;) {
+    std::optional<std::string> line = co_await sluice::async_next(s, asio::use_awaitable);
+    if (!line) break;
     co_await asio::async_write(client, asio::buffer(*line), asio::use_awaitable);
+  }
 #else
   for (std::int64_t i = 0; i != count; ++i) {
     std::string line = numbered(i);

@@ -31,6 +31,8 @@ MISTAKES = {
         ("auto ds = range(5) | map([](const std::string& s) { return s; });", ["map: the function must take the element", "long"]),
     "map's function returns nothing":
         ("auto ds = range(5) | map([](std::int64_t) {});", ["map: the function returns void", "long"]),
+    "map's coroutine returns nothing":
+        ("task<> log(std::int64_t); auto ds = range(5) | map(&log);", ["map: the function returns void", "long"]),
     "filter's function takes another type":
         ("auto ds = range(5) | filter([](const std::string& s) { return s.empty(); });",
          ["filter: the function must take const T& and return bool", "long"]),
