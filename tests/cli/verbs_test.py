@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""count, select, head of examples, plans in files, verify of many, completion, the manual page."""
+import json
+import os
+import pty
+import subprocess
+import tempfile
+
+from program import PROGRAM, ProgramTest, main, sluice
+
+
+def piped(text, *arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], input=text, capture_output=True, timeout=60)
+
+
+class Verbs(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        subprocess.run([PROGRAM, "sample", cls.folder.name, "--records", "30", "--shards", "3"], check=True, capture_output=True)
+        cls.files = sorted(os.path.join(cls.folder.name, f) for f in os.listdir(cls.folder.name))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def test_count_counts_files_plans_and_standard_input(self):
+        self.assertEqual(self.ok("count", self.files[0]).stdout, "10\n")
+        self.assertEqual(self.ok("count", "range(7)").stdout, "7\n")
+        self.assertEqual(self.ok("count", "--read", "range(7) | repeat(3) | skip(2)").stdout, "19\n")
+        self.assertEqual(self.ok("count", *self.files).stdout.splitlines()[-1], "30 total")
+        with open(self.files[1], "rb") as f:
+            self.assertEqual(piped(f.read(), "count", "-").stdout, b"10\n")
+        self.assertIn("has no end", self.fails(2, "count", "range(3) | repeat()"))
+        self.assertIn("PLANS_OR_FILES or --file is required", self.fails(2, "count"))
+
+    def test_count_agrees_with_reading_where_elements_are_passed_over(self):
+        for plan in ("range(100) | batch(7)", "range(100) | batch(7) | unbatch | take(93)", "range(50) | shuffle(9) | prefetch(3)"):
+            self.assertEqual(self.ok("count", "--read", plan).stdout, self.ok("count", plan).stdout, plan)
+
+    def test_select_prints_the_members_that_are_named(self):
+        rows = [json.loads(line) for line in self.ok("select", "label,text", self.files[0], "--limit", 3).stdout.splitlines()]
+        whole = [json.loads(line) for line in self.ok("cat", self.files[0]).stdout.splitlines()][:3]
+        self.assertEqual(rows, [{"label": w["label"], "text": w["text"]} for w in whole])
+        plan = f'tfrecord("{self.files[0]}") | parse_example("text: bytes, label: int64, values: float[16]") | batch(4)'
+        columns = json.loads(self.ok("select", "label", plan, "--limit", 1).stdout)
+        self.assertEqual(columns, {"label": [w["label"] for w in (json.loads(l) for l in self.ok("cat", self.files[0]).stdout.splitlines()[:4])]})
+
+    def test_select_refuses_names_that_are_not_there(self):
+        self.assertIn("did you mean text?", self.fails(1, "select", "txt", self.files[0]))
+        plan = f'tfrecord("{self.files[0]}") | parse_example("label: int64")'
+        self.assertIn("did you mean label?", self.fails(2, "select", "lable", plan))
+
+    def test_head_shows_examples_by_name_and_other_records_as_they_are(self):
+        first = json.loads(self.ok("head", "-n", 1, self.files[0]).stdout)
+        self.assertEqual(sorted(first), ["label", "text", "values"])
+        self.assertEqual(list(json.loads(self.ok("head", "--raw", "-n", 1, self.files[0]).stdout)), ["base64"])
+        texts = self.write("notes.txt", "one\ntwo\n")
+        self.assertEqual(self.ok("head", texts).stdout, '"one"\n"two"\n')
+
+    def test_a_plan_may_be_in_a_file_or_on_standard_input(self):
+        text = "range(10)  # ten\n  | batch(4)\n"
+        path = self.write("plan.sluice", text)
+        for verb in (("head", "-f"), ("run", "--quiet", "--output", "jsonl", "--file")):
+            self.assertEqual(self.ok(*verb, path).stdout, "[0,1,2,3]\n[4,5,6,7]\n[8,9]\n")
+            self.assertEqual(piped(text.encode(), *verb, "-").stdout.decode(), "[0,1,2,3]\n[4,5,6,7]\n[8,9]\n")
+        self.assertIn("batch(4)", self.ok("explain", "-f", path).stdout)
+        self.assertEqual(self.ok("count", "-f", path).stdout, "3\n")
+
+    def test_an_error_in_a_plan_file_says_line_and_column(self):
+        path = self.write("bad.sluice", "range(10)\n  | shuffl(5)\n")
+        said = self.fails(2, "run", "-f", path)
+        self.assertIn(f"{path}:2:5: shuffl: no such stage; did you mean shuffle?", said)
+        self.assertIn("    | shuffl(5)\n      ^", sluice("run", "-f", path).stderr)
+        self.assertIn("no-such-file", self.fails(1, "run", "-f", os.path.join(self.folder.name, "no-such-file")))
+        self.assertIn("excludes", self.fails(2, "run", "range(3)", "-f", path))
+
+    def test_verify_takes_a_compression_and_sums_up(self):
+        done = self.ok("verify", *self.files)
+        self.assertEqual(done.stdout.splitlines()[-1], "3 files: 3 sound, 0 damaged, 0 not read; 30 sound records of 4.92 kB")
+        self.assertEqual([line.split(":")[0] for line in done.stdout.splitlines()[:-1]], self.files)
+        insisted = sluice("verify", "--compression", "gzip", self.files[0])
+        self.assertEqual(insisted.returncode, 1)
+        self.assertIn("gzip", insisted.stderr)
+
+    def test_counts_that_mean_nothing_are_refused(self):
+        for plan, words in {"range(5) | take(-7)": "at least 0, or -1 for all, and is -7", "range(5) | skip(-2)": "at least 0",
+                            "range(5) | repeat(-3)": "at least 0"}.items():
+            self.assertIn(words, self.fails(2, "explain", plan))
+        self.assertIn("from 0 to", self.fails(2, "head", "-n", "-5", "range(3)"))
+        self.assertEqual(self.ok("head", "range(5) | take(-1) | skip(3)").stdout, "3\n4\n")
+
+    def test_sizes_have_binary_and_decimal_units(self):
+        for size, printed in {"64K": "64KiB", "64KiB": "64KiB", "1M": "1MiB", "64KB": "64000", "2MB": "2000000"}.items():
+            self.assertIn(f"read_bytes={printed}", self.ok("explain", f'lines("a", read_bytes={size})').stdout)
+
+    def test_completion_is_a_script_that_completes(self):
+        script = self.ok("completion", "bash").stdout
+        ask = script + '\nCOMP_WORDS=(sluice run "$1"); COMP_CWORD=2; _sluice 2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"'
+        def complete(word):
+            return subprocess.run(["bash", "-c", ask, "bash", word], capture_output=True, text=True).stdout.split("\n")
+        self.assertIn("--memory-budget", complete("--mem"))
+        self.assertIn("'range(5) | shuffle", complete("'range(5) | shu"))
+        self.assertIn("'tfrecord", complete("'tfr"))
+        for shell in ("zsh", "fish"):
+            self.assertIn("verify", self.ok("completion", shell).stdout)
+        self.assertIn("csh", self.fails(2, "completion", "csh"))
+
+    def test_the_manual_page_has_every_verb_and_stage(self):
+        page = self.ok("man").stdout
+        for line in self.ok("ops").stdout.splitlines():
+            if line and not line.startswith(" ") and "C++:" not in line and "registers" not in line:
+                self.assertIn(f"\\fB{line.split()[0]}\\fR", page)
+        for verb in ("run", "head", "count", "select", "verify", "completion"):
+            self.assertIn(f".SS {verb}\n", page)
+
+    def test_errors_are_bold_on_a_terminal_unless_no_color_is_set(self):
+        def said(**more):
+            master, slave = pty.openpty()
+            environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | more
+            subprocess.run([PROGRAM, "explain", "range("], stderr=slave, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment)
+            os.close(slave)
+            text = os.read(master, 4096).decode()
+            os.close(master)
+            return text
+        self.assertIn("\x1b[1;31m", said())
+        self.assertNotIn("\x1b", said(NO_COLOR="1"))
+        self.assertNotIn("\x1b", said(TERM="dumb"))
+
+
+if __name__ == "__main__":
+    main()
