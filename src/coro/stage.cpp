@@ -8,7 +8,7 @@ namespace {
 const std::atomic<std::uint32_t> kNoRun{0};
 }  // namespace
 
-stage_base::stage_base(const element_type& type) : tick_(&kNoRun), out_(type) {}
+stage_base::stage_base(const element_type& type) : tick_(&kNoRun), out_(type), fit_(type) {}
 
 stage_base::~stage_base() {
   // Elements under construction belong to nobody else when the frame dies between two yields.
@@ -59,6 +59,7 @@ void stage_base::restore(position_reader& r) {
 std::coroutine_handle<> stage_base::serve_elements() {
   if (may_suspend_) want_ = 1;  // what is made must not lie here while the stage itself waits for the next
   std::size_t size = type().size;
+  want_ = fit_.at_most(want_);
   first_ = put_ = out_.reserve(want_);
   limit_ = first_ + (skip_ ? 1 : want_) * size;
   if (!started_) {
@@ -86,6 +87,7 @@ std::coroutine_handle<> stage_base::deliver() {
   count_delivered();
   out_.set_live(0, n);
   handed_ = block(&out_, &out_.type(), first_, n);
+  fit_.made(handed_, want_bytes_);
   put_ = first_;
   return waiter->self;
 }
