@@ -10,13 +10,17 @@ namespace {
 /// Compressed bytes read at once: a quarter of what they inflate to, roughly.
 constexpr std::size_t kRawBytes = 64 << 10;
 constexpr std::size_t kMagicBytes = 12;  // a TFRecord is known by the CRC of its first length
-/// What the blocks that consumers wait for may take beyond the budget, all together.
-constexpr std::size_t kOverdraftBytes = 32 << 20;
+/// Read at once where memory is short, and will be given back before the next.
+constexpr std::size_t kTightBytes = 16 << 10;
+/// A window this much larger than what is left in it is worth leaving.
+constexpr std::size_t kShrinkRatio = 4;
 
 }  // namespace
 
-byte_source::byte_source(std::shared_ptr<run_context> run, std::string path, compression c, std::size_t read_bytes)
+byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& stage, std::string path, compression c,
+                         std::size_t read_bytes)
     : run_(std::move(run)),
+      memory_(run_, stage),
       path_(std::move(path)),
       compression_(c),
       read_bytes_(std::max<std::size_t>(read_bytes, 4096)) {}
@@ -30,6 +34,9 @@ task<void> byte_source::open(std::uint64_t offset) {
     compression_ = detect_compression(window().view().substr(0, kMagicBytes));
   }
   if (compression_ != compression::none) {
+    status fits = memory_.hold_inflater();
+    if (!fits.ok()) co_await fail(fits.in_file(path_));
+    is_compressed_ = true;
     inflater_ = std::make_unique<inflater>(compression_);
     begin_ = end_ = 0;  // what was read to look at is read again, as compressed bytes
     offset_ = 0;
@@ -70,33 +77,20 @@ void byte_source::consume(std::uint64_t n) {
   }
 }
 
-status byte_source::charge(std::size_t bytes) {
-  // What the consumer waits for cannot wait for memory that only the consumer frees; read-ahead waits in its pump.
-  ledger_report now = run_->ledger->report();
-  std::size_t budget = now.budget_bytes;
-  std::size_t most = budget + std::min(kOverdraftBytes, ~std::size_t{0} - budget);  // a budget may be without limit
-  if (bytes > most || now.used_bytes > most - bytes)
-    return resource_exhausted_error("the memory budget of " + print_byte_size(static_cast<std::int64_t>(budget)) +
-                                    " is used up; raise it, or hold fewer or smaller elements")
-        .in_file(path_, offset_);
-  run_->ledger->charge(bytes, purpose::read_ahead);
-  return {};
-}
-
 status byte_source::make_room(std::size_t needed) {
   std::size_t unread = end_ - begin_;
-  std::size_t at_once = read_bytes_;
+  bool tight = memory_.is_tight();
+  std::size_t at_once = tight ? std::min(read_bytes_, kTightBytes) : read_bytes_;
   if (!compressed()) at_once = static_cast<std::size_t>(std::min<std::uint64_t>(at_once, file_->size_bytes() + 1));
   std::size_t wanted = std::max(needed, std::min(unread + at_once, at_once * 2));
   if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
     std::size_t bytes = std::max(wanted, at_once);
-    if (needed > at_once) bytes = std::max(bytes, needed + needed / 2);  // large records: not one read for each
-    status why = charge(bytes);
-    if (!why.ok()) return why;
-    buffer_ref fresh(buffer::make(bytes));
-    fresh->charge(&run_->ledger->account(purpose::read_ahead), bytes);
+    if (needed > at_once && !tight) bytes = std::max(bytes, needed + needed / 2);  // not one read for each large record
+    buffer_ref fresh;
+    status why = memory_.make_buffer(bytes, fresh);
+    if (!why.ok()) return why.in_file(path_, offset_);
     if (unread) std::memcpy(fresh->data(), buffer_.get()->data() + begin_, unread);
     buffer_ = std::move(fresh);
   }
@@ -110,7 +104,12 @@ status byte_source::inflate_some() {
   inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, buffer_.get()->capacity() - end_);
   raw_begin_ += s.consumed;
   end_ += s.produced;
-  if (s.ended) last_ = true;
+  if (s.ended) {
+    last_ = true;
+    inflater_.reset();
+    raw_ = buffer_ref();
+    memory_.drop_inflater();
+  }
   return s.why.in_file(path_, raw_offset_ - (raw_end_ - raw_begin_));
 }
 
@@ -130,7 +129,8 @@ bool byte_source::try_more(std::size_t needed, status& why) {
       why = inflate_some();
       if (!why.ok()) return true;
       if (end_ != before || last_ || raw_begin_ != raw_before) continue;
-      refresh_raw();
+      why = refresh_raw();
+      if (!why.ok()) return true;
       n = file_->try_read_at(raw_offset_, raw_.get()->data() + raw_end_, raw_.get()->capacity() - raw_end_);
       if (n == -EAGAIN) return false;
       if (n >= 0) took_raw(static_cast<std::size_t>(n));
@@ -154,12 +154,41 @@ void byte_source::took_raw(std::size_t n) {
   if (n == 0 || raw_offset_ >= file_->size_bytes()) raw_last_ = true;
 }
 
-void byte_source::refresh_raw() {
-  if (!raw_) raw_ = buffer_ref(buffer::make(kRawBytes));
+status byte_source::refresh_raw() {
   std::size_t unread = raw_end_ - raw_begin_;
+  if (!raw_) {
+    status why = memory_.make_buffer(
+        static_cast<std::size_t>(std::min<std::uint64_t>(kRawBytes, file_->size_bytes() + 1)), raw_);
+    if (!why.ok()) return why.in_file(path_, raw_offset_);
+  }
   if (unread) std::memmove(raw_.get()->data(), raw_.get()->data() + raw_begin_, unread);
   raw_begin_ = 0;
   raw_end_ = unread;
+  return {};
+}
+
+void byte_source::rest() {
+  if (!memory_.is_tight()) return;
+  if (!compressed()) {
+    begin_ = end_ = 0;
+    buffer_ = buffer_ref();
+    last_ = offset_ >= file_->size_bytes();
+    return;
+  }
+  if (raw_ && inflater_) {
+    raw_offset_ -= raw_end_ - raw_begin_;
+    raw_begin_ = raw_end_ = 0;
+    raw_last_ = false;
+    raw_ = buffer_ref();
+  }
+  std::size_t unread = end_ - begin_;
+  if (!buffer_ || buffer_.get()->capacity() < kTightBytes || unread > buffer_.get()->capacity() / kShrinkRatio) return;
+  buffer_ref small;
+  if (unread && !memory_.make_buffer(unread, small).ok()) return;
+  if (unread) std::memcpy(small->data(), buffer_.get()->data() + begin_, unread);
+  buffer_ = std::move(small);
+  begin_ = 0;
+  end_ = unread;
 }
 
 task<void> byte_source::more(std::size_t needed) {

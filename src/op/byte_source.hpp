@@ -4,13 +4,14 @@
 // Records are cut out of the window's buffer and keep it alive, so a buffer that is still referred to is left behind and
 // the window goes on in another one, taking along only its unread tail. What the page cache has is read on the calling
 // thread, without a task; only the rest is awaited.
-// Owns: the open file; a buffer charged to the ledger.
+// Owns: the open file; buffers and an inflater, charged to the ledger.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <string>
 
+#include "op/input_memory.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/fields.hpp"
 #include "sluice/coro/task.hpp"
@@ -30,7 +31,9 @@ struct byte_window {
 
 class byte_source {
  public:
-  byte_source(std::shared_ptr<run_context> run, std::string path, compression c, std::size_t read_bytes);
+  /// `stage`: who reads, for the ledger's reports.
+  byte_source(std::shared_ptr<run_context> run, const std::string& stage, std::string path, compression c,
+              std::size_t read_bytes);
   byte_source(const byte_source&) = delete;
 
   /// Opens the file and goes to `offset` (of the decompressed bytes).
@@ -38,7 +41,7 @@ class byte_source {
   byte_window window() const;
   buffer& owner() { return *buffer_.get(); }
   const std::string& path() const { return path_; }
-  bool compressed() const { return inflater_ != nullptr; }
+  bool compressed() const { return is_compressed_; }
   bool has_bytes() const { return begin_ != end_; }
 
   /// Moves the window's start n bytes on, beyond its end too where the file is plain.
@@ -46,19 +49,22 @@ class byte_source {
   /// Makes the window at least `needed` bytes long, or the last. False: that has to be awaited; the window may have grown.
   bool try_more(std::size_t needed, status& why);
   task<void> more(std::size_t needed);
+  /// Nothing is asked for the moment. Where memory is short, gives back what can be read again: an interleave may have
+  /// thousands of files open, and reads one of them.
+  void rest();
 
  private:
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
   /// Room behind the window for at least one read; keeps the unread bytes.
   status make_room(std::size_t needed);
-  status charge(std::size_t bytes);
   /// Takes up n plain bytes that were read behind the window; 0: the file has ended.
   void took(std::size_t n);
   void took_raw(std::size_t n);
   status inflate_some();
-  void refresh_raw();
+  status refresh_raw();
 
   std::shared_ptr<run_context> run_;
+  input_memory memory_;
   std::string path_;
   compression compression_;
   std::size_t read_bytes_;
@@ -67,8 +73,9 @@ class byte_source {
   std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
   std::uint64_t offset_ = 0;         ///< of the byte at begin_
   bool last_ = false;
-  std::unique_ptr<inflater> inflater_;
-  buffer_ref raw_;  ///< compressed bytes
+  bool is_compressed_ = false;
+  std::unique_ptr<inflater> inflater_;  ///< until its stream has ended
+  buffer_ref raw_;                      ///< compressed bytes
   std::size_t raw_begin_ = 0, raw_end_ = 0;
   std::uint64_t raw_offset_ = 0;  ///< where in the file the next read starts
   bool raw_last_ = false;

@@ -89,6 +89,7 @@ status error_gate::settle(const status& why, std::uint64_t element) const {
 
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
+  ++context.depth;
   erased_stream s = plan->op->open(*plan, context);
   s.stage()->set_label(plan->op->name);
   s.set_environment(run.get());

@@ -20,7 +20,8 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
   } else {
     c->start(width, run);
   }
-  std::uint32_t wanted = out.wanted(), have = 0;
+  block_fit fit(out.type());
+  std::uint32_t wanted = fit.at_most(out.wanted()), have = 0;
   char* to = out.room(wanted);
   for (;;) {
     cycle::slot& s = c->current();
@@ -33,9 +34,11 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
     bool must_wait = s.open ? s.in.may_wait() : outer_needed && outer.may_wait();
     if (have && (have >= wanted || must_wait)) {
       outer.hold_from(c->oldest(c->taken));
-      co_yield out.made(have);
+      block made = out.made(have);
+      fit.made(made, out.wanted_bytes());
+      co_yield made;
       have = 0;
-      wanted = out.wanted();
+      wanted = fit.at_most(out.wanted());
       to = out.room(wanted);
     }
     if (!s.open) {
@@ -101,7 +104,8 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
 /// wait for the next and go on with what is open meanwhile.
 erased_stream read_outer_ahead(const open_context& context, erased_stream outer, const inner_plans& inners) {
   const element_type& type = outer.type();
-  auto link = std::make_shared<reader_link>(context, std::move(outer), type, block_ring::limits{1, 1}, pump_options());
+  auto link = std::make_shared<reader_link>(context, context.memory_of("interleave's inputs"), std::move(outer), type,
+                                            block_ring::limits{1, 1}, pump_options());
   link->set_signal(inners.shared_signal());
   outlet out(type);
   erased_stream ahead = read_ahead(out, std::move(link));

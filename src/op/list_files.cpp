@@ -2,6 +2,7 @@
 #include "sluice/op/list_files.hpp"
 
 #include "op/engine.hpp"
+#include "op/held_memory.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/io/files.hpp"
@@ -46,6 +47,13 @@ std::uint64_t digest_of(const std::vector<std::string>& names) {
   return digest | 1;
 }
 
+std::size_t bytes_of(const std::vector<std::string>& names) {
+  std::size_t bytes = names.capacity() * sizeof(std::string);
+  for (const std::string& n : names)
+    if (n.capacity() > std::string().capacity()) bytes += n.capacity() + 1;
+  return bytes;
+}
+
 void shuffle_names(std::vector<std::string>& names, std::uint64_t seed) {
   for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[draw(seed, i, i)]);
 }
@@ -59,6 +67,9 @@ erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_cont
     if (!matches.ok()) co_await fail(matches.why().in_stage(gate.label()));
     for (std::string& name : *matches) names.push_back(std::move(name));
   }
+  held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
+  status fits = memory.resize(bytes_of(names));
+  if (!fits.ok()) co_await fail(std::move(fits));
   std::uint64_t digest = digest_of(names);
   if (at->digest && at->digest != digest)
     co_await fail(failed_precondition_error("the files that match \"" + patterns +

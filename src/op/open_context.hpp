@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "op/channel_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -33,11 +34,16 @@ struct open_context {
   std::shared_ptr<run_context> run;
   std::uint64_t epoch = 0;  ///< which pass over the data this is; nested repeats are mixed in
 
-  explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}
+  std::shared_ptr<size_book> sizes;  ///< what channels have learned of their elements
+  unsigned depth = 0;                ///< stages above the one being opened, within its plan
+
+  explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), sizes(std::make_shared<size_book>()) {}
   /// Lowers a plan: makes its tree of streams, not yet started.
   erased_stream open(const node_ptr& plan) const;
   open_context in_epoch(std::uint64_t number) const;
   error_gate gate(const node& n) const;
+  /// What a channel of the stage is charged to; channels of the same stage in sibling plans learn from each other.
+  channel_memory memory_of(std::string_view stage) const { return {run, stage, sizes->estimate(depth, stage)}; }
   /// What a knob starts at: its value, or for autotune twice the workers.
   std::uint32_t limit_of(knob k) const;
   /// The seed a stage draws with: its own, or one of the run's that no other stage shares.
