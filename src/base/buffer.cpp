@@ -10,7 +10,7 @@
 namespace sluice {
 
 // One free list for each power of two that is pooled. A mutex, not lock-free lists: it is taken once per buffer of
-// 64 KiB or more, that is once per hundreds of records.
+// 16 KiB or more, that is once per dozens of records.
 class buffer_pool {
  public:
   static constexpr int kClasses =
@@ -101,6 +101,11 @@ buffer* buffer::make(std::size_t bytes) {
   if (!b) return buffer_pool::create(capacity);
   b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
   return b;
+}
+
+buffer* buffer::make_exact(std::size_t bytes) {
+  return bytes < kPagesBytesMin ? buffer_pool::create(bytes)
+                                : buffer_pool::create(pages_bytes(bytes + kAlignment) - kAlignment);
 }
 
 void buffer::charge(byte_account* account, std::size_t bytes) noexcept {

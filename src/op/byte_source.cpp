@@ -38,7 +38,8 @@ task<void> byte_source::open(std::uint64_t offset) {
     if (!fits.ok()) co_await fail(fits.in_file(path_));
     is_compressed_ = true;
     inflater_ = std::make_unique<inflater>(compression_);
-    begin_ = end_ = 0;  // what was read to look at is read again, as compressed bytes
+    begin_ = end_ = 0;       // what was read to look at is read again, as compressed bytes
+    buffer_ = buffer_ref();  // it may be as small as the file, and so the file would be inflated in small pieces
     offset_ = 0;
     last_ = false;
     raw_offset_ = 0;

@@ -16,6 +16,12 @@ namespace {
 /// A server may run plans with ever new function names for months: beyond so many names, one line for all.
 constexpr std::size_t kLinesMax = 256;
 
+/// Who waits for room is called when there is as much as he wanted or this share of the budget: he may want less by now,
+/// and those behind him may want less than he does.
+constexpr std::size_t kRoomShare = 16;
+/// For one release, so that it does not go through all channels of a wide interleave each time.
+constexpr int kCallsPerRelease = 8;
+
 std::string in_mebibytes(std::size_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
@@ -204,13 +210,13 @@ class memory_ledger::books {
     peak_ = std::max(peak_, used_ - std::min(used_, guessed_));
     l.told.peak_bytes = std::max(l.told.peak_bytes, l.told.used_bytes - std::min(l.told.used_bytes, l.guessed));
   }
-  /// Oldest first, without the lock: they charge what they were waiting to charge, or wait again at the end.
+  /// Oldest first, without the lock: they charge what they want by now, or wait again at the end.
   void call_waiters() noexcept {
-    for (;;) {
+    for (int calls = 0; calls != kCallsPerRelease; ++calls) {
       std::shared_ptr<room_waiter> next;
       {
         std::lock_guard lock(mutex_);
-        if (waiting_.empty() || !fits(waiting_.front().bytes)) return;
+        if (waiting_.empty() || !fits(std::min(waiting_.front().bytes, budget_ / kRoomShare))) return;
         next = waiting_.front().who.lock();
         waiting_.pop_front();
       }

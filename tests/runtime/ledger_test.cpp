@@ -94,13 +94,13 @@ TEST_CASE("who works ahead charges first, and is called once when there is room"
   memory_ledger l(100);
   ledger_line& line = l.line(purpose::channel, "map");
   auto first = std::make_shared<counting_waiter>(), second = std::make_shared<counting_waiter>();
-  CHECK(l.try_charge(60, line, first));
+  CHECK(l.try_charge(98, line, first));
   CHECK_FALSE(l.try_charge(60, line, first));
   CHECK_FALSE(l.try_charge(50, line, second));
-  CHECK(l.used_bytes() == 60);
-  l.change(60, 45, line);
-  CHECK((first->calls == 0 && second->calls == 0));  // the older one is not overtaken
-  l.change(45, 40, line);
+  CHECK(l.used_bytes() == 98);
+  l.change(98, 96, line);
+  CHECK((first->calls == 0 && second->calls == 0));  // too little to be worth a call
+  l.change(96, 40, line);
   CHECK((first->calls == 1 && second->calls == 1));
   l.release(40, line);
   CHECK((first->calls == 1 && second->calls == 1));
@@ -112,6 +112,20 @@ TEST_CASE("who works ahead charges first, and is called once when there is room"
   l.release(1100, line);
   CHECK(l.charge_up_to(1000, line) == 100);
   l.release(100, line);
+}
+
+TEST_CASE("a guess counts against the budget, not as a peak", "[ledger]") {
+  memory_ledger l(100);
+  ledger_line& line = l.line(purpose::channel, "map");
+  l.add_guess(50, line);
+  CHECK(l.try_charge(50, line));
+  CHECK_FALSE(l.try_charge(60, line));
+  CHECK(l.report().peak_bytes == 0);
+  l.add_guess(-50, line);
+  l.change(50, 20, line);
+  CHECK(l.report().peak_bytes == 20);
+  CHECK(l.report().lines[0].peak_bytes == 20);
+  l.release(20, line);
 }
 
 TEST_CASE("a waiter that is gone is not called", "[ledger]") {

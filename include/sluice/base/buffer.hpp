@@ -36,7 +36,7 @@ class byte_account {
 class buffer {
  public:
   /// Bytes of a size that is pooled; asking for exactly one of these wastes nothing.
-  static constexpr std::size_t kPooledBytesMin = std::size_t{64} << 10;
+  static constexpr std::size_t kPooledBytesMin = std::size_t{16} << 10;
   static constexpr std::size_t kPooledBytesMax = std::size_t{4} << 20;
   static constexpr std::size_t kAlignment = 64;
   /// What a small buffer takes beyond its bytes: its header, and the allocator's.
@@ -44,6 +44,8 @@ class buffer {
 
   /// At least `bytes`, uninitialised, with one reference. Large ones are rounded up: charge capacity().
   static buffer* make(std::size_t bytes);
+  /// The same of exactly `bytes` where that is less than pages: for what is held for long.
+  static buffer* make_exact(std::size_t bytes);
   /// When the last reference goes, `account` gets `bytes` back. At most once per buffer.
   void charge(byte_account* account, std::size_t bytes) noexcept;
 

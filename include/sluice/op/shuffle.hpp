@@ -7,7 +7,7 @@
 // Order:  a pure function of (seed, epoch, input order): the same on any number of threads, after any resume.
 //         Without a seed, one of the run's is taken, which the report shows and a checkpoint keeps.
 // Ends:   with the input, after the buffer is emptied.
-// Errors: resource_exhausted when the buffer alone exceeds the memory budget.
+// Errors: resource_exhausted when the buffer exceeds the memory budget, alone or together with what else is held.
 // Owns:   n elements. Records are copied out of their file buffers, so that holding one does not hold all of them.
 // State:  two integers, whatever the size: the draws made, and the input's length once known. A resume finds what each
 //         place held by scanning the draws backwards, and fetches those elements again.
