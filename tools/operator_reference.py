@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "operators.md"
-LABELS = ["Shape", "Patterns", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
+LABELS = ["Shape", "Patterns", "Streams", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
 LABEL = re.compile(rf"({'|'.join(LABELS)}):\s+(.*)")
 INTRODUCTION = """# Operators
 

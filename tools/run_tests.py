@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test executables of a build folder and the script tests, in parallel; prints what failed and the count.
 
-  run_tests.py BUILD [--scripts] [--only FOLDER]… [--jobs N]
+  run_tests.py BUILD [--scripts | --scripts-of FOLDER] [--only FOLDER]… [--jobs N]
 
 Every Catch2 test case gets a process of its own: a crash costs one test, the slow ones spread over the cores, and no
 test lives on state that another left behind. The last line is `N passed, N failed`; the exit status says the same.
@@ -32,8 +32,9 @@ def catch_cases(executable):
     return [(f"{folder}: {name}", [executable, spec]) for name, spec in zip(names, escaped)]
 
 
-def script_cases(only):
+def script_cases(folders, only):
     scripts = sorted({path for pattern in SCRIPT_PATTERNS for path in ROOT.glob(pattern)})
+    scripts = [s for s in scripts if not folders or s.relative_to(ROOT / "tests").parts[0] in folders]
     chosen = [s for s in scripts if not only or s.relative_to(ROOT / "tests").parts[0] in only]
     return [(str(s.relative_to(ROOT)), ["python3" if s.suffix == ".py" else "bash", str(s)]) for s in chosen]
 
@@ -68,8 +69,9 @@ def report(name, command, status, output):
     print("\n".join("  | " + line for line in output.strip().splitlines()[-80:]), flush=True)
 
 
-def collect(build, only, with_scripts):
-    cases = script_cases(only) if with_scripts else []
+def collect(build, given):
+    only = given.only
+    cases = script_cases(given.scripts_of, only) if given.scripts or given.scripts_of else []
     listing = build / "meson-info/intro-tests.json"
     for test in json.loads(listing.read_text()) if listing.exists() else []:
         if not only or test["name"] in only:
@@ -77,20 +79,41 @@ def collect(build, only, with_scripts):
     return cases
 
 
+class progress:
+    """One line on a terminal that is written again and again, and nothing elsewhere."""
+
+    def __init__(self, total):
+        self.total, self.done, self.failed = total, 0, 0
+
+    def step(self, failed):
+        self.done, self.failed = self.done + 1, self.failed + failed
+        if sys.stderr.isatty():
+            trouble = f", {self.failed} failed" if self.failed else ""
+            sys.stderr.write(f"\r\033[Ktesting: {self.done} of {self.total}{trouble}")
+            sys.stderr.flush()
+
+    def clear(self):
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("build", type=pathlib.Path)
     arguments.add_argument("--only", action="append", default=[])
     arguments.add_argument("--scripts", action="store_true")
+    arguments.add_argument("--scripts-of", action="append", default=[])
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--slowest", type=int, default=0)
     given = arguments.parse_args()
     build = given.build.resolve()
     os.environ["SLUICE_BUILD"] = str(build)  # for scripts that run the program
 
-    cases = collect(build, given.only, given.scripts)
+    cases = collect(build, given)
     passed = failed = 0
     times = []
+    shown = progress(len(cases))
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run, case) for case in cases]):
             name, command, status, output, seconds = done.result()
@@ -98,7 +121,10 @@ def main():
             passed, failed = passed + good, failed + bad
             times.append((seconds, name))
             if bad:
+                shown.clear()
                 report(name, command, status, output)
+            shown.step(bool(bad))
+    shown.clear()
     for seconds, name in sorted(times, reverse=True)[:given.slowest]:
         print(f"{seconds:8.2f} s  {name}")
     print(f"{passed} passed, {failed} failed")

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the sources of one part of the tree, sorted, one a line: meson.build asks for them when it configures.
 
-  sources.py library | program | main | bench | examples | headers | protos
+  sources.py version                the version that include/sluice/version.hpp says
+  sources.py library | asio_library | sqlite_library | program | main | bench | examples | headers | protos
   sources.py workloads              names of the folders of bench/compare/ with a program of ours
   sources.py workload NAME          what that program is made of
   sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
   sources.py test FOLDER            what the test executable of that folder is made of
+  sources.py fuzz                   the fuzz targets, without the test that replays their corpus
   sources.py support                sources of folders below tests/ without a *_test.cpp of their own
   sources.py all                    everything above; ./dev reconfigures when it changes
 """
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Compiled by their own scripts, one way per program.
-SCRIPTED = {"hazards", "compile_fail", "golden", "tidy", "faults"}
+SCRIPTED = {"hazards", "compile_fail", "faults", "golden", "packaging", "tidy"}
+# Libraries of their own, so that who does not use them does not link what they stand on.
+COMPONENTS = {"asio": "io/net/", "sqlite": "io/meta/"}
 
 
 def below(folder, pattern):
@@ -33,11 +38,19 @@ def support():
 
 
 def library():
-    return [s for s in below("src", "**/*.cpp") + below("io", "**/*.cpp") if not s.startswith("src/cli/")]
+    elsewhere = ("src/cli/", *COMPONENTS.values())
+    return [s for s in below("src", "**/*.cpp") + below("io", "**/*.cpp") if not s.startswith(elsewhere)]
+
+
+def version():
+    header = (ROOT / "include/sluice/version.hpp").read_text()
+    return ".".join(re.search(rf"define SLUICE_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 PARTS = {
     "library": library,
+    "asio_library": lambda: below(COMPONENTS["asio"], "**/*.cpp"),
+    "sqlite_library": lambda: below(COMPONENTS["sqlite"], "**/*.cpp"),
     "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith("/main.cpp")],
     "main": lambda: below("src/cli", "main.cpp"),
     "bench": lambda: [s for s in below("bench", "**/*.cpp") if not s.startswith("bench/compare/")],
@@ -46,12 +59,15 @@ PARTS = {
     "headers": lambda: below("include", "**/*.hpp"),
     "protos": lambda: below("tests", "**/*.proto"),
     "test_folders": test_folders,
+    "fuzz": lambda: [s for s in below("tests/fuzz", "*.cpp") if not s.endswith("_test.cpp")],
     "support": support,
 }
 
 
 def main(arguments):
-    if arguments[0] == "test":
+    if arguments[0] == "version":
+        lines = [version()]
+    elif arguments[0] == "test":
         lines = below(f"tests/{arguments[1]}", "**/*.cpp")
     elif arguments[0] == "workload":
         lines = below(f"bench/compare/{arguments[1]}", "*.cpp")

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/meta/sqlite_meta_store.hpp"
-
-#if __has_include(<sqlite3.h>) && SLUICE_HAVE_SQLITE
+#include "sluice/io/sqlite_meta_store.hpp"
 
 #include <sqlite3.h>
 
@@ -203,5 +201,3 @@ result<std::unique_ptr<meta_store>> open_sqlite_meta_store(const std::string& pa
 }
 
 }  // namespace sluice
-
-#endif  // SQLite

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/net/asio_network.hpp"
-
-#if __has_include(<asio.hpp>)
+#include "sluice/io/asio_network.hpp"
 
 #include <asio/connect.hpp>
 #include <asio/executor_work_guard.hpp>
@@ -22,7 +20,7 @@ void socket_state::finish(asio::error_code e, std::size_t n) {
   if (!e || ended) return exec->post(handle);
   status why = stopped ? cancelled_error() : unavailable_error(absl::StrCat(what, ": ", e.message()));
   hook->disarm();  // an unwound frame can outlive the asio thread that its hook posts to
-  auto next = unwind(promise, std::move(why));
+  auto next = fail_wait(promise, std::move(why));
   exec->post(next);
 }
 
@@ -176,5 +174,3 @@ class asio_network final : public network {
 std::unique_ptr<network> make_asio_network() { return std::make_unique<asio_network>(); }
 
 }  // namespace sluice
-
-#endif  // asio

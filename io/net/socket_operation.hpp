@@ -58,7 +58,10 @@ class [[nodiscard]] socket_operation {
     });
   }
   /// Bytes moved; 0 at the end of the stream.
-  std::size_t await_resume() const noexcept { return state_->ended ? 0 : state_->bytes; }
+  std::size_t await_resume() const {
+    state_->promise->throw_if_failed();
+    return state_->ended ? 0 : state_->bytes;
+  }
 
  private:
   static void on_stop(void* self) noexcept {

@@ -3,11 +3,13 @@
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <future>
@@ -22,6 +24,10 @@ constexpr unsigned kCompletions = 4096;
 // Fewer than the completion queue holds, so that it never overflows, cancellations included.
 constexpr unsigned kInFlightMax = 1024;
 constexpr int kPatienceSeconds = 10;
+// A kernel short of memory is asked again after 1, 2, 4 … ms: half a second, in which others may have freed some.
+constexpr int kEntriesMax = 10;
+// How long operations may take that a ring had begun which is given up.
+constexpr std::chrono::seconds kPatienceWithoutRing{1};
 // user_data of what is not an operation; nodes are never at these addresses.
 constexpr std::uint64_t kWakeUp = 1;
 constexpr std::uint64_t kCancellation = 2;
@@ -45,7 +51,17 @@ status check_opcodes(io_uring& ring) {
   return why;
 }
 
+void pause_ms(int ms) noexcept { ::poll(nullptr, 0, ms); }
+
 }  // namespace
+
+uring_backend::uring_backend(unsigned threads_max) : threads_(threads_max) { in_kernel_.reserve(kInFlightMax); }
+
+std::string uring_backend::description() const {
+  int why = given_up_.load(std::memory_order_acquire);
+  if (!why) return "io_uring";
+  return absl::StrCat("threads: ", std::string(errno_error(why, "io_uring stopped working").message()));
+}
 
 result<std::unique_ptr<backend>> uring_backend::open(unsigned threads_max) {
   std::unique_ptr<uring_backend> made(new uring_backend(threads_max));
@@ -93,7 +109,7 @@ uring_backend::~uring_backend() {
 }
 
 void uring_backend::submit(operation* op) noexcept {
-  if (op->what == operation::kind::call) {
+  if (op->what == operation::kind::call || given_up_.load(std::memory_order_acquire)) {
     threads_.submit(op);
     return;
   }
@@ -119,40 +135,110 @@ void uring_backend::push(std::atomic<operation*>& list, operation* operation::* 
 // and so sees our push when it takes the lists. Or we find `false`, and write.
 void uring_backend::notify() noexcept {
   if (notified_.exchange(true, std::memory_order_acq_rel)) return;
+  // The same reasoning: our exchange came after the one that followed the giving up, so we see it.
+  if (given_up_.load(std::memory_order_acquire)) {
+    notified_.notify_one();
+    return;
+  }
   std::uint64_t one = 1;
   while (::write(event_, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 
-io_uring_sqe* uring_backend::next_sqe() noexcept {
-  io_uring_sqe* sqe = ::io_uring_get_sqe(&ring_);
-  while (!sqe) {
-    ::io_uring_submit(&ring_);
-    sqe = ::io_uring_get_sqe(&ring_);
+template <class F> int uring_backend::enter(F enter) noexcept {
+  for (int attempt = 0;; ++attempt) {
+    int error = enter();
+    // EBUSY, EAGAIN: completions must be taken first, which is what comes next. EINTR: a signal. ETIME: the watchdog.
+    if (error >= 0 || error == -EBUSY || error == -EAGAIN || error == -EINTR || error == -ETIME) return 0;
+    if (error != -ENOMEM || attempt == kEntriesMax) return -error;
+    pause_ms(1 << attempt);
   }
-  return sqe;
+}
+
+io_uring_sqe* uring_backend::next_sqe() noexcept {
+  while (!given_up_.load(std::memory_order_relaxed)) {
+    if (io_uring_sqe* sqe = ::io_uring_get_sqe(&ring_)) return sqe;
+    int error = enter([this] { return ::io_uring_submit(&ring_); });
+    if (error) give_up(error);
+  }
+  return nullptr;
 }
 
 void uring_backend::arm_wake_up() noexcept {
   if (wake_up_armed_) return;
   io_uring_sqe* sqe = next_sqe();
-  ::io_uring_prep_read(sqe, event_, &event_value_, sizeof event_value_, 0);
+  if (!sqe) return;
+  ::io_uring_prep_read(sqe, event_, event_value_.get(), sizeof *event_value_, 0);
   ::io_uring_sqe_set_data64(sqe, kWakeUp);
   wake_up_armed_ = true;
 }
 
 void uring_backend::serve() noexcept {
-  for (;;) {
+  while (!given_up_.load(std::memory_order_relaxed)) {
     take_submissions();
     take_cancellations();
     // Closing, there is nothing more to be told, and a read in the kernel must not outlive event_value_.
     const bool closing = closing_.load(std::memory_order_acquire);
-    if (closing && in_flight_ == 0 && !waiting_first_) return;
+    if (closing && in_kernel_.empty() && !waiting_first_) return;
     if (!closing) arm_wake_up();
-    int error = closing ? wait_for_last() : ::io_uring_submit_and_wait(&ring_, 1);
-    // EBUSY, EAGAIN: completions must be taken first, which is what comes next. EINTR: a signal. ETIME: the watchdog.
-    if (error < 0 && error != -EBUSY && error != -EAGAIN && error != -EINTR && error != -ETIME) std::terminate();
-    reap();
+    int error = enter([&] { return closing ? wait_for_last() : ::io_uring_submit_and_wait(&ring_, 1); });
+    if (error) give_up(error);
+    else reap();
   }
+  serve_without_ring();
+}
+
+// What the kernel has not taken out of the ring is taken back, and made nothing there should it look again.
+void uring_backend::give_up(int error) noexcept {
+  if (given_up_.load(std::memory_order_relaxed)) return;
+  (void)event_value_.release();  // the kernel's for good
+  given_up_.store(error, std::memory_order_release);
+  io_uring_sq& sq = ring_.sq;
+  for (unsigned i = __atomic_load_n(sq.khead, __ATOMIC_ACQUIRE); i != sq.sqe_tail; ++i) {
+    io_uring_sqe* sqe = &sq.sqes[i & sq.ring_mask];
+    std::uint64_t data = sqe->user_data;
+    ::io_uring_prep_nop(sqe);
+    ::io_uring_sqe_set_data64(sqe, kCancellation);
+    if (data == kWakeUp || data == kCancellation || data == LIBURING_UDATA_TIMEOUT) continue;
+    auto* op = reinterpret_cast<operation*>(data);
+    came_back(op);
+    threads_.submit(op);
+  }
+}
+
+void uring_backend::serve_without_ring() noexcept {
+  const auto until = std::chrono::steady_clock::now() + kPatienceWithoutRing;
+  for (;;) {
+    notified_.exchange(false, std::memory_order_acq_rel);  // see notify()
+    take_submissions();                                    // start() hands them to threads
+    take_cancellations();
+    if (!in_kernel_.empty()) {
+      (void)::io_uring_get_events(&ring_);  // it may work again, and completions may have come without it
+      reap();
+      if (std::chrono::steady_clock::now() >= until) leave_to_kernel();
+      pause_ms(1);
+    } else if (closing_.load(std::memory_order_acquire)) {
+      return;
+    } else {
+      notified_.wait(false, std::memory_order_acquire);
+    }
+  }
+}
+
+// The reference that is never dropped keeps the buffer, into which the kernel may still write.
+void uring_backend::leave_to_kernel() noexcept {
+  while (!in_kernel_.empty()) {
+    operation* op = in_kernel_.back();
+    came_back(op);
+    op->add_reference();
+    op->complete(-EIO);
+  }
+}
+
+void uring_backend::came_back(operation* op) noexcept {
+  op->in_kernel = false;
+  in_kernel_[op->in_kernel_at] = in_kernel_.back();
+  in_kernel_[op->in_kernel_at]->in_kernel_at = op->in_kernel_at;
+  in_kernel_.pop_back();
 }
 
 // A disk or a mount that does not answer keeps the process here: better to say why than to hang in silence.
@@ -161,7 +247,7 @@ int uring_backend::wait_for_last() noexcept {
   io_uring_cqe* cqe = nullptr;
   int error = ::io_uring_submit_and_wait_timeout(&ring_, &cqe, 1, &patience, nullptr);
   if (error == -ETIME)
-    std::fprintf(stderr, "sluice: waiting for %u file operations that the kernel has begun\n", in_flight_);
+    std::fprintf(stderr, "sluice: waiting for %zu file operations that the kernel has begun\n", in_kernel_.size());
   return error;
 }
 
@@ -179,7 +265,7 @@ void uring_backend::take_submissions() noexcept {
     (waiting_last_ ? waiting_last_->next : waiting_first_) = oldest;
     waiting_last_ = last;
   }
-  while (waiting_first_ && in_flight_ < kInFlightMax) {
+  while (waiting_first_ && (in_kernel_.size() < kInFlightMax || given_up_.load(std::memory_order_relaxed))) {
     operation* op = waiting_first_;
     waiting_first_ = op->next;
     if (!waiting_first_) waiting_last_ = nullptr;
@@ -193,12 +279,17 @@ void uring_backend::start(operation* op) noexcept {
     return;
   }
   io_uring_sqe* sqe = next_sqe();
+  if (!sqe) {
+    threads_.submit(op);
+    return;
+  }
   if (op->what == operation::kind::open) ::io_uring_prep_openat(sqe, AT_FDCWD, op->path.c_str(), op->open_flags, 0);
   else
     ::io_uring_prep_read(sqe, op->from->number, op->to->data() + op->at, static_cast<unsigned>(op->length), op->offset);
   ::io_uring_sqe_set_data(sqe, op);  // prep does not reset user_data: every SQE sets it
   op->in_kernel = true;
-  ++in_flight_;
+  op->in_kernel_at = static_cast<unsigned>(in_kernel_.size());
+  in_kernel_.push_back(op);
 }
 
 void uring_backend::take_cancellations() noexcept {
@@ -206,9 +297,10 @@ void uring_backend::take_cancellations() noexcept {
   while (op) {
     operation* next = op->next_cancel;
     if (op->in_kernel) {
-      io_uring_sqe* sqe = next_sqe();
-      ::io_uring_prep_cancel(sqe, op, 0);
-      ::io_uring_sqe_set_data64(sqe, kCancellation);
+      if (io_uring_sqe* sqe = next_sqe()) {
+        ::io_uring_prep_cancel(sqe, op, 0);
+        ::io_uring_sqe_set_data64(sqe, kCancellation);
+      }
     }
     op->drop_reference();
     op = next;
@@ -226,8 +318,7 @@ void uring_backend::reap() noexcept {
       notified_.exchange(false, std::memory_order_acq_rel);  // see notify()
     } else if (data != kCancellation && data != LIBURING_UDATA_TIMEOUT) {
       auto* op = reinterpret_cast<operation*>(data);
-      op->in_kernel = false;
-      --in_flight_;
+      came_back(op);
       op->complete(outcome);
     }
   }

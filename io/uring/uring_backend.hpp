@@ -5,6 +5,9 @@
 // reads. Only the reactor touches the ring, as SINGLE_ISSUER and DEFER_TASKRUN demand. One ring and not one per worker:
 // hits in the page cache never come here (page_cache_reader), and for a miss the two hops of about 3 µs are small.
 // `call` operations, for which the ring has no opcode, go to threads.
+// Errors: where the kernel refuses to be entered (ENOMEM again and again, EBADR …) the ring is given up: what it has not
+// taken yet and all that comes later goes to threads, and description() says so. What it has taken may still be written to by
+// the kernel: it is waited for a second, then ends with EIO, and its buffer is left to the kernel for good.
 // Cancel: ASYNC_CANCEL; the operation completes with its own CQE, cancelled or not.
 // Owns: a node in flight belongs to the ring until its CQE; the destructor waits for the last one.
 #pragma once
@@ -15,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "io/operation.hpp"
 #include "io/threads/thread_backend.hpp"
@@ -30,10 +34,10 @@ class uring_backend final : public backend {
 
   void submit(operation* op) noexcept override;
   void cancel(operation* op) noexcept override;
-  std::string description() const override { return "io_uring"; }
+  std::string description() const override;
 
  private:
-  explicit uring_backend(unsigned threads_max) : threads_(threads_max) {}
+  explicit uring_backend(unsigned threads_max);
   status set_up();
   void push(std::atomic<operation*>& list, operation* operation::* link, operation* op) noexcept;
   void notify() noexcept;
@@ -45,8 +49,16 @@ class uring_backend final : public backend {
   void take_cancellations() noexcept;
   void start(operation* op) noexcept;
   void reap() noexcept;
+  /// It is in the kernel no more.
+  void came_back(operation* op) noexcept;
   int wait_for_last() noexcept;
+  /// Null: the ring was given up.
   io_uring_sqe* next_sqe() noexcept;
+  /// Enters the kernel by `enter`, again where that may help. Not 0: the ring has to be given up.
+  template <class F> int enter(F enter) noexcept;
+  void give_up(int error) noexcept;
+  void serve_without_ring() noexcept;
+  void leave_to_kernel() noexcept;
 
   thread_backend threads_;
   io_uring ring_{};
@@ -55,9 +67,11 @@ class uring_backend final : public backend {
   std::atomic<operation*> cancelled_{nullptr};
   std::atomic<bool> notified_{false};  ///< the reactor will look at the lists without being told again
   std::atomic<bool> closing_{false};
-  std::uint64_t event_value_ = 0;  ///< the ring reads the eventfd into it
+  /// The ring reads the eventfd into it. On the heap: a ring that is given up may do so at any time.
+  std::unique_ptr<std::uint64_t> event_value_ = std::make_unique<std::uint64_t>(0);
   bool wake_up_armed_ = false;
-  unsigned in_flight_ = 0;              ///< operations in the kernel
+  std::atomic<int> given_up_{0};        ///< why: an errno
+  std::vector<operation*> in_kernel_;   ///< these; its capacity suffices
   operation* waiting_first_ = nullptr;  ///< taken, but the ring is full
   operation* waiting_last_ = nullptr;
   std::thread reactor_;

@@ -78,6 +78,15 @@ class integer_codec final : public whole_codec<integer> {
   std::string check(const void* p) const override { return get(p).value != integer::kNotGiven ? "" : "given"; }
 };
 
+class count_or_all_codec final : public whole_codec<count_or_all> {
+ public:
+  std::string check(const void* p) const override {
+    if (get(p).value >= 0 || get(p).is_all()) return {};
+    return get(p).value == count_or_all::kNotGiven ? "given" : "at least 0, or -1 for all";
+  }
+  std::string_view type_name() const override { return "count or -1"; }
+};
+
 class seed_codec final : public whole_codec<seed> {
  public:
   std::string_view type_name() const override { return "seed"; }
@@ -106,7 +115,7 @@ class byte_size_codec final : public value_codec<byte_size> {
  public:
   void print(const void* p, std::string& out) const override { out += print_byte_size(get(p).value); }
   std::string read(void* p, std::string_view text, bool) const override {
-    return read_byte_size(text, get(p).value) ? "" : "a size in bytes, such as 64MiB";
+    return read_byte_size(text, get(p).value) ? "" : "a size in bytes, such as 64MiB (or 64M), 64MB, 4096";
   }
   std::string check(const void* p) const override { return get(p).value >= 0 ? "" : "at least 0"; }
   std::string_view type_name() const override { return "size"; }
@@ -143,9 +152,21 @@ struct unit {
   std::int64_t bytes;
 };
 // Largest first among those that printing may choose (the binary ones come first).
-constexpr unit kUnits[] = {
-    {"TiB", std::int64_t{1} << 40}, {"GiB", 1 << 30},  {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1'000'000'000'000},
-    {"GB", 1'000'000'000},          {"MB", 1'000'000}, {"kB", 1'000},    {"B", 1}};
+constexpr unit kUnits[] = {{"TiB", std::int64_t{1} << 40},
+                           {"GiB", 1 << 30},
+                           {"MiB", 1 << 20},
+                           {"KiB", 1 << 10},
+                           {"TB", 1'000'000'000'000},
+                           {"GB", 1'000'000'000},
+                           {"MB", 1'000'000},
+                           {"kB", 1'000},
+                           {"KB", 1'000},
+                           {"T", std::int64_t{1} << 40},
+                           {"G", 1 << 30},
+                           {"M", 1 << 20},
+                           {"K", 1 << 10},
+                           {"k", 1 << 10},
+                           {"B", 1}};
 
 }  // namespace
 
@@ -193,6 +214,10 @@ template <> const codec& codec_of<count>() {
 }
 template <> const codec& codec_of<integer>() {
   static const integer_codec c;
+  return c;
+}
+template <> const codec& codec_of<count_or_all>() {
+  static const count_or_all_codec c;
   return c;
 }
 template <> const codec& codec_of<knob>() {

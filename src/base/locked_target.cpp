@@ -48,7 +48,13 @@ status locked_target::lock() {
   for (int attempt = 0; attempt != kAttemptsMax; ++attempt) {
     // Not to wait for the other end of a planted FIFO: O_NONBLOCK.
     lock_ = open_again(lock_path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
-    if (lock_ < 0) return failed("cannot create");
+    int why_not = errno;
+    // Another user's lock can be waited for, but not made ours.
+    if (lock_ < 0 && why_not == EACCES) lock_ = open_again(lock_path_, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (lock_ < 0) {
+      errno = why_not;
+      return failed("cannot create");
+    }
     struct stat is{};
     if (::fstat(lock_, &is) != 0) return failed("cannot lock");
     // What has another name, too, may be anybody's file: our process id is not written there.
@@ -98,7 +104,7 @@ void locked_target::release() noexcept {
 status locked_target::create(int& fd) {
   struct stat old{};
   bool replaces = ::stat(target_.c_str(), &old) == 0;
-  discard();
+  if (::unlink(partial_.c_str()) != 0 && errno != ENOENT) return failed("cannot remove the .partial file beside it");
   fd = open_again(partial_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, replaces ? 0600 : 0666);
   if (fd < 0) return failed("cannot create the .partial file beside it");
   if (!replaces) return {};

@@ -15,14 +15,12 @@
 #include <functional>
 #include <sstream>
 
+#include "cli/description.hpp"
 #include "cli/output_stream.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/fields.hpp"
 #include "sluice/io/open_file_system.hpp"
-
-#ifndef SLUICE_VERSION
-#define SLUICE_VERSION "0.1.0"
-#endif
+#include "sluice/version.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -95,7 +93,10 @@ CLI::Validator path() {
 struct typed {
   run_arguments run;
   std::string memory_budget, on_error = "stop", every, plan, folder = "data";
-  std::uint64_t elements = 10;
+  std::string plan_file, names, compression = "automatic", shell;
+  bool reads = false;
+  std::uint64_t limit = kAny;
+  head_arguments head;
   std::vector<std::string> files;
   sample_options sample;
   std::function<int()> verb;
@@ -115,9 +116,20 @@ std::function<int()> reading(std::function<int()> verb) {
   };
 }
 
+/// A plan as an argument, or in a file.
+void add_plan(CLI::App& verb, const char* name, std::string& plan, std::string& file, const char* what) {
+  auto* typed_plan = verb.add_option(name, plan, what);
+  auto* in_file = verb.add_option("-f,--file", file, "the plan is in this file; - for standard input")->check(path());
+  in_file->excludes(typed_plan);
+  verb.parse_complete_callback([name, typed_plan, in_file] {
+    if (typed_plan->count() == 0 && in_file->count() == 0) throw CLI::RequiredError(std::string(name) + " or --file");
+  });
+}
+
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
-  run->add_option("PLAN", t.run.plan, "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'")->required();
+  add_plan(*run, "PLAN", t.run.plan, t.run.plan_file, "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
+  run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
   run->add_option(
          "--output", t.run.output,
          "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
@@ -125,6 +137,8 @@ void add_run(CLI::App& app, typed& t) {
       ->capture_default_str();
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed, "of stages that have none of their own")->check(whole(0, kAny));
+  run->add_option("--epoch", t.run.epoch, "which pass over the data this is: shuffles draw anew in each; 0 by default")
+      ->check(whole(0, kAny));
   run->add_option("--memory-budget", t.memory_budget, "for all bytes in flight: 64MiB")->check(size_in_bytes());
   run->add_option("--workers", t.run.workers, "threads that compute")->check(whole(1, 1024));
   run->add_option("--io", t.run.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
@@ -138,6 +152,10 @@ void add_run(CLI::App& app, typed& t) {
                   "go on where a checkpoint was taken; an output in a file is cut back to that place and grows")
       ->check(path());
   run->add_flag("--new-output", t.run.new_output, "with --resume: the rest goes to an output of its own");
+  run->add_option("--changed-inputs", t.run.changed_inputs,
+                  "what --resume does about an input file that is not as it was when the checkpoint was made")
+      ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
+      ->capture_default_str();
   run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
   run->callback([&t] {
     t.verb = reading([&t] {
@@ -150,39 +168,98 @@ void add_run(CLI::App& app, typed& t) {
 }
 
 void add_readers(CLI::App& app, typed& t) {
-  auto* head = app.add_subcommand("head", "the first elements of a plan or a file, as JSON lines");
-  head->add_option("PLAN_OR_FILE", t.plan)->required();
-  head->add_option("-n", t.elements, "how many")->check(whole(0, kAny))->capture_default_str();
-  head->callback([&t] { t.verb = reading([&t] { return cli::head(t.plan, t.elements); }); });
+  auto* head = app.add_subcommand("head", "the first elements of a plan or a file, as JSON lines; tf.Examples by name");
+  add_plan(*head, "PLAN_OR_FILE", t.head.plan, t.head.plan_file, "a plan, a file, or - for data on standard input");
+  head->add_option("-n", t.head.elements, "how many")->check(whole(0, kAny))->capture_default_str();
+  head->add_flag("--raw", t.head.raw, "records as they are, also where they are tf.Examples");
+  head->footer("example: sluice head -n 3 data/sample-00000-of-00016.tfrecord");
+  head->callback([&t] { t.verb = reading([&t] { return cli::head(t.head); }); });
+
+  auto* count = app.add_subcommand(
+      "count", "how many elements plans give or files hold; payloads are not read where they need not be");
+  auto* counted = count->add_option("PLANS_OR_FILES", t.files, "plans, files, or - for data on standard input");
+  auto* plan_file = count->add_option("-f,--file", t.plan_file, "the plan is in this file; - for standard input");
+  plan_file->check(path())->excludes(counted);
+  count->add_flag("--read", t.reads, "count by reading also where the plan itself says how many");
+  count->footer("example: sluice count data/*.tfrecord");
+  count->parse_complete_callback([&t] {
+    if (t.files.empty() && t.plan_file.empty()) throw CLI::RequiredError("PLANS_OR_FILES or --file");
+  });
+  count->callback([&t] { t.verb = reading([&t] { return cli::count(t.files, t.plan_file, t.reads); }); });
+
+  auto* select = app.add_subcommand("select", "some members of each element, as JSON lines");
+  select->add_option("NAMES", t.names, "members of structures, columns of batches, features of tf.Examples: a,b,c.d")
+      ->required();
+  add_plan(*select, "PLAN_OR_FILE", t.plan, t.plan_file, "a plan, a file, or - for data on standard input");
+  select->add_option("--limit", t.limit, "end after so many elements")->check(whole(0, kAny));
+  select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");
+  select->callback([&t] { t.verb = reading([&t] { return cli::select(t.names, t.plan, t.plan_file, t.limit); }); });
 
   auto* cat = app.add_subcommand(
       "cat",
       "the tf.Examples of TFRecord files, as JSON lines; bytes that are not UTF-8 as {\"base64\":\"…\"}, "
       "names as \"base64:…\"");
-  cat->add_option("FILES", t.files)->required();
+  cat->add_option("FILES", t.files, "TFRecord files")->required();
+  cat->footer("example: sluice cat data/*.tfrecord | grep label");
   cat->callback([&t] { t.verb = reading([&t] { return cli::cat(t.files); }); });
 
   auto* verify = app.add_subcommand(
       "verify",
       "check every CRC of TFRecord files; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be "
       "opened");
-  verify->add_option("FILES", t.files)->required();
-  verify->callback([&t] { t.verb = reading([&t] { return cli::verify(t.files); }); });
+  verify->add_option("FILES", t.files, "TFRecord files, read at once on all workers")->required();
+  verify->add_option("--compression", t.compression, "of the files")
+      ->check(CLI::IsMember({"automatic", "none", "gzip", "zlib"}))
+      ->capture_default_str();
+  verify->footer("example: sluice verify data/*.tfrecord");
+  verify->callback([&t] {
+    t.verb = reading([&t] {
+      compression c = t.compression == "none"   ? compression::none
+                      : t.compression == "gzip" ? compression::gzip
+                      : t.compression == "zlib" ? compression::zlib
+                                                : compression::automatic;
+      return cli::verify(t.files, c);
+    });
+  });
 }
 
 void add_others(CLI::App& app, typed& t) {
   auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
-  explain->add_option("PLAN", t.plan)->required();
-  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan); }; });
+  add_plan(*explain, "PLAN", t.plan, t.plan_file, "the plan");
+  explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
+  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file); }; });
 
   auto* ops = app.add_subcommand("ops", "the stages there are");
   ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
 
+  auto* completion = app.add_subcommand("completion", "a script that completes this program's arguments in a shell");
+  completion->add_option("SHELL", t.shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->footer("example: source <(sluice completion bash)");
+  completion->callback([&app, &t] {
+    t.verb = [&app, &t] {
+      std::fputs(completion_script(app, t.shell).c_str(), stdout);
+      return kOk;
+    };
+  });
+
+  auto* man = app.add_subcommand("man", "the manual page, for man or roff");
+  man->footer("example: sluice man | man -l -");
+  man->callback([&app, &t] {
+    t.verb = [&app] {
+      std::fputs(manual_page(app, SLUICE_VERSION_STRING).c_str(), stdout);
+      return kOk;
+    };
+  });
+
   auto* sample = app.add_subcommand("sample", "write TFRecord shards of tf.Examples to try things on");
-  sample->add_option("FOLDER", t.folder)->capture_default_str();
-  sample->add_option("--records", t.sample.records)->check(whole(0, kRecordsMax))->capture_default_str();
-  sample->add_option("--shards", t.sample.shards)->check(whole(1, 99999))->capture_default_str();
-  sample->add_option("--seed", t.sample.seed)->check(whole(0, kAny))->capture_default_str();
+  sample->add_option("FOLDER", t.folder, "where to")->capture_default_str();
+  sample->add_option("--records", t.sample.records, "how many in all")
+      ->check(whole(0, kRecordsMax))
+      ->capture_default_str();
+  sample->add_option("--shards", t.sample.shards, "files")->check(whole(1, 99999))->capture_default_str();
+  sample->add_option("--seed", t.sample.seed, "of what is drawn")->check(whole(0, kAny))->capture_default_str();
   sample->callback([&t] { t.verb = [&t] { return cli::sample(t.folder, t.sample); }; });
 }
 
@@ -201,12 +278,31 @@ void make_standard_output_wait() {
   functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
     return write_to_standard_output({text, size}) ? static_cast<ssize_t>(size) : 0;
   };
-  if (std::FILE* waiting = ::fopencookie(nullptr, "w", functions)) stdout = waiting;
+  std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
+  if (!waiting) return;
+  if (::isatty(STDOUT_FILENO)) std::setvbuf(waiting, nullptr, _IOLBF, 0);  // each line when it is printed, as usual
+  stdout = waiting;
 }
 
+/// Bold and red where people look, and nobody said NO_COLOR (https://no-color.org).
+bool is_colored() {
+  const char* refused = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return !(refused && *refused) && terminal && std::string_view(terminal) != "dumb" && isatty(STDERR_FILENO);
+}
+
+/// The first line is the error; what follows shows where, with a caret.
 int complain(const char* what, int exit_status) {
   std::fflush(stdout);
-  std::fprintf(stderr, "sluice: %s\n", what);
+  if (!is_colored()) {
+    std::fprintf(stderr, "sluice: %s\n", what);
+    return exit_status;
+  }
+  std::string_view text = what;
+  std::size_t first = std::min(text.find('\n'), text.size());
+  std::string rest(text.substr(first));
+  if (std::size_t caret = rest.rfind('^'); caret != rest.npos) rest.replace(caret, 1, "\x1b[1;31m^\x1b[0m");
+  std::fprintf(stderr, "\x1b[1;31msluice:\x1b[0m \x1b[1m%.*s\x1b[0m%s\n", static_cast<int>(first), what, rest.c_str());
   return exit_status;
 }
 
@@ -229,7 +325,7 @@ int run_command_line(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");
-  app.set_version_flag("--version", "sluice " SLUICE_VERSION);
+  app.set_version_flag("--version", "sluice " SLUICE_VERSION_STRING);
   app.require_subcommand(0, 1);  // without one we say which there are
   add_run(app, t);
   add_readers(app, t);
@@ -243,7 +339,8 @@ int run_command_line(int argc, char** argv) {
     return checked_output(status);
   } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
   if (!t.verb)
-    return complain("a verb is needed: run, head, cat, verify, explain, ops or sample; --help tells more", kMisuse);
+    return complain(
+        "a verb is needed: run, head, count, select, cat, verify, explain, ops or sample; --help tells more", kMisuse);
   try {
     return checked_output(t.verb());
   } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {

@@ -30,8 +30,8 @@ std::string options_text(const node& n) {
 
 }  // namespace
 
-int explain(const std::string& text) {
-  node_ptr plan = plan_of(text);
+int explain(const std::string& text, const std::string& plan_file) {
+  node_ptr plan = plan_file.empty() ? plan_of(text) : plan_in_file(plan_file);
   std::vector<const node*> stages;  // from the last to the source, or to a stage of several inputs, which is one line
   for (const node* n = plan.get();; n = n->inputs[0].get()) {
     stages.push_back(n);

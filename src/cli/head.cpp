@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
+#include "cli/pull.hpp"
 #include "cli/verbs.hpp"
 
 namespace sluice::cli {
 
-int head(const std::string& plan_or_file, std::uint64_t elements) {
-  run_arguments a;
-  a.plan = is_file(plan_or_file) ? plan_reading(plan_or_file) : plan_or_file;
-  a.output = "jsonl";
-  a.limit = elements;
-  a.quiet = true;
-  return run(a);
+int head(const head_arguments& a) {
+  runtime rt;
+  bool is_data = a.plan_file.empty() && names_data(a.plan);
+  node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
+  example_sink examples(true);
+  printing_sink elements;
+  line_sink& sink = is_data && !a.raw ? static_cast<line_sink&>(examples) : elements;
+  if (is_data) sink.begin(a.plan);
+  pull_counts counts;
+  pull_request request;
+  request.stream = open_run(rt, plan);
+  request.sink = &sink;
+  request.counts = &counts;
+  request.limit = a.elements;
+  pull_outcome out = sync_wait(rt, pull(&request));
+  if (!out.why.ok()) throw_status(out.why);
+  return kOk;
 }
 
 }  // namespace sluice::cli

@@ -47,26 +47,29 @@ status output_file::go_on(const std::string& path, const output_place& from, std
     if (!std::filesystem::exists(at_.target(), unknown)) return create();
     return failed_precondition_error(
                "is there, and the checkpoint was taken by a run without an output file: remove it, name another path, "
-               "or "
-               "let --new-output replace it")
+               "or let --new-output replace it")
         .in_file(path);
   }
   bool has_partial = false, has_target = false;
   why = take_up(at_.partial(), from, has_partial);
+  // What cannot be looked at may be the output: it is not passed over, and later removed. A link is none of ours.
+  bool is_other = why.code() == status_code::failed_precondition || why.code() == status_code::invalid_argument;
+  if (!why.ok() && !is_other) return why;
   if (!why.ok()) {
     status other = take_up(at_.target(), from, has_target);
     if (!other.ok()) return has_target || !has_partial ? other : why;
     at_.discard();  // a later life of the run died before its first checkpoint
     is_partial_ = false;
   }
+  is_named_ = true;  // before anything can fail: the destructor must not remove it
+  named_bytes_ = from.length_bytes;
   struct stat is{};
   if (::fstat(file_, &is) != 0) return at_.failed("cannot look at");
   cut_bytes = static_cast<std::uint64_t>(is.st_size) - from.length_bytes;
   if (!cut_file(file_, from.length_bytes)) return at_.failed("cannot cut back");
   if (::lseek(file_, static_cast<off_t>(from.length_bytes), SEEK_SET) < 0) return at_.failed("cannot cut back");
-  length_bytes_ = named_bytes_ = from.length_bytes;
+  length_bytes_ = from.length_bytes;
   crc_ = from.whole_crc;
-  is_named_ = true;
   return {};
 }
 

@@ -60,6 +60,8 @@ status output_stream::wait(bool in_element) {
 }
 
 status output_stream::write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) {
+  accepted = 0;
+  if (bytes.empty()) return {};  // what is there by half stays so
   status why = write_pieces(bytes, ends, accepted);
   auto after = std::upper_bound(ends.begin(), ends.end(), accepted);
   surplus_bytes_ = why.ok() ? 0 : accepted - (after == ends.begin() ? 0 : after[-1]);

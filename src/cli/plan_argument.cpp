@@ -2,9 +2,17 @@
 #include "cli/plan_argument.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <iterator>
 
 #include "cli/verbs.hpp"
 #include "sluice/format/inflate.hpp"
@@ -61,13 +69,38 @@ std::string in_quotes(const std::string& path) {
   return out + "\"";
 }
 
-/// The first plain bytes of a file, undone from gzip or zlib.
-std::string beginning_of(const std::string& path) {
-  std::string bytes(4096, '\0'), plain(4096, '\0');
+/// What standard input begins with, left where it is: a pipe's bytes are duplicated, not taken.
+std::string beginning_of_standard_input() {
+  std::string bytes(4096, '\0');
+  struct stat is{};
+  ssize_t n = 0;
+  if (::fstat(STDIN_FILENO, &is) == 0 && S_ISREG(is.st_mode)) {
+    n = ::pread(STDIN_FILENO, bytes.data(), bytes.size(), ::lseek(STDIN_FILENO, 0, SEEK_CUR));
+  } else if (int copy[2]; S_ISFIFO(is.st_mode) && ::pipe2(copy, O_CLOEXEC) == 0) {
+    pollfd ready{STDIN_FILENO, POLLIN, 0};
+    while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {}
+    n = ::tee(STDIN_FILENO, copy[1], bytes.size(), 0);
+    if (n > 0) n = ::read(copy[0], bytes.data(), static_cast<std::size_t>(n));
+    ::close(copy[0]);
+    ::close(copy[1]);
+  }
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  return bytes;
+}
+
+std::string beginning_of_file(const std::string& path) {
+  std::string bytes(4096, '\0');
   std::ifstream in(path, std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
-  compression c = detect_compression(bytes);
+  return bytes;
+}
+
+/// The first plain bytes of a file, undone from gzip or zlib.
+std::string beginning_of(const std::string& path) {
+  std::string plain(4096, '\0');
+  std::string bytes = path == "-" ? beginning_of_standard_input() : is_file(path) ? beginning_of_file(path) : "";
+  compression c = detect_compression(bytes, path);
   if (c == compression::none) return bytes;
   auto step = inflater(c).step(bytes, false, plain.data(), plain.size());
   plain.resize(step.produced);
@@ -116,6 +149,54 @@ node_ptr plan_of(const std::string& text) {
   } catch (const plan_error& e) {
     if (is_file(text) || looks_like_path(text, e)) throw misuse(told_from_path(text));
     throw misuse(absl::StrCat(std::string(e.why().message()), "\n", pointed_at(text, byte_of(text, e.column()))));
+  }
+}
+
+bool names_data(const std::string& plan_or_file) {
+  std::error_code ignored;
+  return plan_or_file == "-" || is_file(plan_or_file) || std::filesystem::is_fifo(plan_or_file, ignored);
+}
+
+node_ptr plan_or_reader(const std::string& plan_or_file) {
+  return plan_of(names_data(plan_or_file) ? plan_reading(plan_or_file) : plan_or_file);
+}
+
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file;
+  std::istream* in = &std::cin;
+  if (path != "-") {
+    errno = 0;
+    file.open(path, std::ios::binary);
+    if (!file) throw_status(errno_error(errno, "cannot open the plan").in_file(path));
+    in = &file;
+  }
+  std::string text(std::istreambuf_iterator<char>(*in), {});
+  if (in->bad()) throw_status(errno_error(EIO, "cannot read the plan").in_file(path));
+  return text;
+}
+
+/// "column 17: shufle: …" without the column, which FILE:LINE:COLUMN says.
+std::string_view without_column(std::string_view message) {
+  std::size_t colon = message.find(": ");
+  return message.starts_with("column ") && colon != message.npos ? message.substr(colon + 2) : message;
+}
+
+}  // namespace
+
+node_ptr plan_in_file(const std::string& path) {
+  std::string text = text_of(path);
+  try {
+    return parse_plan(text);
+  } catch (const plan_error& e) {
+    std::size_t at = byte_of(text, e.column());
+    auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+    auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    std::size_t column = 1;
+    for (auto i = begin; i < at; i = next_character(text, i)) ++column;
+    throw misuse(absl::StrCat(path == "-" ? "standard input" : path, ":", line, ":", column, ": ",
+                              std::string(without_column(e.why().message())), "\n", pointed_at(text, at)));
   }
 }
 

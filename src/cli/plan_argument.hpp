@@ -12,7 +12,17 @@ namespace sluice::cli {
 /// under its column; for what looks like a path instead, a plan that reads it.
 node_ptr plan_of(const std::string& text);
 
-/// The plan that reads this file: TFRecords where it begins as one (compressed or not), else lines.
+/// The plan in a file, or on standard input where `path` is "-". Newlines and comments (# …) are white space.
+/// Errors: misuse, FILE:LINE:COLUMN: the words of the plan_error, with the line and a caret; `error`: it cannot be read.
+node_ptr plan_in_file(const std::string& path);
+
+/// Is this a name of data rather than a plan: a file, a FIFO, or "-" for standard input?
+bool names_data(const std::string& plan_or_file);
+/// What reads the data it names, else the plan it is.
+node_ptr plan_or_reader(const std::string& plan_or_file);
+
+/// The plan that reads this file: TFRecords where it begins as one (compressed or not), else lines. Of a FIFO only the
+/// name tells.
 std::string plan_reading(const std::string& file);
 bool is_file(const std::string& path);
 

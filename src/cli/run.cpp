@@ -21,13 +21,23 @@ runtime_options runtime_of(const run_arguments& a) {
   o.workers = a.workers;
   o.memory_budget_bytes = static_cast<std::size_t>(a.memory_budget_bytes);
   o.io = a.io;
+  o.on_warning = [](std::string_view text) {
+    std::fprintf(stderr, "sluice: warning: %.*s\n", static_cast<int>(text.size()), text.data());
+  };
   return o;
+}
+
+changed_inputs policy_named(const std::string& name) {
+  if (name == "warn") return changed_inputs::warn;
+  return name == "ignore" ? changed_inputs::ignore : changed_inputs::refuse;
 }
 
 iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
   o.on_error = a.skip_errors ? error_policy::skip : error_policy::stop;
   o.seed = a.seed;
+  o.epoch = a.epoch;
+  o.on_changed_inputs = policy_named(a.changed_inputs);
   o.from = from;
   return o;
 }
@@ -49,7 +59,37 @@ void check_arguments(const run_arguments& a, const std::string& output) {
     throw misuse("--every says how often --checkpoint FILE is written: name the file");
   if (a.new_output && a.resume_file.empty()) throw misuse("--new-output is of use with --resume only");
   if (is_same_file(output, a.checkpoint_file)) throw misuse("--output and --checkpoint are the same file, " + output);
+  for (auto& [whole, other] : {std::pair(output, a.checkpoint_file), std::pair(a.checkpoint_file, output)})
+    if (!whole.empty() && is_same_file(whole + ".partial", other))
+      throw misuse(other + " is the name of " + whole + " while that is written: choose another");
   if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
+}
+
+/// Does a source of the plan read a stream, which has no position to go back to? Its path; empty: not as far as is known.
+std::string stream_in(const node& plan) {
+  std::error_code unknown;
+  const bool reads_path = plan.op->shape == op_info::source && plan.op->text_name == "path";
+  if (reads_path && (plan.text == "-" || std::filesystem::is_fifo(plan.text, unknown))) return plan.text;
+  for (const node_ptr& input : plan.inputs)
+    if (std::string found = stream_in(*input); !found.empty()) return found;
+  return {};
+}
+
+void check_resumable(const node& plan, const run_arguments& a) {
+  if (a.checkpoint_file.empty() && a.resume_file.empty()) return;
+  std::string stream = stream_in(plan);
+  if (stream.empty()) return;
+  throw misuse((stream == "-" ? "standard input" : stream) +
+               " can be read once only: leave out --checkpoint and --resume, or copy it to a file first");
+}
+
+/// Each once, whatever --quiet says: they are no figures of the run.
+void warn_of_changed_inputs(const run_report& report) {
+  for (const status& why : report.first_changed_inputs)
+    std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
+  if (report.inputs_changed > report.first_changed_inputs.size())
+    std::fprintf(stderr, "sluice: warning: and %llu inputs more\n",
+                 static_cast<unsigned long long>(report.inputs_changed - report.first_changed_inputs.size()));
 }
 
 void throw_unless_ok(const status& why) {
@@ -108,9 +148,13 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
 }  // namespace
 
 int run(const run_arguments& a) {
-  node_ptr plan = plan_of(a.plan);
+  node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   output_choice output = read_output(a.output, *plan->type);
   check_arguments(a, output.path);
+  check_resumable(*plan, a);
+  // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
+  // its lock, after which nobody replaces it.
+  run_checkpoint checkpoint(a.checkpoint_file);
   resumed from;
   if (!a.resume_file.empty()) from = read_resumed(a.resume_file);
   watch interrupts;
@@ -118,8 +162,6 @@ int run(const run_arguments& a) {
   pull_counts counts;
   pull_request request;
   request.stream = open_run(rt, plan, iteration_of(a, from.at));
-  // Both now: a place that cannot be written to is no news for the end of a long run.
-  run_checkpoint checkpoint(a.checkpoint_file);
   std::unique_ptr<element_sink> sink = open_output(a, output, from.output, interrupts);
   request.sink = sink.get();
   request.counts = &counts;
@@ -133,6 +175,7 @@ int run(const run_arguments& a) {
   pull_outcome out = pull_watched(interrupts, request, rt, shown);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
+  warn_of_changed_inputs(out.report);
   bool interrupted = counts.stop && out.why.ok();
   if (!a.quiet && !sink->closed()) std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
   status written = end_output(checkpoint, out, *sink);

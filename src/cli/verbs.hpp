@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/base/fields.hpp"
 #include "sluice/format/sample.hpp"
 
 namespace sluice::cli {
@@ -27,10 +28,12 @@ class misuse : public std::runtime_error {
 
 struct run_arguments {
   std::string plan;
+  std::string plan_file;        ///< where it is not empty, the plan is there
   std::string output = "null";  ///< see read_output
   bool new_output = false;      ///< a resumed run begins an output of its own
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
+  std::optional<std::uint64_t> epoch = {};
   std::int64_t memory_budget_bytes = 0;
   unsigned workers = 0;
   std::string io = {};
@@ -38,18 +41,30 @@ struct run_arguments {
   std::string checkpoint_file = {}, resume_file = {};
   std::uint64_t every_elements = 0;  ///< a checkpoint so often while it runs; 0: only at the end
   std::chrono::nanoseconds every{0};
+  std::string changed_inputs = "refuse";  ///< refuse, warn, ignore
   bool quiet = false;  ///< no progress, no report
 };
 /// 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);
 
+struct head_arguments {
+  std::string plan;       ///< or a file, a FIFO, "-"
+  std::string plan_file;  ///< where it is not empty, the plan is there
+  std::uint64_t elements = 10;
+  bool raw = false;  ///< records as they are, also where they are tf.Examples
+};
 /// The first elements of a plan or a file, as JSON lines.
-int head(const std::string& plan_or_file, std::uint64_t elements);
+int head(const head_arguments& arguments);
+/// How many elements plans give, or files hold. `reads`: also where the plan itself says how many.
+int count(const std::vector<std::string>& plans_or_files, const std::string& plan_file, bool reads);
+/// Members of structures, columns of batches or features of tf.Examples, as JSON lines.
+int select(const std::string& names, const std::string& plan_or_file, const std::string& plan_file,
+           std::uint64_t limit);
 /// The tf.Examples of TFRecord files, as JSON lines.
 int cat(const std::vector<std::string>& files);
 /// Checks every CRC. kFailed: at least one file is damaged; else kMisuse: at least one is no file that can be opened.
-int verify(const std::vector<std::string>& files);
-int explain(const std::string& plan);
+int verify(const std::vector<std::string>& files, compression c);
+int explain(const std::string& plan, const std::string& plan_file);
 int ops();
 int sample(const std::string& folder, const sample_options& options);
 

@@ -18,12 +18,16 @@ block erased_stream::take_part() {
   return part;
 }
 
-block erased_stream::take_odd_view() {
+void erased_stream::take_up() {
+  check_not_empty();
   set_view();
-  if (child_->waiter->catching) {
-    child_->waiter->catching = false;
-    if (cur_ == end_) throw_if_failed();
-  }
+  if (!child_->waiter->is_task()) return;
+  asked_.store(false, std::memory_order_relaxed);
+  if (cur_ == end_) throw_if_failed();
+}
+
+block erased_stream::take_odd_view() {
+  take_up();
   if (cur_ == end_) return {};
   if (left() > request_want_) return take_part();
   block all = peek();

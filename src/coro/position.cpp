@@ -4,6 +4,16 @@
 #include <cstring>
 
 namespace sluice {
+namespace {
+
+/// Bytes that a number takes.
+std::size_t size_of(std::uint64_t value) {
+  std::size_t n = 1;
+  for (; value >= 128; value >>= 7) ++n;
+  return n;
+}
+
+}  // namespace
 
 decision_log::place decision_log::here() const {
   place p;
@@ -42,6 +52,41 @@ std::vector<std::uint64_t> decision_log::place::read() const {
 void position_writer::append(const position_writer& other) {
   for (const late& l : other.late_) late_.push_back({l.at + bytes_.size(), l.inner, l.from});
   bytes_ += other.bytes_;
+}
+
+void position_writer::append_first(const position_writer& other, std::size_t size_bytes) {
+  for (const late& l : other.late_)
+    if (l.at <= size_bytes) late_.push_back({l.at + bytes_.size(), l.inner, l.from});
+  bytes_.append(other.bytes_, 0, size_bytes);
+}
+
+void position_writer::append_after(const position_writer& other, std::size_t size_bytes) {
+  for (const late& l : other.late_)
+    if (l.at > size_bytes) late_.push_back({l.at - size_bytes + bytes_.size(), l.inner, l.from});
+  bytes_.append(other.bytes_, size_bytes);
+}
+
+void position_writer::record(const mark& m, std::uint64_t ordinal) {
+  raw(&m.site, sizeof m.site);
+  std::uint64_t to_pass = m.residual + (ordinal - m.ordinal);
+  std::uint64_t pass_and_flag = to_pass << 1 | (m.version != 0);
+  auto put_head = [&](position_writer& w) {
+    w.number(ordinal);
+    w.number(pass_and_flag);
+    if (m.version) w.number(m.version);
+  };
+  // What is below begins with a site, so what is written late at the border is still the stage's own.
+  bool own_is_late = !m.state.late_.empty() && m.state.late_.front().at <= m.own_bytes;
+  if (!own_is_late) {
+    number(size_of(ordinal) + size_of(pass_and_flag) + (m.version ? size_of(m.version) : 0) + m.own_bytes);
+    put_head(*this);
+    return append(m.state);
+  }
+  auto body = std::make_shared<position_writer>();
+  put_head(*body);
+  body->append_first(m.state, m.own_bytes);
+  blob(std::move(body));
+  append_after(m.state, m.own_bytes);
 }
 
 std::string position_writer::bytes() const {
@@ -104,6 +149,11 @@ std::size_t position_reader::count() {
     return 0;
   }
   return n;
+}
+
+status damaged_position() {
+  return data_loss_error(
+      "the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
 }
 
 }  // namespace sluice

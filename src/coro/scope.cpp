@@ -87,7 +87,7 @@ std::coroutine_handle<> scope::conclude() noexcept {
   promise_base* joiner = joiner_;
   status why = why_;  // nobody is left to change it
   if (why.ok() && parent_.stop.stop_requested()) why = cancelled_error();
-  return why.ok() ? joiner->self : unwind(joiner, std::move(why));
+  return why.ok() ? joiner->self : fail_wait(joiner, std::move(why));
 }
 
 }  // namespace sluice

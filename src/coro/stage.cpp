@@ -1,14 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/stage.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "coro/position_records.hpp"
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice {
 namespace {
+
 const std::atomic<std::uint32_t> kNoRun{0};
+/// Time between two looks at the clock that is aimed at where steps are slow.
+constexpr duration kLookTime = std::chrono::microseconds(500);
+/// After so much work without a pause other coroutines have their turn. What they do between two waits is often some
+/// 10 µs, so a run of many small steps beside one that never waits gets slower in proportion; a turn costs 1 µs.
+constexpr duration kTurn = std::chrono::milliseconds(2);
+
 }  // namespace
 
-stage_base::stage_base(const element_type& type) : tick_(&kNoRun), out_(type), fit_(type) {}
+turn::seen turn::look(const environment& env, std::uint16_t steps_max) {
+  seen s;
+  s.now = env.time->now();
+  s.steps = steps_;
+  if (looked_at_ == time_point()) looked_at_ = began_at_ = s.now;
+  s.since_last_look = s.now - std::exchange(looked_at_, s.now);
+  std::int64_t next = s.since_last_look > kLookTime ? steps_ * kLookTime / s.since_last_look : steps_ * 2;
+  until_look_ = steps_ = static_cast<std::uint16_t>(std::clamp<std::int64_t>(next, 1, steps_max));
+  if (s.now - began_at_ < kTurn) return s;
+  began_at_ = s.now;
+  s.others_first = env.exec && env.exec->on_worker();  // a consumer on a thread of its own stays there
+  return s;
+}
+
+stage_base::stage_base(const element_type& type)
+    : promise_base(failing::unwinds), tick_(&kNoRun), out_(type), fit_(type) {}
 
 stage_base::~stage_base() {
   // Elements under construction belong to nobody else when the frame dies between two yields.
@@ -37,23 +63,78 @@ void stage_base::commit() {
   simple_commit_ = input_count_ <= 1 && saved_count_ == 1;
 }
 
-std::uint64_t stage_base::snapshot(position_writer& w) {
+// A state that owns no input is not asked about it.
+mark saved_base::input_place() { return {}; }
+void saved_base::restore_input(position_records&) {}
+std::uint64_t saved_base::input_consumed() const { return 0; }
+
+mark stage_base::snapshot(std::uint64_t made) {
   bool block_style = kind_ == kind::block;
   if (!block_style) {
     if (!started_) cut();
     settle_cut();
   }
-  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(w, !block_style);
-  for (int i = 0; i < input_count_; ++i) {
-    if (block_style) inputs_[i]->position(w);
-    else inputs_[i]->position_at(cut_ordinal_[i], w);
+  if (follows_input()) {
+    mark m = input_owner_ ? input_owner_->input_place() : inputs_[0]->place();
+    m.ordinal = made;
+    return m;
   }
-  return block_style ? 0 : delivered_since_cut_;
+  mark m;
+  m.ordinal = made;
+  m.residual = block_style ? 0 : delivered_since_cut_;
+  m.site = identity_.site;
+  m.version = identity_.version;
+  bool apart = inputs_are_apart();
+  for (int i = 0; apart && i < input_count_; ++i) {
+    auto chain = std::make_shared<position_writer>();
+    input_position(i, *chain);
+    m.state.blob(std::move(chain));
+  }
+  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(m.state, !block_style);
+  m.own_bytes = m.state.size_bytes();
+  for (int i = 0; !apart && i < input_count_; ++i) input_position(i, m.state);
+  if (input_owner_) {
+    mark below = input_owner_->input_place();
+    m.state.record(below, below.ordinal);
+  }
+  return m;
 }
 
-void stage_base::restore(position_reader& r) {
+void stage_base::input_position(int i, position_writer& w) {
+  if (kind_ == kind::block) inputs_[i]->position(w);
+  else inputs_[i]->position_at(cut_ordinal_[i], w);
+}
+
+std::uint64_t stage_base::restore(const position_record* own, position_records& from) {
+  bool alone = input_count_ == 0 && !input_owner_;
+  bool needs_record = alone || inputs_are_apart();
+  for (int i = 0; i < saved_count_; ++i) needs_record |= !saved_[i]->holds_nothing();
+  if (!own && needs_record) {
+    from.damaged();
+    return 0;
+  }
+  if (own) load_own(*own, from);
+  if (input_owner_) input_owner_->restore_input(from);
+  else if (input_count_ && !inputs_are_apart()) inputs_[0]->restore(from);
+  if (own) return own->ordinal - own->to_pass;
+  // A stage that the position knows nothing of gave one element for each of its input until there.
+  return input_owner_ ? input_owner_->input_consumed() : inputs_[0]->consumed();
+}
+
+void stage_base::load_own(const position_record& own, position_records& from) {
+  if (own.version > identity_.version || own.version < identity_.version_oldest)
+    return from.refuse(failed_precondition_error(
+        std::string(label_) + ": the checkpoint holds this stage's state in version " + std::to_string(own.version) +
+        ", and this version of sluice reads versions " + std::to_string(identity_.version_oldest) + " to " +
+        std::to_string(identity_.version) + "; resume it with the version of sluice that wrote it"));
+  position_reader r(own.saved, own.version);
+  for (int i = 0; inputs_are_apart() && i < input_count_; ++i) {
+    position_records chain{std::string(r.text())};
+    inputs_[i]->restore(chain);
+    from.refuse(chain.finish());
+  }
   for (int i = 0; i < saved_count_; ++i) saved_[i]->load(r);
-  for (int i = 0; i < input_count_; ++i) inputs_[i]->restore(r);
+  if (!r.ok() || !r.done()) from.damaged();
 }
 
 std::coroutine_handle<> stage_base::serve_elements() {
@@ -67,8 +148,9 @@ std::coroutine_handle<> stage_base::serve_elements() {
     cut();
     settle_cut();
     for (int i = 0; i < input_count_; ++i) inputs_[i]->hold_from(cut_ordinal_[i]);
+    start_ordinal_ = cut_ordinal_[0];
   }
-  if (stream_base* in = std::exchange(pending_, nullptr)) return in->fill(this, 0, wanted_and_passed());
+  if (stream_base* in = std::exchange(pending_, nullptr)) return in->fill(this, 0, input_want(0));
   return self;
 }
 
@@ -99,7 +181,20 @@ std::coroutine_handle<> stage_base::limit_reached(std::coroutine_handle<> me) {
   out_.clear();
   put_ = first_;
   if (--skip_ == 0) limit_ = first_ + want_ * type().size;
-  return me;
+  return go_on(me);
+}
+
+std::coroutine_handle<> stage_base::look_around(std::coroutine_handle<> me) {
+  if (!env || !env->time) {
+    turn_.look_never();
+    return me;
+  }
+  turn::seen seen = turn_.look(*env);
+  env->request_marks_by_time(seen.now);
+  if (env->stopping.load(std::memory_order_acquire)) return unwind(this, cancelled_error());
+  if (!seen.others_first) return me;
+  env->exec->post_later(me);  // nothing of ours may be touched any more
+  return std::noop_coroutine();
 }
 
 std::coroutine_handle<> stage_base::flush() noexcept {
@@ -115,18 +210,46 @@ std::coroutine_handle<> stage_base::flush() noexcept {
 }
 
 std::coroutine_handle<> stage_base::leave_stage() noexcept {
-  if (kind_ != kind::block && put_ != first_) {
-    if (!skip_) return deliver();
-    count_delivered();
-    --skip_;  // while passing over, at most one element is made and not yet dropped
+  if (kind_ != kind::block) {
+    if (put_ != first_ && !skip_) return deliver();
+    bool dropped = put_ != first_;
+    count_delivered();     // also where nothing was made: the resume point may have moved since the last element
+    if (dropped) --skip_;  // while passing over, at most one element is made and not yet dropped
   }
   return leave(this);
 }
 
 void stage_base::fail_with_current_exception() noexcept {
   failure = current_exception_status();
-  if (!label_.empty()) failure = failure.in_stage(label_);
-  over_ = true;
+  if (!label_.empty()) failure = failure.in_stage(label_, current_element());
+  over_ = threw_ = true;
+}
+
+stage_base* stage_base::input_stage() const { return input_count_ ? inputs_[0]->stage() : nullptr; }
+
+std::uint64_t stage_base::current_element() const {
+  if (!numbers_errors_ || !started_ || !input_stage()) return provenance::kUnknown;
+  const stream_base& in = *inputs_[0];
+  bool between = in.cur_ != nullptr && in.consumed() != start_ordinal_;  // at the end there is no view
+  return between ? in.consumed() - 1 : provenance::kUnknown;
+}
+
+stage_base::restart stage_base::after_throw() {
+  settle_cut();
+  restart r;
+  r.safe = kind_ == kind::stateless || user_cut_;
+  for (int i = 0; i < saved_count_; ++i) r.safe = r.safe && saved_[i]->keeps_resume_point();
+  bool remembers = saved_count_ > 0 || user_cut_;
+  r.dropped_from = remembers ? cut_ordinal_[0] : current_element();
+  return r;
+}
+
+void stage_base::copy_saved_to(stage_base& fresh) const {
+  position_writer w;
+  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(w, true);
+  std::string bytes = w.bytes();
+  position_reader r(bytes);
+  for (int i = 0; i < fresh.saved_count_; ++i) fresh.saved_[i]->load(r);
 }
 
 }  // namespace sluice

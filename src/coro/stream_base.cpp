@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/stream_base.hpp"
 
+#include "coro/position_records.hpp"
+
 namespace sluice {
 namespace {
 
-/// How often a run's marks are renewed, in blocks its consumer asked for: a mark costs some 200 ns, a block some 25 ns
-/// at the very least, so that being resumable stays below 1 %.
-constexpr std::uint32_t kFillsPerTick = 1024;
+/// How many marks a stream keeps. One is as far back as what is held reaches, the others are spread between that one and
+/// now, so that a resume makes again a sixteenth to a quarter more than is held.
+constexpr std::size_t kMarksMax = 16;
+/// A mark takes so long and so much for each of its bytes at most; what it took beyond that, the system ran something else.
+constexpr duration kMarkCostMax = std::chrono::microseconds(20);
+constexpr duration kMarkCostPerByte = std::chrono::nanoseconds(20);
+/// Fills between two looks of a run's root, which also ask for marks: so few blocks a resume makes again for certain.
+constexpr std::uint16_t kRootLookEvery = 16;
+/// A root's first looks ask for marks whatever these cost. A run that is often preempted must come to a mark in each of
+/// its lives, however short they are.
+constexpr std::uint32_t kEarlyLooks = 16;
+/// A block should not take longer: in its midst nobody notices a stop, and nobody else runs on this worker.
+constexpr duration kBlockTimeMax = std::chrono::milliseconds(10);
+constexpr std::uint32_t kWantFree = 1u << 16;  // more elements in one block are nobody's wish
 /// The time a block asked for by a lone next() should take: long enough to make hops and wakes vanish, short enough
 /// that nobody waits for the elements behind the one wanted.
-constexpr auto kBlockTime = std::chrono::microseconds(100);
+constexpr auto kFillTime = std::chrono::microseconds(100);
 constexpr std::uint32_t kRampMax = 1024;
 
 environment& idle_environment() {
@@ -38,13 +51,16 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
   forwarded_ = o.forwarded_;
   view_owner_ = o.view_owner_;
   keep_ = o.keep_;
+  turn_ = o.turn_;
+  want_max_ = o.want_max_;
+  looks_ = o.looks_;
   floor_ = o.floor_;
   marks_ = std::move(o.marks_);
   run_ = std::move(o.run_);
   if (run_ && !child_) run_->owner_moved(this);
   ramp_ = o.ramp_;
-  fills_since_tick_ = o.fills_since_tick_;
   asked_at_ = o.asked_at_;
+  asked_.store(o.asked_.exchange(false, std::memory_order_relaxed), std::memory_order_relaxed);
   return *this;
 }
 
@@ -57,18 +73,18 @@ void stream_base::close() noexcept {
   run_.reset();
 }
 
-mark stream_base::take_mark() {
-  mark m;
-  m.ordinal = fetched_;
-  m.residual = child_->snapshot(m.state);
+mark stream_base::take_due_mark() {
+  environment* e = child_->env;
+  if (!e || !e->time) return take_mark();
+  time_point began = e->time->now();
+  mark m = take_mark();
+  duration took = e->time->now() - began;
+  if (took > kMarkCostMax) {
+    auto bytes = static_cast<duration::rep>(m.state.bytes().size());
+    took = std::min<duration>(took, kMarkCostMax + bytes * kMarkCostPerByte);
+  }
+  e->took_mark(took);
   return m;
-}
-
-bool stream_base::mark_due() {
-  std::uint32_t t = child_->tick_->load(std::memory_order_relaxed);
-  if (t == seen_tick_) return false;
-  seen_tick_ = t;
-  return true;
 }
 
 void stream_base::keep_marks() {
@@ -77,27 +93,73 @@ void stream_base::keep_marks() {
   seen_tick_ = kNeverSeen;  // the next fill looks again, and takes the first mark
 }
 
-bool stream_base::before_fill(promise_base* owner) {
+std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
   stage_base* c = child_;
-  if (c->over_) return false;
-  if (!c->env) c->env = owner->env ? owner->env : &idle_environment();
-  c->tick_ = &c->env->tick;
-  std::uint32_t t = c->tick_->load(std::memory_order_acquire);  // whoever sees a stop's tick sees the stop
-  if (c->env->stopping.load(std::memory_order_acquire)) {
+  if (c->over_) return over_without_filling(owner, skip);
+  if (!c->env) set_environment(owner->env ? owner->env : &idle_environment());
+  environment& e = *c->env;
+  bool others_first = turn_.due() && look(want);
+  std::uint32_t t = e.tick.load(std::memory_order_acquire);  // whoever sees a stop's tick sees the stop
+  if (e.stopping.load(std::memory_order_acquire)) {
     c->failure = cancelled_error();
     c->over_ = true;
+    return over_without_filling(owner, skip);
+  }
+  if (t != seen_tick_) {
+    bool first = keep_ && marks_.empty();
+    if (keep_) {
+      try {
+        renew_marks();
+      } catch (...) {  // a forged position below; whoever asked has it as the stage's error
+        c->failure = current_exception_status();
+        c->over_ = true;
+        return over_without_filling(owner, skip);
+      }
+    }
+    seen_tick_ = first ? kNeverSeen : t;  // after the first fill the second takes a mark, too
+  }
+  std::coroutine_handle<> next = fill_now(owner, skip, want);
+  if (!others_first) return next;
+  e.exec->post_later(next);  // nothing of ours may be touched any more: another worker may be in there already
+  return std::noop_coroutine();
+}
+
+bool stream_base::look(std::uint32_t want) {
+  environment& e = *child_->env;
+  if (!e.time) {
+    turn_.look_never();
     return false;
   }
-  if (keep_) {
-    std::uint64_t oldest_needed = std::min(floor_, fetched_);
-    std::size_t stale = 0;
-    while (stale + 1 < marks_.size() && marks_[stale + 1].ordinal <= oldest_needed) ++stale;
-    marks_.erase(marks_.begin(), marks_.begin() + static_cast<std::ptrdiff_t>(stale));
-    // A floor that stands still could never use another mark: an opaque stage would collect them without end.
-    if (marks_.size() < 2 || floor_ == kNone || marks_.back().ordinal < floor_) marks_.push_back(take_mark());
+  turn::seen seen = turn_.look(e, run_ ? kRootLookEvery : turn::kStepsMax);
+  if (!run_) {
+    e.request_marks_by_time(seen.now);
+  } else if (looks_ < kEarlyLooks) {
+    ++looks_;
+    e.request_marks();
+  } else {
+    e.request_marks_by_blocks(seen.now);
   }
-  seen_tick_ = t;
-  return true;
+  // What the consumer does between two blocks counts, too: where that is slow, small blocks cost nothing either.
+  duration each = seen.since_last_look / seen.steps;
+  if (each > 2 * kBlockTimeMax) want_max_ = std::max(1u, std::min(want, want_max_) / 2);
+  else if (each < kBlockTimeMax && want_max_ <= want) want_max_ = want_max_ < kWantFree ? want_max_ * 2 : ~0u;
+  return seen.others_first;
+}
+
+void stream_base::renew_marks() {
+  std::uint64_t oldest_needed = std::min(floor_, fetched_);
+  std::size_t stale = 0;
+  while (stale + 1 < marks_.size() && marks_[stale + 1].ordinal <= oldest_needed) ++stale;
+  marks_.erase(marks_.begin(), marks_.begin() + static_cast<std::ptrdiff_t>(stale));
+  mark now = take_due_mark();
+  if (!marks_.empty() && marks_.back().ordinal == now.ordinal) marks_.back() = std::move(now);
+  else marks_.push_back(std::move(now));
+  if (marks_.size() <= kMarksMax) return;
+  std::size_t closest = 1;  // the one whose neighbours are closest to each other is missed least
+  for (std::size_t i = 2; i + 1 < marks_.size(); ++i)
+    if (marks_[i + 1].ordinal - marks_[i - 1].ordinal < marks_[closest + 1].ordinal - marks_[closest - 1].ordinal)
+      closest = i;
+  marks_.erase(marks_.begin() + static_cast<std::ptrdiff_t>(closest));
 }
 
 std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, std::uint64_t skip) {
@@ -105,7 +167,7 @@ std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, s
   c->waiter = owner;
   c->handed_ = block{};
   asked_skip_ = c->skip_ = skip + todo_;  // todo_ stays: nothing of it was passed over
-  if (c->failure.ok() || owner->catching) return owner->self;
+  if (c->failure.ok() || owner->catching || owner->is_task()) return owner->self;
   return unwind(owner, c->failure);
 }
 
@@ -125,27 +187,30 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
     p.pending_ = this;
     return p.deliver();
   }
-  return fill(&p, 0, p.wanted_and_passed() - made);
+  return fill(&p, 0, p.input_want(made));
+}
+
+void stream_base::require_rest(const char* what) const {
+  if (!asked_.load(std::memory_order_relaxed)) return;
+  throw_status(failed_precondition_error(
+      std::string(what) +
+      " while another coroutine's request on this stream is outstanding: a stream has one consumer at "
+      "a time; await that request first (request_stop() ends it early), or give each consumer a stream of its own"));
 }
 
 std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
   check_not_empty();
-  p.catching = true;
+  require_rest("next()");
+  asked_.store(true, std::memory_order_relaxed);
   std::uint32_t want = request_want_ ? request_want_ : ramp_;
   std::uint64_t skip = std::exchange(request_skip_, 0);
   forwarded_ = nullptr;
-  if (environment* e = child_->env) {
-    if (run_ && ++fills_since_tick_ >= kFillsPerTick) {
-      fills_since_tick_ = 0;
-      e->request_marks();
-    }
-    if (!request_want_ && e->time) asked_at_ = e->time->now();
-  }
+  if (environment* e = child_->env; e && !request_want_ && e->time) asked_at_ = e->time->now();
   return fill(&p, skip, want);
 }
 
 void stream_base::end_task_fill() {
-  child_->waiter->catching = false;
+  asked_.store(false, std::memory_order_relaxed);
   if (request_want_ || ramp_ == 0) return;
   environment* e = child_->env;
   if (!e || !e->time) {
@@ -153,8 +218,8 @@ void stream_base::end_task_fill() {
     return;
   }
   auto took = e->time->now() - asked_at_;
-  if (took > kBlockTime) ramp_ = std::max(1u, ramp_ / 2);
-  else if (took * 2 <= kBlockTime && left() >= ramp_) ramp_ = std::min(ramp_ * 2, kRampMax);
+  if (took > kFillTime) ramp_ = std::max(1u, ramp_ / 2);
+  else if (took * 2 <= kFillTime && left() >= ramp_) ramp_ = std::min(ramp_ * 2, kRampMax);
 }
 
 void stream_base::set_no_view() {
@@ -169,36 +234,39 @@ void stream_base::throw_if_failed() const {
   if (!child_->failure.ok()) throw_status(child_->failure);
 }
 
-void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
-  check_not_empty();
+const mark* stream_base::mark_for(std::uint64_t ordinal) const {
   // A failed stage may have state in the air; what it was a moment ago is in the marks.
   bool failed = child_->over_ && !child_->failure.ok();
-  if (ordinal >= fetched_ && !(failed && !marks_.empty())) {
-    mark now = take_mark();
-    w.number(ordinal);
-    w.number(ordinal - fetched_ + now.residual);
-    w.append(now.state);
-    return;
-  }
+  if (ordinal >= fetched_ && !(failed && !marks_.empty())) return nullptr;
   const mark* from = nullptr;
   for (const mark& m : marks_)
     if (m.ordinal <= ordinal) from = &m;
-  SLUICE_ASSERT(from, "a position was asked for that no mark reaches back to");
-  w.number(ordinal);
-  w.number(ordinal - from->ordinal + from->residual);
-  w.append(from->state);
+  // Whoever holds payloads keeps a mark at or before them; only a forged position can say that it holds older ones.
+  if (!from) throw_status(damaged_position());
+  return from;
 }
 
-void stream_base::restore(position_reader& r) {
-  std::uint64_t ordinal = r.number();
-  todo_ = r.number();
-  if (todo_ > ordinal) {
-    r.fail();
-    todo_ = 0;
-    ordinal = 0;
-  }
-  fetched_ = ordinal - todo_;
-  child_->restore(r);
+void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
+  check_not_empty();
+  require_rest("position()");
+  if (const mark* from = mark_for(ordinal)) w.record(*from, ordinal);
+  else w.record(take_mark(), ordinal);
+}
+
+mark stream_base::place_at(std::uint64_t ordinal) {
+  check_not_empty();
+  const mark* from = mark_for(ordinal);
+  mark m = from ? *from : take_mark();
+  m.advance_to(ordinal);
+  return m;
+}
+
+void stream_base::restore(position_records& from) {
+  // Channels that the engine adds have no site: they stand where their input stands.
+  bool nameless = child_->follows_input() && !child_->identity_.site;
+  const position_record* own = nameless ? nullptr : from.take(child_->identity_.site);
+  fetched_ = child_->restore(own, from);
+  todo_ = own ? own->to_pass : 0;
 }
 
 }  // namespace sluice

@@ -12,6 +12,12 @@ namespace {
 /// The size of the file as far as the window tells.
 std::uint64_t end_of(const fixed_length_window& w) { return w.last ? w.offset + w.bytes.size() : w.end; }
 
+/// A sum of sizes that a user wrote; what does not fit is the most there is.
+std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+}
+
 /// Finds the run of whole records at the window's start: `records` of them, after `used_bytes` of header.
 fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length_window& w, std::size_t records_max) {
   fixed_length_scan scan;
@@ -20,7 +26,7 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   if (w.end != provenance::kUnknown && !scan.why.ok()) return scan;  // known from the start: no record is given out
   const std::uint64_t before = w.offset < layout.header_bytes ? layout.header_bytes - w.offset : 0;
   if (before > w.bytes.size()) {
-    if (scan.why.ok()) scan.needed_bytes = before + layout.record_bytes + layout.footer_bytes;
+    if (scan.why.ok()) scan.needed_bytes = sum_of(before, sum_of(layout.record_bytes, layout.footer_bytes));
     return scan;
   }
   scan.used_bytes = before;
@@ -37,7 +43,8 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
   scan.records = std::min<std::uint64_t>(have / layout.record_bytes, records_max);
   if (scan.records == records_max) scan.why = {};
   else if (scan.why.ok())
-    scan.needed_bytes = layout.record_bytes + (end == provenance::kUnknown ? layout.footer_bytes : 0);
+    scan.needed_bytes =
+        end == provenance::kUnknown ? sum_of(layout.record_bytes, layout.footer_bytes) : layout.record_bytes;
   return scan;
 }
 
@@ -46,7 +53,8 @@ void settle(const fixed_length_layout& layout, const fixed_length_window& w, fix
             std::size_t first) {
   scan.used_bytes = first + scan.records * layout.record_bytes;
   const std::uint64_t end = end_of(w);
-  if (end != provenance::kUnknown && w.offset + scan.used_bytes + layout.footer_bytes >= end) scan.needed_bytes = 0;
+  if (end != provenance::kUnknown && sum_of(w.offset + scan.used_bytes, layout.footer_bytes) >= end)
+    scan.needed_bytes = 0;
 }
 
 template <class Emit>

@@ -12,6 +12,9 @@
 namespace sluice {
 namespace {
 
+/// What follows the last `\n` is then no line: nothing of it would be left.
+bool is_all_returns(std::string_view text) { return text.find_first_not_of('\r') == std::string_view::npos; }
+
 /// Drops every `\r` of a line; returns its new length.
 std::size_t close_up(char* begin, std::size_t size) {
   return static_cast<std::size_t>(std::remove(begin, begin + size, '\r') - begin);
@@ -76,8 +79,9 @@ void scan_rest(std::span<char> window, bool last, std::size_t lines_max, lines_s
     auto* end = static_cast<char*>(std::memchr(start, '\n', rest));
     if (!end && !last) return;
     std::size_t length = end ? static_cast<std::size_t>(end - start) : rest;
-    emit(scan.lines++, start, without_returns(start, length));
     scan.used_bytes += length + (end ? 1 : 0);
+    if (!end && is_all_returns({start, rest})) return;
+    emit(scan.lines++, start, without_returns(start, length));
   }
 }
 
@@ -110,8 +114,9 @@ lines_scan pass_over_lines(std::string_view window, bool last, std::size_t lines
   while (scan.lines < lines_max && scan.used_bytes < window.size()) {
     std::size_t end = window.find('\n', scan.used_bytes);
     if (end == std::string_view::npos && !last) break;
+    const bool is_line = end != std::string_view::npos || !is_all_returns(window.substr(scan.used_bytes));
     scan.used_bytes = end == std::string_view::npos ? window.size() : end + 1;
-    ++scan.lines;
+    if (is_line) ++scan.lines;
   }
   return scan;
 }

@@ -54,6 +54,7 @@ struct operation {
   operation* next = nullptr;
   operation* next_cancel = nullptr;
   bool in_kernel = false;
+  unsigned in_kernel_at = 0;  ///< its place among those in the kernel
 
   void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   /// The last drop must see every use of the node before it frees it: acq_rel.

@@ -4,11 +4,14 @@
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "io/nothing_matches.hpp"
@@ -40,6 +43,24 @@ file_info info_of(const struct stat& s) {
   file_info info;
   info.size_bytes = static_cast<std::uint64_t>(s.st_size);
   info.modified_ns = s.st_mtim.tv_sec * std::int64_t{1'000'000'000} + s.st_mtim.tv_nsec;
+  info.inode = s.st_ino;
+  info.device = s.st_dev;
+  return info;
+}
+
+/// Files that the kernel makes up when they are read claim to be empty. Reading tells how long they are.
+bool is_made_up(int fd, const struct stat& s) {
+  struct statfs home;
+  if (!S_ISREG(s.st_mode) || s.st_size != 0 || ::fstatfs(fd, &home) != 0) return false;
+  constexpr std::array<std::uint32_t, 7> kMadeUp = {PROC_SUPER_MAGIC,    SYSFS_MAGIC,   CGROUP_SUPER_MAGIC,
+                                                    CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+                                                    SECURITYFS_MAGIC};
+  return std::find(kMadeUp.begin(), kMadeUp.end(), static_cast<std::uint32_t>(home.f_type)) != kMadeUp.end();
+}
+
+file_info info_of_stream() {
+  file_info info;
+  info.is_stream = true;
   return info;
 }
 
@@ -55,7 +76,7 @@ const char* kind_of(mode_t mode) {
 /// Ok for a regular file.
 status check_regular(mode_t mode, const std::string& path) {
   if (S_ISREG(mode)) return {};
-  return invalid_argument_error(absl::StrCat("is ", kind_of(mode), ", and only regular files can be read"))
+  return invalid_argument_error(absl::StrCat("is ", kind_of(mode), ", and only files, FIFOs and - can be read"))
       .in_file(path);
 }
 
@@ -80,6 +101,10 @@ class posix_file final : public file {
 
   std::ptrdiff_t try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
     return cache_.read(from_->number, offset, to, n, cache_refused_);
+  }
+  std::uint64_t size_now() const noexcept override {
+    struct stat s;
+    return ::fstat(from_->number, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : size_bytes();
   }
   task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) override;
 
@@ -119,6 +144,34 @@ task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::
   co_return done;
 }
 
+class posix_stream final : public file {
+ public:
+  posix_stream(std::string path, std::shared_ptr<descriptor> from, stream_backend& io)
+      : file(std::move(path), info_of_stream()), from_(std::move(from)), io_(io) {}
+
+  std::ptrdiff_t try_read_at(std::uint64_t, char*, std::size_t) noexcept override { return -EAGAIN; }
+  std::uint64_t size_now() const noexcept override { return 0; }
+  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) override;
+
+ private:
+  std::shared_ptr<descriptor> from_;
+  stream_backend& io_;
+};
+
+task<std::size_t> posix_stream::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
+  auto* op = new operation(operation::kind::read);
+  op->from = from_;
+  op->to = std::move(to);
+  op->at = at;
+  op->length = std::min(n, kReadBytesMax);
+  std::int64_t got = co_await perform(io_, op);
+  if (got < 0) {
+    status why = read_error(static_cast<int>(-got), path(), offset);
+    co_await fail(std::move(why));
+  }
+  co_return static_cast<std::size_t>(got);
+}
+
 /// ::stat on a thread of the back end.
 struct stat_operation final : operation {
   stat_operation() : operation(kind::call) {}
@@ -156,7 +209,22 @@ struct glob_operation final : operation {
 
 }  // namespace
 
+result<std::unique_ptr<file>> posix_file_system::open_standard_input() {
+  if (standard_input_taken_.exchange(true, std::memory_order_relaxed))
+    return failed_precondition_error("has been opened before, and can be read once only").in_file("standard input");
+  int fd =
+      ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);  // its flags are shared with other processes: they stay as they are
+  if (fd < 0) return errno_error(errno, "cannot open").in_file("standard input");
+  auto from = std::make_shared<descriptor>(fd);
+  return std::unique_ptr<file>(std::make_unique<posix_stream>("standard input", std::move(from), streams_));
+}
+
 task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
+  if (path == "-") {
+    auto input = open_standard_input();
+    if (!input.ok()) co_await fail(input.why());
+    co_return *std::move(input);
+  }
   auto* op = new operation(operation::kind::open);
   op->path = path;
   op->open_flags = kOpenFlags;
@@ -169,8 +237,12 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
   struct stat s{};
   status why;
   if (::fstat(from->number, &s) != 0) why = errno_error(errno, "cannot stat").in_file(path);
-  else why = check_regular(s.st_mode, path);
+  else if (!S_ISFIFO(s.st_mode)) why = check_regular(s.st_mode, path);
   if (!why.ok()) co_await fail(std::move(why));
+  if (S_ISFIFO(s.st_mode) || is_made_up(from->number, s)) {
+    std::unique_ptr<file> stream = std::make_unique<posix_stream>(std::move(path), std::move(from), streams_);
+    co_return std::move(stream);
+  }
   // io_uring answers reads on O_NONBLOCK files with EAGAIN instead of waiting.
   ::fcntl(from->number, F_SETFL, 0);
   ::posix_fadvise(from->number, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -187,6 +259,7 @@ task<file_info> posix_file_system::stat(std::string path) {
   std::int64_t got = co_await perform(*io_, op);
   status why;
   if (got < 0) why = open_error(static_cast<int>(-got), path);
+  else if (S_ISFIFO(op->found.st_mode)) co_return info_of_stream();
   else why = check_regular(op->found.st_mode, path);
   if (!why.ok()) co_await fail(std::move(why));
   co_return info_of(op->found);

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "io/operation.hpp"
+#include "io/stream_backend.hpp"
+#include "sluice/base/result.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::detail {
@@ -33,8 +35,13 @@ class posix_file_system final : public file_system {
   std::string description() const override { return io_->description(); }
 
  private:
+  result<std::unique_ptr<file>> open_standard_input();
+
   page_cache_reader cache_;
   std::unique_ptr<backend> io_;
+  stream_backend streams_;
+  // Relaxed: one of those who ask at once gets it, whichever.
+  std::atomic<bool> standard_input_taken_{false};
 };
 
 }  // namespace sluice::detail

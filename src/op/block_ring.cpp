@@ -36,13 +36,13 @@ bool block_ring::grant() {
   if (closed_ || stopped_) return false;
   std::size_t in_flight = order_.size() - head_ - handed_on_;
   bool full = in_flight >= limits_.slots || elements_in_flight_ >= limits_.elements;
-  if (full && in_flight != 0 && !replaying_) return false;
+  if (full && in_flight != 0 && !must_reach_choice()) return false;
   memory_ledger& ledger = memory_.ledger();
   ledger_line& line = memory_.line();
   std::size_t bytes = memory_.expected_bytes(in_, out_, elements_for_one_slot());
   std::size_t guess = memory_.knows(in_, out_) ? 0 : bytes;
   ledger.add_guess(static_cast<std::ptrdiff_t>(guess), line);  // first, so that it is never taken for a peak
-  if (replaying_ || (in_flight == 0 && (reader_waits_ || urged_))) {
+  if (must_reach_choice() || (in_flight == 0 && (reader_waits_ || urged_))) {
     granted_bytes_ = ledger.charge_up_to(bytes, line);
     urged_ = false;
     granted_ = true;
@@ -85,9 +85,18 @@ void block_ring::urge() {
 }
 
 std::uint32_t block_ring::elements_for_one_slot() const {
-  std::uint64_t left = replaying_ ? block_elements_ : limits_.elements - elements_in_flight_;
+  std::uint64_t left = must_reach_choice() ? block_elements_ : limits_.elements - elements_in_flight_;
   auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
   return memory_.elements_that_fit(in_, out_, n);
+}
+
+bool block_ring::choice_out_of_reach() const {
+  // A slot of the run that made the choice may come back as one slot for each of its elements.
+  constexpr std::size_t kSlotsMin = 16;  // the limit may have been higher in that run
+  std::size_t in_flight = order_.size() - head_ - handed_on_;
+  std::size_t slots_max = std::max<std::size_t>(limits_.slots, kSlotsMin);
+  bool too_much = in_flight > slots_max && run_->ledger->used_bytes() / 2 > run_->ledger->budget_bytes();
+  return too_much || in_flight > slots_max * kBlockElementsMax;
 }
 
 bool block_ring::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
@@ -102,7 +111,13 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   std::unique_lock lock(r.mutex_);
   std::size_t charged = std::exchange(r.granted_bytes_, 0), guessed = std::exchange(r.granted_guess_bytes_, 0);
   r.granted_ = false;
-  if (r.closed_ || r.stopped_) {
+  bool out_of_reach = !r.closed_ && !r.stopped_ && r.must_reach_choice() && r.choice_out_of_reach();
+  if (out_of_reach) {
+    r.over_ = true;
+    r.why_ = damaged_position();
+    if (r.exhausted(r.reader_needs_)) r.wake(r.reader_waits_);
+  }
+  if (out_of_reach || r.closed_ || r.stopped_) {
     lock.unlock();
     r.give_back(charged, guessed);
     return {};
@@ -165,9 +180,10 @@ void block_ring::begin_at(std::uint64_t ordinal, mark m) {
   marks_.push_back(std::move(m));
 }
 
-void block_ring::finish(ring_slot* unused, status why) {
+void block_ring::finish(ring_slot* unused, status why, std::uint64_t not_passed) {
   if (unused) charge(unused, 0);
   std::unique_lock lock(mutex_);
+  not_passed_ = not_passed;
   if (unused) {
     order_.pop_back();
     unused->at = ring_slot::state::free;
@@ -194,7 +210,13 @@ ring_slot* block_ring::pick(std::uint64_t ordinal) const {
 }
 
 bool block_ring::exhausted(std::uint64_t ordinal) const {
-  if (!over_ || pick(ordinal)) return false;
+  if (pick(ordinal)) return false;
+  // A forged choice of an input that was taken and does not begin what is left of any slot: it will never be ready.
+  if (ordinal != stream_base::kNone && next_ > ordinal &&
+      std::none_of(order_.begin() + static_cast<std::ptrdiff_t>(head_), order_.end(),
+                   [ordinal](const ring_slot* s) { return s->first + s->delivered == ordinal; }))
+    return true;
+  if (!over_) return false;
   return std::none_of(order_.begin() + static_cast<std::ptrdiff_t>(head_), order_.end(),
                       [](const ring_slot* s) { return s->at == ring_slot::state::filling; });
 }
@@ -291,9 +313,9 @@ void block_ring::made_in(duration took, std::uint32_t elements, std::size_t byte
     block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
 }
 
-void block_ring::set_replaying(bool replaying) {
+void block_ring::replay(std::uint64_t ordinal) {
   std::lock_guard lock(mutex_);
-  replaying_ = replaying;
+  chosen_ = ordinal;
   if (pump_waits_ && grant()) wake(pump_waits_);
 }
 

@@ -88,7 +88,8 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   /// The input's position before this slot.
   void note(ring_slot* s, mark m);
   /// No more slots: the end, or an error. The reserved one goes back.
-  void finish(ring_slot* unused, status why);
+  /// `not_passed`: of the elements that were to be passed over first, how many did not exist.
+  void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0);
 
   // The reader's side.
   class receive_awaiter;
@@ -110,6 +111,10 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   void urge();
   /// Is a block on its way to the reader, or will be without another urge()?
   bool busy() const;
+  std::uint64_t not_passed() const {
+    std::lock_guard lock(mutex_);
+    return not_passed_;
+  }
   /// The reader is gone: the pump drops its input and ends.
   void close();
 
@@ -119,8 +124,9 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   /// There may be memory again, says the ledger.
   void room_again() noexcept override;
 
-  /// Unordered only: while replaying logged decisions, any number of slots may be in flight.
-  void set_replaying(bool replaying);
+  /// Unordered only: the reader repeats logged choices, and the next is input `ordinal`; kNone: no more of them. Until
+  /// the pump has taken that input, more slots may be in flight than the limits allow.
+  void replay(std::uint64_t ordinal);
   /// The lowest ordinal of an input that is not delivered yet, given that inputs from `next` on were not taken.
   std::uint64_t lowest_undelivered() const;
   /// Unordered only: where the input stood at the start, and the marks since, oldest first.
@@ -138,6 +144,10 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   ring_slot* pick(std::uint64_t ordinal) const;
   /// pick() gives nothing, and never will: all is made, and (of a forged checkpoint) what is asked for was not in it.
   bool exhausted(std::uint64_t ordinal) const;
+  /// While a choice is replayed: has the pump yet to take the input that was chosen?
+  bool must_reach_choice() const { return chosen_ != stream_base::kNone && next_ <= chosen_; }
+  /// More is in flight than any run could have had before the choice was made: the position was forged.
+  bool choice_out_of_reach() const;
   std::uint32_t elements_for_one_slot() const;
   void wake(std::coroutine_handle<>& waiting);
   void stop() noexcept;
@@ -157,10 +167,11 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   std::size_t head_ = 0;
   std::size_t handed_on_ = 0;  // slots of them that wait only for their release; ordered rings: 0 or 1, at head_
   std::uint64_t elements_in_flight_ = 0;
-  std::uint64_t next_ = 0;            // ordinal after the last input taken
-  std::uint32_t block_elements_ = 1;  // how many a slot takes: grows while blocks are quick to make
-  bool quick_ = false;                // making a block takes less than a wake is worth
-  bool replaying_ = false;
+  std::uint64_t next_ = 0;                     // ordinal after the last input taken
+  std::uint32_t block_elements_ = 1;           // how many a slot takes: grows while blocks are quick to make
+  bool quick_ = false;                         // making a block takes less than a wake is worth
+  std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
+  std::uint64_t not_passed_ = 0;
   bool urged_ = false;                   // the reader waits elsewhere for this channel
   bool asked_for_room_ = false;          // the ledger will call room_again()
   bool granted_ = false;                 // the pump may take a slot,

@@ -20,20 +20,20 @@
 
 namespace sluice {
 
-/// The estimates of a plan's stages, by place and name. Inner plans of one stage share a book, so what the first of them
+/// The estimates of a plan's stages, by site and name. Inner plans of one stage share a book, so what the first of them
 /// learns the others know.
 class size_book {
  public:
-  using place = std::pair<unsigned, std::string>;  ///< stages above it, and its name
-  std::shared_ptr<size_estimate> estimate(unsigned depth, std::string_view stage) {
+  using place = std::pair<std::uint32_t, std::string>;
+  std::shared_ptr<size_estimate> estimate(std::uint32_t site, std::string_view stage) {
     std::lock_guard lock(mutex_);
-    auto& e = estimates_[place(depth, stage)];
+    auto& e = estimates_[place(site, stage)];
     if (!e) e = std::make_shared<size_estimate>();
     return e;
   }
-  std::shared_ptr<size_book> inner(unsigned depth, std::string_view stage) {
+  std::shared_ptr<size_book> inner(std::uint32_t site, std::string_view stage) {
     std::lock_guard lock(mutex_);
-    auto& b = inner_[place(depth, stage)];
+    auto& b = inner_[place(site, stage)];
     if (!b) b = std::make_shared<size_book>();
     return b;
   }

@@ -15,15 +15,21 @@ std::uint64_t ordinal_after(const ring_slot& s, std::uint32_t n) {
 
 /// A reader's link as a stage's saved state.
 struct link_handle {
+  static constexpr bool kHoldsNothing = true;  // of its own
   std::shared_ptr<reader_link> link;
-  void save(position_writer& w) { link->save(w); }
-  void load(position_reader& r) { link->load(r); }
+  void save(position_writer&) {}
+  void load(position_reader&) {}
+  mark input_place() { return link->place(); }
+  void restore_input(position_records& from) { link->restore(from); }
+  std::uint64_t input_consumed() const { return link->consumed(); }
   bool may_wait() const { return link->may_wait(); }
 };
 
-erased_stream read_in_order(outlet out, saved<link_handle> handle) {
+erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
   reader_link& link = *handle->link;
-  link.start();
+  // What is to be passed over first, after a resume for example, is passed over below the channel.
+  std::uint64_t passed = link.one_to_one() && !link.started() ? out.pass(kPassAll) : 0;
+  link.start(passed);
   block_ring& ring = link.ring();
   for (;;) {
     ring_slot* slot = co_await ring.receive();
@@ -45,6 +51,11 @@ erased_stream read_in_order(outlet out, saved<link_handle> handle) {
     if (!slot->why.ok()) co_await fail(slot->why);
     link.delivered_to(slot->first + slot->count);
     ring.release(slot);
+  }
+  if (passed) {
+    std::uint64_t missing = std::min(ring.not_passed(), passed);
+    out.unpass(missing);
+    link.passed_less(missing);
   }
   status why = ring.why();
   if (!why.ok()) co_await fail(std::move(why));
@@ -84,24 +95,28 @@ struct unordered_link {
     return v;
   }
   void save(position_writer& w) {
-    if (in) {
-      in.position(w);
-    } else {
+    if (!in) {
       std::lock_guard lock(ring->mutex());
       std::uint64_t lowest = ring->lowest_undelivered();
-      auto& m = ring->marks();
-      while (m.size() > 1 && m[1].ordinal <= lowest) m.erase(m.begin());
-      w.number(lowest);
-      w.number(lowest - m[0].ordinal + m[0].residual);
-      w.append(m[0].state);
       std::erase_if(done, [&](auto& range) { return range.first + range.second <= lowest; });
     }
     put(w, done, 0);
     put(w, replay, replayed);
     w.log(log.here());
   }
+  mark input_place() {
+    if (in) return in.place();
+    std::lock_guard lock(ring->mutex());
+    std::uint64_t lowest = ring->lowest_undelivered();
+    auto& m = ring->marks();
+    while (m.size() > 1 && m[1].ordinal <= lowest) m.erase(m.begin());
+    mark below = m[0];
+    below.advance_to(lowest);
+    return below;
+  }
+  void restore_input(position_records& from) { in.restore(from); }
+  std::uint64_t input_consumed() const { return in.consumed(); }
   void load(position_reader& r) {
-    in.restore(r);
     done = get(r);
     replay = get(r);
     std::size_t logged = r.count();
@@ -119,7 +134,8 @@ struct unordered_link {
     auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, count));
     first += taken;
     count -= taken;
-    if (count == 0 && ++replayed == replay.size()) ring->set_replaying(false);
+    if (count == 0) ++replayed;
+    ring->replay(needed());
     return taken;
   }
 };
@@ -137,7 +153,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
   block_ring::limits limits{slots, ~std::uint64_t{0}};
   link->ring = std::make_shared<block_ring>(std::move(run), std::move(memory), in_type, out.type(), limits, false);
   link->ring->begin_at(link->in.consumed(), link->in.take_mark());
-  if (link->replaying()) link->ring->set_replaying(true);
+  link->ring->replay(link->needed());
   start_pump(link->ring, std::move(link->in), std::move(options));
   for (;;) {
     ring_slot* slot = co_await link->ring->receive(link->needed());
@@ -185,8 +201,9 @@ reader_link::~reader_link() {
   if (ring_) ring_->close();
 }
 
-void reader_link::start() {
+void reader_link::start(std::uint64_t passed) {
   if (ring_) return;
+  in_.pass_over(passed);
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();
   last_.residual += ordinal_ - last_.ordinal;  // what is to be passed over first is part of the way to it
@@ -196,19 +213,20 @@ void reader_link::start() {
   start_pump(ring_, std::move(in_), std::move(options_));
 }
 
-void reader_link::save(position_writer& w) {
-  if (!ring_) return in_.position(w);
-  w.number(ordinal_);
-  w.number(ordinal_ - last_.ordinal + last_.residual);
-  w.append(last_.state);
+mark reader_link::place() {
+  if (!ring_) return in_.place();
+  mark m = last_;
+  m.advance_to(ordinal_);
+  return m;
 }
 
-void reader_link::load(position_reader& r) { in_.restore(r); }
-
-erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link) {
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts) {
   saved<link_handle> handle;
+  std::uint64_t begun = link->consumed();  // a restored input does not begin at 0
   handle->link = std::move(link);
-  return read_in_order(out, std::move(handle));
+  erased_stream s = read_in_order(out, counts, std::move(handle));
+  s.begin_at(begun);
+  return s;
 }
 
 erased_stream read_unordered(outlet out, channel_memory memory, const open_context& context, erased_stream in,

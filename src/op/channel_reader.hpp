@@ -2,7 +2,7 @@
 // The reading ends of a ring: in order (prefetch, parallel map) and as finished (sloppy map).
 //
 // A reader saves exactly what a stage without a channel would: its input's position. So a checkpoint survives the tuner
-// adding or taking away a channel. The sloppy one adds what it has delivered out of order and the log of its choices.
+// adding or taking away a channel. The sloppy one has a record: what it has delivered out of order, and its choices.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,13 @@ class reader_link {
   ~reader_link();
 
   /// Sets the pump working; the stage does it at its first request, an interleave as soon as the stream is opened.
-  void start();
+  /// `passed`: so many inputs are passed over first.
+  void start(std::uint64_t passed = 0);
+  bool started() const { return ring_ != nullptr; }
+  /// Every input has an output, so passing over outputs is passing over inputs.
+  bool one_to_one() const { return !options_.may_drop; }
+  /// So many of those that were to be passed over did not exist.
+  void passed_less(std::uint64_t n) { ordinal_ -= n; }
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
   block_ring& ring() { return *ring_; }
   bool busy() const { return ring_ && ring_->busy(); }
@@ -34,8 +40,10 @@ class reader_link {
   }
   void delivered_to(std::uint64_t ordinal) { ordinal_ = ordinal; }
 
-  void save(position_writer& w);
-  void load(position_reader& r);
+  /// Where the input stands: at the next input whose output is not delivered.
+  mark place();
+  void restore(position_records& from) { in_.restore(from); }
+  std::uint64_t consumed() const { return ring_ ? ordinal_ : in_.consumed(); }
   bool may_wait() const { return !ring_ || !ring_->ready(); }
 
  private:
@@ -51,8 +59,8 @@ class reader_link {
   mark last_;                  ///< the newest mark at or before it
 };
 
-/// The reading stage of a link.
-erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link);
+/// The reading stage of a link. `counts`: every input has one output, so it stands where the input stands.
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts = {});
 
 /// `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
 erased_stream read_unordered(outlet out, channel_memory memory, const open_context& context, erased_stream in,

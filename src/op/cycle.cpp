@@ -16,12 +16,9 @@ task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std
       if (!b.why.ok()) why = std::move(b.why);
       co_await fail(std::move(why));
     }
-    auto opened = inners.open(b.view);
+    auto opened = inners.open(b.view, s->ordinal, std::exchange(s->restored, {}));
     if (!opened.ok()) co_await fail(opened.why());
-    inner_stream inner = *std::move(opened);
-    status fits = restore_inner(inner.in, s->restored);
-    if (!fits.ok()) co_await fail(std::move(fits));
-    c.open(*s, std::move(inner), s->ordinal);
+    c.open(*s, *std::move(opened), s->ordinal);
   }
   if (c.taken < outer.consumed()) co_await fail(damaged_position());
   outer.pass_over(c.taken - outer.consumed());
@@ -35,7 +32,7 @@ task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners)
       c.outer_why = std::move(b.why);
       break;
     }
-    auto opened = inners.open(b.view);
+    auto opened = inners.open(b.view, outer.consumed() - 1);
     if (opened.ok()) opened->ahead->start();
     c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
   }

@@ -15,15 +15,27 @@ erased_stream failed_stage(outlet, status why) {
   co_await fail(std::move(told));
 }
 
-erased_stream open_user_stage(const node& n, const open_context& context, erased_stream in) {
-  status why;
+erased_stream make_user_stage(const stream_function& f, erased_stream in, status& why) {
+  erased_stream made;
+  const stage_base* source = in ? in.stage() : nullptr;
   try {
-    erased_stream made = static_cast<const stream_function&>(*n.function).open(std::move(in));
-    if (made) return made;
-    why = failed_precondition_error("the function returned an empty stream instead of a coroutine's");
+    made = f.open(std::move(in));
+    if (!made) why = failed_precondition_error("the function returned an empty stream instead of a coroutine's");
   } catch (...) { why = current_exception_status(); }
+  why = why.in_stage(f.label);
+  // The function may have put several coroutines on top of each other.
+  for (stage_base* s = made.stage(); s && s != source; s = s->input_stage()) {
+    s->set_label(f.label);
+    if (source && s->input_stage() == source) s->number_errors();
+  }
+  return made;
+}
+
+erased_stream open_user_stage(const node& n, erased_stream in) {
+  status why;
+  erased_stream made = make_user_stage(static_cast<const stream_function&>(*n.function), std::move(in), why);
+  if (made) return made;
   outlet out(*n.type);
-  why = why.in_stage(context.gate(n).label());
   return failed_stage(out, std::move(why));
 }
 
@@ -42,21 +54,6 @@ void save_inner(position_writer& w, erased_stream& in, const std::string& restor
   auto inner = std::make_shared<position_writer>();
   in.position(*inner);
   w.blob(std::move(inner));
-}
-
-status restore_inner(erased_stream& in, std::string& restored) {
-  in.may_go_back();
-  if (restored.empty()) return {};
-  position_reader r(restored);
-  in.restore(r);
-  bool sound = r.ok() && r.done();
-  restored.clear();
-  return sound ? status() : damaged_position();
-}
-
-status damaged_position() {
-  return data_loss_error(
-      "the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
 }
 
 const element_type* same_type(const node& n, std::string&) { return n.inputs[0]->type; }
@@ -89,16 +86,50 @@ status error_gate::settle(const status& why, std::uint64_t element) const {
 
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
-  ++context.depth;
   erased_stream s = plan->op->open(*plan, context);
-  s.stage()->set_label(plan->op->name);
+  if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
+  const op_info& op = *plan->op;
+  s.stage()->set_identity({plan->site, op.state_version, op.state_version_oldest, op.shape == op_info::source});
   s.set_environment(run.get());
   return s;
 }
 
-open_context open_context::in_epoch(std::uint64_t number) const {
+result<erased_stream> open_context::resume(const node_ptr& plan, std::string position) const {
+  erased_stream s = open(plan);
+  s.may_go_back();
+  if (position.empty()) return s;
+  position_records records(std::move(position));
+  s.restore(records);
+  status fits = records.finish();
+  if (!fits.ok()) return fits;
+  return s;
+}
+
+open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch) : run(std::move(r)) {
+  *this = in_epoch(site_above("repeat", &plan), epoch);
+}
+
+// The first epoch is the plan without a repeat, so it mixes nothing in; the repeat's site keeps nested ones apart. Its
+// scope does not count: two aligned pipelines that are inputs of one combine stay aligned through their repeats.
+open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) const {
   open_context inner = *this;
-  inner.epoch = number == 0 ? epoch : mix(epoch + number);
+  if (number != 0) inner.passes = derive(passes, derive(std::uint64_t{site} + (std::uint64_t{combines} << 32), number));
+  return inner;
+}
+
+open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
+  constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
+  open_context inner = *this;
+  inner.scope = derive(scope, site);
+  inner.outers = derive(outers, kOuter + mix(ordinal));
+  inner.passes = derive(passes, kOuter + mix(ordinal));
+  return inner;
+}
+
+open_context open_context::in_input(const node& combine, std::size_t index) const {
+  open_context inner = *this;
+  inner.scope = derive(derive(scope, combine.site), index);
+  ++inner.combines;
   return inner;
 }
 
@@ -113,8 +144,11 @@ error_gate open_context::gate(const node& n) const {
   return {run.get(), std::move(label)};
 }
 
-std::uint64_t open_context::seed_of(const node& n, std::int64_t own) const {
-  return own != sluice::seed::kDrawn ? static_cast<std::uint64_t>(own) : mix(run->seed ^ fingerprint(n));
+std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {
+  bool drawn = own == sluice::seed::kDrawn;
+  std::uint64_t seed = drawn ? derive(derive(run->seed, scope), n.site) : static_cast<std::uint64_t>(own);
+  if (same_each_epoch) return outers ? mix(seed + outers) : seed;
+  return mix(seed + passes);
 }
 
 }  // namespace sluice

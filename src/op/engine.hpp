@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "coro/position_records.hpp"
 #include "op/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -21,8 +22,11 @@ erased_stream empty_stage(outlet out);
 
 /// A stream that fails at once.
 erased_stream failed_stage(outlet out, status why);
-/// What a user's function makes of `in`. Where it throws instead, or makes no stream, the first request fails.
-erased_stream open_user_stage(const node& n, const open_context& context, erased_stream in);
+/// What a user's function makes of `in`, its coroutines labelled for errors. Empty where it throws or makes no stream;
+/// `why` then tells.
+erased_stream make_user_stage(const stream_function& f, erased_stream in, status& why);
+/// The same as a stage: where the function makes no stream, the first request fails.
+erased_stream open_user_stage(const node& n, erased_stream in);
 
 /// The elements of `whole` from `first` on. What is still live in front of them is dropped: blocks are moved out of from
 /// their owner's front.
@@ -36,8 +40,6 @@ inline void relocate(const element_type& t, char* to, char* from, std::size_t n)
 
 /// The position of a stream that a stage opens itself: its own, or the restored one until it is opened.
 void save_inner(position_writer& w, erased_stream& in, const std::string& restored);
-/// Gives a freshly opened stream its restored position, if there is one, and makes it keep marks.
-status restore_inner(erased_stream& in, std::string& restored);
 
 // --- For op_info. ---
 
@@ -46,8 +48,5 @@ const element_type* same_type(const node& n, std::string& why);
 const element_type* type_of_function(const node& n, std::string& why);
 const element_type* type_of_inner(const node& n, std::string& why);
 template <class F> bool is_a(const stage_function& f) { return dynamic_cast<const F*>(&f) != nullptr; }
-
-/// The words of an error from a position that does not fit the plan.
-status damaged_position();
 
 }  // namespace sluice

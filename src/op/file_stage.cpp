@@ -25,6 +25,28 @@ struct file_place {
   }
 };
 
+/// Opens the file, goes to where the next element begins and checks that one can begin there.
+task<void> open_at(byte_source& source, const element_format& format, std::uint64_t offset) {
+  const auto look = static_cast<std::size_t>(std::min<std::uint64_t>(offset, format.bytes_before()));
+  auto opening = source.open(offset - look);
+  co_await opening;
+  status why = format.check(source.window().end);
+  if (!why.ok()) co_await fail(std::move(why));
+  if (offset == 0) co_return;
+  auto reading = source.more(look);
+  co_await reading;
+  std::string before(source.window().view().substr(0, look));
+  if (before.size() < look) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers"));
+  source.consume(look);
+  if (format.may_begin(offset, before)) co_return;
+  auto following = source.more(1);
+  co_await following;
+  if (source.has_bytes())
+    co_await fail(data_loss_error("no element begins where the checkpoint says: it does not fit this file, or is "
+                                  "damaged; start without it, or from an older one")
+                      .in_file(source.path(), offset));
+}
+
 /// Goes past a damaged element: as far as its framing says, or to the next one that can be found.
 task<void> pass_damage(byte_source& source, const element_format& format, const found& f) {
   if (f.damaged_bytes) {
@@ -51,14 +73,16 @@ task<void> pass_damage(byte_source& source, const element_format& format, const 
   }
 }
 
-erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, file_stage_options o,
+erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
                          std::shared_ptr<const element_format> format, error_gate gate) {
-  byte_source source(run, gate.label(), std::move(o.path), o.compression, o.read_bytes);
-  auto opening = source.open(at->offset);
+  byte_source source(run, gate.label(), std::move(o));
+  auto opening = open_at(source, *format, at->offset);
   status opened = co_await opening.as_result();
-  if (opened.ok()) opened = format->check(source.window().end);
   if (!opened.ok()) {
-    status told = gate.settle(opened.in_file(source.path()));
+    opened = opened.in_file(source.path());
+    // Another file than the checkpoint's is no bad element: skipping it would hide what the policy is to refuse.
+    const bool is_final = opened.code() == status_code::failed_precondition;
+    status told = is_final ? opened.in_stage(gate.label()) : gate.settle(opened);
     if (!told.ok()) co_await fail(std::move(told));
     co_return;  // a file that cannot be read is passed over as a whole
   }
@@ -73,6 +97,7 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
     if (passing) {
       f = format->pass_over(w, out.to_pass());
       out.pass(f.elements);
+      co_await out.breath();
     } else if (source.has_bytes()) {
       std::uint32_t n = out.ask();
       char* to = out.room(n);
@@ -89,7 +114,10 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       co_yield out.made(f.elements);
       continue;
     }
-    if (f.ended) break;
+    if (f.ended) {
+      broken = source.check_end();
+      if (broken.ok()) break;
+    }
     if (!f.why.ok()) {
       status told = gate.settle(f.why.in_file(source.path(), at->offset, at->index));
       if (!told.ok()) co_await fail(std::move(told));
@@ -111,6 +139,8 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
         broken = co_await reading.as_result();
       }
       if (source.window().bytes.size() > w.bytes.size()) continue;  // whole elements before the damage come first
+      if (w.last && broken.ok())  // a format that finds nothing where nothing more will come would look for ever
+        broken = data_loss_error("the file ends inside of an element").in_file(source.path(), at->offset, at->index);
     }
     if (!broken.ok()) {
       status told = gate.settle(broken);
@@ -124,8 +154,10 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
 
 std::size_t element_format::find_next(const byte_window&, std::size_t) const { return std::string_view::npos; }
 
-erased_stream open_file_stage(const node& n, open_context& context, file_stage_options o,
+erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {
+  o.path = n.text;
+  o.epoch = context.passes;
   outlet out(*n.type);
   saved<file_place> at;
   return file_stage(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));

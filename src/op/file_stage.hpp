@@ -32,6 +32,13 @@ class element_format {
   virtual std::size_t overlap_bytes() const { return 0; }
   /// Passing over does not look at the elements themselves: it counts damaged ones, too.
   virtual bool passes_over_unseen() const { return false; }
+  /// Bytes before an element's start that tell whether one can begin there; shown to may_begin.
+  virtual std::size_t bytes_before() const { return 0; }
+  /// Can an element begin at `offset`, which is not 0? Else only the end of the file may be there: a position says so.
+  virtual bool may_begin(std::uint64_t offset, std::string_view before) const {
+    (void)offset, (void)before;
+    return true;
+  }
   /// Checks the file as a whole, once it is open. `end` is kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;
@@ -39,15 +46,16 @@ class element_format {
   }
 };
 
-struct file_stage_options {
-  std::string path;
-  sluice::compression compression;
-  std::size_t read_bytes;
-  file_stage_options(std::string p, sluice::compression c, byte_size r)
-      : path(std::move(p)), compression(c), read_bytes(static_cast<std::size_t>(r.value)) {}
-};
+/// What an operator's options say of reading.
+template <class Options> byte_source_options reading_with(const Options& o) {
+  byte_source_options reading;
+  reading.compression = o.compression;
+  reading.read_bytes = static_cast<std::size_t>(o.read_bytes.value);
+  return reading;
+}
 
-erased_stream open_file_stage(const node& n, open_context& context, file_stage_options o,
+/// The path is the node's.
+erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format);
 
 }  // namespace sluice

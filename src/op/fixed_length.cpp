@@ -14,6 +14,9 @@ class fixed_length_format final : public element_format {
  public:
   explicit fixed_length_format(fixed_length_layout layout) : layout_(layout) {}
   status check(std::uint64_t end) const override { return end == provenance::kUnknown ? status() : layout_.check(end); }
+  bool may_begin(std::uint64_t offset, std::string_view) const override {
+    return offset >= layout_.header_bytes && (offset - layout_.header_bytes) % layout_.record_bytes == 0;
+  }
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
     return told(w, scan_fixed_length(layout_, framed(w), owner, static_cast<record*>(to), elements_max));
   }
@@ -66,8 +69,7 @@ erased_stream open_fixed_length(const node& n, open_context& context) {
   layout.record_bytes = static_cast<std::uint64_t>(o.record_bytes.value);
   layout.header_bytes = static_cast<std::uint64_t>(o.header_bytes.value);
   layout.footer_bytes = static_cast<std::uint64_t>(o.footer_bytes.value);
-  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes},
-                         std::make_shared<fixed_length_format>(layout));
+  return open_file_stage(n, context, reading_with(o), std::make_shared<fixed_length_format>(layout));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ extern const op_info generate_op{
     .shape = op_info::source,
     .accepts = [](const stage_function& f) { return is_a<stream_function>(f) && !f.in; },
     .type = type_of_function,
-    .open = [](const node& n, open_context& context) { return open_user_stage(n, context, erased_stream()); },
+    .open = [](const node& n, open_context&) { return open_user_stage(n, erased_stream()); },
 };
 
 }  // namespace sluice

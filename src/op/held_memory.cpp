@@ -6,14 +6,14 @@
 
 namespace sluice {
 
-status held_memory::refusal() const {
+status held_memory::refusal(std::size_t wanted) const {
   auto words = [](std::string_view s) { return absl::string_view(s.data(), s.size()); };
   auto mebibytes = [](std::size_t bytes) {
     return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
   };
   ledger_report now = run_->ledger->report();
   std::string why =
-      bytes_ > now.budget_bytes
+      wanted > now.budget_bytes
           ? absl::StrCat(words(what_), " alone takes more than the memory budget of ", mebibytes(now.budget_bytes))
           : absl::StrCat("with ", words(what_), " more is held than the memory budget of ", mebibytes(now.budget_bytes),
                          ": ", now.held_text());

@@ -29,11 +29,14 @@ class held_memory {
   ~held_memory() { hold(0); }
 
   std::size_t bytes() const { return bytes_; }
+  std::size_t budget_bytes() const { return run_->ledger->budget_bytes(); }
+  /// The error of wanting to hold more than the budget.
+  status refused() const { return refusal(~std::size_t{0}); }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {
     bool more = bytes > bytes_;
     hold(bytes);
-    return !more || run_->ledger->held_bytes() <= run_->ledger->budget_bytes() ? status() : refusal();
+    return !more || run_->ledger->held_bytes() <= run_->ledger->budget_bytes() ? status() : refusal(bytes_);
   }
   /// The same, for fewer.
   void shrink_by(std::size_t bytes) { hold(bytes_ - bytes); }
@@ -45,7 +48,8 @@ class held_memory {
     if (before != 0 && bytes == 0) run_->ledger->add_holders(-1, line_);
     run_->ledger->change(before, bytes, line_);
   }
-  status refusal() const;
+  /// `wanted`: what this stage would hold.
+  status refusal(std::size_t wanted) const;
 
   std::shared_ptr<run_context> run_;
   ledger_line& line_;

@@ -21,8 +21,9 @@ class inner_plans {
   inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width);
   inner_plans(const inner_plans&) = default;
 
-  /// The inner stream of the outer element that `outer` views. Not started: a position may be restored first.
-  result<inner_stream> open(const block& outer) const;
+  /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position on
+  /// or (empty) from its start. Not started.
+  result<inner_stream> open(const block& outer, std::uint64_t ordinal, std::string position = {}) const;
   bool parallel() const { return parallelism_ > 1; }
   const error_gate& gate() const { return gate_; }
   /// Tells whenever one of the inner channels has something (parallel only).
@@ -32,6 +33,7 @@ class inner_plans {
  private:
   node_ptr reader_;        ///< a plan that lacks its path; or
   function_ptr function_;  ///< a user's function from element to dataset
+  std::uint32_t site_;     ///< of the stage
   const element_type* type_;
   open_context context_;
   error_gate gate_;

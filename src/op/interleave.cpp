@@ -55,7 +55,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
           c->taken = outer.consumed();
           continue;
         }
-        auto opened = inners.open(b);
+        auto opened = inners.open(b, outer.consumed() - 1);
         c->opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
       }
       if (c->opened_ahead.empty()) {
@@ -102,10 +102,11 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
 
 /// The outer elements of a parallel interleave, read ahead by one, so that the stage can tell whether it would have to
 /// wait for the next and go on with what is open meanwhile.
-erased_stream read_outer_ahead(const open_context& context, erased_stream outer, const inner_plans& inners) {
+erased_stream read_outer_ahead(const node& n, const open_context& context, erased_stream outer,
+                               const inner_plans& inners) {
   const element_type& type = outer.type();
-  auto link = std::make_shared<reader_link>(context, context.memory_of("interleave's inputs"), std::move(outer), type,
-                                            block_ring::limits{1, 1}, pump_options());
+  auto link = std::make_shared<reader_link>(context, context.memory_of(n, "interleave's inputs"), std::move(outer),
+                                            type, block_ring::limits{1, 1}, pump_options());
   link->set_signal(inners.shared_signal());
   outlet out(type);
   erased_stream ahead = read_ahead(out, std::move(link));
@@ -116,14 +117,22 @@ erased_stream read_outer_ahead(const open_context& context, erased_stream outer,
 erased_stream open_interleave(const node& n, open_context& context) {
   auto o = n.as<interleave_options>();
   outlet out(*n.type);
-  auto width = static_cast<std::uint32_t>(std::min<std::int64_t>(o.cycle_length, 1 << 16));
+  auto width = static_cast<std::uint32_t>(o.cycle_length.value);
   inner_plans inners(n, context, std::min(context.limit_of(o.parallelism), width), width);
   erased_stream outer = context.open(n.inputs[0]);
-  if (inners.parallel() && o.order == order::deterministic) outer = read_outer_ahead(context, std::move(outer), inners);
+  if (inners.parallel() && o.order == order::deterministic)
+    outer = read_outer_ahead(n, context, std::move(outer), inners);
   if (o.order == order::sloppy) return sloppy_interleave(out, std::move(outer), std::move(inners), width);
   saved<cycle> c;
   return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), width,
                           static_cast<std::uint64_t>(o.block_length.value));
+}
+
+const element_type* interleaved_type(const node& n, std::string& why) {
+  auto width = n.as<interleave_options>().cycle_length.value;
+  if (width <= cycle::kSlotsMax) return type_of_inner(n, why);
+  why = "cycle_length must be at most " + std::to_string(cycle::kSlotsMax) + ", and is " + std::to_string(width);
+  return nullptr;
 }
 
 erased_stream open_flat_map(const node& n, open_context& context) {
@@ -142,7 +151,7 @@ extern const op_info interleave_op{
     .fields = fields_of<interleave_options>,
     .accepts = is_a<plan_function>,
     .reader = op_info::needs_path,
-    .type = type_of_inner,
+    .type = interleaved_type,
     .open = open_interleave,
 };
 

@@ -23,6 +23,9 @@ class lines_format final : public element_format {
     return told(w, pass_over_lines(w.view(), w.last, elements_max));
   }
 
+  std::size_t bytes_before() const override { return 1; }
+  bool may_begin(std::uint64_t, std::string_view before) const override { return before == "\n"; }
+
  private:
   static found told(const byte_window& w, lines_scan s) {
     found f;
@@ -39,7 +42,7 @@ class lines_format final : public element_format {
 
 erased_stream open_lines(const node& n, open_context& context) {
   auto o = n.as<lines_options>();
-  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes}, std::make_shared<lines_format>());
+  return open_file_stage(n, context, reading_with(o), std::make_shared<lines_format>());
 }
 
 }  // namespace

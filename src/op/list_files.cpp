@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 #include "op/held_memory.hpp"
-#include "sluice/base/hash.hpp"
+#include "runtime/seen_inputs.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/io/files.hpp"
 
@@ -12,23 +12,6 @@ namespace sluice {
 template <> const field_list& fields_of<list_files_options>() { return make_field_list<list_files_options>(); }
 
 namespace {
-
-struct listing {
-  std::uint64_t given = 0;
-  std::uint64_t digest = 0;  // of all names; 0: not listed yet
-  decision_log listed;       // the digest again, for positions from before the listing that are written down after it
-
-  void save(position_writer& w) {
-    w.number(given);
-    w.number(digest);
-    w.log(listed.here());
-  }
-  void load(position_reader& r) {
-    given = r.number();
-    digest = r.number();
-    for (std::size_t n = r.count(); n; --n) digest = r.number();
-  }
-};
 
 std::vector<std::string> split_patterns(const std::string& patterns) {
   std::vector<std::string> parts;
@@ -39,12 +22,6 @@ std::vector<std::string> split_patterns(const std::string& patterns) {
   }
   if (parts.empty()) parts.push_back(patterns);
   return parts;
-}
-
-std::uint64_t digest_of(const std::vector<std::string>& names) {
-  std::uint64_t digest = names.size();
-  for (const std::string& n : names) digest = mix(digest ^ stable_hash(n));
-  return digest | 1;
 }
 
 std::size_t bytes_of(const std::vector<std::string>& names) {
@@ -58,10 +35,17 @@ void shuffle_names(std::vector<std::string>& names, std::uint64_t seed) {
   for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[draw(seed, i, i)]);
 }
 
-erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_context> run, std::string patterns,
-                         bool shuffled, std::uint64_t seed, error_gate gate) {
+struct list_request {
+  std::string patterns;
+  bool shuffled = false;
+  std::uint64_t seed = 0;
+  std::uint64_t epoch = 0;
+};
+
+erased_stream list_stage(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run, list_request ask,
+                         error_gate gate) {
   std::vector<std::string> names;
-  for (const std::string& pattern : split_patterns(patterns)) {
+  for (const std::string& pattern : split_patterns(ask.patterns)) {
     auto matching = files_of(*run).glob(pattern);
     auto matches = co_await matching.as_result();
     if (!matches.ok()) co_await fail(matches.why().in_stage(gate.label()));
@@ -70,21 +54,16 @@ erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_cont
   held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
   status fits = memory.resize(bytes_of(names));
   if (!fits.ok()) co_await fail(std::move(fits));
-  std::uint64_t digest = digest_of(names);
-  if (at->digest && at->digest != digest)
-    co_await fail(failed_precondition_error("the files that match \"" + patterns +
-                                            "\" are not those the checkpoint was made with")
-                      .in_stage(gate.label()));
-  if (!at->digest) at->listed.add(digest);
-  at->digest = digest;
-  if (shuffled) shuffle_names(names, seed);
-  while (at->given < names.size()) {
-    at->given += out.pass(names.size() - at->given);
-    std::uint32_t n = out.wanted_of(names.size() - at->given);
+  status same = run->settle_changed_input(run->inputs->listed(ask.patterns, ask.epoch, names));
+  if (!same.ok()) co_await fail(same.in_stage(gate.label()));
+  if (ask.shuffled) shuffle_names(names, ask.seed);
+  while (*given < names.size()) {
+    *given += out.pass(names.size() - *given);
+    std::uint32_t n = out.wanted_of(names.size() - *given);
     if (n == 0) break;
     auto* to = reinterpret_cast<std::string*>(out.room(n));
-    for (std::uint32_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) std::string(names[at->given + i]);
-    at->given += n;
+    for (std::uint32_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) std::string(names[*given + i]);
+    *given += n;
     co_yield out.made(n);
   }
 }
@@ -92,9 +71,13 @@ erased_stream list_stage(outlet out, saved<listing> at, std::shared_ptr<run_cont
 erased_stream open_list_files(const node& n, open_context& context) {
   auto o = n.as<list_files_options>();
   outlet out(*n.type);
-  saved<listing> at;
-  std::uint64_t seed = mix(context.seed_of(n, o.seed.value) + context.epoch);
-  return list_stage(out, std::move(at), context.run, n.text, o.shuffle, seed, context.gate(n));
+  saved<std::uint64_t> given;
+  list_request ask;
+  ask.patterns = n.text;
+  ask.shuffled = o.shuffle;
+  ask.seed = context.seed_of(n, o.seed.value);
+  ask.epoch = context.passes;
+  return list_stage(out, std::move(given), context.run, std::move(ask), context.gate(n));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "op/engine.hpp"
 #include "op/open_mapped.hpp"
 #include "op/pump.hpp"
+#include "sluice/base/random.hpp"
 
 namespace sluice {
 
@@ -14,12 +15,13 @@ namespace {
 
 /// Calls the function on demand, a block at a time. Elements to be passed over are not computed: the request carries them
 /// up to the source.
-erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, error_gate gate) {
+erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
+                         error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   block_fit fit(out.type());
   while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
     void* to = f.in_place ? b.data() : out.room(b.size());
-    applied a = f.apply(b, to);
+    applied a = f.apply(b, to, {in.consumed() - b.size(), seed});
     block made = f.in_place ? b.first(a.done) : out.made(a.done);
     if (!a.why.ok()) {
       out.hold(made);
@@ -32,7 +34,8 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
 }
 
 /// The same where bad elements are passed over: what is left of their view is computed by the next demand.
-erased_stream map_good_elements(outlet out, erased_stream in, function_ptr function, error_gate gate) {
+erased_stream map_good_elements(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+                                error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
   block_fit fit(out.type());
@@ -41,7 +44,7 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
       block whole = b, part = b.first(fit.at_most(std::min(b.size(), out.ask())));
       void* to = f.in_place ? part.data() : out.room(part.size());
-      applied a = f.apply(part, to);
+      applied a = f.apply(part, to, {in.consumed() - whole.size(), seed});
       block made = f.in_place ? part.first(a.done) : out.made(a.done);
       std::uint32_t seen = a.done;
       if (!a.why.ok()) {
@@ -63,11 +66,11 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
 
 /// Awaits one call after the other.
 erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
-                           error_gate gate) {
+                           std::uint64_t seed, error_gate gate) {
   auto& f = static_cast<const async_function&>(*function);
   while (auto b = co_await in.next_block({0, 1, out.wanted_bytes()})) {
     char* to = out.room(1);
-    auto call = f.start(b.data(), to);
+    auto call = f.start(b.data(), to, {in.consumed() - 1, seed});
     status why = co_await call.as_result();
     if (why.ok()) {
       co_yield out.made(1);
@@ -81,24 +84,25 @@ erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in
 /// What parallel calls do with a slot: the same loops, with the slot's slabs.
 class map_computation final : public slot_computation {
  public:
-  map_computation(function_ptr f, error_gate gate, bool awaits)
-      : function_(std::move(f)), gate_(std::move(gate)), awaits_(awaits) {}
+  map_computation(function_ptr f, std::uint64_t seed, error_gate gate, bool awaits)
+      : function_(std::move(f)), seed_(seed), gate_(std::move(gate)), awaits_(awaits) {}
   bool awaits() const override { return awaits_; }
 
   task<void> compute(ring_slot* slot) const override {
-    if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), gate_);
-    return compute_block(slot, static_cast<const block_function&>(*function_), gate_);
+    if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), seed_, gate_);
+    return compute_block(slot, static_cast<const block_function&>(*function_), seed_, gate_);
   }
 
  private:
-  static task<void> await_one(ring_slot* slot, const async_function& f, const error_gate& gate) {
+  static task<void> await_one(ring_slot* slot, const async_function& f, std::uint64_t seed, const error_gate& gate) {
     char* to = slot->output.reserve(1);
-    auto call = f.start(slot->input.begin(), to);
+    auto call = f.start(slot->input.begin(), to, {slot->first, seed});
     status why = co_await call.as_result();
     if (why.ok()) slot->output.set_live(0, 1);
     else drop_or_fail(slot, 0, why, gate);
   }
-  static task<void> compute_block(ring_slot* slot, const block_function& f, const error_gate& gate) {
+  static task<void> compute_block(ring_slot* slot, const block_function& f, std::uint64_t seed,
+                                  const error_gate& gate) {
     std::uint32_t done = 0;
     char* to = slot->output.reserve(slot->count);
     block in = slot->input.view();
@@ -107,7 +111,7 @@ class map_computation final : public slot_computation {
       block rest(&slot->input, &in.type(), from, slot->count - seen);
       if (f.in_place) std::memcpy(to, from, rest.size() * in.type().size);
       block work = f.in_place ? block(&slot->output, &in.type(), to, rest.size()) : rest;
-      applied a = f.apply(work, to);
+      applied a = f.apply(work, to, {slot->first + seen, seed});
       done += a.done;
       slot->output.set_live(0, done);
       to += a.done * slot->output.type().size;
@@ -126,6 +130,7 @@ class map_computation final : public slot_computation {
   }
 
   function_ptr function_;
+  std::uint64_t seed_;
   error_gate gate_;
   bool awaits_;
 };
@@ -138,22 +143,26 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
-  if (o.parallelism.value == 1) {
-    one_to_one counts{!skips};
-    if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, std::move(gate));
-    if (skips) return map_good_elements(out, std::move(in), f, std::move(gate));
-    return map_blocks(out, counts, std::move(in), f, std::move(gate));
+  std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
+  one_to_one counts{!skips};
+  // A sloppy one has its ring at any parallelism: only the ring's log says which elements a consumer above, who goes back
+  // to a mark, had before, and a resume may be at another parallelism.
+  if (o.parallelism.value == 1 && o.order == order::deterministic) {
+    if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, seed, std::move(gate));
+    if (skips) return map_good_elements(out, std::move(in), f, seed, std::move(gate));
+    return map_blocks(out, counts, std::move(in), f, seed, std::move(gate));
   }
-  channel_memory memory = context.memory_of(gate.label());
-  auto computation = std::make_shared<map_computation>(f, std::move(gate), awaits);
+  channel_memory memory = context.memory_of(n, gate.label());
+  auto computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
   if (o.order == order::sloppy)
     return read_unordered(out, std::move(memory), context, std::move(in), slots, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
+  options.may_drop = skips;
   auto link = std::make_shared<reader_link>(context, std::move(memory), std::move(in), *n.type,
                                             block_ring::limits{slots}, std::move(options));
-  return read_ahead(out, std::move(link));
+  return read_ahead(out, std::move(link), counts);
 }
 
 extern const op_info map_op{

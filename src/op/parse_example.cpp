@@ -16,7 +16,7 @@ struct example_function final : block_function {
     in = from;
     out = to;
   }
-  applied apply(const block& records, void* to) const override {
+  applied apply(const block& records, void* to, const element_place&) const override {
     auto* room = static_cast<char*>(to);
     out->construct(*out, room, records.size(), out->size);
     for (std::uint32_t i = 0; i != records.size(); ++i) {

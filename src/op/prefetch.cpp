@@ -23,7 +23,7 @@ erased_stream open_prefetch(const node& n, open_context& context) {
     limits.elements = static_cast<std::uint64_t>(elements.value);
     limits.slots = static_cast<std::uint32_t>(std::min<std::int64_t>(elements.value, 1 << 16));
   }
-  auto link = std::make_shared<reader_link>(context, context.memory_of("prefetch"), std::move(in), *n.type, limits,
+  auto link = std::make_shared<reader_link>(context, context.memory_of(n, "prefetch"), std::move(in), *n.type, limits,
                                             pump_options());
   return read_ahead(out, std::move(link));
 }

@@ -69,11 +69,11 @@ struct pulled {
   bool woke_reader = false;
 };
 task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& in, const pump_options& options,
-                      block_ring::reservation r, bool first) {
+                      block_ring::reservation r, mark_watch& watch) {
   block_ring& ring = *shared_ring;
   run_context& run = *ring.run();
   pulled result;
-  if (in.mark_due() || first) ring.note(r.slot, in.take_mark());
+  if (watch.due(run)) ring.note(r.slot, in.take_due_mark());
   reach limit = reach_from(in.consumed(), options);
   bool one_each = options.one_each || (options.computation && options.computation->awaits());
   demand d;
@@ -83,7 +83,7 @@ task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& i
   auto began = run.time->now();
   auto got = co_await in.try_next_block(d);
   if (!got.view) {
-    ring.finish(r.slot, std::move(got.why));
+    ring.finish(r.slot, std::move(got.why), in.skip_left());
     co_return result;
   }
   std::uint32_t n = got.view.size();
@@ -109,11 +109,12 @@ run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> sha
   auto in = std::move(input);
   auto options = std::move(pump_opts);
   co_await yield_now();
-  for (bool first = true, more = true; more; first = false) {
+  mark_watch watch;
+  for (bool more = true; more;) {
     auto r = co_await ring->reserve();
     if (!r.slot) break;
     if (options.permits) co_await options.permits->acquire();
-    auto pulling = pull_one(ring, in, options, r, first);
+    auto pulling = pull_one(ring, in, options, r, watch);
     result<pulled> got = co_await pulling.as_result();
     if (options.permits) options.permits->release();
     if (!got.ok()) {

@@ -2,14 +2,17 @@
 #include "sluice/op/repeat.hpp"
 
 #include "op/engine.hpp"
+#include "sluice/coro/resume_on.hpp"
 
 namespace sluice {
 namespace {
 
+constexpr std::uint64_t kForEver = ~std::uint64_t{0};
+
 /// Which epoch, and where in it. The input is opened anew for each: its shuffles draw by the epoch's number.
 struct repeat_state {
   std::uint64_t epoch = 0;
-  bool any = false;  // did any epoch give an element? An infinite repeat of nothing must end
+  bool any = false;  // has this epoch given an element? A repeat for ever ends with the first that gives none
   erased_stream in;
   std::string restored;  // the input's position until it is opened
 
@@ -26,13 +29,13 @@ struct repeat_state {
   bool may_wait() const { return in && in.may_wait(); }
 };
 
-erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, open_context context,
+erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, open_context context, std::uint32_t site,
                            std::uint64_t times) {
   for (; st->epoch < times; ++st->epoch) {
-    open_context inner = context.in_epoch(st->epoch);
-    st->in = inner.open(input);
-    status fits = restore_inner(st->in, st->restored);
-    if (!fits.ok()) co_await fail(std::move(fits));
+    open_context inner = context.in_epoch(site, st->epoch);
+    auto opened = inner.resume(input, std::exchange(st->restored, {}));
+    if (!opened.ok()) co_await fail(opened.why());
+    st->in = *std::move(opened);
     for (;;) {
       std::uint64_t passed = out.pass(kPassAll);
       auto b = co_await st->in.next_block({passed, out.wanted(), out.wanted_bytes()});
@@ -45,16 +48,20 @@ erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, o
       st->any = true;
       co_yield b;
     }
-    if (!st->any) break;
+    // As in tf.data: repeat() ends here, or it would turn for ever; repeat(n) goes on, the next epoch may have some.
+    if (!st->any && times == kForEver) break;
+    if (!st->any) co_await yield_now();  // n may be large, and nobody else ran while nothing was made
+    st->any = false;
   }
 }
 
 erased_stream open_repeat(const node& n, open_context& context) {
   std::int64_t times = n.as<repeat_options>().times;
   outlet out(*n.type);
+  if (times == 0 || cardinality_of(*n.inputs[0]) == cardinality::of(0)) return empty_stage(out);
   saved<repeat_state> st;
-  return repeat_stage(out, std::move(st), n.inputs[0], context,
-                      times < 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(times));
+  return repeat_stage(out, std::move(st), n.inputs[0], context, n.site,
+                      times < 0 ? kForEver : static_cast<std::uint64_t>(times));
 }
 
 }  // namespace
@@ -77,6 +84,6 @@ extern const op_info repeat_op{
         },
 };
 
-preserving repeat(std::int64_t times) { return {"repeat", options::of(repeat_options{times})}; }
+preserving repeat(count_or_all times) { return {"repeat", options::of(repeat_options{times})}; }
 
 }  // namespace sluice

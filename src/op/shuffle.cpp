@@ -61,6 +61,12 @@ class held_elements {
     return fits;
   }
   void released(std::size_t bytes) { memory_.shrink_by(bytes); }
+  /// A position says that so many were held: they fitted the budget then.
+  status could_hold(std::uint64_t n) {
+    std::uint64_t each = slots_.type().size + sizeof(std::uint64_t);
+    if (n <= memory_.budget_bytes() / each) return {};
+    return memory_.refused();
+  }
   /// The bytes held have become more, or fewer.
   status account(std::size_t more, std::size_t fewer) { return memory_.resize(memory_.bytes() + more - fewer); }
 
@@ -99,9 +105,16 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held) {
   slab fetched(type);
   std::vector<std::uint32_t> by_ordinal = table.slots_by_ordinal();
   std::size_t i = 0;
+  // What is held reaches far back, and the next resume wants marks all along it.
+  std::uint64_t mark_every = (table.next() - in.consumed()) / 16 + 1, mark_at = in.consumed();
   while (i < by_ordinal.size()) {
+    if (in.consumed() >= mark_at) {
+      mark_at = in.consumed() + mark_every;
+      in.stage()->env->request_marks();
+    }
     std::uint64_t first = table.ordinal(by_ordinal[i]);
-    std::uint32_t run = 1;  // neighbours in the input are fetched together
+    if (first < in.consumed()) co_await fail(damaged_position());  // the input was restored behind what is held
+    std::uint32_t run = 1;                                         // neighbours in the input are fetched together
     while (i + run < by_ordinal.size() && run < 1024 && table.ordinal(by_ordinal[i + run]) == first + run) ++run;
     auto b = co_await in.try_next_block({first - in.consumed(), run});
     if (!b.why.ok()) co_await fail(std::move(b.why));
@@ -120,7 +133,8 @@ task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held) {
     relocate(type, to + by_ordinal[k] * type.size, fetched.begin() + k * type.size, 1);
   fetched.set_live(0, 0);
   held.appended(i);
-  if (table.next() > in.consumed()) in.pass_over(table.next() - in.consumed());
+  if (table.next() < in.consumed()) co_await fail(damaged_position());
+  in.pass_over(table.next() - in.consumed());
 }
 
 // A function of its own: g++ 12 destroys both sides of a ?: between tasks inside a coroutine (docs/hazards.md).
@@ -135,8 +149,12 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
   const element_type& type = out.type();
   in.hold_from(in.consumed());  // what is fetched is held from the first on; a mark must not overtake it
   held_elements held(type, run, gate);
-  shuffle_table table(seed, size, place->draws, place->total);
   bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;
+  if (!fresh) {
+    status fits = held.could_hold(std::min(size, place->total));
+    if (!fits.ok()) co_await fail(std::move(fits));
+  }
+  shuffle_table table(seed, size, place->draws, place->total);
   auto filling = start_filling(fresh, in, table, held, *place);
   co_await filling;
   in.hold_from(table.held_from());
@@ -195,8 +213,7 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
 
 erased_stream open_shuffle(const node& n, open_context& context) {
   auto o = n.as<shuffle_options>();
-  std::uint64_t seed = context.seed_of(n, o.seed.value);
-  if (o.reshuffle_each_iteration) seed = mix(seed + context.epoch);
+  std::uint64_t seed = context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration);
   outlet out(*n.type);
   saved<shuffle_place> place;
   return shuffle_stage(out, std::move(place), context.open(n.inputs[0]),

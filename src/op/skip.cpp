@@ -48,6 +48,6 @@ extern const op_info skip_op{
         },
 };
 
-preserving skip(integer elements) { return {"skip", options::of(skip_options{elements})}; }
+preserving skip(count_or_all elements) { return {"skip", options::of(skip_options{elements})}; }
 
 }  // namespace sluice

@@ -72,6 +72,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
   }
   for (;;) {
     for (cycle::slot& s : c.slots) {
+      if (c.full() || c.outer_ended) break;
       while (!s.open && !c.outer_ended) {
         outer.hold_from(c.oldest(outer.consumed()));
         auto b = co_await outer.next_block({0, 1});
@@ -80,7 +81,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
           c.outer_ended = true;
           break;
         }
-        auto opened = inners.open(b);
+        auto opened = inners.open(b, outer.consumed() - 1);
         if (!opened.ok()) {
           status why = inners.gate().settle(opened.why(), outer.consumed() - 1);
           if (!why.ok()) co_await fail(std::move(why));

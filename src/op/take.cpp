@@ -47,6 +47,6 @@ extern const op_info take_op{
         },
 };
 
-preserving take(integer elements) { return {"take", options::of(take_options{elements})}; }
+preserving take(count_or_all elements) { return {"take", options::of(take_options{elements})}; }
 
 }  // namespace sluice

@@ -53,7 +53,7 @@ class tfrecord_format final : public element_format {
 
 erased_stream open_tfrecord(const node& n, open_context& context) {
   auto o = n.as<tfrecord_options>();
-  return open_file_stage(n, context, {n.text, o.compression, o.read_bytes}, std::make_shared<tfrecord_format>());
+  return open_file_stage(n, context, reading_with(o), std::make_shared<tfrecord_format>());
 }
 
 }  // namespace

@@ -4,13 +4,102 @@
 #include "op/engine.hpp"
 
 namespace sluice {
+namespace {
+
+/// `why` of element `at`, with what the author of the stage can do about its ending here.
+status cannot_go_on(const status& why, std::uint64_t at, const error_gate& gate, std::string_view reason) {
+  std::string text(why.message());
+  text.append("; error_policy::skip cannot pass over the element: ").append(reason);
+  const provenance& w = why.where();
+  return status(why.code(), text)
+      .with_cause(why.cause())
+      .in_file(w.file, w.offset_bytes, w.record_index)
+      .in_stage(w.stage.empty() ? gate.label() : w.stage, at);
+}
+
+/// Which of the user's coroutines threw, from the last one down to that which reads the plan's input; null: none did, the
+/// input failed.
+const stage_base* thrower(const stage_base* last) {
+  for (const stage_base* s = last; s; s = s->input_stage()) {
+    if (s->threw()) return s;
+    if (s->numbers_errors()) break;
+  }
+  return nullptr;
+}
+
+/// Counts the element that a dead coroutine threw at, and those that its state has no trace of. Ok: they are dropped.
+status drop_current(stage_base& dead, const error_gate& gate) {
+  status why = dead.failure;
+  if (why.code() == status_code::cancelled || why.code() == status_code::resource_exhausted) return why;
+  const stage_base* culprit = thrower(&dead);
+  if (!culprit) return why;
+  if (culprit != &dead || !dead.numbers_errors())
+    return cannot_go_on(why, provenance::kUnknown, gate,
+                        "the function joins several coroutines; give each of them a transform of its own");
+  std::uint64_t bad = dead.current_element();
+  if (bad == provenance::kUnknown)
+    return why;  // before its first element, or after the last: there is none to pass over
+  stage_base::restart r = dead.after_throw();
+  if (!r.safe)
+    return cannot_go_on(why, bad, gate,
+                        "nothing says what the coroutine remembers; give it a parameter `stateless`, or keep its state "
+                        "in a parameter saved<S> of plain values (sluice/op/transform.hpp)");
+  status told = gate.settle(why, bad);
+  for (std::uint64_t i = r.dropped_from; i < bad && told.ok(); ++i) {
+    std::string text("dropped with element " + std::to_string(bad) + ", since the stage had not committed in between");
+    told = gate.settle(status(why.code(), text), i);
+  }
+  return told;
+}
+
+/// A user's stage under error_policy::skip. The coroutine that threw is over, so the function is called anew for the rest
+/// of the input, with the saved values of the last resume point. What was yielded before the throw has been delivered.
+erased_stream go_on_behind_errors(outlet out, one_to_one, erased_stream made, function_ptr function, error_gate gate) {
+  auto& f = static_cast<const stream_function&>(*function);
+  made.stage()->take_singly();
+  for (;;) {
+    auto got = co_await made.try_next_block({0, out.wanted(), out.wanted_bytes()});
+    if (got.view) {
+      co_yield got.view;
+      continue;
+    }
+    if (got.why.ok()) break;
+    stage_base& dead = *made.stage();
+    status why = drop_current(dead, gate);
+    if (!why.ok()) co_await fail(std::move(why));
+    // After a resume, outputs are passed over that nobody asked for: those go over to the new coroutine. What the reader
+    // wanted passed over is the reader's again already (one_to_one).
+    std::uint64_t unpassed = out.to_pass() ? 0 : made.skip_left();
+    erased_stream rest(std::move(dead.input()));
+    erased_stream fresh = make_user_stage(f, std::move(rest), why);
+    if (!fresh) co_await fail(std::move(why));
+    dead.copy_saved_to(*fresh.stage());
+    fresh.stage()->take_singly();
+    fresh.set_environment(out.env());
+    fresh.pass_over(unpassed);
+    made = std::move(fresh);
+  }
+}
+
+erased_stream open_transform(const node& n, open_context& context) {
+  erased_stream in = context.open(n.inputs[0]);
+  error_gate gate = context.gate(n);
+  if (!gate.skips()) return open_user_stage(n, std::move(in));
+  status why;
+  outlet out(*n.type);
+  erased_stream made = make_user_stage(static_cast<const stream_function&>(*n.function), std::move(in), why);
+  if (!made) return failed_stage(out, std::move(why));
+  return go_on_behind_errors(out, one_to_one(), std::move(made), n.function, std::move(gate));
+}
+
+}  // namespace
 
 extern const op_info transform_op{
     .name = "transform",
     .doc = "a user's own coroutine as a stage",
     .accepts = [](const stage_function& f) { return is_a<stream_function>(f) && f.in; },
     .type = type_of_function,
-    .open = [](const node& n, open_context& context) { return open_user_stage(n, context, context.open(n.inputs[0])); },
+    .open = open_transform,
 };
 
 }  // namespace sluice

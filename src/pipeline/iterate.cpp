@@ -3,8 +3,12 @@
 
 #include <sys/random.h>
 
+#include <mutex>
+
+#include "coro/position_records.hpp"
 #include "op/open_context.hpp"
 #include "pipeline/seal.hpp"
+#include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/simulation.hpp"
 
 namespace sluice {
@@ -13,26 +17,69 @@ namespace {
 /// What the root of a run keeps alive, and its view of the run for those below.
 class run final : public run_base {
  public:
-  run(std::shared_ptr<run_context> context, node_ptr plan, std::uint64_t print)
-      : context_(std::move(context)), plan_(std::move(plan)), fingerprint_(print) {}
+  run(std::shared_ptr<run_context> context, node_ptr written, node_ptr rewritten, std::uint64_t print,
+      std::uint64_t epoch)
+      : context_(std::move(context)),
+        written_(std::move(written)),
+        rewritten_(std::move(rewritten)),
+        fingerprint_(print),
+        epoch_(epoch) {}
 
   void request_stop() noexcept override { context_->request_stop(); }
   std::string seal(std::string position) const override {
+    status why = context_->inputs->resumable();
+    if (!why.ok()) throw_status(why);
+    look_now();
     return seal_position({.fingerprint = fingerprint_,
                           .seed = context_->seed,
                           .on_error = context_->on_error,
+                          .epoch = epoch_,
+                          .inputs = context_->inputs->bytes(),
+                          .identities = identities_,
                           .position = std::move(position)});
+  }
+  /// Reads the identities of the plan, once; a run that starts from a checkpoint warns at once.
+  void look_now() const {
+    std::call_once(looked_, [this] { look_at_identities(); });
+  }
+  std::vector<std::string> warnings() const {
+    std::lock_guard lock(mutex_);
+    return warnings_;
   }
   void when_drained(void (*done)(void*) noexcept, void* argument) noexcept override {
     context_->when_idle(done, argument);
   }
   run_context& context() const { return *context_; }
+  std::uint64_t epoch() const { return epoch_; }
 
  private:
+  /// At the first checkpoint: data in memory takes its time to be hashed.
+  void look_at_identities() const {
+    std::vector<function_identity> all = identities_of(*written_);
+    identities_ = written_identities(all);
+    std::string open = open_identities(all);
+    if (open.empty()) return;
+    if (auto* told = context_->rt->options().on_warning) told(open);
+    std::lock_guard lock(mutex_);
+    warnings_.push_back(std::move(open));
+  }
+
   std::shared_ptr<run_context> context_;
-  node_ptr plan_;
+  node_ptr written_;    ///< what checkpoints are compared by,
+  node_ptr rewritten_;  ///< and what is run
   std::uint64_t fingerprint_;
+  std::uint64_t epoch_;
+  mutable std::once_flag looked_;
+  mutable std::string identities_;  ///< once looked_
+  mutable std::mutex mutex_;
+  mutable std::vector<std::string> warnings_;  ///< guarded by mutex_
 };
+
+[[noreturn]] void refuse_epoch(std::uint64_t made_in, std::uint64_t asked_for) {
+  throw_status(failed_precondition_error(
+      "the checkpoint was made in epoch " + std::to_string(made_in) + ", and the run is to be epoch " +
+      std::to_string(asked_for) + "; go on without naming the epoch, or start the other one without the checkpoint"));
+}
 
 /// For a run that names no seed; in a simulation the world's seed decides this, too. Fits a plan's signed seed.
 std::uint64_t drawn_seed(runtime& rt) {
@@ -69,24 +116,33 @@ task<void> drain(std::shared_ptr<run_base> run) {
 }  // namespace
 
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
+  return open_rewritten_run(rt, plan, plan, o);
+}
+
+erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
+                                 const iterate_options& o) {
   sealed_position from;
-  if (!o.from.empty()) from = unseal_position(o.from.bytes, fingerprint(*plan), o.on_error);
+  std::uint64_t print = fingerprint(*written);
+  if (!o.from.empty()) from = unseal_position(o.from.bytes, print, identities_of(*written), o.on_error);
+  if (!o.from.empty() && from.position.empty()) throw_status(damaged_position());
+  if (!o.from.empty() && o.epoch && *o.epoch != from.epoch) refuse_epoch(from.epoch, *o.epoch);
+  std::uint64_t epoch = o.epoch.value_or(from.epoch);
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
+  options.on_changed_inputs = o.on_changed_inputs;
   options.seed = !o.from.empty()     ? from.seed
                  : o.seed            ? *o.seed
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
-  erased_stream root = open_context(context).open(plan);
-  root.may_go_back();
-  if (!o.from.empty()) {
-    position_reader r(from.position);
-    root.restore(r);
-    if (!r.ok() || !r.done()) throw_status(data_loss_error("the checkpoint is damaged: it does not fit its own plan"));
-  }
-  root.set_run(std::make_shared<run>(std::move(context), plan, fingerprint(*plan)));
+  result<erased_stream> opened = open_context(context, *written, epoch).resume(rewritten, std::move(from.position));
+  if (!opened.ok()) throw_status(opened.why());
+  erased_stream root = *std::move(opened);
+  if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
+  auto started = std::make_shared<run>(std::move(context), written, rewritten, print, epoch);
+  if (!o.from.empty()) started->look_now();
+  root.set_run(std::move(started));
   return root;
 }
 
@@ -94,13 +150,18 @@ run_report report_of(const stream_base& s) {
   run_report report;
   if (auto* r = dynamic_cast<run*>(s.run())) {  // while a wait is outstanding, s is lent and has another one
     report.seed = r->context().seed;
+    report.epoch = r->epoch();
     report.errors = r->context().errors();
     report.first_errors = r->context().first_errors();
+    report.inputs_changed = r->context().inputs_changed();
+    report.first_changed_inputs = r->context().first_changed_inputs();
+    report.warnings = r->warnings();
   }
   return report;
 }
 
 task<void> cleanup(stream_base&& s) {
+  s.require_rest("cleanup()");
   std::shared_ptr<run_base> run = s.shared_run();
   if (run) run->request_stop();
   s.close();

@@ -4,12 +4,16 @@
 #include <cstring>
 
 #include "sluice/base/status.hpp"
+#include "sluice/coro/position.hpp"
 #include "sluice/format/crc32c.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::string_view kMagic("sluice\x02", 7);  // the last byte is the format's version
+constexpr std::string_view kSealMagic("sluice\x03", 7);  // the last byte is the format's version
+
+/// What is written of the values that a function holds.
+enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };
 
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 template <class T> T take(std::string_view& in) {
@@ -19,39 +23,84 @@ template <class T> T take(std::string_view& in) {
   return value;
 }
 
+std::vector<function_identity> read_identities(std::string_view bytes) {
+  std::vector<function_identity> identities;
+  position_reader r(bytes);
+  identities.resize(r.count());
+  for (function_identity& f : identities) {
+    f.name = r.text();
+    f.version = static_cast<int>(r.number());
+    std::uint64_t values = r.number();
+    if (values > kValuesFollow) r.fail();
+    f.values_known = values != kValuesUnknown;
+    if (values == kValuesFollow) r.raw(&f.values, sizeof f.values);
+  }
+  if (!r.ok() || !r.done())
+    throw_status(data_loss_error("the checkpoint is damaged: its list of functions is cut off"));
+  return identities;
+}
+
+[[noreturn]] void refuse_other_plan(const std::string& difference) {
+  throw_status(failed_precondition_error(
+      difference.empty() ? "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"
+                         : "the checkpoint was made by another plan: " + difference));
+}
+
 }  // namespace
 
+std::string written_identities(const std::vector<function_identity>& identities) {
+  position_writer w;
+  w.number(identities.size());
+  for (const function_identity& f : identities) {
+    w.text(f.name);
+    w.number(static_cast<std::uint64_t>(f.version));
+    w.number(!f.values_known ? kValuesUnknown : f.values ? kValuesFollow : kNoValues);
+    if (f.values_known && f.values) w.raw(&f.values, sizeof f.values);
+  }
+  return w.bytes();
+}
+
 std::string seal_position(const sealed_position& p) {
-  std::string out(kMagic);
+  std::string out(kSealMagic);
   put(out, p.fingerprint);
   put(out, p.seed);
   put(out, p.on_error);
+  position_writer header;
+  header.number(p.epoch);
+  header.text(p.inputs);
+  header.text(p.identities);
+  out += header.bytes();
   out += p.position;
   put(out, crc32c(out));
   return out;
 }
 
-sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint, error_policy on_error) {
-  constexpr std::size_t kEnvelope = kMagic.size() + 8 + 8 + 1 + 4;
-  if (bytes.size() < kEnvelope || bytes.substr(0, kMagic.size() - 1) != kMagic.substr(0, kMagic.size() - 1))
+sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
+                                const std::vector<function_identity>& here, error_policy on_error) {
+  constexpr std::size_t kEnvelope = kSealMagic.size() + 8 + 8 + 1 + 3 + 4;  // with three empty texts or zeros
+  if (bytes.size() < kEnvelope || bytes.substr(0, kSealMagic.size() - 1) != kSealMagic.substr(0, kSealMagic.size() - 1))
     throw_status(data_loss_error("this is no checkpoint of sluice"));
-  if (bytes[kMagic.size() - 1] != kMagic.back())
+  if (bytes[kSealMagic.size() - 1] != kSealMagic.back())
     throw_status(failed_precondition_error("the checkpoint was written by another version of sluice"));
   std::string_view sealed = bytes.substr(0, bytes.size() - 4), crc = bytes.substr(bytes.size() - 4);
   if (take<std::uint32_t>(crc) != crc32c(sealed))
     throw_status(data_loss_error("the checkpoint is damaged: its checksum does not match"));
-  sealed.remove_prefix(kMagic.size());
+  sealed.remove_prefix(kSealMagic.size());
   sealed_position p;
   p.fingerprint = take<std::uint64_t>(sealed);
   p.seed = take<std::uint64_t>(sealed);
   p.on_error = take<error_policy>(sealed);
-  if (p.fingerprint != fingerprint)
-    throw_status(failed_precondition_error(
-        "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"));
+  position_reader rest(sealed);
+  p.epoch = rest.number();
+  p.inputs = rest.text();
+  p.identities = rest.text();
+  if (!rest.ok()) throw_status(data_loss_error("the checkpoint is damaged: its lengths do not fit"));
+  std::string difference = difference_of(read_identities(p.identities), here);
+  if (p.fingerprint != fingerprint || !difference.empty()) refuse_other_plan(difference);
   if (p.on_error != error_policy::stop && on_error == error_policy::stop)
     throw_status(failed_precondition_error(
         "the checkpoint was made by a run that passes over bad elements; go on under the same error policy"));
-  p.position = sealed;
+  p.position = rest.remaining();
   return p;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one source that knows nlohmann: including it costs a second.
 #include "sluice/plan/json.hpp"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plan/closest.hpp"
+#include "plan/json_value.hpp"
 #include "sluice/base/utf8.hpp"
+#include "sluice/element/type.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -14,138 +16,249 @@ namespace sluice {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-[[noreturn]] void refuse(const std::string& what) { throw error(invalid_argument_error(what)); }
+using detail::json_value;
 
 // --- Writing. ---
 
 /// A path need not be UTF-8, but JSON must: then its bytes go as an array of numbers.
-json written_text(const std::string& s) {
-  if (is_utf8(s)) return s;
-  json bytes = json::array();
-  for (char c : s) bytes.push_back(static_cast<unsigned char>(c));
-  return bytes;
+void write_text(const std::string& s, std::string& out) {
+  if (is_utf8(s)) return print_json_text(s, out);
+  char before = '[';
+  for (char c : s) {
+    out += before;
+    absl::StrAppend(&out, static_cast<unsigned char>(c));
+    before = ',';
+  }
+  out += ']';
 }
 
 /// Numbers and booleans as such, names and sizes as strings.
-json written_field(const options& o, const field& f) {
-  auto text = o.text(f);
-  auto value = json::parse(text, nullptr, false);
-  return value.is_number() || value.is_boolean() ? value : json(text);
+void write_field(const std::string& text, std::string& out) {
+  bool is_number =
+      text.find_first_not_of("0123456789+-.e") == text.npos && text.find_first_of("0123456789") != text.npos;
+  if (is_number || text == "true" || text == "false") out += text;
+  else print_json_text(text, out);
 }
 
-json written(const node& n) {
-  json j;
-  j["op"] = n.op->name;
-  if (n.has_text) j["text"] = written_text(n.text);
-  if (n.function && !n.has_text) j["function"] = {{"name", n.function->name}, {"version", n.function->version}};
-  for (auto& f : n.fields.list().fields)
-    if (!n.fields.is_default(f)) j["fields"][std::string(f.name)] = written_field(n.fields, f);
-  if (n.reader) j["reader"] = written(*n.reader);
-  for (auto& input : n.inputs) j["inputs"].push_back(written(*input));
-  return j;
+void write_fields(const options& o, std::string& out) {
+  bool some = false;
+  for (auto& f : o.list().fields) {
+    if (o.is_default(f)) continue;
+    out += some ? "," : ",\"fields\":{";
+    some = true;
+    print_json_name(f.name, out);
+    out += ':';
+    write_field(o.text(f), out);
+  }
+  if (some) out += '}';
+}
+
+void write(const node& n, std::string& out) {
+  out += "{\"op\":";
+  print_json_text(n.op->name, out);
+  if (n.has_text) {
+    out += ",\"text\":";
+    write_text(n.text, out);
+  }
+  if (n.function && !n.has_text) {
+    out += ",\"function\":{\"name\":";
+    print_json_text(n.function->name, out);
+    absl::StrAppend(&out, ",\"version\":", n.function->version, "}");
+  }
+  write_fields(n.fields, out);
+  if (n.reader) {
+    out += ",\"reader\":";
+    write(*n.reader, out);
+  }
+  if (!n.inputs.empty()) {
+    out += ",\"inputs\":";
+    char before = '[';
+    for (auto& input : n.inputs) {
+      out += before;
+      write(*input, out);
+      before = ',';
+    }
+    out += ']';
+  }
+  out += '}';
 }
 
 // --- Reading. ---
 
-const json& member_of(const json& j, const char* name, const std::string& where) {
-  auto at = j.find(name);
-  if (at == j.end()) refuse(absl::StrCat(where, " lacks \"", name, "\""));
-  return *at;
-}
+/// A refusal that says where in the JSON it is; thrown once, and let through by the stages above.
+struct placed_error : error {
+  using error::error;
+};
 
-std::string string_in(const json& j, const std::string& what) {
-  if (!j.is_string()) refuse(absl::StrCat(what, " expects a string, and is ", j.dump()));
-  return j.get<std::string>();
-}
+/// Which of the plans inside of the plan is being read.
+struct place {
+  const place* above = nullptr;
+  std::string_view member{};  ///< "reader", "inputs"; empty: the outermost
+  std::size_t index = 0;
 
-std::string read_text(const json& j, const std::string& op) {
-  if (!j.is_array()) return string_in(j, op + ": text");
-  std::string bytes;
-  for (auto& b : j) {
-    if (!b.is_number_unsigned() || b.get<std::uint64_t>() > 255) refuse(op + ": text expects a string or bytes");
-    bytes += static_cast<char>(b.get<unsigned>());
+  [[noreturn]] void refuse(std::string what) const {
+    if (above) absl::StrAppend(&what, " (at ", path(), ")");
+    throw placed_error(invalid_argument_error(what));
   }
-  return bytes;
-}
-
-void read_field(const json& value, const field& f, const std::string& op, options& fields) {
-  bool is_plain = value.is_string() || value.is_number() || value.is_boolean();
-  auto text = value.is_string() ? value.get<std::string>() : value.dump();
-  auto expected = is_plain ? f.type->read(fields.at(f), text, false) : "a value";
-  if (!expected.empty())
-    refuse(absl::StrCat(op, ": ", std::string(f.name), " expects ", expected, ", and is ", value.dump()));
-}
-
-void read_fields(const json& j, const std::string& op, options& fields) {
-  if (!j.is_object()) refuse(op + ": fields expects an object");
-  for (auto& [name, value] : j.items()) {
-    auto* f = fields.list().find(name);
-    if (!f) refuse(absl::StrCat(op, ": has no ", name));
-    read_field(value, *f, op, fields);
+  /// "inputs[0].reader"; of a long one the end.
+  std::string path() const {
+    constexpr std::size_t kShownMax = 100;
+    std::string out;
+    for (auto* p = this; p->above; p = p->above) {
+      std::string step(p->member);
+      if (p->member == "inputs") absl::StrAppend(&step, "[", p->index, "]");
+      out = out.empty() ? step : absl::StrCat(step, ".", out);
+      if (out.size() > kShownMax) return absl::StrCat("….", out);
+    }
+    return out;
   }
-}
+};
 
-function_ptr read_function(const json& j, const op_info& op) {
-  std::string where(op.name);
-  if (!j.is_object()) refuse(where + ": function expects an object");
-  auto name = string_in(member_of(j, "name", where + ": function"), where + ": function");
-  auto& version = member_of(j, "version", where + ": function");
-  auto forms = find_functions(name);
-  if (forms.empty())
-    refuse(absl::StrCat(where, ": no function is registered as ", name, detail::did_you_mean(name, function_names())));
-  if (version != forms[0]->version)
-    refuse(absl::StrCat(where, ": the plan wants version ", version.dump(), " of ", name, ", and this program has ",
+class plan_reader {
+ public:
+  plan_reader(const json_value& j, const place& at) : j_(j), at_(at) {}
+
+  node_ptr read() {
+    if (j_.kind != json_value::object) at_.refuse("a plan is an object, and this is " + j_.shown());
+    find_operator();
+    for (auto& [key, value] : j_.members) read_member(key, value);
+    try {
+      return make_node(std::move(node_));
+    } catch (const error& e) { at_.refuse(std::string(e.why().message())); }
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { at_.refuse(absl::StrCat(name_, ": ", what)); }
+
+  std::string string_in(const json_value& v, const std::string& what) const {
+    if (v.kind != json_value::string) at_.refuse(absl::StrCat(what, " expects a string, and is ", v.shown()));
+    return v.text;
+  }
+
+  void find_operator() {
+    const json_value* op = nullptr;
+    for (auto& [key, value] : j_.members)
+      if (key == "op") {
+        if (op) at_.refuse("\"op\" is given twice");
+        op = &value;
+      }
+    if (!op) at_.refuse("a plan lacks \"op\"");
+    name_ = string_in(*op, "op");
+    node_.op = find_op(name_);
+    if (!node_.op) {
+      std::vector<std::string> names;
+      for (auto* known : known_operators()) names.emplace_back(known->name);
+      fail(absl::StrCat("no such stage", detail::did_you_mean(name_, names)));
+    }
+    node_.fields = options(node_.op->fields());
+  }
+
+  void read_member(const std::string& key, const json_value& value) {
+    bool twice = false;
+    if (key == "text") {
+      twice = node_.has_text;
+      read_text(value);
+    } else if (key == "fields") {
+      twice = std::exchange(has_fields_, true);
+      read_fields(value);
+    } else if (key == "function") {
+      twice = node_.function != nullptr;
+      read_function(value);
+    } else if (key == "reader") {
+      twice = node_.reader != nullptr;
+      place inside{&at_, "reader"};
+      node_.reader = plan_reader(value, inside).read();
+    } else if (key == "inputs") {
+      twice = std::exchange(has_inputs_, true);
+      read_inputs(value);
+    } else if (key != "op") {
+      fail(absl::StrCat("a stage has no \"", key, "\""));
+    }
+    if (twice) fail(absl::StrCat("\"", key, "\" is given twice"));
+  }
+
+  void read_text(const json_value& v) {
+    bool is_bytes = v.kind == json_value::bytes || (v.kind == json_value::list && v.items.empty());
+    if (!is_bytes && v.kind != json_value::string)
+      fail(absl::StrCat("text expects a string, or a list of bytes, and is ", v.shown()));
+    node_.text = v.text;
+    node_.has_text = true;
+  }
+
+  void read_fields(const json_value& v) {
+    if (v.kind != json_value::object) fail("fields expects an object, and is " + v.shown());
+    std::vector<const field*> given;  // at most as many as there are fields: a further one is unknown or twice
+    for (auto& [name, value] : v.members) {
+      auto* f = node_.fields.list().find(name);
+      if (!f) fail("has no " + name);
+      if (std::find(given.begin(), given.end(), f) != given.end()) fail(name + " is given twice");
+      given.push_back(f);
+      read_field(value, *f);
+    }
+  }
+
+  void read_field(const json_value& v, const field& f) {
+    bool is_plain = v.kind == json_value::string || v.kind == json_value::number || v.kind == json_value::boolean;
+    // Nothing reads an empty text in quotes: that asks for the words.
+    auto expected = f.type->read(node_.fields.at(f), is_plain ? v.text : std::string(), !is_plain);
+    if (!expected.empty()) fail(absl::StrCat(std::string(f.name), " expects ", expected, ", and is ", v.shown()));
+  }
+
+  void read_function(const json_value& v) {
+    if (v.kind != json_value::object) fail("function expects an object, and is " + v.shown());
+    const json_value *name = nullptr, *version = nullptr;
+    for (auto& [key, value] : v.members) {
+      auto*& member = key == "name" ? name : version;
+      if (key != "name" && key != "version") fail(absl::StrCat("a function has no \"", key, "\""));
+      if (member) fail(absl::StrCat("function: \"", key, "\" is given twice"));
+      member = &value;
+    }
+    if (!name || !version) fail(absl::StrCat("function lacks \"", name ? "version" : "name", "\""));
+    node_.function = function_named(string_in(*name, name_ + ": function"), *version);
+  }
+
+  function_ptr function_named(const std::string& name, const json_value& version) {
+    auto forms = find_functions(name);
+    if (forms.empty())
+      fail(absl::StrCat("no function is registered as ", name, detail::did_you_mean(name, function_names())));
+    if (version.kind != json_value::number || version.text != std::to_string(forms[0]->version))
+      fail(absl::StrCat("the plan wants version ", version.shown(), " of ", name, ", and this program has ",
                         forms[0]->version));
-  for (auto& f : forms)
-    if (op.accepts && op.accepts(*f)) return f;
-  refuse(absl::StrCat(where, ": ", name, " cannot be its function"));
-}
+    for (auto& f : forms)
+      if (node_.op->accepts && node_.op->accepts(*f)) return f;
+    fail(name + " cannot be its function");
+  }
 
-node_ptr read(const json& j, std::uint32_t depth) {
-  if (depth > kPlanDepthMax) refuse(absl::StrCat("the plan is more than ", kPlanDepthMax, " stages deep"));
-  if (!j.is_object()) refuse("a plan is an object, and this is " + j.dump().substr(0, 40));
-  auto name = string_in(member_of(j, "op", "a plan"), "op");
-  node n;
-  n.op = find_op(name);
-  if (!n.op) {
-    std::vector<std::string> names;
-    for (auto* op : known_operators()) names.emplace_back(op->name);
-    refuse(absl::StrCat(name, ": no such stage", detail::did_you_mean(name, names)));
+  void read_inputs(const json_value& v) {
+    if (v.kind != json_value::list) fail("inputs expects a list, and is " + v.shown());
+    for (std::size_t i = 0; i != v.items.size(); ++i) {
+      place inside{&at_, "inputs", i};
+      node_.inputs.push_back(plan_reader(v.items[i], inside).read());
+    }
   }
-  n.fields = options(n.op->fields());
-  for (auto& [key, value] : j.items()) {
-    if (key == "text") n.text = read_text(value, name), n.has_text = true;
-    else if (key == "fields") read_fields(value, name, n.fields);
-    else if (key == "function") n.function = read_function(value, *n.op);
-    else if (key == "reader") n.reader = read(value, depth + 1);
-    else if (key == "inputs" && value.is_array()) {
-      for (auto& input : value) n.inputs.push_back(read(input, depth + 1));
-    } else if (key != "op") refuse(absl::StrCat(name, ": a stage has no \"", key, "\""));
-  }
-  return make_node(std::move(n));
-}
+
+  const json_value& j_;
+  const place& at_;
+  std::string name_;
+  bool has_fields_ = false, has_inputs_ = false;
+  node node_;
+};
 
 }  // namespace
 
 std::string plan_json(const node& n) {
   if (auto s = serialisable(n); !s.ok()) throw error(s);
-  return written(n).dump();
+  std::string out;
+  write(n, out);
+  return out;
 }
 
 node_ptr parse_plan_json(std::string_view text) {
-  json j;
-  // What reads, prints and destroys values is recursive; a plan's stages stand two values below each other.
-  auto not_too_deep = [](int depth, json::parse_event_t, const json&) {
-    if (depth > static_cast<int>(2 * kPlanDepthMax + 4))
-      refuse(absl::StrCat("the plan is more than ", kPlanDepthMax, " stages deep"));
-    return true;
-  };
-  try {
-    j = json::parse(text, not_too_deep);
-  } catch (const json::exception& e) { refuse(absl::StrCat("the plan is not JSON: ", e.what())); }
-  return read(j, 1);
+  json_value j = detail::read_json(text);
+  place outermost;
+  auto plan = plan_reader(j, outermost).read();
+  if (plan->lacks_path) outermost.refuse("the plan is a reader: its source needs a path");
+  return plan;
 }
 
 }  // namespace sluice

@@ -30,11 +30,11 @@ std::string token::found() const {
   }
 }
 
-void lexer::pass_space() {
+std::size_t lexer::after_space(std::size_t i) const {
   for (;;) {
-    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-    if (at(at_) != '#') return;
-    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+    while (i < text_.size() && is_space(text_[i])) ++i;
+    if (at(i) != '#') return i;
+    while (i < text_.size() && text_[i] != '\n') ++i;
   }
 }
 
@@ -59,7 +59,7 @@ void lexer::refuse_character() {
 }
 
 void lexer::advance() {
-  pass_space();
+  at_ = after_space(at_);
   now_ = {token::end, column_of(at_), {}};
   if (at_ == text_.size()) return;
   char c = text_[at_];
@@ -70,12 +70,6 @@ void lexer::advance() {
   now_.kind = token::sign;
   now_.text = c;
   ++at_;
-}
-
-bool lexer::next_is(char c) {
-  auto i = at_;
-  while (i < text_.size() && is_space(text_[i])) ++i;
-  return at(i) == c;
 }
 
 void lexer::read_word() {

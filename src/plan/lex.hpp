@@ -24,13 +24,14 @@ class lexer {
   const token& now() const noexcept { return now_; }
   /// Errors: plan_error: a string that is not closed, an escape or a character that means nothing.
   void advance();
-  bool next_is(char c);
+  bool next_is(char c) const { return at(after_space(at_)) == c; }
 
  private:
   std::size_t column_of(std::size_t at);
   [[noreturn]] void refuse_character();
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
-  void pass_space();
+  /// The first byte from `i` on that is neither white space nor part of a comment.
+  std::size_t after_space(std::size_t i) const;
   void read_word();
   void read_number();
   void read_string();

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "absl/strings/str_cat.h"
+#include "sluice/base/hash.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
 
@@ -81,6 +82,26 @@ const op_info* find_op(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+/// What stands directly below in the same chain; null at its start.
+const node* next_below(const node& n) { return n.op->shape == op_info::stage ? n.inputs[0].get() : nullptr; }
+
+}  // namespace
+
+std::uint32_t site_above(std::string_view op, const node* below) {
+  std::uint64_t number = 0;
+  for (const node* n = below; n; n = next_below(*n)) number += n->op->name == op;
+  // 32 bits keep positions small; two stages of one chain that meet in them by chance are told apart here.
+  auto site = static_cast<std::uint32_t>(stable_hash(op, number));
+  for (const node* n = below; n;) {
+    bool taken = site == 0 || n->site == site;
+    if (taken) site = static_cast<std::uint32_t>(mix(site + 1));
+    n = taken ? below : next_below(*n);
+  }
+  return site ? site : 1;
+}
+
 node_ptr make_node(node n) {
   check_inputs(n);
   check_arguments(n);
@@ -89,6 +110,7 @@ node_ptr make_node(node n) {
   std::string why;
   n.type = n.op->type(n, why);
   if (!n.type) refuse(n, why);
+  if (n.site == 0) n.site = site_above(n.op->name, next_below(n));
   return std::make_shared<const node>(std::move(n));
 }
 
@@ -172,7 +194,9 @@ bool same_plan(const node& a, const node& b) {
   if (&a == &b) return true;
   auto same_function = [](const function_ptr& f, const function_ptr& g) {
     if (!f || !g) return f == g;
-    return f == g || (!f->name.empty() && f->name == g->name && f->version == g->version);
+    if (f == g) return true;
+    if (f->name.empty() || f->name != g->name || f->version != g->version) return false;
+    return f->values_known && g->values_known && f->values() == g->values();
   };
   auto same = [](const node_ptr& x, const node_ptr& y) { return x && y ? same_plan(*x, *y) : x == y; };
   return a.op == b.op && a.fields == b.fields && a.has_text == b.has_text && a.text == b.text &&

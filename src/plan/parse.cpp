@@ -59,6 +59,8 @@ class call_builder {
     auto& op = *node_.op;
     if (op.shape == op_info::combine) return take_input(a);
     if (!op.text_name.empty() && !node_.has_text) {
+      // A reader gets its path later, so its values may begin at once: fixed_length(4).
+      if (may_lack_path_ && a.kind == argument_syntax::number) return false;
       if (a.kind != argument_syntax::quoted)
         fail(a.column, absl::StrCat("expected a ", std::string(op.text_name), " in quotes, and found ", shown(a)));
       node_.text = a.text;

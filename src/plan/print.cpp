@@ -129,6 +129,11 @@ status serialisable(const node& n) {
         absl::StrCat(stage_text(n),
                      " holds a lambda or data of the program, which cannot be written down; "
                      "name the function with SLUICE_FUNCTION"));
+  if (n.function && !n.has_text && find_functions(n.function->name).empty())
+    return failed_precondition_error(
+        absl::StrCat(stage_text(n),
+                     " has a function that is named in place, by fn(), and cannot be found by its name; "
+                     "register it with SLUICE_FUNCTION"));
   if (n.reader)
     if (auto s = serialisable(*n.reader); !s.ok()) return s;
   for (auto& input : n.inputs)

@@ -29,7 +29,7 @@ class syntax_reader {
   }
 
   plan_syntax plan() {
-    if (++depth_ > kNestingMax) fail("nested deeper than " + std::to_string(kNestingMax));
+    if (++depth_ > kNestingMax) fail("plans are nested deeper than " + std::to_string(kNestingMax));
     plan_syntax calls;
     do calls.push_back(call());
     while (take('|'));
@@ -80,11 +80,16 @@ class syntax_reader {
   }
 
   lexer lexer_;
-  int depth_ = 0;
+  std::uint32_t depth_ = 0;
 };
 
 }  // namespace
 
-plan_syntax read_syntax(std::string_view text) { return syntax_reader(text).whole(); }
+plan_syntax read_syntax(std::string_view text) {
+  if (text.size() > kPlanBytesMax)
+    throw plan_error(1, "the plan has " + std::to_string(text.size()) + " bytes, more than the " +
+                            std::to_string(kPlanBytesMax) + " that a plan may have");
+  return syntax_reader(text).whole();
+}
 
 }  // namespace sluice::detail

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/plan/node.hpp"
+
 namespace sluice::detail {
 
 struct call_syntax;
@@ -27,8 +29,9 @@ struct call_syntax {
   std::vector<argument_syntax> arguments{};
 };
 
-/// Plans inside plans that a text may have.
-inline constexpr int kNestingMax = 64;
+/// Plans inside plans that a text may have: as many as a plan may have stages below each other, so that any plan that
+/// can be made can be read again.
+inline constexpr std::uint32_t kNestingMax = kPlanDepthMax;
 
 /// Errors: plan_error.
 plan_syntax read_syntax(std::string_view text);

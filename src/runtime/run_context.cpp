@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/runtime/run_context.hpp"
 
+#include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
 
@@ -12,6 +13,8 @@ run_context::run_context(runtime& home, run_options options)
       on_error(options.on_error),
       errors_max(options.errors_max),
       seed(options.seed.value_or(home.options().seed)),
+      on_changed_inputs(options.on_changed_inputs),
+      inputs(std::make_shared<seen_inputs>()),
       reaper_(&home.reaper()) {
   exec = &home.exec();
   time = &home.time();
@@ -37,6 +40,19 @@ bool run_context::count_error(const status& why) {
 std::vector<status> run_context::first_errors() const {
   std::lock_guard lock(mutex_);
   return first_errors_;
+}
+
+status run_context::settle_changed_input(const status& why) {
+  if (why.ok() || on_changed_inputs == changed_inputs::ignore) return {};
+  if (on_changed_inputs == changed_inputs::refuse) return why;
+  std::lock_guard lock(mutex_);
+  if (inputs_changed_.fetch_add(1, std::memory_order_relaxed) < kErrorsKept) first_changed_inputs_.push_back(why);
+  return {};
+}
+
+std::vector<status> run_context::first_changed_inputs() const {
+  std::lock_guard lock(mutex_);
+  return first_changed_inputs_;
 }
 
 void run_context::task_started() noexcept {

@@ -73,7 +73,7 @@ TEST_CASE("codecs say what they expect and which rule is broken") {
   CHECK(read(o, "kind", "fig") == "expects apple, pear or plum");
   CHECK(read(o, "kind", "plum") == "");
   CHECK(o.as<all_options>().kind == fields_test::fruit::plum);
-  CHECK(read(o, "memory", "2 parsecs") == "expects a size in bytes, such as 64MiB");
+  CHECK(read(o, "memory", "2 parsecs") == "expects a size in bytes, such as 64MiB (or 64M), 64MB, 4096");
   CHECK(o.check() == "size must be at least 1, and is 0");
   CHECK(read(o, "size", "1") == "");
   CHECK(o.check() == "offset must be given");

@@ -13,6 +13,7 @@ import unittest
 
 from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
 
+SHIM = str(pathlib.Path(PROGRAM).parent / "libfault_shim.so")
 RECORDS = f'tfrecord("{GOLDEN}/small.tfrecord")'
 
 
@@ -161,6 +162,45 @@ class Resume(Outputs):
         self.assertTrue(expected.endswith(self.out.read_bytes()))
 
 
+class Order(Outputs):
+    def test_each_step_is_durable_before_the_next_speaks_of_it(self):
+        """fsync of the output, of the checkpoint, rename of it, fsync of its folder; the output's rename and folder last."""
+        log = self.path("log")
+        (pathlib.Path(self.folder.name) / "a").mkdir()
+        (pathlib.Path(self.folder.name) / "b").mkdir()
+        out, here = self.path("a/out"), self.path("b/here")
+        environment = dict(os.environ, LD_PRELOAD=SHIM, SLUICE_FAULT_UNDER=self.folder.name, SLUICE_FAULT_LOG=log)
+
+        def steps(*arguments):
+            done = sluice("run", self.plan, "--output", f"tfrecord:{out}", "--checkpoint", here, *arguments, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            calls = pathlib.Path(log).read_text().replace(self.folder.name + "/", "").splitlines()
+            os.remove(log)
+            return [call for call in calls if call.split()[0] in ("fsync", "rename")]
+        checkpoint = ["fsync b/here.partial", "rename b/here.partial", "fsync b"]
+        first = ["fsync a/out.partial", "fsync a", *checkpoint]    # the new name is durable before a checkpoint needs it
+        later = ["fsync a/out.partial", *checkpoint]
+        self.assertEqual(steps("--limit", 40, "--every", 20), first + later + later + ["rename a/out.partial", "fsync a"])
+        self.assertEqual(steps("--resume", here), ["fsync a/out", *checkpoint])
+
+
+    def test_half_an_element_on_a_full_disk_is_not_counted(self):
+        for call in range(1, 4):   # blocks of at most 256 elements: as many writes
+            plan = f"{self.plan} | repeat(3)"
+            with open(self.out, "wb") as out:
+                full = subprocess.run([PROGRAM, "run", plan, "--output", "jsonl", "--checkpoint", self.here], stdout=out, stderr=subprocess.PIPE,
+                                      env=dict(os.environ, LD_PRELOAD=SHIM, SLUICE_FAULT_UNDER=str(self.out),
+                                               SLUICE_FAULT=f"write:{call}:short,write:{call + 1}:ENOSPC"), text=True, timeout=60)
+            self.assertEqual(full.returncode, 1)
+            self.assertIn("cannot write to standard output: No space left on device", full.stderr)
+            self.assertFalse(self.out.read_bytes().endswith(b"\n"), "the fault came at the end of an element")
+            with open(self.out, "ab") as out:
+                subprocess.run([PROGRAM, "run", plan, "--output", "jsonl", "--resume", self.here], stdout=out, check=True, timeout=60,
+                               stderr=subprocess.DEVNULL)
+            self.assertEqual(self.out.read_bytes(), subprocess.run([PROGRAM, "run", plan, "--output", "jsonl"], capture_output=True, timeout=60).stdout)
+            os.remove(self.here)
+
+
 class Every(Outputs):
     def test_a_checkpoint_is_written_while_the_run_goes_on(self):
         for every in ("100", "1ms"):
@@ -178,7 +218,7 @@ class Every(Outputs):
         for limit, every in ((1000, 100), (777, 100), (99, 100), (100, 1)):
             log = self.path("log")
             done = sluice("run", plan, "--output", "null", "--limit", limit, "--checkpoint", self.here, "--every", every,
-                          env=dict(os.environ, LD_PRELOAD=str(pathlib.Path(PROGRAM).parent / "libfault_shim.so"),
+                          env=dict(os.environ, LD_PRELOAD=SHIM,
                                    SLUICE_FAULT_UNDER=self.folder.name, SLUICE_FAULT_LOG=log))
             self.assertEqual(done.returncode, 0, done.stderr)
             renames = pathlib.Path(log).read_text().count("rename ")
@@ -286,7 +326,8 @@ class Streams(Outputs):
 
     def test_what_a_pipe_accepted_and_the_rest_are_the_whole(self):
         """The reader takes all that write() accepted, and leaves in the middle of a block."""
-        for text in ("range(1000000)", f"{RECORDS} | repeat(50)"):
+        for text in ("range(1000000)", f"{RECORDS} | repeat(5000)", "range(200000) | shuffle(50, seed=3) | prefetch(4)",
+                     "range(90000) | shuffle(10, seed=1) | batch(7) | prefetch(2)"):
             whole = subprocess.run([PROGRAM, "run", text, "--output", "jsonl"], capture_output=True, timeout=60).stdout
             ours, theirs = os.pipe()
             fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 4096)

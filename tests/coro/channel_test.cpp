@@ -94,7 +94,7 @@ TEST_CASE("closing lets what is inside out and then ends", "[channel]") {
   CHECK(got == std::vector{1, 2});
 }
 
-TEST_CASE("closing with an error gives the elements first and then unwinds the receiver", "[channel]") {
+TEST_CASE("closing with an error gives the elements first and then fails the receiver", "[channel]") {
   test_world w;
   channel<int> c({.elements = 4});
   REQUIRE(c.try_send(1));
@@ -159,7 +159,7 @@ TEST_CASE("waiting senders are let in when half the channel is free, all at once
   w.run(join(s));
 }
 
-TEST_CASE("a stop unwinds waiting senders and receivers, and the channel stays usable", "[channel]") {
+TEST_CASE("a stop fails waiting senders and receivers, and the channel stays usable", "[channel]") {
   test_world w;
   channel<int> full({.elements = 1}), empty({.elements = 1});
   int sent = 0;
@@ -177,7 +177,7 @@ TEST_CASE("a stop unwinds waiting senders and receivers, and the channel stays u
   CHECK(empty.try_send(7));
 }
 
-TEST_CASE("a stop that came before the wait unwinds it, and a ready operation succeeds all the same", "[channel]") {
+TEST_CASE("a stop that came before the wait fails it, and a ready operation succeeds all the same", "[channel]") {
   test_world w;
   channel<int> c({.elements = 1});
   w.stop.request_stop();

@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "coro/position_records.hpp"
+
 using namespace sluice;
 
 namespace {
@@ -65,13 +67,11 @@ TEST_CASE("what is written late stands where it was put, also inside of another 
   auto inner = std::make_shared<position_writer>();
   inner->number(5);
   inner->log(log.here());
-  position_writer part;
-  part.number(1);
-  part.blob(inner);
-  part.number(2);
   position_writer whole;
   whole.text("head");
-  whole.append(part);
+  whole.number(1);
+  whole.blob(inner);
+  whole.number(2);
   whole.number(3);
   for (auto v : counting(100, 3)) log.add(v);  // after the position was taken
   std::string bytes = whole.bytes();
@@ -122,4 +122,86 @@ TEST_CASE("a reader may follow a log while it grows", "[position][stress]") {
     REQUIRE((values == counting(0, seen)));  // not printed: a gap is one all the same
   }
   writer.join();
+}
+
+namespace {
+
+mark of_stage(std::uint32_t site, std::uint64_t ordinal, std::uint64_t residual) {
+  mark m;
+  m.site = site;
+  m.ordinal = ordinal;
+  m.residual = residual;
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("records are found by site, in any order, each once", "[position]") {
+  mark upper = of_stage(7, 300, 2), lower = of_stage(9, 5, 0);
+  upper.version = 3;
+  upper.state.number(1000);
+  upper.own_bytes = upper.state.size_bytes();
+  lower.state.text("here");
+  lower.own_bytes = lower.state.size_bytes();
+  upper.state.record(lower, 6);
+  position_writer w;
+  w.record(upper, 304);
+  position_records records(w.bytes());
+  CHECK(records.take(8) == nullptr);
+  const position_record* l = records.take(9);
+  REQUIRE(l);
+  CHECK(l->ordinal == 6);
+  CHECK(l->to_pass == 1);
+  CHECK(position_reader(l->saved).text() == "here");
+  CHECK(records.take(9) == nullptr);
+  CHECK_FALSE(records.finish().ok());  // the upper stage's state belongs to nobody
+  const position_record* u = records.take(7);
+  REQUIRE(u);
+  CHECK(u->ordinal == 304);
+  CHECK(u->to_pass == 6);
+  CHECK(u->version == 3);
+  CHECK(position_reader(u->saved).number() == 1000);
+  CHECK(records.finish().ok());
+}
+
+TEST_CASE("a record that nobody takes is tolerated where it held nothing", "[position]") {
+  for (std::uint64_t residual : {0, 1}) {
+    position_writer w;
+    w.record(of_stage(7, 300, residual), 300);
+    position_records records(w.bytes());
+    CHECK(records.finish().ok() == (residual == 0));
+  }
+}
+
+TEST_CASE("what a stage writes late stays in its record", "[position]") {
+  decision_log log;
+  mark lower = of_stage(9, 5, 0), upper = of_stage(7, 8, 0);
+  lower.state.log(log.here());
+  lower.own_bytes = lower.state.size_bytes();
+  upper.state.number(1);
+  upper.own_bytes = upper.state.size_bytes();
+  upper.state.record(lower, 5);
+  position_writer w;
+  w.record(upper, 8);
+  for (auto v : counting(100, 3)) log.add(v);
+  position_records records(w.bytes());
+  const position_record* l = records.take(9);
+  REQUIRE(l);
+  position_reader saved(l->saved);
+  CHECK(read_log(saved) == counting(100, 3));
+  CHECK(saved.done());
+  const position_record* u = records.take(7);
+  REQUIRE(u);
+  CHECK(u->saved.size() == 1);
+  CHECK(records.finish().ok());
+}
+
+TEST_CASE("records that end early, or pass over more than there was, are damage", "[position]") {
+  position_writer w;
+  w.record(of_stage(7, 300, 2), 300);
+  std::string whole = w.bytes();
+  for (std::size_t n = 1; n != whole.size(); ++n) CHECK_FALSE(position_records(whole.substr(0, n)).finish().ok());
+  position_writer impossible;
+  impossible.record(of_stage(7, 3, 4), 3);
+  CHECK_FALSE(position_records(impossible.bytes()).finish().ok());
 }

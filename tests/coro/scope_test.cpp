@@ -63,7 +63,7 @@ TEST_CASE("an empty scope joins at once", "[scope]") {
   scope never_used(w.env);
 }
 
-TEST_CASE("the first error stops the siblings, is kept, and is what join unwinds with", "[scope]") {
+TEST_CASE("the first error stops the siblings, is kept, and is what join throws", "[scope]") {
   test_world w;
   int ended = 0;
   {
@@ -92,7 +92,7 @@ TEST_CASE("stopping a scope cancels its children, and that is no error", "[scope
   CHECK(ended == 1);
 }
 
-TEST_CASE("a stop of the parent reaches the children and unwinds the join", "[scope]") {
+TEST_CASE("a stop of the parent reaches the children and fails the join", "[scope]") {
   test_world w;
   int ended = 0;
   scope s(w.env);
@@ -130,7 +130,7 @@ TEST_CASE("when_all over a vector keeps the order, and takes none", "[when_all]"
   CHECK(w.run(squares(0)).empty());
 }
 
-TEST_CASE("when_all waits for all and unwinds with the first error in argument order", "[when_all]") {
+TEST_CASE("when_all waits for all and throws the first error in argument order", "[when_all]") {
   test_world w;
   auto both = [](int& side) -> task<int> {
     auto a = add(side, 1);
@@ -172,7 +172,7 @@ TEST_CASE("sync_wait throws what the task failed with, and refuses to wait for e
   CHECK_THROWS_WITH(w.run(never()), Catch::Contains("the test world is stuck"));
 }
 
-TEST_CASE("check_stop unwinds only when a stop was requested", "[stop]") {
+TEST_CASE("check_stop throws only when a stop was requested", "[stop]") {
   test_world w;
   auto loop = []() -> task<int> {
     co_await check_stop();

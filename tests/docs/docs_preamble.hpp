@@ -18,8 +18,16 @@ struct reply {
   std::int64_t status;
 };
 
+struct image {
+  std::int64_t pixels;
+};
+
 inline sample parse(const sluice::record& r) { return {std::string(r.view()), 0}; }
-inline std::int64_t decode(const sluice::record& r) { return static_cast<std::int64_t>(r.view().size()); }
+inline image decode(const sluice::record& r) { return {static_cast<std::int64_t>(r.view().size())}; }
+inline image cropped(image x, std::uint64_t by) { return {x.pixels - static_cast<std::int64_t>(by)}; }
+inline std::string numbered(const sluice::line& l, sluice::element_index n) {
+  return std::to_string(static_cast<std::uint64_t>(n)) + ": " + std::string(l.view());
+}
 inline std::int64_t f(std::int64_t x) { return x; }
 inline sluice::task<reply> fetch(std::int64_t id) {
   reply made{id};

@@ -3,7 +3,8 @@
 //
 //   SLUICE_FAULT_UNDER=FOLDER   only calls on files below this folder count (io_uring_enter counts always)
 //   SLUICE_FAULT=CALL:N:WHAT    the Nth such call does WHAT; N+ means the Nth and all after it. WHAT: an error's name, such
-//                               as ENOSPC; kill: SIGKILL in its place; short: writes half of what it should
+//                               as ENOSPC; kill: SIGKILL in its place; short: writes half of what it should. Several are
+//                               parted by commas
 //   SLUICE_FAULT_LOG=FILE       appends a line for every call: "CALL PATH"
 //
 // CALL is the name of the function; open64 and others of its kind count as open. io_uring_enter is seen where liburing
@@ -39,9 +40,9 @@ struct named_error {
   const char* name;
   int number;
 };
-constexpr named_error kErrors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE},
-                                   {"ENOMEM", ENOMEM}, {"EBADR", EBADR},   {"EINTR", EINTR},
-                                   {"EACCES", EACCES}, {"ENOLCK", ENOLCK}, {"EDQUOT", EDQUOT}};
+constexpr named_error kErrors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM},
+                                   {"EBADR", EBADR},   {"EINTR", EINTR},   {"EACCES", EACCES}, {"EAGAIN", EAGAIN},
+                                   {"ENOLCK", ENOLCK}, {"EDQUOT", EDQUOT}};
 
 enum class action { none, fail, kill, cut_short };
 
@@ -65,13 +66,11 @@ int number_of(const char* call) {
   _exit(99);
 }
 
-fault read_fault() {
+fault read_fault(const char* text) {
   fault f;
-  const char* text = std::getenv("SLUICE_FAULT");
-  if (!text) return f;
   char call[32] = {}, what[32] = {}, plus[2] = {};
-  if (std::sscanf(text, "%31[^:]:%ld%1[+]:%31s", call, &f.at, plus, what) == 4) f.goes_on = true;
-  else if (std::sscanf(text, "%31[^:]:%ld:%31s", call, &f.at, what) != 3) refuse(text);
+  if (std::sscanf(text, "%31[^:]:%ld%1[+]:%31[^,]", call, &f.at, plus, what) == 4) f.goes_on = true;
+  else if (std::sscanf(text, "%31[^:]:%ld:%31[^,]", call, &f.at, what) != 3) refuse(text);
   f.call = number_of(call);
   if (f.call < 0) refuse(text);
   f.does = !std::strcmp(what, "kill") ? action::kill : !std::strcmp(what, "short") ? action::cut_short : action::fail;
@@ -80,6 +79,21 @@ fault read_fault() {
   if (f.does == action::fail && !f.error) refuse(text);
   return f;
 }
+
+struct faults {
+  static constexpr std::size_t kMost = 4;
+  fault list[kMost];
+  std::size_t count = 0;
+
+  faults() {
+    const char* text = std::getenv("SLUICE_FAULT");
+    for (; text && *text; text += *text == ',') {
+      if (count == kMost) refuse(text);
+      list[count++] = read_fault(text);
+      text += std::strcspn(text, ",");
+    }
+  }
+};
 
 template <class F> F real(const char* name) { return reinterpret_cast<F>(::dlsym(RTLD_NEXT, name)); }
 
@@ -109,13 +123,16 @@ void log(int call, const char* path) {
 
 /// Counts a call. What to do in its place; errno is set where it is to fail.
 action meet(int call, const char* path) {
-  static const fault f = read_fault();
+  static const faults known;
   log(call, path);
   long n = ++counts[call];
-  if (call != f.call || (f.goes_on ? n < f.at : n != f.at)) return action::none;
-  if (f.does == action::kill) ::kill(::getpid(), SIGKILL);
-  errno = f.error;
-  return f.does;
+  for (const fault& f : known.list) {
+    if (call != f.call || (f.goes_on ? n < f.at : n != f.at)) continue;
+    if (f.does == action::kill) ::kill(::getpid(), SIGKILL);
+    errno = f.error;
+    return f.does;
+  }
+  return action::none;
 }
 
 action meet_path(const char* name, const char* path) {

@@ -56,6 +56,20 @@ TEST_CASE("records between a header and a footer come back whatever the windows"
     }
 }
 
+TEST_CASE("sizes whose sum does not fit into 64 bits ask for more, not for less") {
+  constexpr std::uint64_t kHuge = ~std::uint64_t{0} - 2;
+  for (auto layout : {fixed_length_layout{kHuge, 1, kHuge}, fixed_length_layout{kHuge, kHuge, 1}}) {
+    std::string_view out[1];
+    fixed_length_window w;
+    w.bytes = "abcdef";
+    auto s = scan_fixed_length(layout, w, out, 1);
+    CHECK(s.records == 0);
+    CHECK(s.needed_bytes > w.bytes.size());
+    w.last = true;
+    CHECK_FALSE(scan_fixed_length(layout, w, out, 1).why.ok());
+  }
+}
+
 TEST_CASE("every size that is not whole is refused, with the numbers, before or after the whole records") {
   fixed_length_layout layout{5, 7, 3};
   for (std::size_t size = 0; size < 40; ++size)

@@ -105,7 +105,7 @@ outcome read_fixed(std::string_view bytes, const fixed_length_layout& layout, bo
 outcome read_golden(const json& file, const json& entry) {
   compression c = parse_compression(file["compression"].get<std::string>()).value();
   std::string bytes = bytes_of(golden_folder() / file["file"].get<std::string>());
-  CHECK(detect_compression(std::string_view(bytes).substr(0, 12)) == c);
+  CHECK(detect_compression(std::string_view(bytes).substr(0, kCompressionGuessBytes)) == c);
   std::string plain = plain_bytes(bytes, c);
   if (entry["format"] == "tfrecord") return read_tfrecords(plain);
   if (entry["format"] == "lines") return read_lines(plain);

@@ -139,6 +139,19 @@ TEST_CASE("bytes after the end, a wrong checksum and a file of another kind are 
   CHECK(plain.why.to_string() == "data_loss: this is no gzip file: its first bytes are wrong");
 }
 
+TEST_CASE("bytes after a zlib stream are an error however few, and a step never takes more than it is given") {
+  for (std::size_t plain_size : {0u, 1u, 17u, 300u})
+    for (int level : {0, 1, 6})
+      for (std::size_t junk = 1; junk != 12; ++junk) {
+        CAPTURE(plain_size, level, junk);
+        std::string stream = zlibbed(std::string(plain_size, '\x11'), level);
+        for (std::size_t piece : {1u, 5u, 1000u}) {
+          auto o = inflate_all(compression::zlib, stream + std::string(junk, '\xff'), piece, 1000);
+          REQUIRE(o.why.message().find("bytes after the end of the zlib stream") != std::string_view::npos);
+        }
+      }
+}
+
 TEST_CASE("a bomb fills no more than the room it is given") {
   std::string bomb = gzipped(std::string(50 << 20, '\0'), 9);
   inflater z(compression::gzip);
@@ -156,15 +169,109 @@ TEST_CASE("a bomb fills no more than the room it is given") {
   CHECK(z.out_bytes() == produced);
 }
 
-TEST_CASE("the compression is known by a file's first bytes") {
-  CHECK(detect_compression(gzipped("x")) == compression::gzip);
-  for (int level : {0, 1, 6, 9}) CHECK(detect_compression(zlibbed("x", level)) == compression::zlib);
+TEST_CASE("the compression is known by a file's beginning") {
+  for (std::size_t n : {0u, 1u, 1000u, 100'000u})
+    for (int level : {0, 1, 6, 9}) {
+      CAPTURE(n, level);
+      auto begin = [](const std::string& bytes) { return bytes.substr(0, kCompressionGuessBytes); };
+      CHECK(detect_compression(begin(gzipped(text(n, 3), level))) == compression::gzip);
+      for (int window = 9; window <= 15; ++window)
+        CHECK(detect_compression(begin(compressed(text(n, 3), window, level))) == compression::zlib);
+    }
   CHECK(detect_compression("") == compression::none);
   CHECK(detect_compression("plain text") == compression::none);
   for (std::size_t size : {376u, 40'056u, 35'615u}) {  // lengths that begin like zlib and gzip
     std::string record;
     append_tfrecord(record, std::string(size, 'x'));
     CHECK(detect_compression(record) == compression::none);
+  }
+}
+
+TEST_CASE("plain bytes that begin like a compressed file are plain") {
+  std::mt19937 random(16);
+  for (int round = 0; round < 2000; ++round) {
+    std::string data, words;
+    std::size_t n = random() % 5000;
+    while (data.size() < n) data += static_cast<char>(random());
+    while (words.size() < n) words += random() % 6 ? static_cast<char>('a' + random() % 26) : ' ';
+    CAPTURE(round);
+    // Every two bytes that are a zlib header; of texts: 'x^', 'hC', '8O', 'HG', 'XG'.
+    for (const char* begin :
+         {"x^", "x^2", "hC", "8O", "HG", "XG", "(S", "x^2 + y^2 = z^2\n", "x\x9c", "x\xda", "x\x01"}) {
+      CHECK(detect_compression((begin + words).substr(0, kCompressionGuessBytes)) == compression::none);
+      CHECK(detect_compression((begin + data).substr(0, kCompressionGuessBytes)) == compression::none);
+    }
+    for (std::string begin : {std::string("\x1f\x8b"), std::string("\x1f\x8b\x08"), std::string("\x1f\x8b\x08\0", 4),
+                              "\x1f\x8b\x08\x08" + std::string(600, 'n')})
+      if (data.size() > 600)  // fewer may be a gzip file that is cut short
+        CHECK(detect_compression((begin + data).substr(0, kCompressionGuessBytes)) == compression::none);
+  }
+}
+
+TEST_CASE("a compressed file's name makes its damage that of a compressed file") {
+  std::string gz = gzipped(text(5000, 17)), z = zlibbed(text(5000, 17));
+  gz[12] ^= 0x55;
+  z[4] ^= 0x55;
+  for (const char* name : {"a.gz", "d/a.tfrecord.gz", "a.tgz", "a.gzip"}) {
+    CHECK(detect_compression(gz, name) == compression::gzip);
+    CHECK(detect_compression(gz.substr(0, 5), name) == compression::gzip);
+    CHECK(detect_compression("plain text", name) == compression::none);
+  }
+  for (const char* name : {"a.zz", "a.zlib"}) {
+    CHECK(detect_compression(z, name) == compression::zlib);
+    CHECK(detect_compression("plain text", name) == compression::none);
+  }
+  CHECK(detect_compression("x^2 is plain", "a.txt") == compression::none);
+  std::string late = gzipped(text(100'000, 18));
+  late[2000] ^= 0x55;  // far behind the beginning: nobody takes this for plain
+  CHECK(detect_compression(late.substr(0, kCompressionGuessBytes)) == compression::gzip);
+}
+
+TEST_CASE("zlib streams of every window size come back") {
+  std::string plain = text(200'000, 19);
+  for (int window = 9; window <= 15; ++window) {
+    CAPTURE(window);
+    auto o = inflate_all(compression::zlib, compressed(plain, window), 4096, 65'536);
+    CHECK(o.why.to_string() == "ok");
+    CHECK((o.plain == plain));
+  }
+}
+
+TEST_CASE("a gzip header with reserved flags is refused, of a later member too") {
+  for (unsigned char flag : {0x20, 0x40, 0x80})
+    for (std::size_t in : {1u, 3u, 100u}) {
+      CAPTURE(flag, in);
+      std::string first = gzipped("hello"), second = gzipped("again");
+      second[3] = static_cast<char>(second[3] | flag);
+      auto o = inflate_all(compression::gzip, first + second, in, 100);
+      CHECK(o.plain == "hello");
+      CHECK(o.why.code() == status_code::data_loss);
+      CHECK(o.why.message().find("at compressed byte " + std::to_string(first.size()) +
+                                 " has flags that are reserved") != std::string_view::npos);
+      CHECK(inflate_all(compression::gzip, second, in, 100).why.code() == status_code::data_loss);
+    }
+}
+
+TEST_CASE("of damaged bytes never more are consumed than were given") {
+  std::mt19937 random(20);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string plain = text(random() % 300, static_cast<unsigned>(round));
+    compression format = round % 2 ? compression::gzip : compression::zlib;
+    std::string bytes = format == compression::gzip ? gzipped(plain) : zlibbed(plain);
+    for (unsigned n = random() % 4; n != 0; --n) bytes[random() % bytes.size()] = static_cast<char>(random());
+    std::size_t piece = 1 + random() % bytes.size(), at = 0;
+    inflater z(format);
+    char out[1024];
+    for (inflate_step s; at < bytes.size();) {
+      std::string window = bytes.substr(at, piece);
+      s = z.step(window, at + window.size() == bytes.size(), out, sizeof out);
+      CAPTURE(round, at, s.consumed);
+      REQUIRE(s.consumed <= window.size());
+      at += s.consumed;
+      if (!s.why.ok() || s.ended) break;
+      if (s.consumed == 0 && s.produced == 0) piece += 1;
+    }
+    REQUIRE(z.in_bytes() <= bytes.size());
   }
 }
 

@@ -28,6 +28,7 @@ HAZARDS = {
     "braced_list_argument": ("right", "refused", True, [], []),
     "awaiter_by_reference": ("right", "wrong", True, [], []),
     "deep_await": ("right", "wrong", True, [], ["-foptimize-sibling-calls"]),
+    "throw_from_await": ("right", "right", False, [], []),
     "test_macro": ("right", "wrong", True, [], []),
     "capturing_coroutine": ("wrong", "wrong", True, ["-fsanitize=address"], ["-fsanitize=address"]),
     "thread_local_address": ("right", "right", False, ["-O2"], []),

@@ -143,12 +143,9 @@ TEST_CASE("what cannot be opened is refused with its name and what it is") {
   std::string missing = f.folder.path("missing");
   CHECK(refused(missing) == "not_found: " + missing + ": cannot open: No such file or directory");
   std::string folder = f.folder.path("");
-  CHECK(refused(folder) == "invalid_argument: " + folder + ": is a directory, and only regular files can be read");
-  std::string fifo = f.folder.path("fifo");
-  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-  CHECK(refused(fifo) == "invalid_argument: " + fifo + ": is a FIFO, and only regular files can be read");
+  CHECK(refused(folder) == "invalid_argument: " + folder + ": is a directory, and only files, FIFOs and - can be read");
   CHECK(refused("/dev/null") ==
-        "invalid_argument: /dev/null: is a character device, and only regular files can be read");
+        "invalid_argument: /dev/null: is a character device, and only files, FIFOs and - can be read");
   std::string long_name = f.folder.path(std::string(300, 'x'));
   CHECK(refused(long_name) == "invalid_argument: " + long_name + ": cannot open: File name too long");
 
@@ -158,9 +155,108 @@ TEST_CASE("what cannot be opened is refused with its name and what it is") {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.size());
   REQUIRE(::bind(s, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  CHECK(refused(path) == "invalid_argument: " + path + ": is a socket, and only regular files can be read");
+  CHECK(refused(path) == "invalid_argument: " + path + ": is a socket, and only files, FIFOs and - can be read");
   ::close(s);
   CHECK(open_descriptors() == before);
+}
+
+namespace {
+
+task<std::string> read_stream(file_system& files, std::string path) {
+  auto f = co_await files.open(std::move(path));
+  std::string bytes;
+  buffer_ref to(buffer::make(4096));
+  for (;;) {
+    buffer_ref share = to;
+    std::size_t n = co_await f->read_at(bytes.size(), std::move(share), 0, 4096);
+    if (n == 0) break;
+    bytes.append(to->data(), n);
+  }
+  co_return std::move(bytes);
+}
+
+void write_all(const std::string& path, const std::string& bytes, std::size_t piece) {
+  int fd = ::open(path.c_str(), O_WRONLY);  // waits for the reader
+  for (std::size_t at = 0; at < bytes.size(); at += piece) {
+    auto n = std::min(piece, bytes.size() - at);
+    if (::write(fd, bytes.data() + at, n) != static_cast<ssize_t>(n)) break;
+  }
+  ::close(fd);
+}
+
+}  // namespace
+
+TEST_CASE("a FIFO is read to its end, in the pieces that come, and opening it waits for nobody") {
+  FOR_EACH_BACKEND(f);
+  std::string fifo = f.folder.path("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  auto info = f.run(f.files->stat(fifo));
+  REQUIRE(info.ok());
+  CHECK(info->is_stream);
+  auto opened = f.run(f.files->open(fifo));
+  REQUIRE(opened.ok());
+  CHECK((*opened)->info().is_stream);
+  opened->reset();
+  for (std::size_t size : {0u, 1u, 100'000u}) {
+    std::string bytes = random_bytes(size, 12);
+    std::thread writer([&] { write_all(fifo, bytes, 7'001); });
+    auto got = f.run(read_stream(*f.files, fifo));
+    writer.join();
+    REQUIRE(got.ok());
+    CHECK((*got == bytes));
+  }
+}
+
+TEST_CASE("a stop ends the wait for a FIFO that nobody writes to, and many that wait hold nobody up") {
+  FOR_EACH_BACKEND(f);
+  std::vector<std::thread> waiting;
+  std::stop_source stop;
+  std::atomic<int> cancelled{0};
+  for (int i = 0; i < 40; ++i) {  // more than the pool has threads
+    std::string fifo = f.folder.path("fifo-" + std::to_string(i));
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    waiting.emplace_back([&f, &stop, &cancelled, fifo] {
+      environment env;
+      env.stop = stop.get_token();
+      queue_executor on;
+      auto got = run_task(env, on, read_stream(*f.files, fifo));
+      cancelled += got.why().code() == status_code::cancelled;
+    });
+  }
+  std::string bytes = random_bytes(100'000, 13);
+  std::string path = f.folder.write("a", bytes);
+  evict(path);
+  auto read = f.run(read_all(*f.files, path, 4096));
+  REQUIRE(read.ok());
+  CHECK((*read == bytes));
+  stop.request_stop();
+  for (auto& t : waiting) t.join();
+  CHECK(cancelled == 40);
+}
+
+TEST_CASE("files that the kernel makes up have no size, and are read whole") {
+  FOR_EACH_BACKEND(f);
+  auto opened = f.run(f.files->open("/proc/self/maps"));
+  REQUIRE(opened.ok());
+  CHECK((*opened)->info().is_stream);
+  auto got = f.run(read_stream(*f.files, "/proc/self/maps"));
+  REQUIRE(got.ok());
+  CHECK(got->size() > 1000);
+}
+
+TEST_CASE("a file's state is its size, time, inode and device") {
+  FOR_EACH_BACKEND(f);
+  std::string path = f.folder.write("a", "12345"), other = f.folder.write("b", "12345");
+  auto first = f.run(f.files->open(path));
+  REQUIRE(first.ok());
+  std::filesystem::rename(other, path);
+  auto second = f.run(f.files->open(path));
+  REQUIRE(second.ok());
+  CHECK((*first)->info().inode != (*second)->info().inode);
+  CHECK((*first)->info().device == (*second)->info().device);
+  f.folder.write("a", "1234567");
+  CHECK((*second)->size_bytes() == 5);
+  CHECK((*second)->size_now() == 7);
 }
 
 TEST_CASE("a file without read permission is refused with its name") {

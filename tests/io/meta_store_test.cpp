@@ -6,10 +6,10 @@
 
 #include <fstream>
 
-#include "io/meta/sqlite_meta_store.hpp"
 #include "io/temporary_folder.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
+#include "sluice/io/sqlite_meta_store.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/simulated_meta_store.hpp"
 

@@ -6,9 +6,9 @@
 
 #include <atomic>
 
-#include "io/net/asio_network.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
+#include "sluice/io/asio_network.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/simulated_network.hpp"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants one bug after the other, rebuilds what it touches, and sees whether the random plans notice.
+"""Plants one bug after the other, rebuilds what it touches, and sees whether the random plans, the resume costs or the
+channels' bounds, the draws or the changed knobs notice.
 
   tests/mutants/run.py [--plans N] [--jobs N] [WORD…]     only mutants whose name has one of the words
 
@@ -21,7 +22,9 @@ from mutants import MUTANTS
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COPY = ROOT / "build-mutants"
 NEEDED = ["meson.build", "meson_options.txt", "tools", "include", "src", "io", "tests/main.cpp", "tests/support",
-          "tests/pipeline/random_plans_test.cpp"]
+          "tests/pipeline/random_plans_test.cpp", "tests/pipeline/resume_cost_test.cpp",
+          "tests/pipeline/channel_bounds_test.cpp", "tests/pipeline/record_files.hpp", "tests/io/temporary_folder.hpp",
+          "tests/pipeline/outcome.hpp", "tests/pipeline/draws_test.cpp", "tests/pipeline/retuned_test.cpp"]
 HANG_SECONDS = 60
 
 
@@ -57,7 +60,7 @@ def try_plans(plans):
     """None where nothing was noticed, else how."""
     environment = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
     environment.pop("SLUICE_TEST_BUDGET", None)
-    command = [str(COPY / "build/pipeline_tests"), "random plans*,a shuffle's*", "--abort"]
+    command = [str(COPY / "build/pipeline_tests"), "--abort"]
     seconds = HANG_SECONDS + plans // 5
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd=ROOT)
@@ -66,6 +69,8 @@ def try_plans(plans):
     if done.returncode == 0:
         return None
     seed = re.search(r"seed := (\d+)", done.stdout)
+    if not seed and (case := re.search(r"\n-{20,}\n(.+)\n", done.stdout)):
+        return f'noticed by "{case.group(1)}"'
     how = "crashes" if "fatal error condition" in done.stdout or done.returncode < 0 else "other elements"
     if "refused" in done.stdout or "data_loss" in done.stdout:
         how = "checkpoint refused"

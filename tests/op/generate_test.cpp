@@ -26,7 +26,7 @@ stream<int64> committing(saved<int64> next, int64 n) {
     next.commit();
   }
 }
-stream<int64> failing(int64 n) {
+stream<int64> running_dry(int64 n) {
   for (int64 i = 0; i < n; ++i) co_yield i;
   throw std::runtime_error("the well is dry");
 }
@@ -69,7 +69,7 @@ TEST_CASE("a generator is called once for each epoch") {
 }
 
 TEST_CASE("what a generator throws comes after its elements, with its stage") {
-  consumed got = consume(generate([] { return failing(3); }), {});
+  consumed got = consume(generate([] { return running_dry(3); }), {});
   CHECK(got.elements == int64s{0, 1, 2});
   CHECK_THAT(got.why.to_string(), Catch::Contains("the well is dry") && Catch::Contains("generate"));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/flat_map.hpp, sluice/op/interleave.hpp
+#include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -121,6 +123,94 @@ TEST_CASE("an error inside of one dataset comes after what all gave before it") 
     CHECK(got.elements == int64s{0, 10, 20, 1, 11, 21, 2});
     CHECK(got.why.code() == status_code::data_loss);
   }
+}
+
+namespace {
+
+dataset<int64> nested(int64 levels) {
+  if (levels == 0) return range(3);
+  return range(1) | flat_map([levels](int64) { return nested(levels - 1); });
+}
+
+}  // namespace
+
+TEST_CASE("plans may open plans that open plans, until they are as deep as a plan may be") {
+  CHECK(consume(nested(400), {}).elements == int64s{0, 1, 2});
+  for (int64 levels : {600, 1'000'000}) {
+    consumed got = consume(nested(levels), {});
+    CHECK(got.elements.empty());
+    CHECK(got.why.code() == status_code::invalid_argument);
+    CHECK_THAT(got.why.to_string(),
+               Catch::Contains("more than 1000 stages below each other") && Catch::Contains("flat_map"));
+  }
+}
+
+TEST_CASE("more slots than a cycle may have are refused where the plan is made") {
+  CHECK_NOTHROW(range(3) | interleave(some, {.cycle_length = 65'536}));
+  CHECK_THROWS_WITH(range(3) | interleave(some, {.cycle_length = 65'537}),
+                    Catch::Contains("interleave: cycle_length must be at most 65536, and is 65537"));
+}
+
+namespace {
+
+double cpu_seconds() {
+  timespec t;
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// CPU seconds, the least of three, for each element of an interleave of `width` inputs of 30. In real time, because marks
+/// are taken as often as 1 % of the time pays for, and a simulation's time stands still.
+double cost_per_element(int64 width, order o) {
+  auto ds = range(width) | interleave([](int64) { return range(30); }, {.cycle_length = width, .order = o});
+  double least = 1e9;
+  for (int i = 0; i != 3; ++i) {
+    consumption how;
+    how.ask_max = 256;
+    runtime rt({.workers = 1});
+    double start = cpu_seconds();
+    consumed got = consume_on(rt, ds, how);
+    least = std::min(least, (cpu_seconds() - start) / static_cast<double>(got.elements.size()));
+    CHECK(got.elements.size() == static_cast<std::size_t>(width) * 30);
+  }
+  return least;
+}
+
+}  // namespace
+
+// Opening, visiting and closing all the inputs. Anything that looks at all slots for one of them costs some twenty times
+// as much in the wide cycle; what is left is memory that the caches do not hold.
+TEST_CASE("an element of an interleave costs the same among many inputs as among few") {
+  for (order o : {order::deterministic, order::sloppy}) {
+    double few = cost_per_element(1'000, o), many = cost_per_element(20'000, o);
+    INFO("1,000 inputs: " << few * 1e9 << " ns, 20,000: " << many * 1e9 << " ns");
+    CHECK(many < 4 * few);
+  }
+}
+
+TEST_CASE("a restored cycle of many inputs is opened again in time that is linear in them") {
+  auto opening = [](int64 width) {
+    auto ds = range(width) | interleave([](int64) { return range(3); }, {.cycle_length = width});
+    consumption first;
+    first.elements_max = static_cast<std::size_t>(width) + 10;
+    first.ask_max = 97;
+    first.save = true;
+    consumed whole = consume(ds, first);
+    double least = 1e9;
+    for (int i = 0; i != 3; ++i) {
+      consumption rest;
+      rest.from = whole.places.back();
+      rest.elements_max = 1;
+      rest.ask_max = 1;
+      double start = cpu_seconds();
+      CHECK(consume(ds, rest).elements.size() == 1);
+      least = std::min(least, cpu_seconds() - start);
+    }
+    return least;
+  };
+  double few = opening(1'000), many = opening(16'000);
+  INFO("1,000 inputs: " << few * 1e3 << " ms, 16,000: " << many * 1e3 << " ms");
+  CHECK(many < 64 * few);  // 16 times would be linear, 256 quadratic
 }
 
 TEST_CASE("flat_map and interleave print as text, and are read again") {

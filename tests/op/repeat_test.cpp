@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/repeat.hpp
 #include <cstdint>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -18,6 +20,14 @@ int64s repeated(const int64s& in, int times) {
   int64s out;
   while (times--) out.insert(out.end(), in.begin(), in.end());
   return out;
+}
+
+stream<int64> counted(int n) {
+  for (int64 i = 0; i < n; ++i) co_yield i;
+}
+task<void> end_of(stream<int64>& s, status& why) {
+  auto x = co_await s.try_next();
+  why = x.why;
 }
 
 }  // namespace
@@ -41,6 +51,29 @@ TEST_CASE("repeat for ever goes on until nobody asks, and ends where an epoch gi
   how.skip = 1'000'001;
   how.elements_max = 2;
   CHECK(consume(range(3) | repeat(), how).elements == int64s{2, 0});
+}
+
+TEST_CASE("repeat for ever ends with the first epoch that gives nothing, repeat(n) goes on with the next") {
+  auto pass = std::make_shared<int>();
+  auto later_empty = generate([pass] { return counted(++*pass == 3 ? 0 : 2); });
+  CHECK(consume(later_empty | repeat(), {}).elements == int64s{0, 1, 0, 1});
+  *pass = 0;
+  CHECK(consume(later_empty | repeat(4), {}).elements == int64s{0, 1, 0, 1, 0, 1});
+  consumption how;
+  how.skip = 3;
+  *pass = 0;
+  CHECK(consume(later_empty | repeat(), how).elements == int64s{1});
+}
+
+TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
+  runtime rt({.workers = 1});
+  auto nothing = generate([] { return counted(0); }) | repeat(std::int64_t{1} << 60);
+  auto s = nothing.iterate(rt);
+  std::thread stopper([run = s.shared_run()] { run->request_stop(); });
+  status why;
+  sync_wait(rt, end_of(s, why));
+  stopper.join();
+  CHECK(why.code() == status_code::cancelled);
 }
 
 TEST_CASE("a shuffle below a repeat draws anew in each epoch, unless it is told not to") {

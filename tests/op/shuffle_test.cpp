@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "pipeline/file_world.hpp"
+#include "pipeline/record_files.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/sequential.hpp"
@@ -100,6 +102,35 @@ TEST_CASE("a shuffle reads no further than its buffer for its first element") {
 
 TEST_CASE("shuffle prints as text, and is read again") {
   round_trips(*(range(5) | shuffle(10, {.seed = 7})).plan(), "range(5) | shuffle(10, seed=7)");
+}
+
+TEST_CASE("a resumed shuffle keeps what it fetched while its input passes over long records") {
+  testing::texts records;
+  for (std::size_t i = 0; i != 60; ++i)
+    records.push_back(std::to_string(i) + std::string(i % 3 == 0 ? 2400 : 5000, static_cast<char>('a' + i % 26)));
+  for (std::uint64_t seed = 1; seed != 6; ++seed) {
+    testing::file_world w(seed);
+    w.files->put("records", testing::framed(records));
+    // Windows of a few records: what is passed over reaches beyond the window that holds what was fetched.
+    auto ds = tfrecord("records", {.read_bytes = 4096}) | shuffle(20, {.seed = 3}) | map(testing::text_of);
+    std::vector<std::string> all;
+    std::vector<checkpoint> places;
+    auto whole = [](stream<std::string> s, std::vector<std::string>& to, std::vector<checkpoint>* at) -> task<void> {
+      for (;;) {
+        if (at) at->push_back(s.position());
+        auto x = co_await s.next();
+        if (!x) break;
+        to.push_back(*x);
+      }
+    };
+    sync_wait(w.rt, whole(ds.iterate(w.rt), all, &places));
+    REQUIRE(all.size() == records.size());
+    for (std::size_t i = 0; i != places.size(); ++i) {
+      std::vector<std::string> rest(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i));
+      sync_wait(w.rt, whole(ds.iterate(w.rt, {.from = places[i]}), rest, nullptr));
+      CHECK((rest == all));
+    }
+  }
 }
 
 }  // namespace sluice

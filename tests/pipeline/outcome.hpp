@@ -5,6 +5,7 @@
 //   got.elements, got.why, got.report.errors, got.places[i]
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace sluice::testing {
 
 inline std::string shown(std::int64_t x) { return std::to_string(x); }
 inline std::string shown(const std::string& s) { return s; }
+inline std::string shown(const std::unique_ptr<std::int64_t>& x) { return std::to_string(*x); }
 template <class T>
   requires requires(const T& t) { t.view(); }
 std::string shown(const T& t) {

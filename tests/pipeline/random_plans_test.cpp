@@ -32,6 +32,8 @@ void try_plans(std::uint64_t count, bool sloppy, const trial_options& o) {
     if (loud) std::fprintf(stderr, "seed %llu %s\n", static_cast<unsigned long long>(seed), describe(*p).c_str());
     CAPTURE(seed, describe(*p));
     auto complaint = trial(*p, seed, o, counts);
+    // Said at once: a plan that hangs in a simulation may take the process with it while smaller ones are tried.
+    if (complaint) std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), complaint->c_str());
     if (complaint) FAIL(*complaint << "\nsmaller: " << shrunk(p, seed, o));
   }
   SUCCEED();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/plan/node.hpp"
 
+#include <set>
+
 #include <catch2/catch.hpp>
 
 #include "plan/fake_operators.hpp"
@@ -81,8 +83,8 @@ TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
       plan_json(*parse_plan("range(5) | shuffle(10, seed=7) | prefetch(2)")) ==
       R"({"op":"prefetch","fields":{"buffer_size":2},"inputs":[{"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range","fields":{"stop":5}}]}]})");
   CHECK(why([] { parse_plan_json("{"); }).find("the plan is not JSON") == 0);
-  CHECK(why([] { parse_plan_json(std::string(1'000'000, '[')); }) == "the plan is more than 1000 stages deep");
-  CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is [1]");
+  CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is a list");
+  CHECK(why([] { parse_plan_json("5"); }) == "a plan is an object, and this is 5");
   CHECK(why([] { parse_plan_json("{}"); }) == "a plan lacks \"op\"");
   CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such stage; did you mean range?");
   CHECK(why([] { parse_plan_json(R"({"op":"range"})"); }) == "range: stop must be given");
@@ -92,6 +94,42 @@ TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
   CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1},"colour":1})"); }) ==
         "range: a stage has no \"colour\"");
   CHECK(why([] { parse_plan_json(R"({"op":"shuffle","fields":{"buffer_size":1}})"); }) == "shuffle: needs an input");
+  CHECK(why([] { parse_plan_json(R"({"op":"lines"})"); }) == "the plan is a reader: its source needs a path");
+}
+
+TEST_CASE("what is wrong inside of a JSON plan is said with its place") {
+  scoped_operators scope(test::fake_operators());
+  auto told = [](std::string_view text) {
+    try {
+      parse_plan_json(text);
+    } catch (const error& e) {
+      CHECK(e.code() == status_code::invalid_argument);
+      return std::string(e.why().message());
+    }
+    return std::string("a plan");
+  };
+  CHECK(told(R"({"op":"zip","inputs":[{"op":"range","fields":{"stop":1}},{"op":"rang"}]})") ==
+        "rang: no such stage; did you mean range? (at inputs[1])");
+  CHECK(
+      told(
+          R"({"op":"flat_map","inputs":[{"op":"lines","text":"f"}],"reader":{"op":"take","inputs":[{"op":"lines","fields":{"size":1}}]}})") ==
+      "lines: has no size (at reader.inputs[0])");
+  CHECK(told(R"({"op":"take","fields":{"n":1},"inputs":[{"op":"range"}]})") ==
+        "range: stop must be given (at inputs[0])");
+  CHECK(told(R"({"op":"range","fields":{"stop":1,"stop":2}})") == "range: stop is given twice");
+  CHECK(told(R"({"op":"range","op":"range"})") == "\"op\" is given twice");
+  CHECK(told(R"({"op":"range","fields":{"stop":1},"fields":{}})") == "range: \"fields\" is given twice");
+  CHECK(told(R"({"op":"range","fields":{"stop":{}}})") == "range: stop expects a whole number, and is an object");
+  CHECK(told(R"({"op":"range","fields":{"stop":[1,256]}})").find("bytes of a text") != std::string::npos);
+  CHECK(told(R"({"op":"lines","text":[1,256]})").find("numbers up to 255") != std::string::npos);
+  CHECK(told(R"({"op":"lines","text":["a"]})").find("numbers up to 255") != std::string::npos);
+  CHECK(told(R"({"op":"range","inputs":{}})") == "range: inputs expects a list, and is an object");
+  CHECK(told("{\"op\":\n  x}").find("the plan is not JSON: parse error at line 2, column 3") == 0);
+  std::string deep;
+  for (int i = 0; i != 100'000; ++i) deep += R"({"op":"take","inputs":[)";
+  CHECK(told(deep) == "the plan is more than 1000 stages deep");
+  CHECK(told(std::string(100, '[')).find("a list in a plan holds inputs") == 0);
+  CHECK(told("\"" + std::string(100'000, 'x')).size() < 400);
 }
 
 TEST_CASE("a lambda runs but is not written down, and the error names the stage") {
@@ -188,4 +226,40 @@ TEST_CASE("stages compose with and without a source, and behind readers") {
 TEST_CASE("a dataset refuses a plan of another element") {
   scoped_operators scope(test::fake_operators());
   CHECK(why([] { dataset<std::string>(parse_plan("range(5)")); }) == "range: the plan yields int64, not string");
+}
+
+TEST_CASE("a site counts the stages of its name below it in its own chain, and nothing else moves it") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto sites = [](std::string_view text) {
+    std::vector<std::uint32_t> found;
+    for (node_ptr n = parse_plan(text);; n = n->inputs[0]) {
+      found.push_back(n->site);
+      if (n->op->shape != op_info::stage) return found;
+    }
+  };
+  auto two = sites("range(9) | shuffle(2) | shuffle(3)");
+  CHECK(std::set<std::uint32_t>(two.begin(), two.end()).size() == 3);
+  auto more = sites("range(9) | prefetch | shuffle(2) | take(5) | shuffle(3) | prefetch");
+  CHECK(more[1] == two[0]);
+  CHECK(more[3] == two[1]);
+  CHECK(more[5] == two[2]);
+  CHECK(sites("zip(range(1) | shuffle(2), range(2)) | shuffle(3)")[0] == two[1]);  // a chain of its own
+  auto deep = sites([] {
+    std::string text = "range(1)";
+    for (int i = 0; i != 900; ++i) text += " | take(1)";
+    return text;
+  }());
+  CHECK(std::set<std::uint32_t>(deep.begin(), deep.end()).size() == deep.size());
+}
+
+TEST_CASE("a rewritten node keeps its site") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto plan = parse_plan("lines(\"f\") | shuffle(2) | shuffle(3)");
+  node moved = *plan;
+  moved.inputs[0] = plan->inputs[0]->inputs[0];  // the shuffle below is gone
+  CHECK(make_node(moved)->site == plan->site);
+  auto reader = parse_plan("lines(\"f\") | interleave(lines | shuffle(2))")->reader;
+  CHECK(with_path(reader, "f")->site == plan->inputs[0]->site);
 }

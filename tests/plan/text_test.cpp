@@ -66,6 +66,7 @@ TEST_CASE("ways of writing that mean the same are one plan") {
   CHECK(printed("lines(\"f\", buffer=1048576)") == "lines(\"f\")");
   CHECK(printed("lines(\"a\\x41\\n\\\"\")") == "lines(\"aA\\n\\\"\")");
   CHECK(printed("range(+5)") == "range(5)");
+  CHECK(printed("range # five\n (5) | take # one\n ( # a comment\n n # |\n = 1)") == "range(5) | take(1)");
 }
 
 TEST_CASE("an error in a plan names its column") {
@@ -111,6 +112,8 @@ TEST_CASE("an error in a plan names its column") {
            {"zip(range(1))", 1, "column 1: zip: needs two inputs or more"},
            {"range(5) | map(<lambda>)", 16,
             "column 16: a lambda cannot be written down; name the function with SLUICE_FUNCTION"},
+           {"lines(\"f\") | map(length_of # no call\n (5))", 18,
+            "column 18: map: expected the name of a function, and found a plan"},
            {"range(5", 8, "column 8: range: expected ',' or ')', and the text ends"},
            {"range(5) take(1)", 10, "column 10: expected '|' or the end, and found 'take'"},
            {"range(5) |", 11, "column 11: expected a stage, and the text ends"},
@@ -136,7 +139,7 @@ TEST_CASE("nesting and length have limits that are told, not reached by the stac
   std::string nested, chain = "range(1)";
   for (int i = 0; i != 100000; ++i) nested += "zip(";
   for (int i = 0; i != 100000; ++i) chain += "|take(1)";
-  CHECK(refused(nested).message.find("nested deeper than 64") != std::string::npos);
+  CHECK(refused(nested).message.find("plans are nested deeper than 1000") != std::string::npos);
   CHECK(refused(chain).message.find("more than 1000 stages deep") != std::string::npos);
 }
 

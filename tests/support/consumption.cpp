@@ -47,6 +47,7 @@ task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, cons
     c.elements.push_back(*x);
     by.between(s);
   }
+  c.length = s.consumed();
 }
 
 task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& c) {
@@ -74,6 +75,7 @@ task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& 
     c.elements.insert(c.elements.end(), elements, elements + b.view.size());
     by.between(s);
   }
+  c.length = s.consumed();
 }
 
 task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how, consumed& c) {

@@ -36,6 +36,7 @@ struct consumed {
   std::vector<std::uint64_t> ordinals;  ///< by blocks: which element of the run each of them is
   std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the end. Empty: not to be had there
   status why;                      ///< of the end
+  std::uint64_t length = 0;        ///< the ordinal after the last request: how many elements the stream has, at its end
   std::string mistake;             ///< of the protocol
   /// What went wrong, for runs that have to end well.
   std::string complaint() const { return mistake.empty() && !why.ok() ? why.to_string() : mistake; }

@@ -80,9 +80,11 @@ class suite {
     if (!c_.ordered) std::sort(v.begin(), v.end());
     return v;
   }
-  void gives(const consumed& got, const int64s& expected) const {
+  /// `length`: of the whole stream, wherever this run began.
+  void gives(const consumed& got, const int64s& expected, std::size_t length) const {
     CHECK(got.complaint() == "");
     CHECK(in_order(got.elements) == in_order(expected));
+    CHECK(got.length == length);
   }
 
   void full_and_resumed(const dataset<int64>& ds, const int64s& expected) const {
@@ -91,30 +93,31 @@ class suite {
       CAPTURE(how.ask_max, how.marks_every);
       how.save = true;
       consumed full = consume(ds, how);
-      gives(full, expected);
+      gives(full, expected, expected.size());
       std::size_t step = 1 + full.places.size() / 25;
       for (std::size_t at = 0; at < full.places.size(); at += step)
-        if (!full.places[at].empty()) resumed(ds, full.places[at], tail(c_.ordered ? expected : full.elements, at), at);
+        if (!full.places[at].empty()) resumed(ds, full.places[at], c_.ordered ? expected : full.elements, at);
       if (!c_.ordered) continue;
       how.save = false;
       for (std::size_t skip : {std::size_t{1}, expected.size() / 2, expected.size(), expected.size() + 3}) {
         CAPTURE(skip);
         how.skip = skip;
-        gives(consume(ds, how), tail(expected, skip));
+        gives(consume(ds, how), tail(expected, skip), expected.size());
       }
     }
   }
-  void resumed(const dataset<int64>& ds, const checkpoint& from, const int64s& expected, std::size_t at) const {
+  void resumed(const dataset<int64>& ds, const checkpoint& from, const int64s& all, std::size_t at) const {
     CAPTURE(at);
+    int64s expected = tail(all, at);
     consumption how = way(at);
     how.from = from;
     how.save = true;
     consumed again = consume(ds, how);
-    gives(again, expected);
+    gives(again, expected, all.size());
     std::size_t half = again.places.size() / 2;
     if (again.places.empty() || again.places[half].empty()) return;
     how.from = again.places[half];
-    gives(consume(ds, how), tail(c_.ordered ? expected : again.elements, half));
+    gives(consume(ds, how), tail(c_.ordered ? expected : again.elements, half), all.size());
   }
 
   /// Before every request some are passed over: what the stage has collected by then counts among them.
@@ -127,6 +130,7 @@ class suite {
       consumed got = consume(ds, how);
       CAPTURE(seed);
       CHECK(got.complaint() == "");
+      CHECK(got.length == expected.size());
       REQUIRE(got.ordinals.size() == got.elements.size());
       for (std::size_t i = 0; i != got.elements.size(); ++i) {
         REQUIRE(got.ordinals[i] < expected.size());

@@ -36,6 +36,7 @@ class plan_trial {
   std::optional<std::string> judge() {
     auto expected = evaluate(plan_);
     if (!expected || expected->size() > options_.elements_max) return std::nullopt;
+    length_ = expected->size();
     ++counts_.plans;
     counts_.elements += expected->size();
     marks_every_ = std::array<std::uint64_t, 4>{0, 1, 3, 17}[random_.below(4)];
@@ -62,6 +63,12 @@ class plan_trial {
     how.seed = random_.below(1u << 30);
     return how;
   }
+  /// Most resumes are under other knobs: a position must not know them.
+  plan_ptr some_knobs() {
+    if (random_.below(4) == 0) return std::make_shared<plan_description>(plan_);
+    ++counts_.retuned;
+    return retuned(plan_, random_);
+  }
   void count(const checkpoint& c) {
     if (c.empty()) return;
     ++counts_.checkpoints;
@@ -71,8 +78,8 @@ class plan_trial {
   static int64s tail(const int64s& all, std::size_t from) {
     return int64s(all.begin() + static_cast<std::ptrdiff_t>(std::min(from, all.size())), all.end());
   }
-  bool same(const consumed& got, const int64s& expected) const {
-    if (!got.complaint().empty()) return false;
+  bool same(const consumed& got, const int64s& expected, bool to_the_end = true) const {
+    if (!got.complaint().empty() || (to_the_end && got.length != length_)) return false;
     if (!sloppy_) return got.elements == expected;
     int64s a = got.elements, b = expected;
     std::sort(a.begin(), a.end());
@@ -85,8 +92,11 @@ class plan_trial {
     return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
   }
   std::optional<std::string> told(const std::string& what, const consumed& got, const int64s& expected) const {
-    return what + ": " + (got.complaint().empty() ? "other elements" : got.complaint()) + "\n  got      " +
-           shown(got.elements) + "\n  expected " + shown(expected);
+    std::string wrong = got.length == length_
+                            ? "other elements"
+                            : "ended at ordinal " + std::to_string(got.length) + " of " + std::to_string(length_);
+    return what + ": " + (got.complaint().empty() ? wrong : got.complaint()) + "\n  got      " + shown(got.elements) +
+           "\n  expected " + shown(expected);
   }
 
   /// From a place to the end; again from a place in the middle of that; and a third time, dropped half way.
@@ -95,9 +105,10 @@ class plan_trial {
     consumption how = some_way();
     how.from = from;
     how.save = true;
-    consumed again = run(options_, dataset_, how);
+    plan_ptr tuned = some_knobs();
+    consumed again = run(options_, build(*tuned), how);
     ++counts_.resumes;
-    if (!same(again, expected)) return told(what, again, expected);
+    if (!same(again, expected)) return told(what + " as " + describe(*tuned), again, expected);
     const int64s& order = sloppy_ ? again.elements : expected;
     std::size_t j = random_.below(again.places.size());
     if (again.places[j].empty()) return std::nullopt;
@@ -107,14 +118,15 @@ class plan_trial {
       how.elements_max = random_.below(order.size() + 1);
       ++counts_.dropped;
     }
-    consumed third = run(options_, dataset_, how);
+    tuned = some_knobs();
+    consumed third = run(options_, build(*tuned), how);
     ++counts_.resumes;
     int64s rest = tail(order, j);
     bool cut = how.elements_max < rest.size() && third.elements.size() >= how.elements_max;
     if (cut && sloppy_) return third.complaint().empty() ? std::nullopt : told(what + ", again, dropped", third, rest);
     if (cut) rest.resize(third.elements.size());
-    if (same(third, rest)) return std::nullopt;
-    return told(what + ", resumed again " + std::to_string(j) + " elements later", third, rest);
+    if (same(third, rest, !cut)) return std::nullopt;
+    return told(what + ", resumed again " + std::to_string(j) + " elements later as " + describe(*tuned), third, rest);
   }
 
   std::optional<std::string> pass_over_some(const int64s& expected) {
@@ -152,6 +164,7 @@ class plan_trial {
   bool sloppy_;
   dataset<std::int64_t> dataset_;
   std::uint64_t marks_every_ = 0;
+  std::uint64_t length_ = 0;  ///< of the whole stream
 };
 
 /// Plans that are one step smaller: a stage less, a smaller number.
@@ -179,8 +192,9 @@ std::vector<plan_ptr> smaller(const plan_ptr& p) {
 std::string trial_counts::to_string() const {
   auto mean = checkpoints ? checkpoint_bytes / checkpoints : 0;
   return "plans " + std::to_string(plans) + ", elements " + std::to_string(elements) + ", resumes " +
-         std::to_string(resumes) + ", skips " + std::to_string(skips) + ", dropped " + std::to_string(dropped) +
-         ", checkpoints of " + std::to_string(mean) + " bytes (at most " + std::to_string(checkpoint_bytes_max) + ")";
+         std::to_string(resumes) + " (retuned " + std::to_string(retuned) + "), skips " + std::to_string(skips) +
+         ", dropped " + std::to_string(dropped) + ", checkpoints of " + std::to_string(mean) + " bytes (at most " +
+         std::to_string(checkpoint_bytes_max) + ")";
 }
 
 std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o,

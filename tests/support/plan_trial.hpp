@@ -18,6 +18,7 @@ struct trial_counts {
   std::uint64_t plans = 0;
   std::uint64_t elements = 0;
   std::uint64_t resumes = 0;
+  std::uint64_t retuned = 0;  ///< of them under other knobs
   std::uint64_t skips = 0;
   std::uint64_t dropped = 0;  ///< streams destroyed in the middle
   std::uint64_t checkpoints = 0;

@@ -190,10 +190,10 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
   auto fallible = [b](int64 x) { return fallible_affine(x, b); };
   auto open_inner = [inner = p.inner](int64 x) { return build(*inner, x); };
   switch (p.op) {
-    case verb::map: return in | map(compute);
-    case verb::map_awaiting: return in | map(await);
-    case verb::map_parallel: return in | map(compute, {.parallelism = p.a});
-    case verb::map_awaiting_parallel: return in | map(await, {.parallelism = p.a});
+    case verb::map: return in | map(compute, {.parallelism = p.tuned_or(1)});
+    case verb::map_awaiting: return in | map(await, {.parallelism = p.tuned_or(1)});
+    case verb::map_parallel: return in | map(compute, {.parallelism = p.tuned_or(p.a)});
+    case verb::map_awaiting_parallel: return in | map(await, {.parallelism = p.tuned_or(p.a)});
     case verb::filter: return in | filter([b](int64 x) { return is_kept(x, b); });
     case verb::take: return in | take(p.a);
     case verb::skip: return in | skip(p.a);
@@ -204,13 +204,16 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
     case verb::shuffle: return in | shuffle(p.a, {.seed = static_cast<int64>(p.shuffle_seed())});
     case verb::shuffle_same:
       return in | shuffle(p.a, {.seed = static_cast<int64>(p.shuffle_seed()), .reshuffle_each_iteration = false});
-    case verb::prefetch: return in | prefetch(b % 7 ? knob(p.a) : autotune);
+    case verb::prefetch: return in | prefetch(b % 7 || p.tuned ? knob(p.tuned_or(p.a)) : autotune);
     case verb::flat_map: return in | flat_map(open_inner);
-    case verb::interleave: return in | interleave(open_inner, {.cycle_length = p.a, .block_length = p.block_length()});
+    case verb::interleave:
+      return in | interleave(open_inner,
+                             {.cycle_length = p.a, .block_length = p.block_length(), .parallelism = p.tuned_or(1)});
     case verb::interleave_parallel:
       return in | interleave(open_inner,
                              {.cycle_length = p.a, .block_length = p.block_length(), .parallelism = p.parallelism()});
-    case verb::sloppy_interleave: return in | interleave(open_inner, {.cycle_length = p.a, .order = order::sloppy});
+    case verb::sloppy_interleave:
+      return in | interleave(open_inner, {.cycle_length = p.a, .parallelism = p.tuned_or(1), .order = order::sloppy});
     case verb::sloppy_interleave_parallel:
       return in | interleave(open_inner, {.cycle_length = p.a, .parallelism = p.parallelism(), .order = order::sloppy});
     case verb::stage_opaque: return in | transform(with_previous);
@@ -222,14 +225,14 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
       return in | transform([](stream<int64> s) { return paired(saved<running>(), std::move(s)); });
     case verb::stage_stuttering:
       return in | transform([](stream<int64> s) { return stuttered(saved<running>(), std::move(s)); });
-    case verb::map_failing: return in | map(fallible);
-    case verb::map_failing_parallel: return in | map(fallible, {.parallelism = p.a});
+    case verb::map_failing: return in | map(fallible, {.parallelism = p.tuned_or(1)});
+    case verb::map_failing_parallel: return in | map(fallible, {.parallelism = p.tuned_or(p.a)});
     case verb::map_failing_awaiting:
-      return in | map([b](int64 x) { return late_fallible_affine(x, b); }, {.parallelism = p.a});
+      return in | map([b](int64 x) { return late_fallible_affine(x, b); }, {.parallelism = p.tuned_or(p.a)});
     case verb::filter_failing: return in | filter([b](int64 x) { return fallible_is_kept(x, b); });
-    case verb::sloppy_map_failing: return in | map(fallible, {.parallelism = p.a, .order = order::sloppy});
-    case verb::sloppy_map: return in | map(compute, {.parallelism = p.a, .order = order::sloppy});
-    default: return in | map(await, {.parallelism = p.a, .order = order::sloppy});
+    case verb::sloppy_map_failing: return in | map(fallible, {.parallelism = p.tuned_or(p.a), .order = order::sloppy});
+    case verb::sloppy_map: return in | map(compute, {.parallelism = p.tuned_or(p.a), .order = order::sloppy});
+    default: return in | map(await, {.parallelism = p.tuned_or(p.a), .order = order::sloppy});
   }
 }
 
@@ -285,6 +288,7 @@ const char* to_string(verb v) { return kNames[static_cast<std::size_t>(v)]; }
 std::string describe(const plan_description& p) {
   std::string text = p.in ? describe(*p.in) + " | " : std::string();
   text += std::string(to_string(p.op)) + "(" + std::to_string(p.a) + "," + std::to_string(p.b);
+  if (p.tuned) text += ", tuned " + std::to_string(p.tuned);
   if (p.inner) text += ", [" + describe(*p.inner) + "]";
   return text + ")";
 }
@@ -307,6 +311,15 @@ bool meets_bad_elements(const plan_description& p) {
 
 random_numbers::random_numbers(std::uint64_t seed) : seed_(mix(seed)) {}
 std::uint64_t random_numbers::below(std::uint64_t n) { return draw(seed_, drawn_++, n); }
+
+plan_ptr retuned(const plan_description& p, random_numbers& random) {
+  constexpr std::array<std::int64_t, 6> kSettings = {0, 1, 1, 2, 3, 8};
+  plan_description q = p;
+  q.tuned = kSettings[random.below(kSettings.size())];
+  if (p.in) q.in = retuned(*p.in, random);
+  if (p.inner) q.inner = retuned(*p.inner, random);
+  return std::make_shared<plan_description>(std::move(q));
+}
 
 plan_ptr random_plan(random_numbers& random, random_plan_options o) {
   auto depth = static_cast<std::uint64_t>(o.depth);

@@ -69,10 +69,12 @@ struct plan_description {
   std::int64_t a = 0;
   std::uint64_t b = 0;
   plan_ptr in = {};
-  plan_ptr inner = {};  ///< what flat_map and interleave open for each element
+  plan_ptr inner = {};     ///< what flat_map and interleave open for each element
+  std::int64_t tuned = 0;  ///< what the stage's knob is set to instead of its usual value; 0: that
 
   std::uint32_t block_length() const { return 1 + static_cast<std::uint32_t>(b % 4); }
-  std::int64_t parallelism() const { return 1 + static_cast<std::int64_t>(b / 4 % 6); }
+  std::int64_t parallelism() const { return tuned_or(1 + static_cast<std::int64_t>(b / 4 % 6)); }
+  std::int64_t tuned_or(std::int64_t usual) const { return tuned ? tuned : usual; }
   std::uint64_t shuffle_seed() const { return b; }
   bool drops_remainder() const { return b % 2 == 1; }
 };
@@ -101,6 +103,9 @@ struct random_plan_options {
       false;  ///< one of the sloppy interleaves in the middle, and only stages above that do not mind the order
 };
 plan_ptr random_plan(random_numbers& random, random_plan_options o);
+
+/// The same plan with other knobs: parallelism from and to one, sizes of buffers.
+plan_ptr retuned(const plan_description& p, random_numbers& random);
 
 /// The plan that the engine runs. `opened_for`: the outer element that an inner plan was opened for.
 dataset<std::int64_t> build(const plan_description& p, std::int64_t opened_for = 0);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/hash.hpp"
 
 namespace sluice::test {
 namespace {
@@ -13,12 +13,31 @@ using int64s = std::vector<int64>;
 
 struct too_many {};
 
+/// Where in the run a plan is opened, as draws see it (src/op/open_context.hpp): numbered anew here, from its contract.
+struct place {
+  std::uint64_t outers = 0;
+  std::uint64_t passes = 0;
+
+  place in_epoch(const plan_description& repeat, std::uint64_t number) const {
+    if (number == 0) return *this;
+    std::uint64_t repeats_below = 0;
+    for (auto* p = repeat.in.get(); p; p = p->in.get())
+      repeats_below += p->op == verb::repeat || p->op == verb::repeat_forever;
+    auto site = static_cast<std::uint32_t>(stable_hash("repeat", repeats_below));
+    return {outers, derive(passes, derive(site, number))};
+  }
+  place in_inner_plan(std::uint64_t ordinal) const {
+    std::uint64_t key = 0x6f75'7465'7200 + mix(ordinal);
+    return {derive(outers, key), derive(passes, key)};
+  }
+};
+
 class evaluation {
  public:
   explicit evaluation(std::size_t elements_max) : elements_max_(elements_max) {}
 
-  int64s of(const plan_description& p, int64 opened_for, std::uint64_t epoch) const {
-    int64s out = p.in ? stage(p, opened_for, epoch) : source(p, opened_for);
+  int64s of(const plan_description& p, int64 opened_for, const place& where) const {
+    int64s out = p.in ? stage(p, opened_for, where) : source(p, opened_for);
     if (out.size() > elements_max_) throw too_many();
     return out;
   }
@@ -30,13 +49,13 @@ class evaluation {
     return out;
   }
 
-  int64s stage(const plan_description& p, int64 opened_for, std::uint64_t epoch) const {
+  int64s stage(const plan_description& p, int64 opened_for, const place& where) const {
     switch (p.op) {
-      case verb::repeat: return repeated(p, opened_for, epoch, p.a, elements_max_ + 1);
-      case verb::repeat_forever: return repeated(p, opened_for, epoch, -1, static_cast<std::size_t>(p.a));
+      case verb::repeat: return repeated(p, opened_for, where, p.a, elements_max_ + 1);
+      case verb::repeat_forever: return repeated(p, opened_for, where, -1, static_cast<std::size_t>(p.a));
       default: break;
     }
-    int64s in = of(*p.in, opened_for, epoch);
+    int64s in = of(*p.in, opened_for, where);
     switch (p.op) {
       case verb::take: return first(std::move(in), p.a);
       case verb::skip: return without_first(std::move(in), p.a);
@@ -44,13 +63,14 @@ class evaluation {
       case verb::batch_rows:
         if (p.drops_remainder()) in.resize(in.size() - in.size() % static_cast<std::size_t>(p.a));
         return in;
-      case verb::shuffle: return shuffled(in, p, mix(p.shuffle_seed() + epoch));
-      case verb::shuffle_same: return shuffled(in, p, p.shuffle_seed());
+      case verb::shuffle: return shuffled(in, p, mix(p.shuffle_seed() + where.passes));
+      case verb::shuffle_same:
+        return shuffled(in, p, where.outers ? mix(p.shuffle_seed() + where.outers) : p.shuffle_seed());
       case verb::flat_map:
       case verb::sloppy_interleave:
-      case verb::sloppy_interleave_parallel: return interleaved(in, p, epoch, 1, elements_max_ + 1);
+      case verb::sloppy_interleave_parallel: return interleaved(in, p, where, 1, elements_max_ + 1);
       case verb::interleave:
-      case verb::interleave_parallel: return interleaved(in, p, epoch, static_cast<std::size_t>(p.a), p.block_length());
+      case verb::interleave_parallel: return interleaved(in, p, where, static_cast<std::size_t>(p.a), p.block_length());
       default: return element_by_element(in, p);
     }
   }
@@ -122,13 +142,13 @@ class evaluation {
     return out;
   }
 
-  // op/repeat.hpp: each epoch has a number of its own; an epoch that gives nothing, after nothing, ends it.
-  int64s repeated(const plan_description& p, int64 opened_for, std::uint64_t epoch, int64 epochs,
+  // op/repeat.hpp: each epoch has a number of its own; for ever ends with an epoch that gives nothing.
+  int64s repeated(const plan_description& p, int64 opened_for, const place& where, int64 epochs,
                   std::size_t enough) const {
     int64s out;
     for (std::uint64_t e = 0; (epochs < 0 || e < static_cast<std::uint64_t>(epochs)) && out.size() < enough; ++e) {
-      int64s one = of(*p.in, opened_for, e == 0 ? epoch : mix(epoch + e));
-      if (out.empty() && one.empty()) break;
+      int64s one = of(*p.in, opened_for, where.in_epoch(p, e));
+      if (epochs < 0 && one.empty()) break;
       out.insert(out.end(), one.begin(), one.end());
     }
     return first(std::move(out), static_cast<int64>(enough));
@@ -152,7 +172,7 @@ class evaluation {
   }
 
   // op/interleave.hpp, the slot rule.
-  int64s interleaved(const int64s& outer, const plan_description& p, std::uint64_t epoch, std::size_t width,
+  int64s interleaved(const int64s& outer, const plan_description& p, const place& where, std::size_t width,
                      std::size_t block_length) const {
     struct slot {
       bool open = false;
@@ -171,7 +191,8 @@ class evaluation {
       slot& s = slots[at];
       if (!s.open) {
         if (next < outer.size()) {
-          s = {true, of(*p.inner, outer[next++], epoch), 0};
+          s = {true, of(*p.inner, outer[next], where.in_inner_plan(next)), 0};
+          ++next;
         } else {
           if (all_closed()) return out;
           go_on();
@@ -196,7 +217,7 @@ class evaluation {
 
 std::optional<std::vector<std::int64_t>> evaluate(const plan_description& p, std::size_t elements_max) {
   try {
-    return evaluation(elements_max).of(p, 0, 0);
+    return evaluation(elements_max).of(p, 0, {});
   } catch (const too_many&) { return std::nullopt; }
 }
 

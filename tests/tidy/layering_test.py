@@ -12,6 +12,7 @@ RANKS = [["base"], ["element"], ["coro"], ["runtime"], ["io"], ["format"], ["pla
 RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}
 # Folders beside the layers: the umbrella and the adapters for other libraries see everything.
 FREE = {"adapt", "sluice.hpp"}
+LOWEST = {"version.hpp"}  # of no layer, and stands on nothing
 LIBRARIES = {"absl"}  # customarily quoted too; headers_test.py says who may
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
@@ -24,6 +25,8 @@ def layer_of(path):
     below = parts[2:] if parts[:2] == ["include", "sluice"] else parts[1:] if parts[0] in ("src", "sluice") else parts
     if below[0] in FREE:
         return None
+    if below[0] in LOWEST:
+        return RANKS[0][0]
     return below[0] if below[0] in RANK or len(below) > 1 else None
 
 

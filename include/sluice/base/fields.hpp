@@ -49,6 +49,16 @@ struct integer {
   constexpr operator std::int64_t() const { return value; }
 };
 
+/// A whole number ≥ 0 that has to be given; -1: all there are.
+struct count_or_all {
+  static constexpr std::int64_t kAll = -1, kNotGiven = INT64_MIN;
+  std::int64_t value = kNotGiven;
+  constexpr count_or_all() = default;
+  constexpr count_or_all(std::int64_t v) : value(v) {}  // NOLINT
+  constexpr operator std::int64_t() const { return value; }
+  constexpr bool is_all() const { return value == kAll; }
+};
+
 /// A limit that changes speed and never the elements: fixed, or left to the tuner. Not part of a fingerprint.
 struct knob {
   static constexpr std::int64_t kAutotune = -1;
@@ -74,7 +84,7 @@ struct byte_size {
   constexpr byte_size() = default;
   constexpr byte_size(std::int64_t v) : value(v) {}  // NOLINT
 };
-/// "64MiB", "1 GiB", "4096", "1.5KiB"; decimal kB, MB, GB too. False: not a size.
+/// "64MiB" or "64M", "1 GiB", "4096", "1.5KiB": powers of 1024; "64MB", "64kB", "64KB": of 1000. False: not a size.
 bool read_byte_size(std::string_view text, std::int64_t& bytes);
 std::string print_byte_size(std::int64_t bytes);
 
@@ -186,6 +196,7 @@ template <> const codec& codec_of<std::int64_t>();
 template <> const codec& codec_of<double>();
 template <> const codec& codec_of<count>();
 template <> const codec& codec_of<integer>();
+template <> const codec& codec_of<count_or_all>();
 template <> const codec& codec_of<knob>();
 template <> const codec& codec_of<seed>();
 template <> const codec& codec_of<byte_size>();

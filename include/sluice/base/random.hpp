@@ -3,6 +3,7 @@
 //
 //   auto slot = draw(seed, position, buffer_size);        // the position-th draw of this stage: 0 … buffer_size - 1
 //   auto epoch_seed = derive(seed, epoch);                // an independent stream of draws
+//   random_source random(derive(epoch_seed, element));    // for <random>, or random.below(6), random.uniform()
 //
 // SplitMix64's finaliser (Steele, Lea, Flood 2014) over a counter: passes BigCrush as a generator, costs 1 ns. Not for
 // secrets. The numbers are part of the checkpoint format: they never change.
@@ -35,5 +36,24 @@ constexpr std::uint64_t draw(std::uint64_t seed, std::uint64_t counter, std::uin
   __extension__ using wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<wide>(draw(seed, counter)) * below >> 64);
 }
+
+/// The words of one seed's stream, one after the other: a generator for <random>'s distributions.
+/// Distributions of <random> differ between standard libraries; below() and uniform() give the same everywhere.
+class random_source {
+ public:
+  using result_type = std::uint64_t;
+  explicit constexpr random_source(std::uint64_t seed) noexcept : seed_(seed) {}
+  static constexpr result_type min() noexcept { return 0; }
+  static constexpr result_type max() noexcept { return ~result_type{0}; }
+  constexpr result_type operator()() noexcept { return draw(seed_, drawn_++); }
+  /// 0 … n - 1, for n ≥ 1.
+  constexpr std::uint64_t below(std::uint64_t n) noexcept { return draw(seed_, drawn_++, n); }
+  /// In [0, 1), of 53 bits.
+  constexpr double uniform() noexcept { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;
+};
 
 }  // namespace sluice

@@ -6,8 +6,8 @@
 //   while (auto p = co_await c.receive()) use(*p);            // nullopt: closed and drained
 //
 // Order:  first in, first out; waiting senders and waiting receivers are served in the order in which they came.
-// Ends:   close() lets the receivers take what is left, then gives nullopt. close(why) unwinds them instead.
-// Cancel: a stop of the waiter's environment unwinds its wait with `cancelled`; nothing of the channel is lost, an
+// Ends:   close() lets the receivers take what is left, then gives nullopt. close(why) makes them throw it instead.
+// Cancel: a stop of the waiter's environment ends its wait with `cancelled`; nothing of the channel is lost, an
 //         element whose send was stopped is dropped with the sender.
 // Thread: any number of senders and receivers on any threads. Waiters must be gone before the channel is.
 // Units:  bytes are what senders say; an element larger than the byte limit passes when the channel is empty.
@@ -115,7 +115,7 @@ template <class T> class channel {
   void close(status why = {});
   /// Closes and drops what is inside, for a receiver that leaves. Returns the bytes dropped.
   std::size_t discard() { return discard_with({}); }
-  /// The same, and from now on `why` is what receivers unwind with, also when the channel was closed before.
+  /// The same, and from now on `why` is what receivers fail with, also when the channel was closed before.
   std::size_t discard_with(status why);
   /// Takes effect at once: more room wakes senders, less keeps what is inside and admits no more.
   void set_limits(channel_limits limits);
@@ -192,7 +192,10 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
   template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
     return this->wait(h, channel_.mutex_, channel_.senders_, [this](detail::wake_list& woken) { return offer(woken); });
   }
-  bool await_resume() const noexcept { return sent_; }
+  bool await_resume() const {
+    this->throw_if_failed();
+    return sent_;
+  }
 
  private:
   friend class channel;
@@ -242,7 +245,10 @@ template <class T> class [[nodiscard]] channel<T>::receive_awaiter final : publi
     value_.emplace(std::move(value));
     return false;
   }
-  std::optional<T> await_resume() noexcept { return std::move(value_); }
+  std::optional<T> await_resume() {
+    this->throw_if_failed();
+    return std::move(value_);
+  }
 
  private:
   std::optional<T> value_;
@@ -256,7 +262,10 @@ template <class T> class [[nodiscard]] channel<T>::receive_n_awaiter final : pub
     to_.push_back(std::move(value));
     return ++taken_ < max_;
   }
-  std::size_t await_resume() const noexcept { return taken_; }
+  std::size_t await_resume() const {
+    this->throw_if_failed();
+    return taken_;
+  }
 
  private:
   std::vector<T>& to_;

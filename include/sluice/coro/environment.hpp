@@ -6,6 +6,7 @@
 // (docs/architecture.md): the real ones are in runtime/, the simulated ones in runtime/simulation.hpp.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <coroutine>
@@ -70,8 +71,37 @@ struct environment {
   /// Read once per block by every stage. Bumped when marks are due (stream_base) and when a stop is requested.
   std::atomic<std::uint32_t> tick{0};
   std::atomic<bool> stopping{false};
+  /// When marks were last asked for, and how long taking them has taken since, in nanoseconds of `time`.
+  std::atomic<std::int64_t> marks_asked_at{0}, marks_took{0};
 
+  /// Every keeper of marks takes a new one before its next block.
   void request_marks() noexcept { tick.fetch_add(1, std::memory_order_relaxed); }
+  /// Requests marks where kMarkInterval has passed since the last request. Any stream calls it now and then: whoever
+  /// works alone for long (a filter that keeps nothing, a pump that reads ahead) must not be without a mark for long.
+  void request_marks_by_time(time_point now) noexcept { request_marks_after(now, kMarkInterval); }
+  /// Requests marks where the consumer has asked for some blocks since (see stream_base).
+  void request_marks_by_blocks(time_point now) noexcept { request_marks_after(now, duration(0)); }
+  /// A mark was taken, which took so long.
+  void took_mark(duration took) noexcept { marks_took.fetch_add(took.count(), std::memory_order_relaxed); }
+
+  /// A resume makes again what was made since the last mark, level by level: so much work for each.
+  static constexpr duration kMarkInterval = std::chrono::milliseconds(10);
+  /// Marks of one request must not take more than this share of the time until the next: being resumable costs < 1 %.
+  static constexpr std::int64_t kMarkShare = 128;
+  /// But they are never further apart than this, however many streams are open.
+  static constexpr duration kMarkIntervalMax = std::chrono::milliseconds(100);
+
+ private:
+  void request_marks_after(time_point now, duration least) noexcept {
+    std::int64_t t = now.time_since_epoch().count();
+    std::int64_t wait = std::max<std::int64_t>(least.count(), marks_took.load(std::memory_order_relaxed) * kMarkShare);
+    wait = std::min<std::int64_t>(wait, duration(kMarkIntervalMax).count());
+    // Relaxed: where two look at once there are two ticks, which costs a mark and nothing else.
+    if (t - marks_asked_at.load(std::memory_order_relaxed) < wait) return;
+    marks_asked_at.store(t, std::memory_order_relaxed);
+    marks_took.store(0, std::memory_order_relaxed);
+    request_marks();
+  }
 };
 
 }  // namespace sluice

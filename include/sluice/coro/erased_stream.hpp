@@ -53,6 +53,10 @@ class outlet {
   block made(std::size_t n);
   /// These were made and not yielded yet: should an error pass through, they go out first.
   void hold(block made);
+  /// For a loop that passes over much without handing over or asking for anything: `co_await out.breath()` once per
+  /// block lets others have their turn, and ends the stage after a stop.
+  class breath_awaiter;
+  breath_awaiter breath();
   /// The stage's slab, for kernels that append to it.
   slab& storage();
 
@@ -82,7 +86,7 @@ class [[nodiscard]] erased_stream : public stream_base {
   };
   struct ready_awaiter : fill_awaiter {
     bool await_resume() const {
-      if (s.cur_ == s.end_) s.set_view();
+      if (s.cur_ == s.end_) s.take_up();
       return s.cur_ != s.end_;
     }
   };
@@ -110,9 +114,11 @@ class [[nodiscard]] erased_stream : public stream_base {
       return s.ask(h.promise());
     }
     attempt await_resume() const {
-      bool filled = s.cur_ == s.end_;
-      if (filled) s.child_->waiter->catching = false;
-      if (filled) s.set_view();
+      if (s.cur_ == s.end_) {
+        s.child_->waiter->catching = false;
+        s.asked_.store(false, std::memory_order_relaxed);
+        s.set_view();
+      }
       attempt a{s.cur_ == s.end_ ? block() : s.take_view(), {}};
       if (!a.view) a.why = s.child_->failure;
       return a;
@@ -142,7 +148,7 @@ class [[nodiscard]] erased_stream : public stream_base {
     stage_base* c = child_;
     block all;
     all.view_of(c->handed_);
-    if (all.size() - 1 < request_want_ && !c->waiter->catching) [[likely]] {  // not empty, and taken as a whole
+    if (all.size() - 1 < request_want_ && !c->waiter->is_task()) [[likely]] {  // not empty, and taken as a whole
       took_up(all.size());
       c->handed_ = block{};
       view_owner_ = all.owner();
@@ -151,6 +157,8 @@ class [[nodiscard]] erased_stream : public stream_base {
     }
     return take_odd_view();
   }
+  /// After a fill: the view, or throws where a task asked and there is none but an error.
+  void take_up();
   /// The view is more than was asked for, or none, or goes to a task.
   block take_odd_view();
   block take_part();
@@ -186,14 +194,18 @@ struct block_promise final : stage_base, detail::pooled_frame {
   struct yield_awaiter {
     block_promise* p;  // null: all of it was passed over, go on
     bool await_ready() const noexcept { return p == nullptr; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return p->waiter->self; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept {
+      if (p->handed_.empty()) [[unlikely]]
+        return p->look_around(me);
+      return p->waiter->self;
+    }
     void await_resume() const noexcept {}
   };
   yield_awaiter yield_value(const block& b) {
     held_ = block{};
     handed_.view_of(b);
     if (skip_) [[unlikely]] {
-      if (!pass_yielded()) return {nullptr};
+      if (!pass_yielded() && !turn_.step()) return {nullptr};
     }
     return {this};
   }
@@ -202,6 +214,18 @@ struct block_promise final : stage_base, detail::pooled_frame {
   friend class outlet;
   bool pass_yielded();
 };
+
+class [[nodiscard]] outlet::breath_awaiter {
+ public:
+  explicit breath_awaiter(block_promise& p) noexcept : promise_(p) {}
+  bool await_ready() const noexcept { return !promise_.turn_.step(); }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept { return promise_.look_around(me); }
+  void await_resume() const noexcept {}
+
+ private:
+  block_promise& promise_;
+};
+inline outlet::breath_awaiter outlet::breath() { return breath_awaiter(*promise_); }
 
 inline environment* outlet::env() const { return promise_->env; }
 inline std::uint32_t outlet::wanted() const { return promise_->want_; }

@@ -115,10 +115,27 @@ template <class S> class saved final : public saved_base {
       at_cut_ = value_;
     }
   }
+  bool keeps_resume_point() const override { return !self_saving<S>; }
   bool may_wait() const override {
     if constexpr (requires(const S& s) { s.may_wait(); }) return value_.may_wait();
     else return false;
   }
+  bool holds_nothing() const override {
+    return requires { S::kHoldsNothing; };
+  }
+  bool owns_input() const override { return kOwnsInput; }
+  mark input_place() override {
+    if constexpr (kOwnsInput) return value_.input_place();
+    else return {};
+  }
+  void restore_input([[maybe_unused]] position_records& from) override {
+    if constexpr (kOwnsInput) value_.restore_input(from);
+  }
+  std::uint64_t input_consumed() const override {
+    if constexpr (kOwnsInput) return value_.input_consumed();
+    else return 0;
+  }
+  static constexpr bool kOwnsInput = requires(S& s) { s.input_place(); };
 
   struct nothing {};
   S value_{};

@@ -4,16 +4,16 @@
 //   scope s(*co_await this_environment());         // or any environment that outlives it
 //   s.spawn(pump(input));
 //   s.spawn(decode(input, output));
-//   co_await s.join();                             // all have ended; unwinds with the first error
+//   co_await s.join();                             // all have ended; throws the first error
 //
-// Errors: the first error is kept and stops the siblings; join() unwinds with it when all have ended. `cancelled` that
+// Errors: the first error is kept and stops the siblings; join() throws it when all have ended. `cancelled` that
 //         comes after it, or after request_stop(), is the stop's own doing and is not an error.
 // Cancel: the scope has a stop of its own, which follows the parent environment's. join() itself is not stopped: it
-//         waits until the children have seen the stop. When the parent's stop ended them, join() unwinds `cancelled`.
+//         waits until the children have seen the stop. When the parent's stop ended them, join() throws `cancelled`.
 // Thread: spawn() and request_stop() from anywhere, as long as the scope is not joined. Tasks start on the executor.
 // Owns:   the tasks. The destructor requires that join() has returned, and ends the program otherwise. So nothing that
-//         can fail may be awaited between spawn() and join() in the coroutine that owns the scope: an error would unwind
-//         past the join. Put such things into children, or the whole into `with_scope`:
+//         can fail may be awaited between spawn() and join() in the coroutine that owns the scope: its exception would
+//         leave the scope without the join. Put such things into children, or the whole into `with_scope`:
 //
 //   auto body = [](scope& s) -> task<> { s.spawn(pump()); co_await something_that_may_fail(); };
 //   co_await with_scope(body);                      // the body is a child too; joined whatever happens
@@ -50,7 +50,7 @@ class scope {
       scope_.joiner_ = &h.promise();
       return scope_.release() ? scope_.conclude() : std::noop_coroutine();
     }
-    void await_resume() const noexcept {}
+    void await_resume() const { scope_.joiner_->throw_if_failed(); }
 
    private:
     scope& scope_;

@@ -4,7 +4,7 @@
 //   co_await sleep_for(std::chrono::milliseconds(20));
 //   co_await sleep_until(when);
 //
-// Cancel: a stop ends the sleep at once: the sleeper unwinds with `cancelled`.
+// Cancel: a stop ends the sleep at once: it throws `cancelled`.
 // Thread: resumes on the environment's executor. Under a simulation the time is virtual and sleeping costs none.
 #pragma once
 
@@ -35,7 +35,7 @@ class [[nodiscard]] sleep_until : timer_node {
     promise_->env->time->arm(*this);
     return settle();
   }
-  void await_resume() const noexcept {}
+  void await_resume() const { promise_->throw_if_failed(); }
 
  protected:
   bool relative_ = false;
@@ -58,7 +58,7 @@ class [[nodiscard]] sleep_until : timer_node {
   }
   std::coroutine_handle<> settle_stopped() noexcept {
     std::coroutine_handle<> me = handle_;
-    if (promise_->env->time->cancel(*this)) return mark_over(), unwind(promise_, cancelled_error());
+    if (promise_->env->time->cancel(*this)) return mark_over(), fail_wait(promise_, cancelled_error());
     // The timer is firing: if it is through, it left us the wake; if it is not, it will see that we are suspended.
     auto before = state_.fetch_or(kSuspended, std::memory_order_acq_rel);
     if (before & kFired) return mark_over(), me;
@@ -80,7 +80,7 @@ class [[nodiscard]] sleep_until : timer_node {
     if (!(before & kSuspended) || !me.promise_->env->time->cancel(me)) return;
     me.state_.fetch_or(kOver, std::memory_order_release);
     executor* exec = me.promise_->env->exec;
-    exec->post(unwind(me.promise_, cancelled_error()));
+    exec->post(fail_wait(me.promise_, cancelled_error()));
   }
 
   promise_base* promise_ = nullptr;

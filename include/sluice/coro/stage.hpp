@@ -20,6 +20,8 @@ namespace sluice {
 
 class stream_base;
 class stage_base;
+class position_records;
+struct position_record;
 
 /// What a consumer asks for: pass over `skip` elements without delivering them, then deliver 1..elements, of about
 /// `bytes` bytes or fewer. A request always asks for one element at least; only so is the count passed over known.
@@ -30,7 +32,36 @@ struct demand {
   std::uint32_t bytes = kBytes;
 };
 
-/// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs.
+/// How long a coroutine has worked without letting others run, by a clock that it looks at now and then: every 64 steps
+/// (blocks asked for, elements passed over) where they are quick, every millisecond where they are not.
+class turn {
+ public:
+  static constexpr std::uint16_t kStepsMax = 64;  ///< a look costs 25 ns
+  /// Counts a step. Returns true if it is time for a look.
+  bool step() { return --until_look_ == 0; }
+  /// The result of a look.
+  struct seen {
+    time_point now;
+    duration since_last_look;
+    std::uint16_t steps = 0;    ///< since the last look
+    bool others_first = false;  ///< this turn has been long enough: yield to the executor
+  };
+  /// Looks at the clock of `env`, which has one. `steps_max`: the most steps until the next look.
+  seen look(const environment& env, std::uint16_t steps_max = kStepsMax);
+  /// There is no clock, so do not look.
+  void look_never() { until_look_ = steps_ = kStepsMax; }
+  /// Has a look been asked for by step() and not taken yet?
+  bool due() const { return until_look_ == 0; }
+
+ private:
+  std::uint16_t until_look_ = 1;
+  std::uint16_t steps_ = 1;
+  time_point looked_at_{};
+  time_point began_at_{};
+};
+
+/// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs. A block stage
+/// with this tag and no saved values of its own has no record in a position: it stands where its input stands.
 struct one_to_one {
   bool holds = true;
 };
@@ -46,6 +77,16 @@ class saved_base {
   virtual void load(position_reader& r) = 0;
   virtual void cut() = 0;  ///< the resume point is now
   virtual bool may_wait() const { return false; }
+  virtual bool keeps_resume_point() const { return true; }  ///< save(w, true) gives its value of the last cut()
+  /// It writes nothing: the stage keeps no state, and may be without a record.
+  virtual bool holds_nothing() const { return false; }
+
+  /// For a state that owns the stage's input (the reading end of a channel does): where that input stands, and what
+  /// `restore` and `consumed` of a stream do.
+  virtual bool owns_input() const { return false; }
+  virtual mark input_place();
+  virtual void restore_input(position_records& from);
+  virtual std::uint64_t input_consumed() const;
 
  protected:
   friend class stage_base;
@@ -69,6 +110,40 @@ class stage_base : public promise_base {
   /// The stage's words for its errors; set once by the lowering, outlived by the plan.
   void set_label(std::string_view label) { label_ = label; }
   std::string_view label() const { return label_; }
+  /// Which record of a position is this stage's: once, by the lowering; the first to say so is right (a stage that a plan
+  /// lowers to its input's is its input's). `separate_inputs`: its inputs' records are kept apart from its neighbours'.
+  struct identity {
+    std::uint32_t site = 0;
+    std::uint32_t version = 0;         ///< of the saved values that are written,
+    std::uint32_t version_oldest = 0;  ///< and the oldest that can be read
+    bool separate_inputs = false;
+  };
+  void set_identity(const identity& i) {
+    if (!identity_.site) identity_ = i;
+  }
+
+  // For whoever lowers a user's coroutine and goes on behind its errors (op/transform.cpp).
+
+  /// Its first input is the plan's own, so that an error can be given the number of the element it was taken with.
+  void number_errors() { numbers_errors_ = true; }
+  bool numbers_errors() const { return numbers_errors_; }
+  /// A stage with saved values asks for one element at a time from now on, unless it commits: each is a resume point.
+  void take_singly() { takes_singly_ = saved_count_ > 0; }
+  /// It was its own code that threw, not an input that failed.
+  bool threw() const { return threw_; }
+  /// What makes its first input; null: it has none, or has moved it away.
+  stage_base* input_stage() const;
+  /// Ordinal of the input element taken last; kUnknown: none was, or the input has ended. Only where errors are numbered.
+  std::uint64_t current_element() const;
+  /// Where a new coroutine can go on for one that threw. `safe` false: nothing says what it remembers.
+  struct restart {
+    bool safe = false;
+    std::uint64_t dropped_from = 0;  ///< this element and those up to the current one have left no trace in its state
+  };
+  restart after_throw();
+  /// Gives up its input, to be taken by the new coroutine, and its saved values as they were at the resume point.
+  stream_base& input() { return *inputs_[0]; }
+  void copy_saved_to(stage_base& fresh) const;
 
  protected:
   ~stage_base();
@@ -84,6 +159,7 @@ class stage_base : public promise_base {
   void add_saved(saved_base& s) {
     s.owner_ = this;
     saved_[saved_count_++] = &s;
+    if (s.owns_input()) input_owner_ = &s;
   }
   template <class... A> static constexpr void check_parameters() {
     static_assert((0 + ... + std::is_base_of_v<stream_base, A>) <= kInputs,
@@ -105,15 +181,26 @@ class stage_base : public promise_base {
   void commit();
   /// Turns what cut() noted as pointers into ordinals, before a refill makes the pointers stale.
   void settle_cut();
-  /// Writes saved values and input positions; returns how many elements were delivered since the state written.
-  std::uint64_t snapshot(position_writer& w);
-  void restore(position_reader& r);
+  /// Where this stage, having handed over `made` elements, and those below it stand.
+  mark snapshot(std::uint64_t made);
+  /// `own`: its record; null where there is none. Returns how many elements of its own it has behind it by then.
+  std::uint64_t restore(const position_record* own, position_records& from);
+  /// It stands where its input stands, and has no record.
+  bool follows_input() const {
+    return kind_ == kind::block && one_to_one_ &&
+           (input_owner_ ? saved_count_ == 1 : input_count_ == 1 && !saved_count_);
+  }
 
   /// What is asked of the input where elements to be passed over have to be made first: enough of them at once to
   /// vectorise, cheap to over-ask.
   std::uint32_t wanted_and_passed() const {
     constexpr std::uint64_t kPassedPerBlock = 1024;
     return skip_ ? want_ + static_cast<std::uint32_t>(skip_ < kPassedPerBlock ? skip_ : kPassedPerBlock) : want_;
+  }
+
+  /// What an element stage that has made `made` asks of its input.
+  std::uint32_t input_want(std::uint32_t made) const {
+    return takes_singly_ && !user_cut_ ? 1 : wanted_and_passed() - made;
   }
 
   /// Serves {skip_, want_} by resuming; for element stages, first makes room.
@@ -127,6 +214,10 @@ class stage_base : public promise_base {
   }
   /// An element stage's limit is reached: deliver, or drop what is to be passed over and go on.
   std::coroutine_handle<> limit_reached(std::coroutine_handle<> me);
+  /// A step of passing over elements is done, and nothing is handed over. Returns `me`; or, every 10 ms, gives way to
+  /// others; or, after a stop, ends the stage.
+  std::coroutine_handle<> go_on(std::coroutine_handle<> me) { return turn_.step() ? look_around(me) : me; }
+  std::coroutine_handle<> look_around(std::coroutine_handle<> me);
   std::coroutine_handle<> flush() noexcept override;
   /// From the final suspend point: what was made goes out first.
   std::coroutine_handle<> leave_stage() noexcept;
@@ -143,6 +234,9 @@ class stage_base : public promise_base {
   bool started_ = false;
   bool cut_pending_ = false;    // the cut is still noted as cursors, not ordinals
   bool user_cut_ = false;       // commit() was called: the stage itself says where it can start again
+  bool numbers_errors_ = false;
+  bool takes_singly_ = false;
+  bool threw_ = false;
   bool simple_commit_ = false;  // since the last fill it was, and there is one saved value and at most one input
   const std::atomic<std::uint32_t>* tick_;  // env's, once known
 
@@ -161,12 +255,22 @@ class stage_base : public promise_base {
   stream_base* pending_ = nullptr;  // a fill put off until the output made so far is taken
 
   stream_base* inputs_[kInputs] = {};
+  std::uint64_t start_ordinal_ = 0;  // of the first input, when the coroutine began
   std::uint64_t cut_ordinal_[kInputs] = {};
   char* cut_cursor_[kInputs] = {};
   saved_base* saved_[kSaved] = {};
+  turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
   std::uint8_t input_count_ = 0;
   std::uint8_t saved_count_ = 0;
+  saved_base* input_owner_ = nullptr;  // the one of them that owns the input
   std::string_view label_;
+  identity identity_;
+
+ private:
+  /// Each input's records are a position of their own, inside of this stage's record.
+  bool inputs_are_apart() const { return input_count_ > 1 || (input_count_ && identity_.separate_inputs); }
+  void input_position(int i, position_writer& w);
+  void load_own(const position_record& own, position_records& from);
 };
 
 }  // namespace sluice

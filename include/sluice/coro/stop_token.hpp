@@ -2,9 +2,9 @@
 // Stopping: one std::stop_token runs through a run, and whoever waits lets go of the wait.
 //
 //   environment& env = *co_await this_environment();
-//   co_await check_stop();                      // in a long computation: unwinds with `cancelled` once stopped
+//   co_await check_stop();                      // in a long computation: throws `cancelled` once stopped
 //
-// A stop is not an end: what waits when it comes unwinds with cancelled_error() (promise.hpp), so no consumer takes a
+// A stop is not an end: what waits when it comes fails with cancelled_error() (promise.hpp), so no consumer takes a
 // stopped stream for a finished one. A wait that needs no suspension succeeds even when stopped.
 #pragma once
 
@@ -29,16 +29,19 @@ class [[nodiscard]] this_environment {
   environment* env_ = nullptr;
 };
 
-/// `co_await check_stop()` unwinds with `cancelled` when a stop was requested; else goes straight on.
+/// `co_await check_stop()` fails with `cancelled` when a stop was requested; else goes straight on.
 class [[nodiscard]] check_stop {
  public:
   bool await_ready() const noexcept { return false; }
   template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
-    promise_base& p = h.promise();
-    if (!p.env->stop.stop_requested()) return h;
-    return unwind(&p, cancelled_error());
+    promise_ = &h.promise();
+    if (!promise_->env->stop.stop_requested()) return h;
+    return fail_wait(promise_, cancelled_error());
   }
-  void await_resume() const noexcept {}
+  void await_resume() const { promise_->throw_if_failed(); }
+
+ private:
+  promise_base* promise_ = nullptr;
 };
 
 namespace detail {

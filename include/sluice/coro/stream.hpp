@@ -10,13 +10,16 @@
 //
 // next() gives a pointer: to an element that is ours to read, change or move from until the next call on this stream;
 // null at the end, and from then on. Elements travel in blocks below, so inside a block next() is ready at once.
-// Errors: in a task, next() throws `error` and try_next() returns the status; in a stage an error passes through
-//   (promise.hpp), which ends the stage. After an error the stream stays failed.
+// Errors: in a task, next() throws `error`; in a stage, an error of its input passes through without throwing, which ends
+//   the stage (promise.hpp). In both, try_next() gives the status instead. After an error the stream stays failed.
+//   Misuse throws failed_precondition: next() while another coroutine's next() on this stream is outstanding, or after
+//   the stream was moved from.
 // Cancel: a stop makes the next fill fail with `cancelled`; a stop is never an end.
 // State: a user's stage resumes by replay from its start (correct, but as long as the stage is old) unless it takes the
 //   tag `stateless`, a `saved<S>` parameter, or calls commit() (saved.hpp).
 // Limits: a stage's parameters may hold 4 streams and 4 saved<S>; more do not compile.
-// Thread: one consumer at a time.
+// Thread: one consumer at a time. While a next() is outstanding the stream may be told to stop (request_stop), and
+//   nothing else: it is neither moved, nor cleaned up, nor destroyed before its consumer has been resumed.
 #pragma once
 
 #include <coroutine>
@@ -63,8 +66,10 @@ template <class T> class next_awaiter : public stream_base {
   }
   /// Null at the end; throws where a task asked and the stage failed.
   T* take_after_fill() {
+    if (!child_) [[unlikely]]
+      check_not_empty();  // it was moved away while we waited
     set_view();
-    bool for_task = child_->waiter->catching;
+    bool for_task = child_->waiter->is_task();
     if (for_task) end_task_fill();
     if (cur_ != end_) return take_one();
     if (for_task) throw_if_failed();
@@ -97,6 +102,8 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
     }
     attempt await_resume() const {
       if (s.cur_ == s.end_) {
+        s.check_not_empty();
+        s.child_->waiter->catching = false;
         s.set_view();
         s.end_task_fill();
         if (s.cur_ == s.end_) return {nullptr, s.child_->failure};
@@ -141,6 +148,7 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
   template <class... A> explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
     check_parameters<A...>();
     self = std::coroutine_handle<element_promise>::from_promise(*this);
+    on_error = failing::throws_but_for_input;
     (register_parameter(parameters), ...);
     if (saved_count_ && kind_ == kind::opaque) kind_ = kind::stateless;
   }

@@ -5,8 +5,15 @@
 // restore and destruction happen on the consumer's side, synchronously, and only at rest.
 //
 // Marks: a consumer that may have to go back (it still holds payloads, or has leftovers of a view) keeps positions of a
-// moment ago: one before the first fill, one before a fill whenever the run's tick has changed. It says from which
-// ordinal it still holds payloads (`hold_from`); older marks are dropped.
+// moment ago: one before each of its first two fills, and one before a fill whenever the run's tick has changed. It says
+// from which ordinal it still holds payloads (`hold_from`); older marks are dropped, and of the others it keeps a few,
+// spread over what is held. The second fill's mark is what makes a resume short again: the first one's, of a stream
+// that was restored, still counts the elements that the restored position was away from its own mark.
+//
+// Looks: every stream looks at the clock now and then (every 64 fills, or every millisecond where fills are slow). A look
+// asks for marks that are due, and lets other coroutines run when this stream has worked for 10 ms without a look at
+// the scheduler: a pipeline that never waits shares its worker with others. The root's looks also ask for marks by
+// number, every 16 blocks, as long as marks take less than 1 % of the time.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +40,22 @@ class run_base {
   virtual void owner_moved(stream_base* to) noexcept { (void)to; }
 };
 
+/// Tells a keeper of marks of its own (a channel) when to take one: the first two times, and whenever the tick changes.
+class mark_watch {
+ public:
+  bool due(const environment& env) {
+    std::uint32_t t = env.tick.load(std::memory_order_relaxed);
+    if (early_ == 0 && t == seen_) return false;
+    if (early_) --early_;
+    seen_ = t;
+    return true;
+  }
+
+ private:
+  std::uint32_t seen_ = 0;
+  std::uint32_t early_ = 2;
+};
+
 class stream_base {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
@@ -50,6 +73,8 @@ class stream_base {
 
   /// Destroys the tree below. Only at rest.
   void close() noexcept;
+  /// Throws failed_precondition while a task's request is outstanding; `what` is what must not be done then.
+  void require_rest(const char* what) const;
 
   /// Ordinal of the next element: how many were delivered or passed over since the stream's very beginning.
   std::uint64_t consumed() const { return fetched_ + todo_ - left(); }
@@ -74,14 +99,23 @@ class stream_base {
   /// The position from which the next element (or the oldest still held) is made again.
   void position(position_writer& w) { position_at(std::min(consumed(), floor_), w); }
   void position_at(std::uint64_t ordinal, position_writer& w);
-  /// Before the first request.
-  void restore(position_reader& r);
+  /// The same as a mark.
+  mark place() { return place_at(std::min(consumed(), floor_)); }
+  mark place_at(std::uint64_t ordinal);
+  /// Before the first request: the stages take their records out of a position's.
+  void restore(position_records& from);
+  /// Before the first request: counts from `ordinal` on.
+  void begin_at(std::uint64_t ordinal) { fetched_ = ordinal; }
   /// A mark of here and now; the stream must have no leftovers.
-  mark take_mark();
-  /// Has the run's tick changed since this was last asked? (For keepers of marks of their own: channels.)
-  bool mark_due();
+  mark take_mark() { return child_->snapshot(fetched_); }
+  /// As take_mark, for a mark that the run's schedule asked for: its cost is counted.
+  mark take_due_mark();
 
-  void set_environment(environment* env) { child_->env = env; }
+  /// The environment of the whole tree below this stream's stage; its tick is read from now on.
+  void set_environment(environment* env) {
+    child_->env = env;
+    child_->tick_ = &env->tick;
+  }
   void set_run(std::shared_ptr<run_base> run) { run_ = std::move(run); }
   run_base* run() const { return run_.get(); }
   const std::shared_ptr<run_base>& shared_run() const { return run_; }
@@ -118,18 +152,25 @@ class stream_base {
 
   std::coroutine_handle<> fill(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
     stage_base* c = child_;
-    if (c->over_ || c->tick_->load(std::memory_order_relaxed) != seen_tick_) [[unlikely]] {
-      if (!before_fill(owner)) return over_without_filling(owner, skip);
-    }
+    if (c->over_ || c->tick_->load(std::memory_order_relaxed) != seen_tick_ || turn_.step()) [[unlikely]]
+      return fill_with_a_look(owner, skip, want);
+    return fill_now(owner, skip, want);
+  }
+  std::coroutine_handle<> fill_now(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
+    stage_base* c = child_;
     c->skip_ = asked_skip_ = skip + todo_;
     todo_ = 0;
-    c->want_ = want;
+    c->want_ = std::min(want, want_max_);
     c->want_bytes_ = request_bytes_;
     c->waiter = owner;
     return c->serve();
   }
-  /// First fill, a new tick or a stop. False: the stream is over.
-  bool before_fill(promise_base* owner);
+  /// First fill, a new tick, a stop, the end, or time for a look at the clock.
+  std::coroutine_handle<> fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want);
+  /// Looks at the clock. Returns true if this stream has worked for so long that others should run first.
+  bool look(std::uint32_t want);
+  /// Drops marks that are not needed any more, and takes a new one.
+  void renew_marks();
   std::coroutine_handle<> over_without_filling(promise_base* owner, std::uint64_t skip);
 
   /// Takes up what the stage handed over (after a fill).
@@ -151,13 +192,15 @@ class stream_base {
   void set_no_view();
   /// After a fill that gave nothing: throws where the stage failed (a task asked, and took the status upon itself).
   void throw_if_failed() const;
-  /// After a fill: the task no longer takes statuses itself; adapts how much the next plain next() asks for.
+  /// After a fill for a task: the stream is at rest again; adapts how much the next plain next() asks for.
   void end_task_fill();
 
   std::uint64_t ordinal_at(const char* cursor) const {
     return fetched_ + todo_ - static_cast<std::size_t>(end_ - cursor) / element_bytes_;
   }
   void keep_marks();
+  /// The newest mark from which `ordinal` is made again; null: here and now is one.
+  const mark* mark_for(std::uint64_t ordinal) const;
 
   static constexpr std::uint32_t kNeverSeen = ~0u;  // no run's tick starts here
 
@@ -175,13 +218,18 @@ class stream_base {
   stage_base* forwarded_ = nullptr;  // a 1:1 stage whose own skip rides on our request
   slab* view_owner_ = nullptr;
   bool keep_ = false;
+  turn turn_;
+  std::uint32_t want_max_ = ~0u;  // so that a block takes some 10 ms at most, and a stop is noticed soon
+  std::uint32_t looks_ = 0;       // a root's, up to kEarlyLooks
   std::uint64_t floor_ = kNone;
   std::vector<mark> marks_;
 
   // A consumer's side only.
   std::shared_ptr<run_base> run_;
   std::uint32_t ramp_ = 1;  // what a plain next() asks for
-  std::uint32_t fills_since_tick_ = 0;
+  /// A task's request is outstanding. Read by whoever asks next, who may, by mistake, be on another thread: atomic, so that
+  /// the mistake is noticed instead of being undefined; relaxed, since nothing is handed over by it.
+  std::atomic<bool> asked_{false};
   time_point asked_at_{};
 };
 

@@ -2,12 +2,15 @@
 // A lazy coroutine with one result.
 //
 //   task<std::int64_t> size_of(std::string path) { … co_return n; }
-//   auto n = co_await size_of(path);                  // an error in it ends us too, without exceptions
+//   auto n = co_await size_of(path);                  // throws what it failed with
 //   auto r = co_await size_of(path).as_result();      // result<std::int64_t>: we look at the error ourselves
 //
 // Starts when awaited, on the awaiting thread; awaited at most once. Inherits the awaiter's environment.
-// Errors: what it throws becomes a status (`error` keeps its own); `co_await fail(why)` ends it with one. A plain
-//   co_await on a failed task unwinds the awaiter (promise.hpp): a surrounding try does not see it, as_result() does.
+// Errors: in a task, whatever fails throws at its co_await: another task, stream.next(), a sleep, a channel, when_all, a
+//   scope's join; also a stop, as `error` with the code cancelled. What a task throws, its awaiter gets: an `error` with
+//   its status, code and provenance, any other exception as it was thrown. as_result() gives a status instead.
+//   Catching goes on as in any function; after a stop, the next wait fails with `cancelled` again.
+// Cost: an error costs about one C++ exception (some microseconds) for each task that it passes; success pays nothing.
 // Owns: its frame, from a per-thread free list. Destroyed unstarted or finished; never while it runs.
 #pragma once
 
@@ -30,7 +33,7 @@ struct task_promise_base : promise_base, pooled_frame {
   struct final_awaiter {
     bool await_ready() const noexcept { return false; }
     template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const noexcept {
-      return leave(&h.promise());
+      return leave_task(&h.promise());
     }
     void await_resume() const noexcept {}
   };
@@ -79,6 +82,8 @@ template <class T = void> class [[nodiscard]] task {
       return child_;
     }
     T await_resume() const {
+      if (!child_.promise().failure.ok()) [[unlikely]]
+        throw_status(child_.promise().failure);
       if constexpr (!std::is_void_v<T>) return std::move(*child_.promise().value);
     }
 
@@ -103,7 +108,7 @@ template <class T = void> class [[nodiscard]] task {
   };
 
   awaiter operator co_await() const noexcept { return awaiter(handle_); }
-  /// Awaits without unwinding: result<T>, or status for task<void>.
+  /// Awaits without throwing: result<T>, or status for task<void>.
   result_awaiter as_result() const noexcept { return result_awaiter(handle_); }
 
   /// For schedulers and scopes, which start a task by hand.

@@ -36,7 +36,7 @@ class waiter_list {
 class wake_list {
  public:
   inline void push_back(waiter& w) noexcept;
-  /// Resumes or unwinds each on its own executor, and empties the list. Call it without the mutex.
+  /// Resumes each on its own executor, or fails its wait there, and empties the list. Call it without the mutex.
   inline void wake_all() noexcept;
 
  private:
@@ -69,7 +69,7 @@ class waiter {
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
 
-  /// Moves it from its queue to those to be woken; with a status, it will unwind instead of resume. Mutex held.
+  /// Moves it from its queue to those to be woken; with a status, its wait fails. Mutex held.
   void wake_into(wake_list& woken, status why = {}) noexcept {
     list_->erase(*this);
     why_ = std::move(why);
@@ -99,7 +99,12 @@ class waiter {
     }
     if (queued) return std::noop_coroutine();  // it is not ours to touch any more
     if (a == attempt::done) return h;
-    return unwind(promise_, a == attempt::failed ? std::move(why_) : cancelled_error());
+    return fail_wait(promise_, a == attempt::failed ? std::move(why_) : cancelled_error());
+  }
+
+  /// For await_resume: throws what the wait failed with.
+  void throw_if_failed() const {
+    if (promise_) promise_->throw_if_failed();
   }
 
   /// For the destructor of an awaiter: a frame may be dropped while it waits, though not once it was woken.
@@ -170,7 +175,7 @@ inline void wake_list::wake_all() noexcept {
     std::coroutine_handle<> next = w->handle_;
     if (!w->why_.ok()) {
       w->hook_.disarm();  // an unwound frame can lie there longer than the primitive whose mutex the hook takes
-      next = unwind(w->promise_, w->why_);
+      next = fail_wait(w->promise_, w->why_);
     }
     exec->post(next);
   }

@@ -5,7 +5,7 @@
 //   auto all = co_await when_all(std::move(tasks));               // std::vector<task<T>> → std::vector<T>
 //
 // Order:  the first starts here and now, the others are posted first and may run on other workers.
-// Errors: waits for all of them, then unwinds with the error of the first (in argument order) that was not `cancelled`,
+// Errors: waits for all of them, then throws the error of the first (in argument order) that was not `cancelled`,
 //         or was, when nothing worse happened. Siblings of a failed task run on; a `scope` stops them.
 // Cancel: the tasks share the awaiter's environment and see its stop themselves.
 #pragma once
@@ -22,7 +22,7 @@
 namespace sluice {
 namespace detail {
 
-/// Counts the children of one when_all; the last to arrive resumes or unwinds the parent.
+/// Counts the children of one when_all; the last to arrive resumes the parent, or fails its wait.
 class junction {
  public:
   void start(promise_base& parent, std::size_t children) noexcept {
@@ -33,12 +33,15 @@ class junction {
   std::coroutine_handle<> arrive() noexcept {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return std::noop_coroutine();
     status why = first_failure();
-    return why.ok() ? parent_->self : unwind(parent_, std::move(why));
+    return why.ok() ? parent_->self : fail_wait(parent_, std::move(why));
   }
 
  protected:
   ~junction() = default;
   virtual status first_failure() const noexcept = 0;
+  void throw_if_failed() const {
+    if (parent_) parent_->throw_if_failed();
+  }
 
  private:
   promise_base* parent_ = nullptr;
@@ -124,6 +127,7 @@ template <class... Ts> class [[nodiscard]] when_all_awaiter final : detail::junc
     return detail::fork(children_, *this, h.promise());
   }
   auto await_resume() {
+    throw_if_failed();
     return std::apply([](auto&... o) { return std::make_tuple(o.take()...); }, outcomes_);
   }
 
@@ -156,6 +160,7 @@ template <class T> class [[nodiscard]] when_all_range_awaiter final : detail::ju
     return detail::fork(children_, *this, h.promise());
   }
   auto await_resume() {
+    throw_if_failed();
     if constexpr (!std::is_void_v<T>) {
       std::vector<T> values;
       values.reserve(outcomes_.size());

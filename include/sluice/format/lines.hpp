@@ -4,7 +4,8 @@
 //   lines_scan s = scan_lines({window, n}, last, views, 256);
 //
 // A line ends at `\n`. Empty lines are kept; a last line without `\n` is kept. Every `\r` is dropped, also one inside a
-// line, as tf.data does: such lines are closed up in place, so the window must be the caller's to write.
+// line, as tf.data does: such lines are closed up in place, so the window must be the caller's to write. As in tf.data,
+// what follows the last `\n` is no line where it is nothing but `\r`.
 // Thread: pure functions over the caller's window.
 #pragma once
 
@@ -23,7 +24,8 @@ struct lines_scan {
       0;  ///< with their line ends. Fewer than the window: out is full, or the rest is no whole line
 };
 
-/// Writes up to `lines_max` views to `out`. With `last`, what follows the last `\n` is a line too, unless it is empty.
+/// Writes up to `lines_max` views to `out`. With `last`, what follows the last `\n` is a line too, unless it is
+/// empty or nothing but `\r`, which is then used up.
 /// No line and lines_max > 0: the window holds no whole line; more of it is needed.
 lines_scan scan_lines(std::span<char> window, bool last, std::string_view* out, std::size_t lines_max);
 

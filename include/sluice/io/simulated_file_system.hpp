@@ -37,6 +37,12 @@ class simulated_file_system final : public file_system {
 
   /// Makes or replaces a file. Those who have it open keep the old bytes.
   void put(std::string path, std::string bytes);
+  /// Makes or replaces a stream: a FIFO whose writer has all of this to say, in pieces, to each who opens it.
+  void put_stream(std::string path, std::string bytes);
+  /// Adds to a file in place: those who have it open see it grow.
+  void append(const std::string& path, const std::string& bytes);
+  /// Cuts a file in place.
+  void cut(const std::string& path, std::size_t size_bytes);
   void remove(const std::string& path);
   /// From now on opening `path` fails, as with EACCES.
   void refuse(const std::string& path, int error_number);
@@ -57,13 +63,15 @@ class simulated_file_system final : public file_system {
   struct shared_state;
   struct entry;
   duration draw_delay();
-  result<std::shared_ptr<const content>> find(const std::string& path) const;
+  content& make(std::string path, std::string bytes);
+  result<std::shared_ptr<content>> find(const std::string& path) const;
 
   simulation& world_;
   simulated_io behaviour_;
   std::shared_ptr<shared_state> state_;
   std::map<std::string, std::shared_ptr<content>> files_;
   std::map<std::string, int> refused_;
+  std::map<std::string, std::uint64_t> generations_;  ///< how often each path was put: its inode
 };
 
 }  // namespace sluice

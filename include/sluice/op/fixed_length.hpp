@@ -3,10 +3,11 @@
 //
 //   fixed_length("cifar.bin", {.record_bytes = 3073})
 //
-// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files.
+// Shape:  record: a view into the file's buffer. Files and streams as tfrecord reads them.
 // Order:  as in the file, between a header and a footer of given sizes.
-// Errors: of the file, as tfrecord's; data_loss when what lies between header and footer is no whole number of records.
-// State:  the index of the next record; passing over is arithmetic.
+// Errors: of the file, as tfrecord's; invalid_argument when what lies between header and footer is no whole number of
+//         records: before the first record, or at the end of a compressed file or a stream, whose size is not known before.
+// State:  byte offset and index of the next record; passing over is arithmetic where the size is known.
 #pragma once
 
 #include "sluice/element/slice.hpp"

@@ -6,11 +6,13 @@
 //
 // Shape:  T; exact cardinality.
 // Errors: such a plan cannot be written down: its data have no name.
-// Owns:   the elements, shared by all runs; a run copies them out.
+// Owns:   the elements, shared by all runs; a run copies them out. A checkpoint compares them, where their type can be
+//         hashed (base/content_hash.hpp), and is refused where they have changed.
 // State:  how many were given; passing over costs nothing.
 #pragma once
 
 #include <initializer_list>
+#include <mutex>
 #include <ranges>
 #include <vector>
 
@@ -21,6 +23,7 @@ namespace sluice {
 
 /// Elements in memory, as the stage copies them out.
 struct elements_function : stage_function {
+  bool is_data() const final { return true; }
   virtual std::size_t size() const = 0;
   /// Copies [first, first + n) to uninitialised room.
   virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
@@ -29,11 +32,23 @@ struct elements_function : stage_function {
 namespace detail {
 template <class T> struct stored_elements final : elements_function {
   std::vector<T> elements;
-  explicit stored_elements(std::vector<T> v) : elements(std::move(v)) { out = &type_of<T>(); }
+  explicit stored_elements(std::vector<T> v) : elements(std::move(v)) {
+    out = &type_of<T>();
+    values_known = content_hashed<T>;
+  }
+  std::uint64_t values() const override {
+    if constexpr (content_hashed<T>)
+      std::call_once(hashed_, [this] { hash_ = content_hash(elements); });  // for the first checkpoint, not before
+    return hash_;
+  }
   std::size_t size() const override { return elements.size(); }
   void copy(std::size_t first, std::size_t n, void* to) const override {
     for (std::size_t i = 0; i != n; ++i) ::new (static_cast<void*>(static_cast<T*>(to) + i)) T(elements[first + i]);
   }
+
+ private:
+  mutable std::once_flag hashed_;
+  mutable std::uint64_t hash_ = 0;
 };
 }  // namespace detail
 

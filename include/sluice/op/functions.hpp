@@ -7,8 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
+#include "sluice/base/random.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/task.hpp"
@@ -26,6 +31,59 @@ using local_function = std::conditional_t<std::is_trivially_copyable_v<F> && siz
 
 }  // namespace detail
 
+/// A second argument of map's function: which element it is called for, counted from 0 over the stage's input (from the
+/// start of the epoch). The same after a resume, under any parallelism, and whether or not bad elements are passed over.
+struct element_index {
+  std::uint64_t value = 0;
+  constexpr operator std::uint64_t() const { return value; }  // NOLINT: an index is written as a number
+};
+
+/// Where a block stands in its stage's input, and what the stage's random numbers start from.
+struct element_place {
+  std::uint64_t ordinal = 0;
+  std::uint64_t seed = 0;
+  element_index index(std::uint32_t i) const { return {ordinal + i}; }
+  /// A source of its own for each element: its draws depend on nothing but seed and ordinal.
+  random_source random(std::uint32_t i) const { return random_source(derive(seed, ordinal + i)); }
+};
+
+namespace detail {
+
+/// The forms of a function over elements: f(T), f(T, element_index), f(T, random_source&).
+template <class F, class T> inline constexpr bool takes_element = std::invocable<const F&, T&&>;
+template <class F, class T>
+inline constexpr bool takes_index = !takes_element<F, T> && std::invocable<const F&, T&&, element_index>;
+template <class F, class T>
+inline constexpr bool takes_random =
+    !takes_element<F, T> && !takes_index<F, T> && std::invocable<const F&, T&&, random_source&>;
+
+template <class F, class T> struct called {};
+template <class F, class T>
+  requires takes_element<F, T>
+struct called<F, T> : std::invoke_result<const F&, T&&> {};
+template <class F, class T>
+  requires takes_index<F, T>
+struct called<F, T> : std::invoke_result<const F&, T&&, element_index> {};
+template <class F, class T>
+  requires takes_random<F, T>
+struct called<F, T> : std::invoke_result<const F&, T&&, random_source&> {};
+
+/// Calls f for the i-th element from `first` on.
+template <class F, class T>
+decltype(auto) call_with_place(const F& f, T&& x, [[maybe_unused]] const element_place& first,
+                               [[maybe_unused]] std::uint32_t i) {
+  if constexpr (takes_element<F, T>) {
+    return std::invoke(f, std::forward<T>(x));
+  } else if constexpr (takes_index<F, T>) {
+    return std::invoke(f, std::forward<T>(x), first.index(i));
+  } else {
+    random_source random = first.random(i);
+    return std::invoke(f, std::forward<T>(x), random);
+  }
+}
+
+}  // namespace detail
+
 /// How far a block function came: elements [0, done) are computed; where `why` is an error it is element `done`'s.
 struct applied {
   std::uint32_t done = 0;
@@ -36,14 +94,15 @@ struct applied {
 struct block_function : stage_function {
   /// Outputs replace their inputs: same type, trivially copyable.
   bool in_place = false;
-  /// Builds outputs of `in` at `to` (uninitialised room, or in.data() when in_place). Inputs may be moved from.
-  virtual applied apply(const block& in, void* to) const = 0;
+  /// Builds outputs of `in` at `to` (uninitialised room, or in.data() when in_place). Inputs may be moved from. `first`: of
+  /// in's first element.
+  virtual applied apply(const block& in, void* to, const element_place& first) const = 0;
 };
 
 /// One output for each input, awaited.
 struct async_function : stage_function {
   /// Builds the output of the element at `in` at `to`. Both stay valid until the task has ended.
-  virtual task<void> start(void* in, void* to) const = 0;
+  virtual task<void> start(void* in, void* to, element_place place) const = 0;
 };
 
 struct predicate_function : stage_function {
@@ -63,7 +122,12 @@ struct plan_function : stage_function {
 
 /// A user's coroutine as a stage (in ≠ null) or as a source.
 struct stream_function : stage_function {
+  std::string label;  ///< for errors: "transform(words)"
   virtual erased_stream open(erased_stream in) const = 0;  // may throw
+
+ protected:
+  /// To be called when the name is known.
+  void set_label(std::string_view op) { label = name.empty() ? std::string(op) : std::string(op) + "(" + name + ")"; }
 };
 
 }  // namespace sluice

@@ -23,7 +23,10 @@ namespace detail {
 template <class F> struct generator_function final : stream_function {
   using T = typename std::invoke_result_t<const F&>::value_type;
   F f;
-  explicit generator_function(F function) : f(std::move(function)) { describe(*this, f, nullptr, &type_of<T>()); }
+  explicit generator_function(F function) : f(std::move(function)) {
+    describe(*this, f, nullptr, &type_of<T>());
+    set_label("generate");
+  }
   erased_stream open(erased_stream) const override { return erased_stream(std::invoke(f)); }
 };
 

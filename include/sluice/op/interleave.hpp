@@ -8,7 +8,7 @@
 // there. So a replacement opens one cycle after its predecessor's end, as in tf.data.
 // Order:  deterministic: exactly that, also with parallelism. sloppy: whichever slot has something; within a slot in
 //         order; a position logs the choices, so a resume loses and repeats nothing.
-// Errors: of the inner datasets pass through; a file that cannot be opened is an error of its own, and under
+// Errors: invalid_argument where the plan is made: cycle_length above 65,536. Of the inner datasets pass through; a file that cannot be opened is an error of its own, and under
 //         error_policy::skip passed over and counted.
 // Thread: with parallelism each open dataset works ahead in a channel of its own, `parallelism` of them at once.
 //         Empty slots' next datasets are opened, and work, before their visit, as soon as the input has them.
@@ -20,7 +20,7 @@
 namespace sluice {
 
 struct interleave_options {
-  count cycle_length = 16;  ///< datasets open at once: part of the order, so never tuned
+  count cycle_length = 16;  ///< datasets open at once, at most 65,536: part of the order, so never tuned
   count block_length = 1;   ///< elements taken in one visit
   knob parallelism = 1;     ///< datasets read at once; 1: on the consumer's demand
   sluice::order order = order::deterministic;

@@ -3,9 +3,10 @@
 //
 //   lines("a.txt") | map([](const line& l) { return std::string(l.view()); })
 //
-// Shape:  line: a view into the file's buffer, without its line end. Plain, gzip and zlib files.
-// Order:  as in the file. Empty lines are elements; so is a last line without a line end.
-// Errors: of the file, as tfrecord's; resource_exhausted for a line longer than 1 GiB.
+// Shape:  line: a view into the file's buffer, without its line end. Files and streams as tfrecord reads them.
+// Order:  as in the file. Empty lines are elements; so is a last line without a line end, but for one of \r alone.
+// Errors: of the file, as tfrecord's; resource_exhausted for a line longer than 1 GiB; data_loss for a position that is
+//         not where a line begins, so that no part of a line is ever taken for one.
 // State:  byte offset and index of the next line.
 // See:    format/lines.hpp
 #pragma once

@@ -10,8 +10,8 @@
 //         {a,b}. A comma separates several patterns; for a comma in a name write ?. Folders match as files do.
 // Order:  sorted by bytes, pattern after pattern; shuffled: a pure function of seed, epoch and names.
 // Errors: not_found when a pattern matches nothing. failed_precondition when a checkpoint is resumed and the list of
-//         files is another one.
-// State:  how many were given, and a digest of the list.
+//         files is another one, unless iterate_options::on_changed_inputs says otherwise.
+// State:  how many were given. A digest of each list the run has made is part of its checkpoints.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"

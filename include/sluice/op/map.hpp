@@ -5,14 +5,21 @@
 //   ids | map(fetch, {.parallelism = 16})                     // task<reply> fetch(id): sixteen calls are awaited at once
 //   files | map(decode, {.parallelism = autotune})            // computes ahead, on all workers
 //
-// The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited).
-// Order:  as the input's; with .order = order::sloppy and parallelism, as calls finish (a position logs the choices).
+//   images | map([](const image& x, random_source& random) { return cropped(x, random.below(8)); }, {.seed = 7})
+//   lines | map([](const line& l, element_index n) { return numbered(l, n); })
+//
+// The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
+// argument, where it takes one, is the element's index or a source of random numbers of the element's own: the same on any
+// number of threads and after any resume; another draw for each epoch of a repeat, stage and seed.
+// Order:  as the input's; with .order = order::sloppy as calls finish (a position logs the choices); that one works ahead
+//         at any parallelism.
 // Ends:   with the input.
 // Errors: what the function throws or returns is a status of stage "map(name)"; an element's error comes after the
 //         elements before it. Under error_policy::skip the element is dropped and counted.
 // Cancel: calls in flight are awaited, not abandoned; their results are dropped.
 // Thread: with parallelism the function is called from several workers at once; otherwise from one at a time.
-// State:  none of its own: the input's position. Passing over an element does not call the function.
+// State:  none of its own: the input's position; sloppy, what was delivered out of order. So parallelism may differ in a
+//         resume. Passing over an element does not call the function.
 #pragma once
 
 #include <functional>
@@ -29,6 +36,7 @@ namespace sluice {
 struct map_options {
   knob parallelism = 1;                        ///< blocks computed, or calls awaited, at once; more than 1 works ahead
   sluice::order order = order::deterministic;  ///< sloppy: results are delivered as they come
+  sluice::seed seed = {};                      ///< of what random_source& draws; -1: drawn once per run
 };
 template <> const field_list& fields_of<map_options>();
 
@@ -46,11 +54,11 @@ template <class T> struct returned<result<T>> {
   using type = T;
   static constexpr bool is_task = false, is_result = true;
 };
-template <class F, class T> using call_result = std::remove_cvref_t<std::invoke_result_t<const F&, T&&>>;
+template <class F, class T> using call_result = std::remove_cvref_t<typename called<F, T>::type>;
 template <class F, class T> using mapped = typename returned<call_result<F, T>>::type;
 
 template <class F, class T>
-concept maps = std::invocable<const F&, T&&> && !std::is_void_v<std::invoke_result_t<const F&, T&&>>;
+concept maps = requires { typename called<F, T>::type; } && !std::is_void_v<typename called<F, T>::type>;
 
 /// The loop over a block; one instantiation per user function.
 template <class T, class F> struct map_function final : block_function {
@@ -58,30 +66,31 @@ template <class T, class F> struct map_function final : block_function {
   F f;
   explicit map_function(F function) : f(std::move(function)) {
     describe(*this, f, &type_of<T>(), &type_of<U>());
+    draws = takes_random<F, T>;
     in_place = std::is_same_v<T, U> && std::is_trivially_copyable_v<T>;
   }
-  applied apply(const block& in, void* to) const override {
+  applied apply(const block& in, void* to, const element_place& first) const override {
     T* p = in.as<T>();
     if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
       // One pointer for both sides: with two the compiler must assume an overlap, and does not vectorise.
-      if (to == p) return each(in.size(), p, [p](std::uint32_t i) { return p + i; });
+      if (to == p) return each(in.size(), p, first, [p](std::uint32_t i) { return p + i; });
     }
     U* o = static_cast<U*>(to);
-    return each(in.size(), p, [o](std::uint32_t i) { return o + i; });
+    return each(in.size(), p, first, [o](std::uint32_t i) { return o + i; });
   }
 
  private:
-  template <class Place> applied each(std::uint32_t n, T* p, Place place) const {
+  template <class Place> applied each(std::uint32_t n, T* p, const element_place& first, Place place) const {
     const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
     std::uint32_t i = 0;
     try {
       for (; i != n; ++i) {
         if constexpr (returned<call_result<F, T>>::is_result) {
-          auto r = std::invoke(call, std::move(p[i]));
+          auto r = call_with_place(call, std::move(p[i]), first, i);
           if (!r.ok()) return {i, r.why()};
           ::new (static_cast<void*>(place(i))) U(*std::move(r));
         } else {
-          ::new (static_cast<void*>(place(i))) U(std::invoke(call, std::move(p[i])));
+          ::new (static_cast<void*>(place(i))) U(call_with_place(call, std::move(p[i]), first, i));
         }
       }
     } catch (...) { return {i, current_exception_status()}; }
@@ -92,12 +101,22 @@ template <class T, class F> struct map_function final : block_function {
 template <class T, class F> struct awaited_function final : async_function {
   using U = mapped<F, T>;
   F f;
-  explicit awaited_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<U>()); }
-  task<void> start(void* in, void* to) const override { return call(f, static_cast<T*>(in), static_cast<U*>(to)); }
+  explicit awaited_function(F function) : f(std::move(function)) {
+    describe(*this, f, &type_of<T>(), &type_of<U>());
+    draws = takes_random<F, T>;
+  }
+  task<void> start(void* in, void* to, element_place place) const override {
+    return call(f, static_cast<T*>(in), static_cast<U*>(to), place);
+  }
 
  private:
-  static task<void> call(const F& f, T* in, U* to) {
-    auto calling = std::invoke(f, std::move(*in));
+  static auto begin(const F& f, T& in, random_source& random, const element_place& place) {
+    if constexpr (takes_random<F, T>) return std::invoke(f, std::move(in), random);
+    else return call_with_place(f, std::move(in), place, 0);
+  }
+  static task<void> call(const F& f, T* in, U* to, element_place place) {
+    random_source random = place.random(0);  // here, since the call may refer to it as long as it lasts
+    auto calling = begin(f, *in, random, place);
     U u = co_await calling;
     ::new (static_cast<void*>(to)) U(std::move(u));
   }

@@ -5,7 +5,8 @@
 //
 // The input is run anew for each epoch; shuffles below it draw by the epoch's number unless told otherwise.
 // Order:  as the input's, epoch after epoch; epochs do not mix.
-// Ends:   after `times` epochs; repeat() never, except that it ends when an epoch gives nothing.
+//         Every pass of nested repeats is an epoch of its own.
+// Ends:   after `times` epochs, empty ones too; repeat() never, except that it ends with an epoch that gives nothing.
 // State:  the epoch, and the input's position in it.
 #pragma once
 
@@ -14,10 +15,10 @@
 namespace sluice {
 
 struct repeat_options {
-  std::int64_t times = -1;  ///< epochs; -1: for ever
+  count_or_all times = -1;  ///< epochs; -1: for ever
 };
 template <> const field_list& fields_of<repeat_options>();
 
-preserving repeat(std::int64_t times = -1);
+preserving repeat(count_or_all times = -1);
 
 }  // namespace sluice

@@ -15,10 +15,10 @@
 namespace sluice {
 
 struct skip_options {
-  integer elements = {};  ///< how many; -1: all
+  count_or_all elements = {};  ///< how many; -1: all
 };
 template <> const field_list& fields_of<skip_options>();
 
-preserving skip(integer elements);
+preserving skip(count_or_all elements);
 
 }  // namespace sluice

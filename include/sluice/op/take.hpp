@@ -13,10 +13,10 @@
 namespace sluice {
 
 struct take_options {
-  integer elements = {};  ///< how many; -1: all
+  count_or_all elements = {};  ///< how many; -1: all
 };
 template <> const field_list& fields_of<take_options>();
 
-preserving take(integer elements);
+preserving take(count_or_all elements);
 
 }  // namespace sluice

@@ -4,10 +4,15 @@
 //   tfrecord("train-00.tfrecord")                                     // dataset<record>
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16})
 //
-// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files; automatic tells them apart by their bytes.
-// Order:  as in the file.
-// Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a FIFO). data_loss: a wrong CRC of
-//         length or data, a truncated header or record, a length that cannot be; with file, byte offset and record.
+// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files; automatic tells them apart by their bytes
+//         and names (format/inflate.hpp).
+// Order:  as in the file, which is what stood there when it was opened: what is appended meanwhile is not read.
+// Streams: "-" is standard input, which can be read once; a FIFO, or what <(command) names, is read until its writers
+//         close it. A run that reads one has no checkpoints: position() throws failed_precondition.
+// Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a device), data_loss where it is cut
+//         short while it is read. failed_precondition after a resume, where it is not what the checkpoint was made with
+//         (iterate_options::on_changed_inputs). data_loss: a wrong CRC of length or data, a truncated header or record,
+//         a length that cannot be; with file, byte offset and record.
 //         Under error_policy::skip the damaged record is passed over: the next one is where the length says, or, where
 //         the length itself is damaged, at the next header whose CRCs are right.
 // State:  byte offset and index of the next record. Passing over reads headers only; under skip whole

@@ -9,8 +9,14 @@
 //   co_await cleanup(std::move(s));                                 // stops, and waits until nothing of it is left
 //
 // A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
-// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, or by a run that passes over
-//         bad elements when this one would stop at them).
+// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, by another version of one of
+//         its functions, with other captured values or other elements in memory; or by a run that passes over bad elements
+//         when this one would stop at them, or in another epoch than the one asked for). While it runs:
+//         failed_precondition for an input that is not what the checkpoint was made with, unless on_changed_inputs says
+//         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which nobody can
+//         read again.
+// Warns:  once for a run, in its report and to runtime_options::on_warning, when it gives or starts from a checkpoint that
+//         cannot tell whether a function or data of the plan has changed (plan/identity.hpp).
 // Thread: iterate from anywhere; a stream has one consumer at a time.
 // Owns: a stream keeps its plan, with the user's functions in it, and its run.
 #pragma once
@@ -30,17 +36,31 @@ struct iterate_options {
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more ends the stream after all
   std::optional<std::uint64_t> seed = {};        ///< for stages without one; drawn when not given
+  /// Which epoch this is, where a plan is iterated once per epoch by hand: shuffles draw as in epoch number `epoch` of a
+  /// repeat() on top of the plan. Not given: that of the checkpoint, or 0.
+  std::optional<std::uint64_t> epoch = {};
+  /// Of a resumed run: what a file does that is not as the checkpoint's run saw it. A file's state is its size, time of
+  /// modification, inode and device; a listing's, its names. All files open then and the last 1,000 closed are compared.
+  changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
 /// How a run went.
 struct run_report {
   std::uint64_t seed = 0;    ///< what stages without a seed of their own drew with
+  std::uint64_t epoch = 0;   ///< as iterate_options said, or the checkpoint
   std::uint64_t errors = 0;  ///< bad elements passed over
   std::vector<status> first_errors;
+  std::uint64_t inputs_changed = 0;  ///< under changed_inputs::warn: inputs that are not what the checkpoint knew
+  std::vector<status> first_changed_inputs;
+  std::vector<std::string> warnings;  ///< what its checkpoints cannot vouch for
 };
 
 /// A run of any plan, its elements known by their descriptor: what the command line pulls from.
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
+/// The same, where what is run is a rewritten form of the plan: nodes keep their sites (plan/node.hpp), and checkpoints are
+/// those of the plan as it was written, so that they fit it under any other rewriting.
+erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
+                                 const iterate_options& o = {});
 
 /// Of the run that a stream belongs to.
 run_report report_of(const stream_base& s);

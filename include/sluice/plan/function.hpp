@@ -4,9 +4,13 @@
 //   SLUICE_FUNCTION(parse_sample, [](const record& r) -> sample { … });
 //   auto ds = tfrecord("a") | map(parse_sample);          // and in text: tfrecord("a") | map(parse_sample)
 //   SLUICE_FUNCTION_VERSION(tokenise, 2, &tokenise_line);
+//   auto part = tfrecord("a") | map(fn("crop", 3, [size](const image& x) { return crop(x, size); }));   // in place
 //
-// In a header or a source, at namespace scope. The version goes into fingerprints: raise it when the function's
-// results change, and checkpoints of before are refused. A plain lambda runs as well but cannot be written down.
+// SLUICE_FUNCTION stands in a header or a source, at namespace scope. The version goes into fingerprints: raise it when
+// the function's results change, and checkpoints of before are refused. A plain lambda runs as well but cannot be written
+// down, and a checkpoint cannot tell it from another; fn() gives it a name and a version for checkpoints and errors.
+// Captures are compared by a checkpoint where they can be (base/content_hash.hpp: no pointer, no padding), with or without
+// a name; so are the elements of from_elements and from_range.
 // A function has one signature: no auto parameter, no overloads.
 // Thread: the registry is safe from any thread; functions are called from several workers at once.
 #pragma once
@@ -18,9 +22,16 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/content_hash.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice {
+
+struct stage_function;
+namespace detail {
+/// Fills in what is known of a user's function: its name, where it has one, what it captured, and its types.
+template <class F> void describe(stage_function& s, const F& f, const element_type* in, const element_type* out);
+}  // namespace detail
 
 /// A user's function with its types forgotten; op/functions.hpp has the forms that stages call.
 struct stage_function {
@@ -28,11 +39,33 @@ struct stage_function {
   int version = 0;
   const element_type* in = nullptr;  ///< null: of a source
   const element_type* out = nullptr;
+  bool draws = false;  ///< it is called with random numbers, so its stage has a seed
+  bool values_known = true;  ///< `values()` tells all that it holds; false: it holds what cannot be compared
 
   stage_function() = default;
   stage_function(const stage_function&) = delete;
   stage_function& operator=(const stage_function&) = delete;
   virtual ~stage_function();
+  /// A digest of what it holds (captured values, elements), the same in every process. Thread: any.
+  virtual std::uint64_t values() const { return captured; }
+  /// It is elements in memory, not code.
+  virtual bool is_data() const { return false; }
+
+ protected:
+  std::uint64_t captured = 0;
+  template <class F> void note_captures(const F& f) {
+    if constexpr (std::is_empty_v<F> || std::is_function_v<std::remove_pointer_t<F>> || std::is_member_pointer_v<F>) return;
+    else if constexpr (detail::plain_bytes<F>) {
+      detail::content_hasher h;
+      h.bytes(&f, sizeof f);
+      captured = h.value();
+    } else if constexpr (content_hashed<F>) {
+      captured = content_hash(f);
+    } else {
+      values_known = false;
+    }
+  }
+  template <class F> friend void detail::describe(stage_function&, const F&, const element_type*, const element_type*);
 };
 
 /// Registers one form of a named function. A function may have several (map's and filter's).
@@ -86,16 +119,38 @@ template <class F> named_function(F, std::string_view, int) -> named_function<F>
 template <class F> inline constexpr bool is_named = false;
 template <class F> inline constexpr bool is_named<named_function<F>> = true;
 
+/// A function that was named where it is used. Called as the function it holds.
+template <class F> struct function_named_in_place {
+  F function;
+  std::string_view name;
+  int version;
+
+  template <class... A>
+    requires std::is_invocable_v<const F&, A...>
+  constexpr decltype(auto) operator()(A&&... a) const {
+    return function(std::forward<A>(a)...);
+  }
+};
+template <class F> inline constexpr bool is_named<function_named_in_place<F>> = true;
+
+/// Names a function, lambda or coroutine where it is used, so that a checkpoint can tell it from another one and from
+/// another version of itself. The name is a literal. Not registered: a plan with it still cannot be written down.
+template <std::size_t N, class F> constexpr function_named_in_place<F> fn(const char (&name)[N], int version, F f) {
+  return {std::move(f), std::string_view(name, N - 1), version};
+}
+
 /// Adds every form that the function's signature allows. Defined in op/functions.hpp's users (sluice/sluice.hpp).
 template <class F> void register_forms(const named_function<F>& f);
 
 namespace detail {
 
-/// Fills in what is known of a user's function: its name, where it has one, and its types.
 template <class F> void describe(stage_function& s, const F& f, const element_type* in, const element_type* out) {
   if constexpr (is_named<F>) {
     s.name = f.name;
     s.version = f.version;
+    s.note_captures(f.function);
+  } else {
+    s.note_captures(f);
   }
   s.in = in;
   s.out = out;

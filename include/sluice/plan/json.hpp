@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as JSON, for services and files:
 // {"op":"shuffle","fields":{"buffer_size":10,"seed":7},"inputs":[{"op":"range",…}]}. Only what differs from the
-// defaults is written. Functions go by name and version; both must match when read.
+// defaults is written. Functions go by name and version; both must match when read. A text that is not UTF-8 goes as a list
+// of its bytes.
+// Limits: kPlanBytesMax bytes (plan/text.hpp), kPlanDepthMax stages below each other. Costs: linear.
 #pragma once
 
 #include <string>
@@ -13,7 +15,8 @@ namespace sluice {
 
 /// Errors: `error`, failed_precondition: a stage holds a lambda.
 std::string plan_json(const node& n);
-/// Errors: `error`, invalid_argument: not JSON (with the byte), an unknown operator, field or function …
+/// Errors: `error`, invalid_argument: not JSON (with line and column), or what is wrong with which of the plans inside:
+/// "batch: has no siz (at inputs[0].reader)".
 node_ptr parse_plan_json(std::string_view json);
 
 }  // namespace sluice

@@ -5,6 +5,8 @@
 //   plan_text(n)                                                     // "range(5) | shuffle(10, seed=7)"
 //
 // Nodes are values: they may be inputs of several plans and serve many runs at once.
+// Sites: each node has a *site*, which names it within its own chain. Random draws and positions are bound to it, so it
+//         must survive every rewrite: copy a node, change the copy, and give it to make_node(), which keeps the site.
 // Errors: `error` with invalid_argument; the message starts with the operator: "batch: …".
 // Thread: immutable.
 #pragma once
@@ -77,6 +79,10 @@ struct op_info {
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   erased_stream (*open)(const node&, open_context&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
+  /// What its stage writes into positions, counted up when that changes. State of an older version, down to the oldest
+  /// named here, is given to the stage's load(), which asks position_reader::version(); any other is refused.
+  std::uint32_t state_version = 0;
+  std::uint32_t state_version_oldest = 0;
 };
 
 struct node {
@@ -90,6 +96,8 @@ struct node {
   const element_type* type = nullptr;  ///< of the elements that come out
   bool lacks_path = false;             ///< it is a reader: with_path() completes it
   std::uint32_t depth = 1;
+  /// Which stage this is, whatever is done to the plan: site_above() of what it was first written on. Never 0 once made.
+  std::uint32_t site = 0;
 
   template <class Options> Options as() const { return fields.as<Options>(); }
 };
@@ -110,7 +118,12 @@ class scoped_operators {
 std::span<const op_info* const> known_operators();
 const op_info* find_op(std::string_view name);
 
-/// Checks fields, arguments, inputs and types, and sets the type.
+/// The site of a stage `op` written on top of `below` (null: a source, or a combine): a digest of the operator's name and of
+/// how many stages of that name stand below it, down to the source or to the combine. So what is added or taken away
+/// anywhere else changes no stage's site. Unique in its chain.
+std::uint32_t site_above(std::string_view op, const node* below);
+
+/// Checks fields, arguments, inputs and types, and sets the type; and the site, unless the node has one (a rewritten copy).
 node_ptr make_node(node n);
 // The usual forms.
 node_ptr make_stage(std::string_view op, options fields, node_ptr input, function_ptr function = {},

@@ -11,6 +11,7 @@
 // What is required comes first, then options by name; a path, function, reader or the inputs before all. A bare word
 // is a value, a function or a reader, as its place wants: interleave(tfrecord | take(3)).
 // Printing parses back to an equal plan, for all but lambdas, which print as <lambda>.
+// Limits: kPlanBytesMax bytes; kPlanDepthMax stages below each other, and as many plans inside of plans. Costs: linear.
 #pragma once
 
 #include <string>
@@ -19,6 +20,9 @@
 #include "sluice/plan/node.hpp"
 
 namespace sluice {
+
+/// A longer text is refused, as text and as JSON. Plans that people and services write have some kilobytes.
+inline constexpr std::size_t kPlanBytesMax = 16 << 20;
 
 /// What is wrong with a plan's text, and where.
 class plan_error : public error {

@@ -3,7 +3,7 @@
 //
 //   auto names = co_await blocking(rt.blocking_calls(), list_directory);       // what the function returns
 //
-// Errors: what the function throws unwinds the awaiter.
+// Errors: what the function throws, the co_await throws.
 // Cancel: a call that has begun cannot be stopped; the wait lasts as long as the call does.
 // Thread: the function runs on a thread of its own; the awaiter resumes on its executor.
 #pragma once
@@ -52,6 +52,7 @@ template <class F> class [[nodiscard]] blocking final : blocking_call {
     service_.submit(*this);
   }
   returned await_resume() {
+    promise_->throw_if_failed();
     if constexpr (!std::is_void_v<returned>) return std::move(*value_);
   }
 
@@ -65,7 +66,7 @@ template <class F> class [[nodiscard]] blocking final : blocking_call {
     } catch (...) { why = current_exception_status(); }
     executor* exec = me.env->exec;
     std::coroutine_handle<> next = me.handle_;
-    if (!why.ok()) next = unwind(me.promise_, std::move(why));
+    if (!why.ok()) next = fail_wait(me.promise_, std::move(why));
     exec->post(next);  // a statement of its own: by now nothing here refers to the status or the frame
   }
 

@@ -8,8 +8,8 @@
 // Order:  commits are strictly serialisable: all of one's writes or none, after its guards held, in one order for all.
 // Errors: unavailable when the store cannot be reached. A commit that fails so MAY HAVE HAPPENED: read before retrying.
 //         Correctness rests on guards alone; waiting for a change is a hint that one should look.
-// Thread: any.  Cancel: a stop unwinds with `cancelled`; a commit may have happened all the same.
-// Real: io/meta/sqlite_meta_store.hpp. Simulated: runtime/simulated_meta_store.hpp.
+// Thread: any.  Cancel: a stop fails it with `cancelled`; a commit may have happened all the same.
+// Real: io/sqlite_meta_store.hpp. Simulated: runtime/simulated_meta_store.hpp.
 #pragma once
 
 #include <cstdint>

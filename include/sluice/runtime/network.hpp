@@ -7,11 +7,11 @@
 //
 // Addresses are "host:port"; port 0 in listen() takes a free one, which listener::address() then tells.
 // Errors: unavailable (refused, reset, lost, closed here), invalid_argument (an address that is none).
-// Cancel: a stop of the environment unwinds any wait with `cancelled`. Nobody knows how much of a stopped write went out:
+// Cancel: a stop of the environment fails any wait with `cancelled`. Nobody knows how much of a stopped write went out:
 //         close the connection then.
 // Thread: one reader and one writer at a time on a connection, on any threads. Bytes handed in must stay until the task
 //         has ended, and a task must not be destroyed before.
-// Real: io/net/asio_network.hpp. Simulated: runtime/simulated_network.hpp.
+// Real: io/asio_network.hpp. Simulated: runtime/simulated_network.hpp.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class connection {
   virtual task<> write(std::span<const char> from) = 0;
   /// What was written still arrives; the peer reads 0 after it. Reading goes on.
   virtual task<> finish_writing() = 0;
-  /// At once; waits on it unwind with `unavailable`.
+  /// At once; waits on it fail with `unavailable`.
   virtual void close() noexcept = 0;
 };
 

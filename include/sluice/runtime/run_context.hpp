@@ -2,7 +2,7 @@
 // One run of one pipeline: its stop, its share of the runtime, its tasks and its errors.
 //
 //   std::shared_ptr<run_context> run = rt.new_run({.on_error = error_policy::skip});
-//   run->request_stop();                                // everything that waits in this run unwinds with `cancelled`
+//   run->request_stop();                                // everything that waits in this run fails with `cancelled`
 //
 // Thread: any, but the settings, which are fixed before the first task starts.
 // Owns: nothing of the runtime but its ledger. The runtime's destructor stops the run's tasks and waits for them; a stream
@@ -24,14 +24,20 @@ namespace sluice {
 class runtime;
 class memory_ledger;
 class reaper;
+class seen_inputs;
 
 /// What a bad element does: end the stream, or be counted and passed over.
 enum class error_policy : std::uint8_t { stop, skip };
+
+/// What a resumed run does about an input file that is not what the checkpoint was made with (another size, time of
+/// modification or inode; another list of files): end with failed_precondition, count it and go on, or go on.
+enum class changed_inputs : std::uint8_t { refuse, warn, ignore };
 
 struct run_options {
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more than this ends the stream after all
   std::optional<std::uint64_t> seed = {};        ///< not given: the runtime's
+  changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
 struct run_context : environment, std::enable_shared_from_this<run_context> {
@@ -44,6 +50,8 @@ struct run_context : environment, std::enable_shared_from_this<run_context> {
   error_policy on_error;
   std::uint64_t errors_max;
   std::uint64_t seed;
+  changed_inputs on_changed_inputs;
+  std::shared_ptr<seen_inputs> inputs;  ///< what this run has read so far; part of its checkpoints
 
   /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
   void request_stop() noexcept;
@@ -54,6 +62,12 @@ struct run_context : environment, std::enable_shared_from_this<run_context> {
   /// The first kErrorsKept of them.
   std::vector<status> first_errors() const;
   static constexpr std::size_t kErrorsKept = 16;
+
+  /// An input is not what the checkpoint was made with (not ok). Ok: go on, under warn or ignore. Ok stays ok.
+  status settle_changed_input(const status& why);
+  /// Those passed over under warn, and the first kErrorsKept of them.
+  std::uint64_t inputs_changed() const noexcept { return inputs_changed_.load(std::memory_order_relaxed); }
+  std::vector<status> first_changed_inputs() const;
 
   /// Tasks that work for this run, pumps for example. The runtime's end, and whoever asks when_idle, wait for them.
   void task_started() noexcept;
@@ -71,10 +85,12 @@ struct run_context : environment, std::enable_shared_from_this<run_context> {
   reaper* reaper_;
   std::stop_source stop_source_;
   std::atomic<std::uint64_t> errors_{0};
+  std::atomic<std::uint64_t> inputs_changed_{0};
   std::atomic<std::size_t> live_{0};
   mutable std::mutex mutex_;
-  std::vector<status> first_errors_;   ///< guarded by mutex_
-  std::vector<idle_call> idle_calls_;  ///< guarded by mutex_
+  std::vector<status> first_errors_;          ///< guarded by mutex_
+  std::vector<status> first_changed_inputs_;  ///< guarded by mutex_
+  std::vector<idle_call> idle_calls_;         ///< guarded by mutex_
 };
 
 }  // namespace sluice

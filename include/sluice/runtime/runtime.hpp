@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/runtime/blocking.hpp"
@@ -31,6 +32,8 @@ struct runtime_options {
   std::size_t memory_budget_bytes = 0;
   std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
   unsigned blocking_threads_max = 64;
+  /// Is given each warning of a run's report when it arises, on the thread that asked for a checkpoint or started from one.
+  void (*on_warning)(std::string_view text) = nullptr;
   std::uint64_t seed = 0;  ///< of runs that name none
 };
 

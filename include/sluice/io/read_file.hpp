@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small file, read whole through the runtime's file system: without blocking a thread, and in a simulation.
+//
+//   std::string words = co_await read_file(rt, "vocabulary.txt");
+//
+// Errors: those of file_system::open and file::read_at; out_of_range: the file is longer than `bytes_max`. All name the path.
+// Cancel: as file::read_at.
+// See: sluice/base/small_file.hpp, which blocks, and needs no runtime.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "sluice/coro/task.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice {
+
+task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max = std::size_t{64} << 20);
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which version this is: of the headers at compile time, of the library at run time.
+//
+//   #if SLUICE_VERSION >= 200                     // 0.2.0 or later
+//   std::puts(sluice::library_version().data());  // "0.1.0": of the library that was loaded
+//
+// Before 1.0 a minor version may break programs, and the shared library's SONAME carries it: libsluice.so.0.1.
+#pragma once
+
+#include <string_view>
+
+// The build refuses to configure when its own version is another.
+#define SLUICE_VERSION_MAJOR 0
+#define SLUICE_VERSION_MINOR 1
+#define SLUICE_VERSION_PATCH 0
+/// One number that grows: 10000 * major + 100 * minor + patch.
+#define SLUICE_VERSION (SLUICE_VERSION_MAJOR * 10000 + SLUICE_VERSION_MINOR * 100 + SLUICE_VERSION_PATCH)
+
+#define SLUICE_DETAIL_TEXT(X) #X
+#define SLUICE_DETAIL_EXPANDED(X) SLUICE_DETAIL_TEXT(X)
+/// "0.1.0"
+#define SLUICE_VERSION_STRING                  \
+  SLUICE_DETAIL_EXPANDED(SLUICE_VERSION_MAJOR) \
+  "." SLUICE_DETAIL_EXPANDED(SLUICE_VERSION_MINOR) "." SLUICE_DETAIL_EXPANDED(SLUICE_VERSION_PATCH)
+
+namespace sluice {
+
+/// The version of the library itself; ends in a zero byte. It differs from SLUICE_VERSION_STRING where a program runs
+/// with a shared library that is not the one it was compiled for.
+std::string_view library_version() noexcept;
+
+}  // namespace sluice

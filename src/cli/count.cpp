@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdio>
+
+#include "cli/plan_argument.hpp"
+#include "cli/verbs.hpp"
+#include "sluice/pipeline/iterate.hpp"
+
+namespace sluice::cli {
+namespace {
+
+/// Elements are passed over in such steps, so that an interrupt is noticed.
+constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
+
+/// Passes over all there are: what can seek reads no payload, what computes is computed where only that tells how many.
+task<std::uint64_t> counted_by_passing(erased_stream* in) {
+  std::uint64_t elements = 0;
+  for (;;) {
+    demand d;
+    d.skip = kStep - 1;
+    auto got = co_await in->try_next_block(d);
+    if (!got.why.ok()) throw_status(got.why);
+    if (!got.view) break;
+    elements += kStep - 1 + got.view.size();
+  }
+  co_return elements + kStep - 1 - in->skip_left();
+}
+
+std::uint64_t count_of(runtime& rt, const node_ptr& plan, bool reads) {
+  cardinality known = cardinality_of(*plan);
+  if (known.kind == cardinality::infinite) throw misuse("this plan has no end: take(n) or run --limit n give it one");
+  if (known.kind == cardinality::exact && !known.is_most() && !reads) return static_cast<std::uint64_t>(known.elements);
+  erased_stream in = open_run(rt, plan);
+  std::uint64_t elements = sync_wait(rt, counted_by_passing(&in));
+  sync_wait(rt, cleanup(std::move(in)));
+  return elements;
+}
+
+}  // namespace
+
+int count(const std::vector<std::string>& plans, const std::string& plan_file, bool reads) {
+  runtime rt;
+  if (!plan_file.empty()) {
+    std::printf("%llu\n", static_cast<unsigned long long>(count_of(rt, plan_in_file(plan_file), reads)));
+    return kOk;
+  }
+  std::uint64_t all = 0;
+  for (auto& plan : plans) {
+    std::uint64_t n = count_of(rt, plan_or_reader(plan), reads);
+    all += n;
+    if (plans.size() == 1) std::printf("%llu\n", static_cast<unsigned long long>(n));
+    else std::printf("%llu %s\n", static_cast<unsigned long long>(n), plan.c_str());
+  }
+  if (plans.size() > 1) std::printf("%llu total\n", static_cast<unsigned long long>(all));
+  return kOk;
+}
+
+}  // namespace sluice::cli

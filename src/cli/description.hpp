@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line's description says in other forms: completion for shells, the manual page.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace sluice::cli {
+
+/// A script for `shell` (bash, zsh or fish) that completes verbs, options, their values where they are few, names of
+/// operators at the begin of a stage, and files. Throws misuse for another shell.
+std::string completion_script(const CLI::App& app, const std::string& shell);
+
+/// The manual page of section 1, in the man macros of roff.
+std::string manual_page(const CLI::App& app, const std::string& version);
+
+}  // namespace sluice::cli

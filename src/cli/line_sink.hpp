@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements as lines of text on standard output: what head, cat and select print.
+#pragma once
+
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/element_sink.hpp"
+#include "cli/output_stream.hpp"
+#include "sluice/base/status.hpp"
+
+namespace sluice::cli {
+
+class line_sink : public element_sink {
+ public:
+  status take(const block& elements) final;
+  bool closed() const final { return out_.closed(); }
+
+  /// What follows is of this file: it is named in errors, and its records are counted from 0.
+  void begin(std::string file) {
+    file_ = std::move(file);
+    records_ = 0;
+  }
+
+ protected:
+  /// Appends one element as a line, without its end. Errors: it cannot be printed; the lines before it go out.
+  virtual status print_line(const element_type& type, const void* element, std::string& text) = 0;
+  /// Of the element being printed, within what was begun last.
+  std::uint64_t record() const { return records_; }
+
+ private:
+  output_stream out_{STDOUT_FILENO, "standard output", -1, false};
+  std::string file_;
+  std::uint64_t records_ = 0;
+};
+
+/// Elements as run --output jsonl prints them.
+class printing_sink final : public line_sink {
+ protected:
+  status print_line(const element_type& type, const void* element, std::string& text) override {
+    print(type, element, text);
+    return {};
+  }
+};
+
+/// tf.Examples as JSON objects, name by name. `or_raw`: where the first record is none, all are printed as records are.
+class example_sink : public line_sink {
+ public:
+  explicit example_sink(bool or_raw = false) : or_raw_(or_raw) {}
+
+ protected:
+  status print_line(const element_type& type, const void* element, std::string& text) override;
+
+ private:
+  const bool or_raw_;
+  bool is_raw_ = false;
+};
+
+}  // namespace sluice::cli

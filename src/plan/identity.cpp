@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/plan/identity.hpp"
+
+#include "absl/strings/str_cat.h"
+#include "sluice/plan/function.hpp"
+
+namespace sluice {
+namespace {
+
+void collect(const node& n, std::vector<function_identity>& out) {
+  for (auto& input : n.inputs) collect(*input, out);
+  if (n.reader) collect(*n.reader, out);
+  if (!n.function || n.has_text) return;  // beside a text, the function is what the text says
+  const stage_function& f = *n.function;
+  out.push_back({.op = std::string(n.op->name),
+                 .name = f.name,
+                 .version = f.version,
+                 .is_data = f.is_data(),
+                 .values_known = f.values_known,
+                 .values = f.values_known ? f.values() : 0});
+}
+
+std::string shown(const function_identity& f) {
+  return f.name.empty() ? absl::StrCat("the function of ", f.op) : absl::StrCat("function `", f.name, "`");
+}
+
+}  // namespace
+
+std::vector<function_identity> identities_of(const node& plan) {
+  std::vector<function_identity> all;
+  collect(plan, all);
+  return all;
+}
+
+std::string difference_of(const std::vector<function_identity>& there, const std::vector<function_identity>& here) {
+  if (there.size() != here.size()) return {};  // other stages: the fingerprints say so
+  for (std::size_t i = 0; i != here.size(); ++i) {
+    const function_identity &a = there[i], &b = here[i];
+    if (a.name != b.name) {
+      if (a.name.empty()) return absl::StrCat(shown(b), " stands here, a function without a name there");
+      if (b.name.empty()) return absl::StrCat(shown(a), " stands there, a function without a name here");
+      return absl::StrCat(shown(a), " stands there, `", b.name, "` here");
+    }
+    if (a.version != b.version)
+      return absl::StrCat(shown(b), " has version ", a.version, " there, ", b.version, " here");
+    if (!a.values_known || !b.values_known || a.values == b.values) continue;
+    if (b.is_data) return absl::StrCat("the elements that ", b.op, " holds in memory are others there");
+    return absl::StrCat(shown(b), " captured other values there");
+  }
+  return {};
+}
+
+std::string open_identities(const std::vector<function_identity>& identities) {
+  std::string functions, data;
+  for (const function_identity& f : identities) {
+    if (!f.is_open()) continue;
+    std::string& list = f.is_data ? data : functions;
+    absl::StrAppend(&list, list.empty() ? "" : ", ", f.op, f.name.empty() ? "" : absl::StrCat("(", f.name, ")"));
+  }
+  std::string text;
+  if (!functions.empty())
+    absl::StrAppend(&text, "checkpoints of this plan cannot tell whether these functions change: ", functions,
+                    "; name them, fn(\"name\", 1, f), and capture plain values");
+  if (!data.empty())
+    absl::StrAppend(&text, text.empty() ? "" : "; ", "checkpoints of this plan cannot tell whether the elements of ",
+                    data, " change: their type cannot be hashed");
+  return text;
+}
+
+}  // namespace sluice

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every input that fuzzing has kept, and every one that once found something, run once.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "fuzz/target.hpp"
+
+using namespace sluice;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The tests run in the root of the source tree (tools/run_tests.py); by hand they are found from the build folder too.
+fs::path corpus() {
+  for (fs::path root : {fs::path("."), fs::path("..")})
+    if (fs::exists(root / "tests/fuzz/corpus")) return root / "tests/fuzz/corpus";
+  throw std::runtime_error("tests/fuzz/corpus is not here: run in the root of the source tree");
+}
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void replay(const fuzz::target& t) {
+  std::size_t inputs = 0;
+  std::set<fs::path> files;
+  for (auto& entry : fs::directory_iterator(corpus() / t.name)) files.insert(entry.path());
+  for (auto& file : files) {
+    INFO(file.string());
+    CHECK_NOTHROW(t.run(content(file)));
+    ++inputs;
+  }
+  CHECK(inputs >= 5);
+}
+
+}  // namespace
+
+TEST_CASE("every fuzz target accepts the empty input, and inputs of one byte") {
+  for (auto& t : fuzz::targets()) {
+    INFO(t.name);
+    CHECK_NOTHROW(t.run(""));
+    for (int b = 0; b != 256; ++b) CHECK_NOTHROW(t.run(std::string(1, static_cast<char>(b))));
+  }
+}
+
+TEST_CASE("every folder of the corpus belongs to a target, and the other way round") {
+  std::set<std::string> folders, names;
+  for (auto& entry : fs::directory_iterator(corpus())) folders.insert(entry.path().filename().string());
+  for (auto& t : fuzz::targets()) names.emplace(t.name);
+  CHECK(folders == names);
+}
+
+TEST_CASE("the corpus of tfrecord holds") { replay(*fuzz::find_target("tfrecord")); }
+TEST_CASE("the corpus of lines holds") { replay(*fuzz::find_target("lines")); }
+TEST_CASE("the corpus of fixed_length holds") { replay(*fuzz::find_target("fixed_length")); }
+TEST_CASE("the corpus of inflate holds") { replay(*fuzz::find_target("inflate")); }
+TEST_CASE("the corpus of example holds") { replay(*fuzz::find_target("example")); }
+TEST_CASE("the corpus of example_layout holds") { replay(*fuzz::find_target("example_layout")); }
+TEST_CASE("the corpus of example_json holds") { replay(*fuzz::find_target("example_json")); }
+TEST_CASE("the corpus of plan_text holds") { replay(*fuzz::find_target("plan_text")); }
+TEST_CASE("the corpus of plan_json holds") { replay(*fuzz::find_target("plan_json")); }
+TEST_CASE("the corpus of checkpoint holds") { replay(*fuzz::find_target("checkpoint")); }

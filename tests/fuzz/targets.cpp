@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of fuzz targets. A new one is added here, and gets a folder in tests/fuzz/corpus/.
+#include "fuzz/target.hpp"
+
+namespace sluice::fuzz {
+
+void checkpoint(std::string_view bytes);
+void tfrecord(std::string_view bytes);
+void lines(std::string_view bytes);
+void fixed_length(std::string_view bytes);
+void inflate(std::string_view bytes);
+void example(std::string_view bytes);
+void example_layout(std::string_view bytes);
+void example_json(std::string_view bytes);
+void plan_text(std::string_view bytes);
+void plan_json(std::string_view bytes);
+
+std::span<const target> targets() {
+  static constexpr target kAll[] = {
+      {"checkpoint", checkpoint},
+      {"example", example},
+      {"example_json", example_json},
+      {"example_layout", example_layout},
+      {"fixed_length", fixed_length},
+      {"inflate", inflate},
+      {"lines", lines},
+      {"plan_json", plan_json},
+      {"plan_text", plan_text},
+      {"tfrecord", tfrecord},
+  };
+  return kAll;
+}
+
+const target* find_target(std::string_view name) {
+  for (auto& t : targets())
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
+}  // namespace sluice::fuzz

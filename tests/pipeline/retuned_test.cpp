@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints outlive knobs, rewrites of the plan and versions of operators.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/coro/sleep.hpp"
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/consumption.hpp"
+#include "support/random_plan.hpp"
+
+namespace sluice {
+namespace {
+
+using int64 = std::int64_t;
+using test::int64s;
+constexpr auto kSloppy = order::sloppy;
+
+int64 tripled(int64 x) { return 3 * x; }
+int64 odd_only(int64 x) {
+  if (x % 5 == 2) throw_status(data_loss_error("a bad element"));
+  return x;
+}
+task<int64> late(int64 x) {
+  auto wait = sleep_for(std::chrono::microseconds(x * 7 % 30));
+  co_await wait;
+  co_return x + 1;
+}
+dataset<int64> six_from(int64 x) { return range(x * 10 + 6, {.start = x * 10}); }
+dataset<int64> mapped_from(int64 x) { return six_from(x) | map(tripled, {.parallelism = 2}) | prefetch(3); }
+
+/// Every operator with a knob, at a setting of it.
+struct tunable {
+  const char* name;
+  dataset<int64> (*at)(int64 setting);
+};
+const tunable kTunables[] = {
+    {"map", [](int64 n) { return range(60) | map(tripled, {.parallelism = n}); }},
+    {"map that waits", [](int64 n) { return range(60) | map(late, {.parallelism = n}); }},
+    {"map that drops", [](int64 n) { return range(60) | map(odd_only, {.parallelism = n}) | batch(3) | unbatch(); }},
+    {"sloppy map",
+     [](int64 n) { return range(60) | map(tripled, {.parallelism = n, .order = kSloppy}) | batch(4) | unbatch(); }},
+    {"sloppy map that waits", [](int64 n) { return range(60) | map(late, {.parallelism = n, .order = kSloppy}); }},
+    {"sloppy map that drops", [](int64 n) { return range(60) | map(odd_only, {.parallelism = n, .order = kSloppy}); }},
+    {"interleave", [](int64 n) { return range(9) | interleave(six_from, {.cycle_length = 4, .parallelism = n}); }},
+    {"interleave of maps",
+     [](int64 n) {
+       return range(9) | prefetch(n) |
+              interleave(mapped_from, {.cycle_length = 3, .block_length = 2, .parallelism = n});
+     }},
+    {"sloppy interleave",
+     [](int64 n) { return range(9) | interleave(six_from, {.cycle_length = 4, .parallelism = n, .order = kSloppy}); }},
+    {"prefetch", [](int64 n) { return range(60) | prefetch(n) | shuffle(9, {.seed = 3}) | prefetch(n) | repeat(2); }},
+};
+
+int64s sorted(int64s v) {
+  std::sort(v.begin(), v.end());
+  return v;
+}
+
+test::consumption saving(std::uint64_t seed) {
+  test::consumption how;
+  how.on_error = error_policy::skip;
+  how.save = true;
+  how.marks_every = 5;
+  how.seed = seed;
+  return how;
+}
+
+}  // namespace
+
+TEST_CASE("every knob may change between save and resume: 480 changes") {
+  int changes = 0;
+  for (const tunable& t : kTunables) {
+    bool ordered = std::string(t.name).find("sloppy") == std::string::npos;
+    for (int64 from : {1, 2, 4, 8}) {
+      test::consumed whole = test::consume(t.at(from), saving(1));
+      REQUIRE(whole.complaint() == "");
+      REQUIRE(whole.elements.size() >= 45);
+      for (int64 to : {1, 2, 4, 8}) {
+        if (from == to) continue;
+        for (std::size_t place : {0, 7, 23, 44}) {
+          CAPTURE(t.name, from, to, place);
+          test::consumption how = saving(static_cast<std::uint64_t>(place) + 2);
+          how.from = whole.places[place];
+          test::consumed rest = test::consume(t.at(to), how);
+          int64s expected(whole.elements.begin() + static_cast<std::ptrdiff_t>(place), whole.elements.end());
+          CHECK(rest.complaint() == "");
+          CHECK((ordered ? rest.elements == expected : sorted(rest.elements) == sorted(expected)));
+          ++changes;
+        }
+      }
+    }
+  }
+  CHECK(changes == 480);
+}
+
+TEST_CASE("a run of many lives may have other knobs in each: 1, 2, 1, 8, 3, 1") {
+  for (const tunable& t : kTunables) {
+    CAPTURE(t.name);
+    int64s expected = test::consume(t.at(1), saving(1)).elements, got;
+    checkpoint from;
+    std::uint64_t life = 0;
+    for (int64 setting : {1, 2, 1, 8, 3, 1}) {
+      test::consumption how = saving(++life);
+      how.from = from;
+      how.elements_max = setting == 1 && life > 1 && life != 3 ? ~std::size_t{0} : 8;
+      test::consumed part = test::consume(t.at(setting), how);
+      CAPTURE(life, part.mistake, part.why.to_string());
+      REQUIRE(part.complaint() == "");
+      got.insert(got.end(), part.elements.begin(), part.elements.end());
+      from = part.places.back();
+    }
+    CHECK(sorted(got) == sorted(expected));
+  }
+}
+
+namespace {
+
+/// The chain with `change` done to each of its nodes, above nodes that are changed already. Sites stay.
+template <class Change> node_ptr rewritten(const node_ptr& n, const Change& change) {
+  node copy = *n;
+  for (node_ptr& input : copy.inputs) input = rewritten(input, change);
+  return change(make_node(std::move(copy)));
+}
+
+node_ptr with_noops(const node_ptr& plan) {
+  return rewritten(plan, [](const node_ptr& n) {
+    if (n->op->name == "map") return (dataset<int64>(n) | take(-1) | prefetch(2)).plan();
+    if (n->op->name == "shuffle") return (dataset<int64>(n) | map([](int64 x) { return x; })).plan();
+    if (n->op->name == "range") return (dataset<int64>(n) | take(-1) | prefetch(1)).plan();
+    return n;
+  });
+}
+
+node_ptr with_parallelism(const node_ptr& plan, int64 setting) {
+  return rewritten(plan, [setting](const node_ptr& n) {
+    if (n->op->name != "map") return n;
+    node copy = *n;
+    map_options o = n->as<map_options>();
+    o.parallelism = setting;
+    copy.fields = options::of(o);
+    return make_node(std::move(copy));
+  });
+}
+
+/// "map | map" as one map, which keeps the upper one's site.
+node_ptr with_maps_fused(const node_ptr& plan) {
+  return rewritten(plan, [](const node_ptr& n) {
+    if (n->op->name != "map" || n->inputs[0]->op->name != "map") return n;
+    dataset<int64> below(n->inputs[0]->inputs[0]);
+    node fused = *(below | map([](int64 x) { return tripled(tripled(x)); })).plan();
+    fused.site = n->site;
+    return make_node(std::move(fused));
+  });
+}
+
+struct life {
+  int64s elements;
+  std::vector<checkpoint> places;
+};
+
+task<void> live(runtime& rt, const node_ptr& written, const node_ptr& run, const iterate_options& o, life& l) {
+  stream<int64> s(open_rewritten_run(rt, written, run, o));
+  l.places.push_back(s.position());
+  while (auto x = co_await s.next()) {
+    l.elements.push_back(*x);
+    if (l.elements.size() % 4 == 0) s.stage()->env->request_marks();
+    l.places.push_back(s.position());
+  }
+  auto end = cleanup(std::move(s));
+  co_await end;
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint fits its plan under any rewriting: stages that do nothing, channels, two maps as one") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2});
+  node_ptr plan = (range(40) | map(tripled) | map(tripled) | shuffle(7) | batch(3) | unbatch() | repeat(2)).plan();
+  const std::vector<node_ptr> forms = {plan, with_noops(plan), with_parallelism(plan, 8), with_maps_fused(plan),
+                                       with_noops(with_maps_fused(with_parallelism(plan, 2)))};
+  iterate_options o;
+  o.seed = 5;
+  life first;
+  sync_wait(rt, live(rt, plan, plan, o, first));
+  REQUIRE(first.elements.size() == 80);
+  for (std::size_t saved_by = 0; saved_by != forms.size(); ++saved_by) {
+    life saved;
+    sync_wait(rt, live(rt, plan, forms[saved_by], o, saved));
+    CAPTURE(saved_by);
+    CHECK(saved.elements == first.elements);
+    for (std::size_t resumed_by = 0; resumed_by != forms.size(); ++resumed_by) {
+      for (std::size_t place : {0, 1, 13, 38, 41, 80}) {
+        CAPTURE(resumed_by, place);
+        iterate_options resumes;
+        resumes.from = saved.places[place];
+        life rest;
+        sync_wait(rt, live(rt, plan, forms[resumed_by], resumes, rest));
+        CHECK(rest.elements ==
+              int64s(first.elements.begin() + static_cast<std::ptrdiff_t>(place), first.elements.end()));
+      }
+    }
+  }
+}
+
+namespace {
+
+/// While it lives, take is an operator of another version.
+class take_of_version {
+ public:
+  take_of_version(std::uint32_t version, std::uint32_t oldest)
+      : take_(*find_op("take")), table_(operators().begin(), operators().end()) {
+    take_.state_version = version;
+    take_.state_version_oldest = oldest;
+    for (const op_info*& op : table_)
+      if (op->name == "take") op = &take_;
+    scope_.emplace(std::span<const op_info* const>(table_));
+  }
+
+ private:
+  op_info take_;
+  std::vector<const op_info*> table_;
+  std::optional<scoped_operators> scope_;
+};
+
+test::consumed ten_of_thirty(const checkpoint& from) {
+  test::consumption how;
+  how.save = true;
+  how.from = from;
+  return test::consume(range(30) | take(10), how);
+}
+
+}  // namespace
+
+TEST_CASE("a stage's state of another version is converted or refused, and the error says which") {
+  checkpoint of_0 = ten_of_thirty({}).places[4], of_2;
+  {
+    take_of_version two(2, 0);
+    of_2 = ten_of_thirty({}).places[4];
+    CHECK(ten_of_thirty(of_0).elements == int64s{4, 5, 6, 7, 8, 9});
+    CHECK(ten_of_thirty(of_2).elements == int64s{4, 5, 6, 7, 8, 9});
+  }
+  {
+    take_of_version three(3, 3);
+    for (const checkpoint& old : {of_0, of_2})
+      CHECK_THAT(ten_of_thirty(old).mistake, Catch::Contains("reads versions 3 to 3"));
+  }
+  std::string why = ten_of_thirty(of_2).mistake;
+  CHECK_THAT(why, Catch::Contains("take"));
+  CHECK_THAT(why, Catch::Contains("in version 2"));
+}
+
+}  // namespace sluice

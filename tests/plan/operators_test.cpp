@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operator that there is, with random options, goes through text and JSON and comes back as the same plan. What an
+// operator takes is read off its op_info, so that a new one is tried without a line here.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <set>
+
+#include "sluice/plan/json.hpp"
+#include "sluice/plan/text.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice {
+namespace {
+
+using int64 = std::int64_t;
+
+stream<int64> twice(stream<int64> in) {
+  while (auto x = co_await in.next()) co_yield *x * 2;
+}
+stream<int64> three() {
+  for (int64 i = 0; i != 3; ++i) co_yield i;
+}
+
+// One function of each form that an operator may accept, where its form can have a name.
+SLUICE_FUNCTION_VERSION(operators_test_map, 7, [](int64 x) { return x + 1; });
+SLUICE_FUNCTION(operators_test_size, [](const record& r) { return static_cast<int64>(r.size()); });
+SLUICE_FUNCTION(operators_test_predicate, [](const int64& x) { return x > 0; });
+SLUICE_FUNCTION(operators_test_plan, [](int64 x) { return range(x); });
+SLUICE_FUNCTION(operators_test_stage, &twice);
+SLUICE_FUNCTION(operators_test_source, &three);
+
+class plan_generator {
+ public:
+  explicit plan_generator(std::uint64_t seed) : random_(seed) {}
+
+  template <class Range> const auto& one_of(const Range& r) { return r[random_() % std::size(r)]; }
+
+  node_ptr plan(int depth, bool reader) {
+    node_ptr n;
+    while (!n) n = made(one_of(operators()), nullptr, 0, reader);
+    for (int i = 1; i < depth; ++i)
+      if (auto next = made(one_of(operators()), n, depth, reader)) n = next;
+    return n;
+  }
+  const std::map<std::string, int>& seen() const { return seen_; }
+
+ private:
+  std::uint64_t chance(std::uint64_t n) { return random_() % n; }
+
+  /// Null: the operator does not go here, or refuses what was drawn.
+  node_ptr made(const op_info* op, node_ptr input, int depth, bool reader) {
+    if ((op->shape == op_info::stage) != (input != nullptr)) return nullptr;
+    node n;
+    n.op = op;
+    if (input) n.inputs.push_back(std::move(input));
+    for (auto inputs = 2 + chance(3); op->shape == op_info::combine && inputs != 0; --inputs)
+      n.inputs.push_back(plan(depth - 1, reader));
+    bool is_source = op->shape == op_info::source;
+    if (reader && is_source && op->text_name.empty()) return nullptr;
+    n.has_text = !op->text_name.empty() && !(reader && is_source);
+    if (n.has_text) n.text = text();
+    n.fields = options(op->fields());
+    for (auto& f : op->fields().fields)
+      if (f.required || chance(2)) set(n.fields, f);
+    if (!n.has_text || is_source) take_function_or_reader(n, depth);
+    try {
+      auto plan = make_node(std::move(n));
+      ++seen_[std::string(op->name)];
+      return plan;
+    } catch (const error&) { return nullptr; }
+  }
+
+  void take_function_or_reader(node& n, int depth) {
+    if (n.op->reader != op_info::no_reader && chance(2)) {
+      n.reader = plan(std::max(1, depth - 1), true);
+      return;
+    }
+    std::vector<function_ptr> fitting;
+    for (auto& name : function_names())
+      for (auto& f : find_functions(name))
+        if (n.op->accepts && n.op->accepts(*f)) fitting.push_back(f);
+    if (!fitting.empty()) n.function = one_of(fitting);
+  }
+
+  /// Values are drawn as text, since every type of field reads text: any of these that the type takes.
+  void set(options& o, const field& f) {
+    static const std::string kValues[] = {"true",
+                                          "false",
+                                          "0",
+                                          "1",
+                                          "2",
+                                          "7",
+                                          "-1",
+                                          "-3",
+                                          "100",
+                                          "1000",
+                                          "9223372036854775807",
+                                          "-9223372036854775808",
+                                          "0.25",
+                                          "-2.5e-300",
+                                          "1e+30",
+                                          "0.1",
+                                          "autotune",
+                                          "1MiB",
+                                          "1.5KiB",
+                                          "4096",
+                                          "4097",
+                                          "3kB"};
+    std::vector<std::string> values(std::begin(kValues), std::end(kValues));
+    std::string word;
+    for (char c : std::string(f.type->type_name()) + " ") {  // of an enum: its enumerators
+      if (c != ' ' && c != ',') word += c;
+      else if (!word.empty()) values.push_back(std::exchange(word, {}));
+    }
+    options drawn = o;
+    for (int attempt = 0; attempt != 200; ++attempt) {
+      drawn = o;
+      if (!f.type->read(drawn.at(f), one_of(values), false).empty()) continue;
+      if (!f.type->check(drawn.at(f)).empty()) continue;
+      o = drawn;
+      return;
+    }
+    FAIL("no value is known for a field of the type " << f.type->type_name());
+  }
+
+  /// A path of any bytes, or a schema: whichever the operator takes.
+  std::string text() {
+    static constexpr std::string_view kPieces[] = {"a", "/",    "\"", "\\", "\n", "\t", "\r", "\x01", "\xff",
+                                                   "ü", "\x7f", "#",  "|",  ")",  "{",  " ",  "*",    "[16]"};
+    static constexpr std::string_view kSchemas[] = {"a: int64", "text: bytes, label: int64?, values: float[16]",
+                                                    "x: float[], y: bytes[2]"};
+    if (chance(2)) return std::string(one_of(kSchemas));
+    std::string s;
+    for (auto n = chance(9); n != 0; --n) s += one_of(kPieces);
+    if (chance(20) == 0) s += '\0';
+    return s;
+  }
+
+  std::mt19937_64 random_;
+  std::map<std::string, int> seen_;
+};
+
+bool equal(const node& a, const node& b) {
+  return same_plan(a, b) && a.type == b.type && fingerprint(a) == fingerprint(b);
+}
+
+}  // namespace
+
+TEST_CASE("plans of every operator are equal after text and after JSON, and print the same again") {
+  std::uint64_t seed = std::random_device()();
+  if (const char* given = std::getenv("SLUICE_TEST_SEED")) seed = std::strtoull(given, nullptr, 10);
+  INFO("SLUICE_TEST_SEED=" << seed);
+  plan_generator generator(seed);
+  for (int i = 0; i != 3000; ++i) {
+    auto plan = generator.plan(1 + i % 6, false);
+    auto text = plan_text(*plan);
+    INFO(text);
+    auto from_text = parse_plan(text);
+    auto from_json = parse_plan_json(plan_json(*plan));
+    bool holds = equal(*plan, *from_text) && equal(*plan, *from_json) && plan_text(*from_text) == text &&
+                 plan_json(*from_json) == plan_json(*plan);
+    if (!holds) {
+      CHECK(plan_text(*from_text) == text);
+      CHECK(plan_text(*from_json) == text);
+      FAIL("the plan came back as another one");
+    }
+  }
+  for (auto* op : operators()) {
+    if (op->name == "from_elements") continue;  // data of the program have no name
+    INFO(op->name);
+    CHECK(generator.seen().count(std::string(op->name)) == 1);
+  }
+}
+
+TEST_CASE("what was printed of readers that have options reads back") {
+  for (auto text : {"list_files(\"a\") | flat_map(fixed_length(4))",
+                    "list_files(\"a\") | interleave(fixed_length(4, header_bytes=2) | take(3))",
+                    "list_files(\"a\") | interleave(lines(compression=gzip), cycle_length=2)"})
+    CHECK(plan_text(*parse_plan(text)) == text);
+  CHECK(plan_text(*parse_plan("list_files(\"a\") | flat_map(fixed_length(record_bytes=4))")) ==
+        "list_files(\"a\") | flat_map(fixed_length(4))");
+  CHECK_THROWS_WITH(parse_plan("fixed_length(4)"),
+                    Catch::Contains("column 14: fixed_length: expected a path in quotes, and found 4"));
+}
+
+}  // namespace sluice

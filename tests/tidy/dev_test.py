@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./dev says what it is doing on a terminal, is silent on a pipe, and asks for a password only where somebody can answer.
+
+The tools it drives are replaced by scripts of a few lines, so nothing is built or installed.
+"""
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import tree
+
+STUBS = {
+    "id": "echo 1000",
+    "dpkg-query": "true",                       # nothing is installed
+    "apt-get": 'echo "Unpacking something"; echo "apt-get $*" >>"$SAID"',
+    # Asks for a password, as sudo does, on the terminal.
+    "sudo": 'echo "sudo $*" >>"$SAID"\n'
+            'case $1 in -n) [ -e "$SAID.asked" ] || exit 1; shift; exec "$@" ;; -v) echo "password for you:" >&2; touch "$SAID.asked" ;; esac',
+    "meson": 'mkdir -p build; touch build/build.ninja; echo "Configuring things"',
+    "ninja": 'echo "[1 of 2] Compiling one"; echo "[2 of 2] Compiling two"; [ -z "${BROKEN-}" ] || { echo "two.cpp:1: error: no"; exit 1; }',
+    "ccache": "true",
+}
+
+
+class place:
+    """A copy of ./dev with its tools replaced."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        shutil.copy(tree.ROOT / "dev", self.folder / "dev")
+        (self.folder / "tools").mkdir()
+        (self.folder / "tools" / "sources.py").write_text('print("a.cpp")\n')
+        bin = self.folder / "bin"
+        bin.mkdir()
+        for name, text in STUBS.items():
+            (bin / name).write_text(f"#!/bin/sh\n{text}\n")
+            (bin / name).chmod(0o755)
+        self.env = dict(os.environ, PATH=f"{bin}:{os.environ['PATH']}", SAID=str(self.folder / "said"), TERM="xterm")
+
+    def on_pipe(self, *arguments, **env):
+        done = subprocess.run(["./dev", *arguments], cwd=self.folder, env=dict(self.env, **env), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def on_terminal(self, *arguments, **env):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(["./dev", *arguments], cwd=self.folder, env=dict(self.env, **env), stdin=theirs, stdout=theirs,
+                                   stderr=theirs, start_new_session=True)
+        os.close(theirs)
+        output = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                output += chunk
+        except OSError:  # Linux's word for the end of a terminal
+            pass
+        os.close(ours)
+        return process.wait(), output.decode()
+
+    def said(self):
+        path = self.folder / "said"
+        return path.read_text() if path.exists() else ""
+
+
+def main():
+    check = tree.checks()
+    with tempfile.TemporaryDirectory() as folder:
+        status, output = place(folder).on_pipe("build")
+        check.expect(status == 0 and output == "", f"a build into a pipe says {output!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        p = place(folder)
+        status, output = p.on_terminal("build")
+        check.expect(status == 0 and "building: [2 of 2] Compiling two" in output and "configuring build:" in output,
+                     f"a build on a terminal says {output!r}")
+        check.expect("\n" not in output and output.endswith("\r\x1b[K"), f"the line is not cleared: {output!r}")
+        for how in (p.on_pipe, p.on_terminal):
+            status, output = how("build", BROKEN="1")
+            check.expect(status != 0 and "two.cpp:1: error: no" in output, f"a broken build says {output!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        p = place(folder)
+        status, output = p.on_pipe("deps")
+        check.expect(status == 1 and "as root: apt-get install" in output and "apt-get" not in p.said(),
+                     f"without a terminal, deps says {output!r}")
+    with tempfile.TemporaryDirectory() as folder:
+        p = place(folder)
+        status, output = p.on_terminal("deps")
+        check.expect(status == 0 and "password for you" in output and "apt-get install" in p.said(),
+                     f"on a terminal, deps says {output!r}, and ran {p.said()!r}")
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
