@@ -53,7 +53,7 @@ PARTS = {
     "sqlite_library": lambda: below(COMPONENTS["sqlite"], "**/*.cpp"),
     "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith("/main.cpp")],
     "main": lambda: below("src/cli", "main.cpp"),
-    "bench": lambda: [s for s in below("bench", "**/*.cpp") if not s.startswith("bench/compare/")],
+    "bench": lambda: [s for s in below("bench", "**/*.cpp") if not s.startswith(("bench/compare/", "bench/compile/"))],
     "workloads": lambda: sorted({s.split("/")[2] for s in below("bench/compare", "*/*.cpp")}),
     "examples": lambda: below("examples", "*.cpp"),
     "headers": lambda: below("include", "**/*.hpp"),

@@ -183,8 +183,8 @@ template <class T> struct start_next {
     auto waiting = std::make_unique<own_waiter>(std::forward<Handler>(handler));
     auto slot = waiting->slot();
     std::unique_ptr<loan::waiter> w = std::move(waiting);
-    auto refuse = [](std::unique_ptr<loan::waiter> w, status why) {
-      static_cast<own_waiter&>(*w).give_up(std::move(why));
+    auto refuse = [](std::unique_ptr<loan::waiter> who, status why) {
+      static_cast<own_waiter&>(*who).give_up(std::move(why));
     };
     if (!out && !(*s && s->run()))
       return refuse(std::move(w), failed_precondition_error("this is no stream of a run: ask iterate() for one"));
@@ -195,9 +195,9 @@ template <class T> struct start_next {
         if ((type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
             asio::cancellation_type::none)
           return;
-        auto out = l.lock();
-        if (!out) return;
-        if (auto w = out->abandon(who)) refuse(std::move(w), cancelled_error("the wait was cancelled"));
+        auto lent = l.lock();
+        if (!lent) return;
+        if (auto left = lent->abandon(who)) refuse(std::move(left), cancelled_error("the wait was cancelled"));
       });
     }
     if (!out->wait(w)) refuse(std::move(w), failed_precondition_error("somebody waits on this stream already"));

@@ -28,6 +28,7 @@ inline image cropped(image x, std::uint64_t by) { return {x.pixels - static_cast
 inline std::string numbered(const sluice::line& l, sluice::element_index n) {
   return std::to_string(static_cast<std::uint64_t>(n)) + ": " + std::string(l.view());
 }
+inline sample parse_or_throw(const sluice::record& r) { return parse(r); }
 inline std::int64_t f(std::int64_t x) { return x; }
 inline sluice::task<reply> fetch(std::int64_t id) {
   reply made{id};

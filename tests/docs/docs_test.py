@@ -98,7 +98,8 @@ def plan_errors(page):
 
 
 def dead_links(page):
-    for target in LINK.findall(re.sub(BLOCK, "", page.read_text())):
+    prose = re.sub(r"`[^`\n]*`", "", re.sub(BLOCK, "", page.read_text()))
+    for target in LINK.findall(prose):
         if not (page.parent / target).exists():
             yield target
 

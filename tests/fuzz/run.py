@@ -7,7 +7,8 @@
   ./dev fuzz --keep [TARGET…]         what was found to reach new code, minimised, into tests/fuzz/corpus/
 
 Inputs are collected in build-fuzz/corpus/TARGET, those that fail in build-fuzz/findings/. When one is mended, its input
-goes to tests/fuzz/corpus/TARGET/found-WORDS, which --keep leaves alone. The last line says how many targets held.
+goes to tests/fuzz/corpus/TARGET/found-WORDS. --keep leaves these alone, and written-*, which somebody wrote. The last line
+says how many targets held.
 """
 import os
 import pathlib
@@ -62,19 +63,20 @@ def replay(build, target, file):
 
 
 def keep(build, target):
-    """The smallest of a minimal set, so that the rare paths of small inputs are in the corpus rather than volume."""
+    """Of a minimal set every so manyth by size: tiny inputs reach the refusals, longer ones what sound bytes reach."""
     kept, work = CORPUS / target, build / "corpus" / target
     with tempfile.TemporaryDirectory() as merged:
         subprocess.run([build / "sluice_fuzz", "-merge=1", *LIMITS, merged, kept, *([work] if work.exists() else [])],
                        env=environment(target), check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
         for old in kept.glob("*"):
-            if not old.name.startswith("found-"):
+            if not old.name.startswith(("found-", "written-")):
                 old.unlink()
-        size = count = 0
-        for file in sorted(pathlib.Path(merged).iterdir(), key=lambda f: (f.stat().st_size, f.name)):
-            size, count = size + file.stat().st_size, count + 1
-            if size > KEPT_BYTES_MAX or count > KEPT_FILES_MAX:
+        minimal = sorted(pathlib.Path(merged).iterdir(), key=lambda f: (f.stat().st_size, f.name))
+        size = 0
+        for file in minimal[::1 + len(minimal) // KEPT_FILES_MAX]:
+            size += file.stat().st_size
+            if size > KEPT_BYTES_MAX:
                 break
             shutil.copy(file, kept / file.name[:12])
     print(f"{target:15} {len(list(kept.iterdir()))} files, {sum(f.stat().st_size for f in kept.iterdir()):,} bytes")

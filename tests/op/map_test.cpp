@@ -35,6 +35,22 @@ int64s thrice_and_one_of(const int64s& in) {
   return out;
 }
 
+/// A coroutine that uses what it captured after it was suspended, as a lambda with captures would.
+struct adding {
+  std::shared_ptr<int64> more;
+  task<int64> operator()(int64 x) const {
+    co_await sleep_for(std::chrono::microseconds(20));
+    int64 result = x + *more;
+    co_return result;
+  }
+};
+
+task<int64> next_of(stream<int64>& s) {
+  auto x = co_await s.next();
+  int64 result = x ? *x : -1;
+  co_return result;
+}
+
 /// Counts its calls; the count outlives the plan's copies of it.
 struct counting {
   std::shared_ptr<int> calls = std::make_shared<int>();
@@ -45,6 +61,18 @@ struct counting {
 };
 
 }  // namespace
+
+TEST_CASE("map keeps what an awaited function captured until its last call has ended") {
+  auto more = std::make_shared<int64>(100);
+  std::weak_ptr<int64> alive = more;
+  runtime rt({.workers = 2});
+  {
+    // The dataset and the lambda are gone when the first call begins: the run has the plan, and the plan the function.
+    auto s = (range(50) | map(adding{std::move(more)}, {.parallelism = 8})).iterate(rt);
+    for (int64 i = 0; i != 50; ++i) CHECK(sync_wait(rt, next_of(s)) == 100 + i);
+    CHECK(!alive.expired());
+  }
+}
 
 TEST_CASE("map conforms when its function computes") {
   conforms({.stage = [](const auto& in) { return in | map(thrice_and_one); },

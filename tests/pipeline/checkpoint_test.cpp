@@ -285,8 +285,14 @@ test::consumed from_forged(const dataset<int64>& ds, const position_writer& forg
   how.from.bytes = sealed(ds, forged);
   return test::consume(ds, how);
 }
-void put(position_writer& w, std::initializer_list<std::uint64_t> numbers) {
-  for (std::uint64_t n : numbers) w.number(n);
+/// The record of a stage that has nothing to pass over: see coro/position.hpp.
+void put(position_writer& w, const node& stage, std::uint64_t ordinal, std::initializer_list<std::uint64_t> saved) {
+  position_writer body;
+  body.number(ordinal);
+  body.number(0);
+  for (std::uint64_t n : saved) body.number(n);
+  w.raw(&stage.site, sizeof stage.site);
+  w.text(body.bytes());
 }
 
 }  // namespace
@@ -296,7 +302,8 @@ TEST_CASE("a shuffle's position with an input that stands behind what is held is
   for (std::uint64_t draws : {1, 3, 9}) {
     for (std::uint64_t at : {2, 5, 7, 11, 20}) {
       position_writer w;
-      put(w, {draws, 0, draws, 0, at, 0, at});
+      put(w, *ds.plan(), draws, {draws, 0});
+      put(w, *ds.plan()->inputs[0], at, {at});
       test::consumed got = from_forged(ds, w);
       CAPTURE(draws, at, got.mistake, got.why.to_string());
       CHECK((got.why.code() == status_code::data_loss || got.why.ok()));
@@ -311,7 +318,8 @@ TEST_CASE("a shuffle's position that says it held more than the budget is refuse
   runtime rt(world, {.workers = 2, .memory_budget_bytes = kMiB});
   auto ds = range(int64{1} << 50) | shuffle(int64{1} << 33, {.seed = 3});
   position_writer w;
-  put(w, {7, 0, 7, 0, 0, 0, 0});
+  put(w, *ds.plan(), 7, {7, 0});
+  put(w, *ds.plan()->inputs[0], 0, {0});
   test::consumption how;
   how.ask_max = 1;
   how.from.bytes = sealed(ds, w);
@@ -326,7 +334,8 @@ TEST_CASE("a sloppy map's replayed choice that is far away is refused in bounded
   runtime rt(world, {.workers = 2, .memory_budget_bytes = 16 * kMiB});
   auto ds = range(int64{1} << 50) | map([](int64 x) { return x; }, {.parallelism = 4, .order = order::sloppy});
   position_writer w;
-  put(w, {0, 0, /*lowest*/ 0, 0, /*range*/ 0, /*done*/ 0, /*replay*/ 1, std::uint64_t{1} << 40, 1, /*log*/ 0});
+  put(w, *ds.plan(), 0, {/*done*/ 0, /*replay*/ 1, std::uint64_t{1} << 40, 1, /*log*/ 0});
+  put(w, *ds.plan()->inputs[0], 0, {0});
   test::consumption how;
   how.ask_max = 1;
   how.elements_max = 50;

@@ -28,9 +28,7 @@ namespace detail {
 /// Words of content, in order. Not against adversaries. Part of the checkpoint format: it never changes.
 class content_hasher {
  public:
-  void word(std::uint64_t w) noexcept {
-    h_ = (std::rotl(h_, 29) ^ w) * 0x9fb21c651e98df25u;
-  }
+  void word(std::uint64_t w) noexcept { h_ = (std::rotl(h_, 29) ^ w) * 0x9fb21c651e98df25u; }
   void bytes(const void* data, std::size_t n) noexcept {
     const char* p = static_cast<const char*>(data);
     word(n);
@@ -70,7 +68,8 @@ template <class T> constexpr bool is_hashable() {
   else if constexpr (is_std_pair<T>)
     return is_hashable<std::remove_cv_t<typename T::first_type>>() && is_hashable<typename T::second_type>();
   else if constexpr (has_text_view<T>) return true;
-  else if constexpr (reflectable<T>) return decltype(with_members(std::declval<T&>(), [](auto&... m) {
+  else if constexpr (reflectable<T>)
+    return decltype(with_members(std::declval<T&>(), [](auto&... m) {
       return std::bool_constant<(is_hashable<std::remove_cvref_t<decltype(m)>>() && ...)>();
     }))::value;
   else return false;
@@ -99,8 +98,8 @@ template <class T> void add_content(content_hasher& h, const T& value) {
 /// inside of a closure, where nothing else can look. (long double, which is aligned to 16, has padding that g++ overlooks.)
 template <class T>
 concept plain_bytes = std::is_trivially_copyable_v<T> && !std::is_empty_v<T> && alignof(T) <= 8 && requires {
-  typename std::bool_constant<(std::bit_cast<std::array<char, sizeof(T)>>(std::bit_cast<T>(std::array<char, sizeof(T)>{})),
-                               true)>;
+  typename std::bool_constant<(
+      std::bit_cast<std::array<char, sizeof(T)>>(std::bit_cast<T>(std::array<char, sizeof(T)>{})), true)>;
 };
 
 }  // namespace detail

@@ -6,13 +6,16 @@
 // (docs/architecture.md): the real ones are in runtime/, the simulated ones in runtime/simulation.hpp.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <stop_token>
 #include <string_view>
+#if __has_include(<bits/chrono.h>)
+#include <bits/chrono.h>  // libstdc++'s durations and clocks; its <chrono> adds calendars, and with them streams
+#else
+#include <chrono>
+#endif
 
 namespace sluice {
 
@@ -94,8 +97,10 @@ struct environment {
  private:
   void request_marks_after(time_point now, duration least) noexcept {
     std::int64_t t = now.time_since_epoch().count();
-    std::int64_t wait = std::max<std::int64_t>(least.count(), marks_took.load(std::memory_order_relaxed) * kMarkShare);
-    wait = std::min<std::int64_t>(wait, duration(kMarkIntervalMax).count());
+    const std::int64_t most = duration(kMarkIntervalMax).count();
+    std::int64_t wait = marks_took.load(std::memory_order_relaxed) * kMarkShare;
+    if (wait < least.count()) wait = least.count();
+    if (wait > most) wait = most;
     // Relaxed: where two look at once there are two ticks, which costs a mark and nothing else.
     if (t - marks_asked_at.load(std::memory_order_relaxed) < wait) return;
     marks_asked_at.store(t, std::memory_order_relaxed);

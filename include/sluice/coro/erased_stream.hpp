@@ -108,7 +108,7 @@ class [[nodiscard]] erased_stream : public stream_base {
   };
   class try_awaiter : public fill_awaiter {
    public:
-    explicit try_awaiter(erased_stream& s) : fill_awaiter{s} {}
+    explicit try_awaiter(erased_stream& from) : fill_awaiter{from} {}
     template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
       h.promise().catching = true;
       return s.ask(h.promise());

@@ -30,9 +30,9 @@ enum class failing : std::uint8_t {
 struct promise_base {
   promise_base* waiter = nullptr;  ///< who co_awaits us; null: detached or not started
   std::coroutine_handle<> self;
-  environment* env = nullptr;  ///< inherited from the waiter when we are first awaited
-  status failure;         ///< what it ended with; until then, what its pending co_await is to throw
-  bool catching = false;  ///< our pending co_await takes the status itself
+  environment* env = nullptr;          ///< inherited from the waiter when we are first awaited
+  status failure;                      ///< what it ended with; until then, what its pending co_await is to throw
+  bool catching = false;               ///< our pending co_await takes the status itself
   failing on_error = failing::throws;  ///< fixed when it is made
 
   promise_base() = default;

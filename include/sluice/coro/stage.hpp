@@ -232,8 +232,8 @@ class stage_base : public promise_base {
   bool one_to_one_ = false;
   bool may_suspend_ = false;
   bool started_ = false;
-  bool cut_pending_ = false;    // the cut is still noted as cursors, not ordinals
-  bool user_cut_ = false;       // commit() was called: the stage itself says where it can start again
+  bool cut_pending_ = false;  // the cut is still noted as cursors, not ordinals
+  bool user_cut_ = false;     // commit() was called: the stage itself says where it can start again
   bool numbers_errors_ = false;
   bool takes_singly_ = false;
   bool threw_ = false;

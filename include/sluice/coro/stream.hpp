@@ -29,6 +29,7 @@
 
 #include "sluice/base/result.hpp"
 #include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/stream_base.hpp"
 #include "sluice/element/type.hpp"
@@ -45,19 +46,27 @@ struct checkpoint {
 
 /// The awaiting side of a stream, and what next() gives: not a temporary, which would live in the awaiting frame and be
 /// written for every element.
-template <class T> class next_awaiter : public stream_base {
+template <class T> class next_awaiter : public detail::must_be_awaited<T, stream_base> {
+  using base = detail::must_be_awaited<T, stream_base>;
+
  public:
   bool await_ready() const noexcept { return cur_ != end_; }
   template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
-    request_want_ = 0;
-    return ask(h.promise());
+    this->request_want_ = 0;
+    return this->ask(h.promise());
   }
   T* await_resume() { return cur_ != end_ ? take_one() : take_after_fill(); }
+  next_awaiter(const next_awaiter&) = SLUICE_DETAIL_CO_AWAIT_IS_MISSING;  // auto x = s.next(): co_await is missing
 
  protected:
-  using stream_base::stream_base;
+  using base::base;
+  using stream_base::child_;
+  using stream_base::cur_;
+  using stream_base::end_;
   next_awaiter() = default;
-  explicit next_awaiter(stream_base&& other) noexcept : stream_base(std::move(other)) {}
+  next_awaiter(next_awaiter&&) noexcept = default;
+  next_awaiter& operator=(next_awaiter&&) noexcept = default;
+  explicit next_awaiter(stream_base&& other) noexcept : base(std::move(other)) {}
 
   T* take_one() {
     T* p = std::launder(reinterpret_cast<T*>(cur_));
@@ -67,12 +76,12 @@ template <class T> class next_awaiter : public stream_base {
   /// Null at the end; throws where a task asked and the stage failed.
   T* take_after_fill() {
     if (!child_) [[unlikely]]
-      check_not_empty();  // it was moved away while we waited
-    set_view();
+      this->check_not_empty();  // it was moved away while we waited
+    this->set_view();
     bool for_task = child_->waiter->is_task();
-    if (for_task) end_task_fill();
+    if (for_task) this->end_task_fill();
     if (cur_ != end_) return take_one();
-    if (for_task) throw_if_failed();
+    if (for_task) this->throw_if_failed();
     return nullptr;
   }
 };
@@ -84,6 +93,7 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
   stream() = default;
   explicit stream(stream_base&& other) noexcept : next_awaiter<T>(std::move(other)) {}
   explicit stream(stage_base* child) : next_awaiter<T>(child) {}
+  explicit operator bool() const { return stream_base::operator bool(); }
 
   /// What try_next gives: the element, or null and why (ok: the end).
   struct attempt {
@@ -93,7 +103,8 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
     T& operator*() const { return *element; }
     T* operator->() const { return element; }
   };
-  struct try_awaiter {
+  struct try_awaiter : detail::must_be_awaited<T> {
+    explicit try_awaiter(stream& from) : s(from) {}
     stream& s;
     bool await_ready() const noexcept { return s.await_ready(); }
     template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
@@ -115,7 +126,8 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
 #if defined(__clang__)
   using next_call = next_awaiter<T>&;
 #else
-  struct next_call {  // g++ 12 would copy an awaiter that a function returns by reference
+  struct next_call : detail::must_be_awaited<T> {  // g++ 12 would copy an awaiter that a function returns by reference
+    next_call(next_awaiter<T>& from) : s(from) {}  // NOLINT(google-explicit-constructor)
     next_awaiter<T>& s;
     bool await_ready() const noexcept { return s.await_ready(); }
     template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) const {
@@ -125,7 +137,7 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
   };
 #endif
   [[nodiscard]] next_call next() { return {*this}; }
-  [[nodiscard]] try_awaiter try_next() { return {*this}; }
+  [[nodiscard]] try_awaiter try_next() { return try_awaiter(*this); }
 
   /// Where the next element is made again from. Only between calls. Some hundred nanoseconds; bytes grow with the plan
   /// and its nondeterministic choices, not with buffers.

@@ -16,7 +16,6 @@
 // number, every 16 blocks, as long as marks take less than 1 % of the time.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -97,7 +96,7 @@ class stream_base {
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
 
   /// The position from which the next element (or the oldest still held) is made again.
-  void position(position_writer& w) { position_at(std::min(consumed(), floor_), w); }
+  void position(position_writer& w) { position_at(consumed() < floor_ ? consumed() : floor_, w); }
   void position_at(std::uint64_t ordinal, position_writer& w);
   /// The same as a mark.
   mark place() { return place_at(std::min(consumed(), floor_)); }
@@ -160,7 +159,7 @@ class stream_base {
     stage_base* c = child_;
     c->skip_ = asked_skip_ = skip + todo_;
     todo_ = 0;
-    c->want_ = std::min(want, want_max_);
+    c->want_ = want < want_max_ ? want : want_max_;
     c->want_bytes_ = request_bytes_;
     c->waiter = owner;
     return c->serve();

@@ -20,6 +20,7 @@
 
 #include "sluice/base/result.hpp"
 #include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/promise.hpp"
 
 namespace sluice {
@@ -56,7 +57,7 @@ template <> struct task_promise<void> final : task_promise_base {
 
 }  // namespace detail
 
-template <class T = void> class [[nodiscard]] task {
+template <class T = void> class [[nodiscard]] task : public detail::must_be_awaited<T> {
  public:
   using promise_type = detail::task_promise<T>;
   using value_type = T;
@@ -71,6 +72,8 @@ template <class T = void> class [[nodiscard]] task {
   ~task() {
     if (handle_) handle_.destroy();
   }
+  using awaited = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
+  operator awaited() const = SLUICE_DETAIL_CO_AWAIT_IS_MISSING;  // T x = a_task(): co_await is missing
 
   class awaiter {
    public:

@@ -73,6 +73,22 @@ template <class T> constexpr bool stacks() {
     }(static_cast<member_pointers<T>*>(nullptr));
   else return false;
 }
+
+/// Is T refused because of one of its members?
+template <class T>
+inline constexpr bool has_unstackable_member =
+    reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; };
+
+/// The address of the first member that cannot be stacked, or of one within it: an error of the compiler shows its name.
+template <class T, std::size_t I = 0> consteval auto unstackable_member() {
+  constexpr auto here = std::get<I>(addresses<T>());
+  using M = std::remove_cvref_t<decltype(*here)>;
+  if constexpr (stacks<M>()) return unstackable_member<T, I + 1>();
+  else if constexpr (has_unstackable_member<M>) return unstackable_member<M>();
+  else return here;
+}
+/// False.
+template <auto Member> inline constexpr bool can_be_stacked = false;
 }  // namespace detail
 
 /// What `batch` can stack: numbers, texts, arrays, lists and optionals of them, batches, structures and pairs of all

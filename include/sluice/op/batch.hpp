@@ -28,8 +28,12 @@ class batch_stage : public stage_base_tag {
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
       return dataset<batched<T>>(make_stage("batch", options::of(options_), in.plan()));
+    } else if constexpr (detail::has_unstackable_member<T>) {
+      static_assert(detail::can_be_stacked<detail::unstackable_member<T>()>,
+                    "batch: this member cannot be stacked (numbers, texts, arrays and structs of them can)");
+      return dataset<refused>();
     } else {
-      static_assert(stackable<T>,
+      static_assert(detail::element_is<T>::template taken_by<batch_stage>,
                     "batch: rows of this element cannot be stacked (numbers, texts, arrays and structs of them can)");
       return dataset<refused>();
     }

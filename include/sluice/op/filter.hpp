@@ -11,7 +11,7 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "sluice/op/functions.hpp"
@@ -25,13 +25,13 @@ template <class F, class T> concept filters = std::predicate<const F&, const T&>
 template <class T, class F> struct filter_function final : predicate_function {
   F f;
   explicit filter_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<T>()); }
-  outcome keep(const block& in) const override {
-    T* p = in.as<T>();
-    std::uint32_t n = in.size(), k = 0, i = 0;
+  outcome keep(const block& from) const override {
+    T* p = from.as<T>();
+    std::uint32_t n = from.size(), k = 0, i = 0;
     const local_function<F> call = f;
     try {
       for (; i != n; ++i) {
-        bool yes = std::invoke(call, std::as_const(p[i]));
+        bool yes = detail::call(call, std::as_const(p[i]));
         if constexpr (std::is_trivially_copyable_v<T>) {
           p[k] = p[i];  // without a branch: predicates are hard to predict
           k += yes;
@@ -65,7 +65,8 @@ template <class F> class filter_stage : public stage_base_tag {
       return dataset<T>(make_stage("filter", options::of(no_fields{}), in.plan(),
                                    detail::adopt(new detail::filter_function<T, F>(f_))));
     } else {
-      static_assert(detail::filters<F, T>, "filter: the function must take const T& and return bool");
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "filter: the function must take const T& and return bool");
       return dataset<refused>();
     }
   }

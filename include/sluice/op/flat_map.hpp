@@ -11,7 +11,7 @@
 //         must give the same dataset for the same element.
 #pragma once
 
-#include <functional>
+#include <type_traits>
 
 #include "sluice/op/functions.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -33,7 +33,7 @@ template <class T, class F> struct opening_function final : plan_function {
     describe(*this, f, &type_of<T>(), &type_of<opened<F, T>>());
   }
   node_ptr plan_for(void* element) const override {
-    return std::invoke(f, std::move(*static_cast<T*>(element))).plan();
+    return detail::call(f, std::move(*static_cast<T*>(element))).plan();
   }
 };
 
@@ -54,7 +54,7 @@ auto over_inner_plans(std::string_view op, options fields, const dataset<T>& in,
   } else if constexpr (opens_datasets<F, T>) {
     return dataset<opened<F, T>>(make_stage(op, std::move(fields), in.plan(), adopt(new opening_function<T, F>(f))));
   } else {
-    static_assert(opens_datasets<F, T>,
+    static_assert(element_is<T>::template taken_by<F>,
                   "flat_map, interleave: the function must take the element and return a dataset");
     return dataset<refused>();
   }

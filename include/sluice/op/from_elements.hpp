@@ -11,9 +11,12 @@
 // State:  how many were given; passing over costs nothing.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
+#include <iterator>
 #include <mutex>
 #include <ranges>
+#include <iterator>
 #include <vector>
 
 #include "sluice/op/functions.hpp"
@@ -60,8 +63,11 @@ template <std::copyable T> dataset<T> from_elements(std::initializer_list<T> ele
   return from_elements(std::vector<T>(elements));
 }
 
-template <std::ranges::input_range R> auto from_range(R&& range) {
-  std::vector<std::ranges::range_value_t<R>> elements;
+/// Whatever a for loop goes over; <ranges> would cost every program more than the rest of this header.
+template <class R>
+  requires requires(R& r) { std::begin(r) != std::end(r); }
+auto from_range(R&& range) {
+  std::vector<std::iter_value_t<decltype(std::begin(range))>> elements;
   for (auto&& x : range) elements.push_back(std::forward<decltype(x)>(x));
   return from_elements(std::move(elements));
 }

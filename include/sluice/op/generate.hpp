@@ -11,7 +11,7 @@
 // State:  by replay from its start, unless it has a `saved` parameter and commits (coro/saved.hpp).
 #pragma once
 
-#include <functional>
+#include <type_traits>
 
 #include "sluice/coro/stream.hpp"
 #include "sluice/op/functions.hpp"
@@ -27,7 +27,7 @@ template <class F> struct generator_function final : stream_function {
     describe(*this, f, nullptr, &type_of<T>());
     set_label("generate");
   }
-  erased_stream open(erased_stream) const override { return erased_stream(std::invoke(f)); }
+  erased_stream open(erased_stream) const override { return erased_stream(detail::call(f)); }
 };
 
 }  // namespace detail

@@ -22,7 +22,6 @@
 //         resume. Passing over an element does not call the function.
 #pragma once
 
-#include <functional>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -57,8 +56,8 @@ template <class T> struct returned<result<T>> {
 template <class F, class T> using call_result = std::remove_cvref_t<typename called<F, T>::type>;
 template <class F, class T> using mapped = typename returned<call_result<F, T>>::type;
 
-template <class F, class T>
-concept maps = requires { typename called<F, T>::type; } && !std::is_void_v<typename called<F, T>::type>;
+template <class F, class T> concept callable_over = requires { typename called<F, T>::type; };
+template <class F, class T> concept maps = callable_over<F, T> && !std::is_void_v<mapped<F, T>>;
 
 /// The loop over a block; one instantiation per user function.
 template <class T, class F> struct map_function final : block_function {
@@ -69,14 +68,14 @@ template <class T, class F> struct map_function final : block_function {
     draws = takes_random<F, T>;
     in_place = std::is_same_v<T, U> && std::is_trivially_copyable_v<T>;
   }
-  applied apply(const block& in, void* to, const element_place& first) const override {
-    T* p = in.as<T>();
+  applied apply(const block& from, void* to, const element_place& first) const override {
+    T* p = from.as<T>();
     if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
       // One pointer for both sides: with two the compiler must assume an overlap, and does not vectorise.
-      if (to == p) return each(in.size(), p, first, [p](std::uint32_t i) { return p + i; });
+      if (to == p) return each(from.size(), p, first, [p](std::uint32_t i) { return p + i; });
     }
     U* o = static_cast<U*>(to);
-    return each(in.size(), p, first, [o](std::uint32_t i) { return o + i; });
+    return each(from.size(), p, first, [o](std::uint32_t i) { return o + i; });
   }
 
  private:
@@ -105,18 +104,18 @@ template <class T, class F> struct awaited_function final : async_function {
     describe(*this, f, &type_of<T>(), &type_of<U>());
     draws = takes_random<F, T>;
   }
-  task<void> start(void* in, void* to, element_place place) const override {
-    return call(f, static_cast<T*>(in), static_cast<U*>(to), place);
+  task<void> start(void* from, void* to, element_place place) const override {
+    return call(f, static_cast<T*>(from), static_cast<U*>(to), place);
   }
 
  private:
-  static auto begin(const F& f, T& in, random_source& random, const element_place& place) {
-    if constexpr (takes_random<F, T>) return std::invoke(f, std::move(in), random);
-    else return call_with_place(f, std::move(in), place, 0);
+  static auto begin(const F& function, T& from, random_source& random, const element_place& place) {
+    if constexpr (takes_random<F, T>) return detail::call(function, std::move(from), random);
+    else return call_with_place(function, std::move(from), place, 0);
   }
-  static task<void> call(const F& f, T* in, U* to, element_place place) {
+  static task<void> call(const F& function, T* from, U* to, element_place place) {
     random_source random = place.random(0);  // here, since the call may refer to it as long as it lasts
-    auto calling = begin(f, *in, random, place);
+    auto calling = begin(function, *from, random, place);
     U u = co_await calling;
     ::new (static_cast<void*>(to)) U(std::move(u));
   }
@@ -136,8 +135,12 @@ template <class F> class map_stage : public stage_base_tag {
       using function = detail::any_map_function<T, F>;
       return dataset<typename function::U>(
           make_stage("map", options::of(options_), in.plan(), detail::adopt(new function(f_))));
+    } else if constexpr (std::invocable<const F&, T&&>) {
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "map: the function returns void; it must return the new element, or the old one");
+      return dataset<refused>();
     } else {
-      static_assert(detail::maps<F, T>,
+      static_assert(detail::element_is<T>::template taken_by<F>,
                     "map: the function must take the element (T, const T& or T&&) and return a value");
       return dataset<refused>();
     }

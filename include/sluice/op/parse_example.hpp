@@ -32,7 +32,8 @@ template <class T> class parse_example_stage : public stage_base_tag {
     if constexpr (detail::is_text<In>) {
       return dataset<T>(detail::make_parse_example(in.plan(), options_, type_of<T>(), example_schema_of<T>()));
     } else {
-      static_assert(detail::is_text<In>, "parse_example: expects records (or strings) that hold tf.Examples");
+      static_assert(detail::element_is<In>::template taken_by<parse_example_stage>,
+                    "parse_example: expects records (or strings) that hold tf.Examples");
       return dataset<refused>();
     }
   }

@@ -29,7 +29,7 @@
 // State:  by replay from its start, unless it is `stateless`, has a `saved` parameter or commits (coro/saved.hpp).
 #pragma once
 
-#include <functional>
+#include <type_traits>
 
 #include "sluice/coro/stream.hpp"
 #include "sluice/op/functions.hpp"
@@ -50,9 +50,9 @@ template <class T, class F> struct transform_function final : stream_function {
     describe(*this, f, &type_of<T>(), &type_of<U>());
     set_label("transform");
   }
-  erased_stream open(erased_stream in) const override {
-    stream<T> typed(std::move(in));
-    return erased_stream(std::invoke(f, std::move(typed)));
+  erased_stream open(erased_stream input) const override {
+    stream<T> typed(std::move(input));
+    return erased_stream(detail::call(f, std::move(typed)));
   }
 };
 
@@ -67,7 +67,8 @@ template <class F> class transform_stage : public stage_base_tag {
       return dataset<typename function::U>(
           make_stage("transform", options::of(no_fields{}), in.plan(), detail::adopt(new function(f_))));
     } else {
-      static_assert(detail::transforms<F, T>, "transform: the coroutine must take stream<T> and return stream<U>");
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "transform: the coroutine must take stream<T> and return stream<U>");
       return dataset<refused>();
     }
   }

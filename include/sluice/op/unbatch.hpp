@@ -25,7 +25,7 @@ class unbatch_stage : public stage_base_tag {
     if constexpr (detail::has_rows<T>) {
       return dataset<typename detail::row_of<T>::type>(make_stage("unbatch", options::of(no_fields{}), in.plan()));
     } else {
-      static_assert(detail::has_rows<T>, "unbatch: the element is not a batch");
+      static_assert(detail::element_is<T>::template taken_by<unbatch_stage>, "unbatch: the element is not a batch");
       return dataset<refused>();
     }
   }

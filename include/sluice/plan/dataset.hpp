@@ -32,6 +32,13 @@ struct refused {};
 namespace detail {
 /// Throws unless the plan yields t.
 void expect_type(const node& n, const element_type& t);
+
+/// False. The condition of a stage's static_assert, so that the first line of the error names the element and the
+/// function: "static assertion failed due to requirement 'element_is<long>::taken_by<(lambda …)>'".
+template <class T> struct element_is {
+  template <class F> static constexpr bool taken_by = false;
+  template <class Source> static constexpr bool can_be_piped_into = false;
+};
 }  // namespace detail
 
 template <class T> class dataset {
@@ -84,6 +91,19 @@ template <class T, stage S> auto operator|(dataset<T> in, S s) {
 }
 template <stage A, stage B> composed<A, B> operator|(A a, B b) { return {std::move(a), std::move(b)}; }
 
+// What cannot be piped, with words of its own.
+template <class T, class U> auto operator|(dataset<T>, dataset<U>) {
+  static_assert(detail::element_is<T>::template can_be_piped_into<dataset<U>>,
+                "sluice: a source stands first and takes no input, so nothing can be piped into it; flat_map and "
+                "interleave open a dataset for each element");
+  return dataset<refused>();
+}
+template <stage A, class U> auto operator|(A, dataset<U>) {
+  static_assert(detail::element_is<U>::template can_be_piped_into<dataset<U>>,
+                "sluice: a source stands first and takes no input, so nothing can be piped into it");
+  return dataset<refused>();
+}
+
 /// A plan that lacks its path: what interleave opens once for each name.
 template <class T> class file_reader {
  public:
@@ -102,6 +122,12 @@ template <class T> class file_reader {
 template <class R> concept reader_verb = requires(const R& r) { r.as_reader().plan(); };
 template <reader_verb R> auto reader_of(const R& r) { return r.as_reader(); }
 
+template <class T, reader_verb R> auto operator|(dataset<T>, const R&) {
+  static_assert(detail::element_is<T>::template can_be_piped_into<R>,
+                "sluice: a source takes no input: give it its path, as in tfrecord(path), or open one for each element "
+                "with interleave(tfrecord)");
+  return dataset<refused>();
+}
 template <reader_verb R, stage S> auto operator|(const R& reader, S s) {
   auto in = reader_of(reader);
   auto out = s.apply(dataset<typename decltype(in)::value_type>(in.plan()));

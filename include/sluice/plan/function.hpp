@@ -39,7 +39,7 @@ struct stage_function {
   int version = 0;
   const element_type* in = nullptr;  ///< null: of a source
   const element_type* out = nullptr;
-  bool draws = false;  ///< it is called with random numbers, so its stage has a seed
+  bool draws = false;        ///< it is called with random numbers, so its stage has a seed
   bool values_known = true;  ///< `values()` tells all that it holds; false: it holds what cannot be compared
 
   stage_function() = default;
@@ -54,7 +54,8 @@ struct stage_function {
  protected:
   std::uint64_t captured = 0;
   template <class F> void note_captures(const F& f) {
-    if constexpr (std::is_empty_v<F> || std::is_function_v<std::remove_pointer_t<F>> || std::is_member_pointer_v<F>) return;
+    if constexpr (std::is_empty_v<F> || std::is_function_v<std::remove_pointer_t<F>> || std::is_member_pointer_v<F>)
+      return;
     else if constexpr (detail::plain_bytes<F>) {
       detail::content_hasher h;
       h.bytes(&f, sizeof f);

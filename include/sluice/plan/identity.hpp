@@ -18,11 +18,11 @@ namespace sluice {
 
 /// Of one function, or one source's data, in the order of the plan's text.
 struct function_identity {
-  std::string op;              ///< where it stands: "map"
-  std::string name;            ///< empty: a lambda, or data
+  std::string op;    ///< where it stands: "map"
+  std::string name;  ///< empty: a lambda, or data
   int version = 0;
-  bool is_data = false;        ///< elements in memory: nothing but their values tells them
-  bool values_known = true;    ///< `values` digests all that it holds
+  bool is_data = false;      ///< elements in memory: nothing but their values tells them
+  bool values_known = true;  ///< `values` digests all that it holds
   std::uint64_t values = 0;
   /// Could it change without being noticed?
   bool is_open() const { return is_data ? !values_known : name.empty() || !values_known; }

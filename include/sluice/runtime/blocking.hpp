@@ -12,7 +12,6 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "sluice/coro/promise.hpp"
 
@@ -36,7 +35,7 @@ class blocking_service {
 
 template <class F> class [[nodiscard]] blocking final : blocking_call {
   using returned = std::invoke_result_t<F&>;
-  using kept = std::conditional_t<std::is_void_v<returned>, std::monostate, returned>;
+  using kept = std::conditional_t<std::is_void_v<returned>, bool, returned>;  // of void nothing is kept
 
  public:
   blocking(blocking_service& service, F function) : service_(service), function_(std::move(function)) {}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a compiler says to the usual mistakes: its first lines name what is wrong, in words of ours, on either compiler."""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPILERS = [c for c in ("clang++-19", "g++-12") if shutil.which(c)]
+FLAGS = ["-std=c++20", "-fsyntax-only", "-DASIO_STANDALONE", "-DASIO_HAS_CO_AWAIT", "-I", str(ROOT / "include"), "-x", "c++", "-"]
+PRELUDE = "#include <sluice/sluice.hpp>\nusing namespace sluice;\n"
+LINES = 12          # that a reader sees before scrolling
+AWAIT = "co_await is missing"
+
+# What is wrong: (the program, words that stand in the first lines). Clang's first error line has all of them.
+MISTAKES = {
+    "an awaited element as a condition": ("task<> f(stream<int> s) { if (s.next()) {} co_return; }", [AWAIT]),
+    "a loop without co_await": ("task<> f(stream<int> s) { while (auto x = s.next()) {} co_return; }", [AWAIT]),
+    "an awaited element as a value": ("task<> f(stream<int> s) { int n = *s.next(); (void)n; co_return; }", [AWAIT]),
+    "an attempt as a condition": ("task<> f(stream<int> s) { if (s.try_next()) {} co_return; }", [AWAIT]),
+    "a task as its result": ("task<int> size(); task<> f() { int n = size(); (void)n; co_return; }", [AWAIT]),
+    "a task as a condition": ("task<bool> there(); task<> f() { if (there()) {} co_return; }", [AWAIT]),
+    "a member of a task's result":
+        ("task<std::string> name(); task<> f() { auto n = name()->size(); (void)n; co_return; }", [AWAIT]),
+    "a source after a bar": ("auto ds = range(3) | range(4);", ["a source stands first and takes no input", "long"]),
+    "a source after a stage": ("auto ds = take(3) | range(4);", ["a source stands first and takes no input"]),
+    "a reader after a bar": ("auto ds = range(3) | tfrecord;", ["a source takes no input: give it its path", "tfrecord_options"]),
+    "map's function takes another type":
+        ("auto ds = range(5) | map([](const std::string& s) { return s; });", ["map: the function must take the element", "long"]),
+    "map's function returns nothing":
+        ("auto ds = range(5) | map([](std::int64_t) {});", ["map: the function returns void", "long"]),
+    "map's coroutine returns nothing":
+        ("task<> log(std::int64_t); auto ds = range(5) | map(&log);", ["map: the function returns void", "long"]),
+    "filter's function takes another type":
+        ("auto ds = range(5) | filter([](const std::string& s) { return s.empty(); });",
+         ["filter: the function must take const T& and return bool", "long"]),
+    "flat_map's function makes no dataset":
+        ("auto ds = range(5) | flat_map([](std::int64_t x) { return x; });", ["must take the element and return a dataset", "long"]),
+    "transform's function is no coroutine":
+        ("auto ds = range(5) | transform([](std::int64_t x) { return x; });", ["must take stream<T> and return stream<U>", "long"]),
+    "a member that does not stack":
+        ("struct inner { int size; void (*hook)(); }; struct sample { int label; inner worker; };\n"
+         "auto ds = range(5) | map([](std::int64_t) { return sample{}; }) | batch(3);", ["batch: this member cannot be stacked", "hook"]),
+    "unbatch of what is no batch": ("auto ds = range(5) | unbatch();", ["unbatch: the element is not a batch", "long"]),
+    # A misspelt designator makes the braces fit nothing; the compilers name the struct, not the word.
+    "a misspelt option of a named struct":
+        ("auto ds = range(5) | shuffle(10, shuffle_options{.sead = 7});", ["shuffle_options", "sead"]),
+    "a misspelt option": ("auto ds = range(5) | shuffle(10, {.sead = 7});", ["shuffle_options"]),
+}
+RIGHT = """task<int> one() { co_return 1; }
+task<> f(stream<int> s) {
+  while (auto x = co_await s.next()) (void)*x;
+  auto t = one();
+  int n = co_await t;
+  (void)n;
+  auto r = co_await s.try_next();
+  if (r) (void)*r;
+  if (s) (void)s;
+  stream<int> u = std::move(s);
+  s = std::move(u);
+}
+auto ds = range(5) | map([](std::int64_t x) { return x; }) | batch(3) | unbatch() | shuffle(10, {.seed = 7});
+"""
+
+
+def refusal(compiler, text):
+    done = subprocess.run([compiler, *FLAGS], input=PRELUDE + text, capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+def complaint(compiler, words, output):
+    if not output:
+        return "compiles"
+    lines = [line for line in output.splitlines() if not line.lstrip().startswith(("In file included", "from "))]
+    errors = [line for line in lines if " error: " in line]
+    head = "\n".join(lines[:LINES])
+    missing = [w for w in words if w not in head]
+    if missing:
+        return f"the first {LINES} lines do not say {missing}:\n{head}"
+    # "a misspelt option" is the compiler's own error; its note names the struct.
+    if compiler.startswith("clang") and words != ["shuffle_options"] and any(w not in errors[0] for w in words):
+        return f"the first error does not say {words}: {errors[0]}"
+    return ""
+
+
+def main():
+    passed = failed = 0
+    cases = [(compiler, what) for compiler in COMPILERS for what in MISTAKES]
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("SLUICE_JOBS", os.cpu_count()))) as pool:
+        right = [pool.submit(refusal, compiler, RIGHT) for compiler in COMPILERS]
+        outputs = [pool.submit(refusal, compiler, MISTAKES[what][0]) for compiler, what in cases]
+        verdicts = [("right programs", c, f.result()) for c, f in zip(COMPILERS, right)]
+        verdicts += [(what, c, complaint(c, MISTAKES[what][1], f.result())) for (c, what), f in zip(cases, outputs)]
+    for what, compiler, why in verdicts:
+        passed, failed = passed + (not why), failed + bool(why)
+        if why:
+            print(f"{what}, {compiler}: {why}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
