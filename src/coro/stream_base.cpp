@@ -12,8 +12,10 @@ constexpr std::size_t kMarksMax = 16;
 /// A mark takes so long and so much for each of its bytes at most; what it took beyond that, the system ran something else.
 constexpr duration kMarkCostMax = std::chrono::microseconds(20);
 constexpr duration kMarkCostPerByte = std::chrono::nanoseconds(20);
+/// A mark costs as much again when it is dropped.
+constexpr int kTakenAndDropped = 2;
 /// Fills between two looks of a run's root, which also ask for marks: so few blocks a resume makes again for certain.
-constexpr std::uint16_t kRootLookEvery = 16;
+constexpr std::uint16_t kRootLookEvery = 32;
 /// A root's first looks ask for marks whatever these cost. A run that is often preempted must come to a mark in each of
 /// its lives, however short they are.
 constexpr std::uint32_t kEarlyLooks = 16;
@@ -83,7 +85,7 @@ mark stream_base::take_due_mark() {
     auto bytes = static_cast<duration::rep>(m.state.bytes().size());
     took = std::min<duration>(took, kMarkCostMax + bytes * kMarkCostPerByte);
   }
-  e->took_mark(took);
+  e->took_mark(took * kTakenAndDropped);
   return m;
 }
 

@@ -143,6 +143,7 @@ ring_slot* block_ring::pick(std::uint64_t ordinal) const {
   std::size_t first = head_ + (ordered_ ? handed_on_ : 0);
   if (order_.size() == first) return nullptr;
   if (ordered_) return order_[first]->at == ring_slot::state::done ? order_[first] : nullptr;
+  if (ordinal != stream_base::kNone && ordinal >= next_) return nullptr;  // no slot has it yet; there may be thousands
   for (std::size_t i = head_; i != order_.size(); ++i) {
     ring_slot* s = order_[i];
     if (s->at == ring_slot::state::done && !s->handed_on &&

@@ -68,8 +68,6 @@ MUTANTS = [
      "    ++looks_;\n    e.request_marks();\n  } else {\n    e.request_marks_by_blocks(seen.now);", "    ++looks_;\n  } else {"),
     ("a ring one slot too many", "src/op/block_ring.cpp",
      "order_.size() - head_ - handed_on_ < limits_.slots", "order_.size() - head_ - handed_on_ <= limits_.slots"),
-    ("a replayed choice lets a ring take all there is", "src/op/block_ring.cpp",
-     "  if (must_reach_choice()) return true;", "  if (chosen_ != stream_base::kNone) return true;"),
     ("what a channel passed over and was not there is lost", "src/op/channel_reader.cpp",
      "    out.unpass(missing);\n    link.passed_less(missing);", "    link.passed_less(missing);"),
     ("a restored stream does not pass over what was taken since the mark", "src/coro/position.cpp",

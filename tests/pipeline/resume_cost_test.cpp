@@ -27,9 +27,9 @@ using namespace test;
 using int64 = std::int64_t;
 using numbers = dataset<int64>;
 
-/// Elements a request, and what that makes of a mark interval: a root asks for marks every 16 requests.
+/// Elements a request, and what that makes of a mark interval: a root asks for marks every 32 requests.
 constexpr std::uint32_t kAsk = 4;
-constexpr std::uint64_t kInterval = 16 * kAsk;
+constexpr std::uint64_t kInterval = 32 * kAsk;
 /// A channel's slots come to take 1,024 elements each where making them takes no time, as in a simulation.
 constexpr std::uint64_t kSlotElements = 1024;
 constexpr std::uint64_t kRun = 60'000;
@@ -174,15 +174,21 @@ TEST_CASE("a resume makes again what is held and one mark interval: every stage 
 
 TEST_CASE("a resume makes again what is held and one mark interval: pairs of stages") {
   plan_case range = of(sources()[0]);
-  for (const stage_case& a : stages())
-    for (const stage_case& b : stages()) check(range.above(a).above(b), 3);
+  // All 441 take a minute or two: SLUICE_TEST_BUDGET=9 or so tries nearly all of them.
+  std::vector<stage_case> all = stages();
+  random_numbers random(first_seed());
+  for (std::uint64_t n = cases(120); n; --n) {
+    plan_case p = range;
+    for (int i = 0; i != 2; ++i) p = p.above(all[random.below(all.size())]);
+    check(p, 3);
+  }
 }
 
 TEST_CASE("a resume makes again what is held and one mark interval: triples of stages") {
   plan_case range = of(sources()[0]);
   std::vector<stage_case> all = stages();
   random_numbers random(first_seed());
-  for (std::uint64_t n = cases(60); n; --n) {
+  for (std::uint64_t n = cases(40); n; --n) {
     plan_case p = range;
     for (int i = 0; i != 3; ++i) p = p.above(all[random.below(all.size())]);
     check(p, n);
@@ -214,8 +220,8 @@ TEST_CASE("eight lives of a run cost what one of their length costs, each: nothi
 }
 
 TEST_CASE("a resume by next() on one and on two workers makes again what is held and a mark interval") {
-  constexpr std::uint64_t kMany = 400'000;
-  constexpr std::uint64_t kBlocks = 17 * 1024;  // the interval where blocks are as large as they get
+  constexpr std::uint64_t kMany = 250'000;
+  constexpr std::uint64_t kBlocks = 33 * 1024;  // the interval where blocks are as large as they get
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
     for (const stage_case& s : stages()) {
@@ -263,7 +269,7 @@ TEST_CASE("a resume of megabyte elements makes a few dozen of them again") {
     if (kLoud)
       std::printf("%-66s %8llu again %8llu  %7.2f ms\n", name, static_cast<unsigned long long>(c.made),
                   static_cast<unsigned long long>(c.made_again), c.first_ms);
-    // 16 blocks of one for each of four levels, what a shuffle of four holds, read-ahead; twice that where the clock asks
+    // 32 blocks of one for each of four levels, what a shuffle of four holds, read-ahead; twice that where the clock asks
     // for marks later because other programs have the cores.
     CHECK(c.made_again <= 400);
   }
@@ -276,15 +282,19 @@ TEST_CASE("a resume of move-only elements makes what is held and one mark interv
 
 TEST_CASE("the main job's first batch after a resume comes as soon as the buffers are full again") {
   constexpr std::size_t kFiles = 8, kRecords = 60'000;
+  constexpr int kPasses = 5;  // over the same files, as if there were more of them
   testing::temporary_folder folder;
   std::string bytes = testing::file_of(kRecords, 160);
-  for (std::size_t i = 0; i != kFiles; ++i) folder.write("part-" + std::to_string(i), bytes);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i != kFiles; ++i) names.push_back(folder.write("part-" + std::to_string(i), bytes));
+  std::vector<std::string> all;
+  for (int i = 0; i != kPasses; ++i) all.insert(all.end(), names.begin(), names.end());
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
-    auto plan = list_files(folder.path("part-*")) | interleave(tfrecord, {.cycle_length = 8, .parallelism = autotune}) |
-                map(bytes_of, {.parallelism = autotune});
-    auto batches = counted(plan) | shuffle(10'000, {.seed = 7}) | batch(64) | prefetch() | map(rows_of);
-    for (std::uint64_t taken : {std::uint64_t{500}, std::uint64_t{6'000}}) {
+    auto records = from_elements(all) | interleave(tfrecord, {.cycle_length = 8, .parallelism = autotune}) |
+                   map(bytes_of, {.parallelism = autotune});
+    auto batches = counted(records) | shuffle(10'000, {.seed = 7}) | batch(64) | prefetch() | map(rows_of);
+    for (std::uint64_t taken : {std::uint64_t{3'000}, std::uint64_t{30'000}}) {
       resume_cost c = resume_after(rt, batches, taken, {});
       CAPTURE(workers, taken);
       CHECK(c.complaint == "");
@@ -293,8 +303,9 @@ TEST_CASE("the main job's first batch after a resume comes as soon as the buffer
             "main job, %llu batches of 64: %llu records made, again %llu, %.1f ms to the first batch, %u workers\n",
             static_cast<unsigned long long>(taken), static_cast<unsigned long long>(c.made),
             static_cast<unsigned long long>(c.made_again), c.first_ms, workers);
-      CHECK(c.made_again <=
-            190'000);             // a shuffle's oldest element is ten to twelve buffers old, a mark a quarter of that
+      // A shuffle's oldest element is ten to twelve buffers old, a mark a quarter of that; and four levels are up to
+      // 10 ms behind, as a rule, each some 40,000 records.
+      CHECK(c.made_again <= 600'000);
       CHECK(c.first_ms < 1'500);  // goal: 300, on a machine that does nothing else
     }
   }
