@@ -13,7 +13,7 @@
 // Looks: every stream looks at the clock now and then (every 64 fills, or every millisecond where fills are slow). A look
 // asks for marks that are due, and lets other coroutines run when this stream has worked for 10 ms without a look at
 // the scheduler: a pipeline that never waits shares its worker with others. The root's looks also ask for marks by
-// number, every 16 blocks, as long as marks take less than 1 % of the time.
+// number, every 32 blocks, as long as marks take less than 1 % of the time.
 #pragma once
 
 #include <memory>
