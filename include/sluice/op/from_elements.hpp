@@ -15,8 +15,6 @@
 #include <initializer_list>
 #include <iterator>
 #include <mutex>
-#include <ranges>
-#include <iterator>
 #include <vector>
 
 #include "sluice/op/functions.hpp"

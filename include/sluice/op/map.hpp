@@ -135,9 +135,9 @@ template <class F> class map_stage : public stage_base_tag {
       using function = detail::any_map_function<T, F>;
       return dataset<typename function::U>(
           make_stage("map", options::of(options_), in.plan(), detail::adopt(new function(f_))));
-    } else if constexpr (std::invocable<const F&, T&&>) {
+    } else if constexpr (detail::callable_over<F, T>) {
       static_assert(detail::element_is<T>::template taken_by<F>,
-                    "map: the function returns void; it must return the new element, or the old one");
+                    "map: the function returns void (or task<>); it must return the new element, or the old one");
       return dataset<refused>();
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
