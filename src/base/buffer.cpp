@@ -5,10 +5,12 @@
 #include <mutex>
 #include <new>
 
+#include "base/pages.hpp"
+
 namespace sluice {
 
 // One free list for each power of two that is pooled. A mutex, not lock-free lists: it is taken once per buffer of
-// 64 KiB or more, that is once per hundreds of records.
+// 16 KiB or more, that is once per dozens of records.
 class buffer_pool {
  public:
   static constexpr int kClasses =
@@ -43,13 +45,15 @@ class buffer_pool {
   static buffer* create(std::size_t capacity) {
     if (capacity > ~std::size_t{0} / 2) throw std::bad_alloc();
     std::size_t bytes = buffer::kAlignment + capacity;
+    if (capacity >= kPagesBytesMin) return ::new (allocate_pages(bytes)) buffer(capacity);
     void* at = is_small(capacity) ? ::operator new(bytes) : ::operator new(bytes, std::align_val_t{buffer::kAlignment});
     return ::new (at) buffer(capacity);
   }
   static void destroy(buffer* b) noexcept {
-    bool small = is_small(b->capacity_);
+    std::size_t capacity = b->capacity_;
     b->~buffer();
-    if (small) ::operator delete(b);
+    if (capacity >= kPagesBytesMin) free_pages(b, buffer::kAlignment + capacity);
+    else if (is_small(capacity)) ::operator delete(b);
     else ::operator delete(b, std::align_val_t{buffer::kAlignment});
   }
 
@@ -82,10 +86,11 @@ bool is_pooled(std::size_t capacity) {
   return std::has_single_bit(capacity) && capacity >= buffer::kPooledBytesMin && capacity <= buffer::kPooledBytesMax;
 }
 
-/// Large sizes up to the next power of two, so that they come from the pool; small ones as asked.
+/// Up to the next power of two, so that they come from the pool; larger ones to whole pages; small ones as asked.
 std::size_t rounded(std::size_t bytes) {
-  bool rounds = bytes > buffer::kPooledBytesMin / 2 && bytes <= buffer::kPooledBytesMax;
-  return rounds ? std::bit_ceil(bytes) : bytes;
+  if (bytes > buffer::kPooledBytesMax && bytes < ~std::size_t{0} / 4)
+    return pages_bytes(bytes + buffer::kAlignment) - buffer::kAlignment;
+  return bytes > buffer::kPooledBytesMin / 2 && bytes <= buffer::kPooledBytesMax ? std::bit_ceil(bytes) : bytes;
 }
 
 }  // namespace
@@ -96,6 +101,11 @@ buffer* buffer::make(std::size_t bytes) {
   if (!b) return buffer_pool::create(capacity);
   b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
   return b;
+}
+
+buffer* buffer::make_exact(std::size_t bytes) {
+  return bytes < kPagesBytesMin ? buffer_pool::create(bytes)
+                                : buffer_pool::create(pages_bytes(bytes + kAlignment) - kAlignment);
 }
 
 void buffer::charge(byte_account* account, std::size_t bytes) noexcept {
@@ -115,6 +125,9 @@ void buffer::recycle() noexcept {
 }
 
 std::size_t buffer::parked_bytes() noexcept { return pool().parked_bytes(); }
-void buffer::trim() noexcept { pool().trim(); }
+void buffer::trim() noexcept {
+  pool().trim();
+  trim_stock();
+}
 
 }  // namespace sluice

@@ -33,7 +33,8 @@ turn::seen turn::look(const environment& env, std::uint16_t steps_max) {
   return s;
 }
 
-stage_base::stage_base(const element_type& type) : promise_base(failing::unwinds), tick_(&kNoRun), out_(type) {}
+stage_base::stage_base(const element_type& type)
+    : promise_base(failing::unwinds), tick_(&kNoRun), out_(type), fit_(type) {}
 
 stage_base::~stage_base() {
   // Elements under construction belong to nobody else when the frame dies between two yields.
@@ -139,6 +140,7 @@ void stage_base::load_own(const position_record& own, position_records& from) {
 std::coroutine_handle<> stage_base::serve_elements() {
   if (may_suspend_) want_ = 1;  // what is made must not lie here while the stage itself waits for the next
   std::size_t size = type().size;
+  want_ = fit_.at_most(want_);
   first_ = put_ = out_.reserve(want_);
   limit_ = first_ + (skip_ ? 1 : want_) * size;
   if (!started_) {
@@ -167,6 +169,7 @@ std::coroutine_handle<> stage_base::deliver() {
   count_delivered();
   out_.set_live(0, n);
   handed_ = block(&out_, &out_.type(), first_, n);
+  fit_.made(handed_, want_bytes_);
   put_ = first_;
   return waiter->self;
 }

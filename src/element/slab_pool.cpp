@@ -5,6 +5,8 @@
 #include <mutex>
 #include <new>
 
+#include "base/pages.hpp"
+
 namespace sluice::detail {
 namespace {
 
@@ -62,14 +64,21 @@ bool is_pooled(std::size_t bytes, std::size_t alignment) {
   return kRecycles && bytes >= kPooledSlabBytesMin && bytes <= kPooledSlabBytesMax && alignment == kSlabAlignment;
 }
 
+/// Beyond the pool, and of an alignment that pages have.
+bool is_mapped(std::size_t bytes, std::size_t alignment) {
+  return bytes > kPooledSlabBytesMax && alignment <= kPageBytes;
+}
+
 }  // namespace
 
 std::size_t slab_bytes(std::size_t bytes) {
-  return bytes > kPooledSlabBytesMin / 2 && bytes <= kPooledSlabBytesMax ? std::bit_ceil(bytes) : bytes;
+  if (bytes > kPooledSlabBytesMax) return bytes < ~std::size_t{0} / 4 ? pages_bytes(bytes) : bytes;
+  return bytes > kPooledSlabBytesMin / 2 ? std::bit_ceil(bytes) : bytes;
 }
 
 void* allocate_slab(std::size_t bytes, std::size_t alignment) {
   bytes = slab_bytes(bytes);
+  if (is_mapped(bytes, alignment)) return allocate_pages(bytes);
   if (is_pooled(bytes, alignment))
     if (void* p = pool().take(bytes)) return p;
   return ::operator new(bytes, std::align_val_t{alignment});
@@ -77,6 +86,7 @@ void* allocate_slab(std::size_t bytes, std::size_t alignment) {
 
 void free_slab(void* data, std::size_t bytes, std::size_t alignment) noexcept {
   bytes = slab_bytes(bytes);
+  if (is_mapped(bytes, alignment)) return free_pages(data, bytes);
   if (!is_pooled(bytes, alignment) || !pool().park(data, bytes)) ::operator delete(data, std::align_val_t{alignment});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recycled storage for slabs: batch columns and channel slots come and go at the pace of blocks, at sizes where malloc
-// gives pages back to the system and faults them in again (a third of a parse-and-batch job was that).
+// gives pages back to the system and faults them in again (a third of a parse-and-batch job was that). Larger ones are
+// whole pages (base/pages.hpp), which leave the process when they are freed.
 #pragma once
 
 #include <cstddef>

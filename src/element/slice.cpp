@@ -18,7 +18,7 @@ bool holds_too_much(const slice& s) noexcept {
 }  // namespace
 
 slice slice::copy_of(std::string_view bytes) {
-  buffer* b = buffer::make(bytes.size());
+  buffer* b = buffer::make_exact(bytes.size());
   if (!bytes.empty()) std::memcpy(b->data(), bytes.data(), bytes.size());
   return {b, b->data(), bytes.size()};
 }

@@ -89,6 +89,8 @@ status reserved_flags(std::uint64_t at) {
 
 }  // namespace
 
+static_assert(sizeof(inflate_state) + 512 <= inflater::kBytes, "what an inflater is charged for");
+
 inflater::inflater(compression format) : state_(std::make_unique<state>(format)) {}
 inflater::inflater(inflater&&) noexcept = default;
 inflater& inflater::operator=(inflater&&) noexcept = default;

@@ -14,32 +14,80 @@ constexpr std::uint32_t kBlockElementsMax = 1024;
 
 }  // namespace
 
-block_ring::block_ring(std::shared_ptr<run_context> run, const element_type& in, const element_type& out, limits l,
-                       bool ordered)
-    : run_(std::move(run)), in_(in), out_(out), ordered_(ordered), limits_(l) {
+block_ring::block_ring(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
+                       const element_type& out, limits l, bool ordered)
+    : run_(std::move(run)), memory_(std::move(memory)), in_(in), out_(out), ordered_(ordered), limits_(l) {
   on_stop_.emplace(run_->stop, stopper{this});
 }
 
 block_ring::~block_ring() {
   on_stop_.reset();
-  for (auto& s : slots_)
-    if (s->charged_bytes) run_->ledger->release(s->charged_bytes, purpose::channel);
+  for (auto& s : slots_) charge(s.get(), 0);
+  slots_.clear();
+  give_back(granted_bytes_, granted_guess_bytes_);
 }
 
 void block_ring::wake(std::coroutine_handle<>& waiting) {
   if (waiting) run_->exec->post(std::exchange(waiting, {}));
 }
 
-bool block_ring::has_room() const {
-  if (must_reach_choice()) return true;
-  if (order_.size() == head_ + handed_on_) return true;
-  return order_.size() - head_ - handed_on_ < limits_.slots && elements_in_flight_ < limits_.elements &&
-         run_->ledger->within_budget();
+bool block_ring::grant() {
+  if (granted_) return true;
+  if (closed_ || stopped_) return false;
+  std::size_t in_flight = order_.size() - head_ - handed_on_;
+  bool full = in_flight >= limits_.slots || elements_in_flight_ >= limits_.elements;
+  if (full && in_flight != 0 && !must_reach_choice()) return false;
+  memory_ledger& ledger = memory_.ledger();
+  ledger_line& line = memory_.line();
+  std::size_t bytes = memory_.expected_bytes(in_, out_, elements_for_one_slot());
+  std::size_t guess = memory_.knows(in_, out_) ? 0 : bytes;
+  ledger.add_guess(static_cast<std::ptrdiff_t>(guess), line);  // first, so that it is never taken for a peak
+  if (must_reach_choice() || (in_flight == 0 && (reader_waits_ || urged_))) {
+    granted_bytes_ = ledger.charge_up_to(bytes, line);
+    urged_ = false;
+    granted_ = true;
+  } else {
+    granted_ = asked_for_room_ ? ledger.try_charge(bytes, line) : ledger.try_charge(bytes, line, weak_from_this());
+    if (granted_) granted_bytes_ = bytes;
+    else asked_for_room_ = true;
+  }
+  granted_guess_bytes_ = guess ? granted_bytes_ : 0;
+  ledger.add_guess(static_cast<std::ptrdiff_t>(granted_guess_bytes_ - guess), line);
+  return granted_;
+}
+
+void block_ring::give_back(std::size_t charged, std::size_t guessed) {
+  memory_.ledger().add_guess(-static_cast<std::ptrdiff_t>(guessed), memory_.line());
+  memory_.ledger().release(charged, memory_.line());
+}
+
+void block_ring::charge(ring_slot* s, std::size_t bytes) {
+  std::size_t guess = std::exchange(s->guessed_bytes, 0);
+  if (guess) memory_.ledger().add_guess(-static_cast<std::ptrdiff_t>(guess), memory_.line());
+  memory_.ledger().change(std::exchange(s->charged_bytes, bytes), bytes, memory_.line());
+}
+
+void block_ring::room_again() noexcept {
+  std::lock_guard lock(mutex_);
+  asked_for_room_ = false;
+  if (pump_waits_ && grant()) wake(pump_waits_);
+}
+
+bool block_ring::busy() const {
+  std::lock_guard lock(mutex_);
+  return granted_ || urged_ || order_.size() != head_ + handed_on_;
+}
+
+void block_ring::urge() {
+  std::lock_guard lock(mutex_);
+  urged_ = order_.size() == head_ + handed_on_;
+  if (pump_waits_ && grant()) wake(pump_waits_);
 }
 
 std::uint32_t block_ring::elements_for_one_slot() const {
   std::uint64_t left = must_reach_choice() ? block_elements_ : limits_.elements - elements_in_flight_;
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
+  auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
+  return memory_.elements_that_fit(in_, out_, n);
 }
 
 bool block_ring::choice_out_of_reach() const {
@@ -53,19 +101,25 @@ bool block_ring::choice_out_of_reach() const {
 
 bool block_ring::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
   std::lock_guard lock(ring_.mutex_);
-  if (ring_.closed_ || ring_.stopped_ || ring_.has_room()) return false;
+  if (ring_.closed_ || ring_.stopped_ || ring_.grant()) return false;
   ring_.pump_waits_ = h;
   return true;
 }
 
 block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   block_ring& r = ring_;
-  std::lock_guard lock(r.mutex_);
-  if (r.closed_ || r.stopped_) return {};
-  if (r.must_reach_choice() && r.choice_out_of_reach()) {
+  std::unique_lock lock(r.mutex_);
+  std::size_t charged = std::exchange(r.granted_bytes_, 0), guessed = std::exchange(r.granted_guess_bytes_, 0);
+  r.granted_ = false;
+  bool out_of_reach = !r.closed_ && !r.stopped_ && r.must_reach_choice() && r.choice_out_of_reach();
+  if (out_of_reach) {
     r.over_ = true;
     r.why_ = damaged_position();
     if (r.exhausted(r.reader_needs_)) r.wake(r.reader_waits_);
+  }
+  if (out_of_reach || r.closed_ || r.stopped_) {
+    lock.unlock();
+    r.give_back(charged, guessed);
     return {};
   }
   if (r.free_.empty()) {
@@ -83,6 +137,8 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   s->dropped.clear();
   s->taken.reset();
   s->why = status();
+  s->charged_bytes = charged;
+  s->guessed_bytes = guessed;
   reservation got{s, r.elements_for_one_slot()};
   r.order_.push_back(s);
   return got;
@@ -125,6 +181,7 @@ void block_ring::begin_at(std::uint64_t ordinal, mark m) {
 }
 
 void block_ring::finish(ring_slot* unused, status why, std::uint64_t not_passed) {
+  if (unused) charge(unused, 0);
   std::unique_lock lock(mutex_);
   not_passed_ = not_passed;
   if (unused) {
@@ -171,7 +228,7 @@ bool block_ring::receive_awaiter::await_suspend(std::coroutine_handle<> h) {
   if (r.stopped_ || r.pick(ordinal_) || r.exhausted(ordinal_)) return false;
   r.reader_needs_ = ordinal_;
   r.reader_waits_ = h;
-  if (r.has_room()) r.wake(r.pump_waits_);  // it may be sleeping until the ring is half empty, and now somebody waits
+  if (r.pump_waits_ && r.grant()) r.wake(r.pump_waits_);  // it may sleep until the ring is half empty, or has memory
   return true;
 }
 
@@ -188,10 +245,11 @@ bool block_ring::ready(std::uint64_t ordinal) const {
 void block_ring::wake_pump() {
   std::size_t in_flight = order_.size() - head_ - handed_on_;
   bool half_empty = in_flight * 2 <= limits_.slots && elements_in_flight_ <= limits_.elements / 2;
-  if (has_room() && (!quick_ || half_empty)) wake(pump_waits_);
+  if (pump_waits_ && (!quick_ || half_empty) && grant()) wake(pump_waits_);
 }
 
 void block_ring::hand_on(ring_slot* s, std::uint32_t outputs, bool last) {
+  if (last) charge(s, 0);  // before the lock: it may call other channels
   std::lock_guard lock(mutex_);
   std::uint32_t inputs = last ? s->waiting : std::min(outputs, s->waiting);
   s->waiting -= inputs;
@@ -204,10 +262,10 @@ void block_ring::hand_on(ring_slot* s, std::uint32_t outputs, bool last) {
 }
 
 void block_ring::release(ring_slot* s) {
-  s->output.clear();
-  s->input.clear();
+  drop_large_room(s->output);
+  drop_large_room(s->input);
+  charge(s, 0);
   std::lock_guard lock(mutex_);
-  if (s->charged_bytes) run_->ledger->release(std::exchange(s->charged_bytes, 0), purpose::channel);
   elements_in_flight_ -= s->waiting;
   if (s->handed_on) --handed_on_;
   s->at = ring_slot::state::free;
@@ -244,22 +302,22 @@ void block_ring::stop() noexcept {
 void block_ring::set_limits(limits l) {
   std::lock_guard lock(mutex_);
   limits_ = l;
-  if (has_room()) wake(pump_waits_);
+  if (pump_waits_ && grant()) wake(pump_waits_);
 }
 
 void block_ring::made_in(duration took, std::uint32_t elements, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   quick_ = took < kBlockTime;
-  if (took > kBlockTime * 2 || bytes > demand::kBytes)
-    block_elements_ = std::max(1u, std::min(block_elements_, elements) / 2);
-  else if (took < kBlockTime / 2 && bytes < demand::kBytes / 2 && elements >= block_elements_)
+  std::size_t most = memory_.block_bytes();
+  if (took > kBlockTime * 2 || bytes > most) block_elements_ = std::max(1u, std::min(block_elements_, elements) / 2);
+  else if (took < kBlockTime / 2 && bytes < most / 2 && elements >= block_elements_)
     block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
 }
 
 void block_ring::replay(std::uint64_t ordinal) {
   std::lock_guard lock(mutex_);
   chosen_ = ordinal;
-  if (has_room()) wake(pump_waits_);
+  if (pump_waits_ && grant()) wake(pump_waits_);
 }
 
 std::uint64_t block_ring::lowest_undelivered() const {

@@ -6,7 +6,8 @@
 //   reader: receive() → the oldest slot (ordered), or any finished one (unordered) → release(slot)
 //
 // A slot's mark is the input's position when the slot was filled; marks travel here and nowhere else. Limits are in
-// slots and elements; bytes are the ledger's. Every wake satisfies the predicate of who is woken.
+// slots and elements; bytes are the ledger's, charged before a slot is filled. Every wake of the reader satisfies its
+// predicate; a pump is woken with its next slot's bytes charged.
 // Thread: one pump, one reader, any number of computations. All state is under one mutex, taken four times per block.
 // Owns: the slots, shared by reader, pump and computations; it dies with the last of them.
 #pragma once
@@ -19,6 +20,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "op/channel_memory.hpp"
 #include "op/ready_signal.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/position.hpp"
@@ -36,6 +38,7 @@ struct ring_slot {
   std::optional<mark> taken;           ///< the input's position before this slot
   status why;                          ///< of the input after the last output
   std::size_t charged_bytes = 0;
+  std::size_t guessed_bytes = 0;   ///< of these, while nothing is known of the elements
   slab* outputs_in = nullptr;      ///< once done: where the outputs are,
   char* outputs_at = nullptr;      ///< from where on,
   std::uint32_t output_count = 0;  ///< and how many there were before any was moved out
@@ -48,14 +51,15 @@ struct ring_slot {
   block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
 };
 
-class block_ring {
+class block_ring final : public room_waiter, public std::enable_shared_from_this<block_ring> {
  public:
   struct limits {
     std::uint32_t slots = 1;
     std::uint64_t elements = ~std::uint64_t{0};
   };
   /// `ordered`: first in, first out; else as finished.
-  block_ring(std::shared_ptr<run_context> run, const element_type& in, const element_type& out, limits l, bool ordered);
+  block_ring(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in, const element_type& out,
+             limits l, bool ordered);
   ~block_ring();
   block_ring(const block_ring&) = delete;
 
@@ -74,6 +78,9 @@ class block_ring {
     ring_slot* slot = nullptr;
     std::uint32_t elements = 0;
   };
+  const channel_memory& memory() const { return memory_; }
+  /// The slot's charge becomes what it really takes.
+  void charge(ring_slot* s, std::size_t bytes);
   /// The slot was filled with `count` elements from ordinal `first` on, and is being computed.
   void filled(ring_slot* s, std::uint64_t first, std::uint32_t count);
   /// The outputs are in slot->output, or (computed = false) the inputs are the outputs. True: that woke the reader.
@@ -90,7 +97,8 @@ class block_ring {
   /// Null: over, why() says how; or no input has that ordinal.
   receive_awaiter receive(std::uint64_t ordinal = stream_base::kNone);
   /// The consumer is about to get `outputs` more of the slot: there is room for as many new ones, so that a channel
-  /// of one already works on the second element while the consumer works on the first.
+  /// of one already works on the second element while the consumer works on the first. The last ones are the
+  /// consumer's, and no longer charged: an interleave moves them out and comes back to this channel much later.
   void hand_on(ring_slot* s, std::uint32_t outputs, bool last);
   void release(ring_slot* s);
   /// Would receive() give something now?
@@ -99,6 +107,10 @@ class block_ring {
     std::lock_guard lock(mutex_);  // a stop may come after the end
     return why_;
   }
+  /// The reader waits for this channel, though not in receive(): one block goes on whatever the ledger says.
+  void urge();
+  /// Is a block on its way to the reader, or will be without another urge()?
+  bool busy() const;
   std::uint64_t not_passed() const {
     std::lock_guard lock(mutex_);
     return not_passed_;
@@ -109,6 +121,8 @@ class block_ring {
   void set_limits(limits l);
   /// How long a block took to make, and what it holds; the next are sized by both.
   void made_in(duration took, std::uint32_t elements, std::size_t bytes);
+  /// There may be memory again, says the ledger.
+  void room_again() noexcept override;
 
   /// Unordered only: the reader repeats logged choices, and the next is input `ordinal`; kNone: no more of them. Until
   /// the pump has taken that input, more slots may be in flight than the limits allow.
@@ -121,10 +135,11 @@ class block_ring {
   std::mutex& mutex() const { return mutex_; }
 
  private:
-  /// Read-ahead waits for memory; what the consumer waits for never does: one block is always allowed. Memory is looked
-  /// at again when the reader takes something, not when others free some: a pump that waited for those could wait for
-  /// ever behind a reader that waits for the pump.
-  bool has_room() const;
+  /// May the pump fill one more slot? Charges what that is expected to take, once, until the pump takes the slot.
+  /// Read-ahead has to fit into the budget together with everything else. What the reader waits for never waits for
+  /// memory: where nothing is in flight and the reader waits here, one block goes on.
+  bool grant();
+  void give_back(std::size_t charged, std::size_t guessed);
   void wake_pump();
   ring_slot* pick(std::uint64_t ordinal) const;
   /// pick() gives nothing, and never will: all is made, and (of a forged checkpoint) what is asked for was not in it.
@@ -138,6 +153,7 @@ class block_ring {
   void stop() noexcept;
 
   std::shared_ptr<run_context> run_;
+  const channel_memory memory_;
   const element_type& in_;
   const element_type& out_;
   const bool ordered_;
@@ -156,6 +172,11 @@ class block_ring {
   bool quick_ = false;                         // making a block takes less than a wake is worth
   std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
   std::uint64_t not_passed_ = 0;
+  bool urged_ = false;                   // the reader waits elsewhere for this channel
+  bool asked_for_room_ = false;          // the ledger will call room_again()
+  bool granted_ = false;                 // the pump may take a slot,
+  std::size_t granted_bytes_ = 0;        // and this is charged for it,
+  std::size_t granted_guess_bytes_ = 0;  // as a guess
   std::vector<mark> marks_;
   std::shared_ptr<ready_signal> signal_;
   bool closed_ = false;

@@ -13,13 +13,16 @@ namespace {
 
 /// Compressed bytes read at once: a quarter of what they inflate to, roughly.
 constexpr std::size_t kRawBytes = 64 << 10;
-/// What the blocks that consumers wait for may take beyond the budget, all together.
-constexpr std::size_t kOverdraftBytes = 32 << 20;
+/// Read at once where memory is short, and will be given back before the next.
+constexpr std::size_t kTightBytes = 16 << 10;
+/// A window this much larger than what is left in it is worth leaving.
+constexpr std::size_t kShrinkRatio = 4;
 
 }  // namespace
 
-byte_source::byte_source(std::shared_ptr<run_context> run, byte_source_options o)
+byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& stage, byte_source_options o)
     : run_(std::move(run)),
+      memory_(run_, stage),
       path_(std::move(o.path)),
       compression_(o.compression),
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
@@ -40,7 +43,10 @@ task<void> byte_source::open(std::uint64_t offset) {
     auto guessing = guess_compression();
     co_await guessing;
   }
-  if (compression_ != compression::none) start_inflating();
+  if (compression_ != compression::none) {
+    status has_room = start_inflating();
+    if (!has_room.ok()) co_await fail(has_room.in_file(path_));
+  }
   auto going = go_to(offset);
   co_await going;
 }
@@ -69,7 +75,10 @@ task<void> byte_source::guess_compression() {
   compression_ = detect_compression(window().view().substr(0, kCompressionGuessBytes), path_);
 }
 
-void byte_source::start_inflating() {
+status byte_source::start_inflating() {
+  status fits = memory_.hold_inflater();
+  if (!fits.ok()) return fits;
+  is_compressed_ = true;
   inflater_ = std::make_unique<inflater>(compression_);
   if (size_ == provenance::kUnknown) {  // what was looked at cannot be read again
     raw_begin_ = begin_;
@@ -77,11 +86,12 @@ void byte_source::start_inflating() {
     raw_offset_ = end_ - begin_;
     raw_last_ = last_;
     raw_ = std::move(buffer_);
-    buffer_ = {};
   }
+  buffer_ = {};  // it may be as small as the file, and so the file would be inflated in small pieces
   begin_ = end_ = 0;
   offset_ = 0;
   last_ = false;
+  return {};
 }
 
 task<void> byte_source::go_to(std::uint64_t offset) {
@@ -138,33 +148,20 @@ status byte_source::cut_short(std::uint64_t at) const {
       .in_file(path_, at);
 }
 
-status byte_source::charge(std::size_t bytes) {
-  // What the consumer waits for cannot wait for memory that only the consumer frees; read-ahead waits in its pump.
-  ledger_report now = run_->ledger->report();
-  std::size_t budget = now.budget_bytes;
-  std::size_t most = budget + std::min(kOverdraftBytes, ~std::size_t{0} - budget);  // a budget may be without limit
-  if (bytes > most || now.used_bytes > most - bytes)
-    return resource_exhausted_error("the memory budget of " + print_byte_size(static_cast<std::int64_t>(budget)) +
-                                    " is used up; raise it, or hold fewer or smaller elements")
-        .in_file(path_, offset_);
-  run_->ledger->charge(bytes, purpose::read_ahead);
-  return {};
-}
-
 status byte_source::make_room(std::size_t needed) {
   std::size_t unread = end_ - begin_;
-  std::size_t at_once = read_bytes_;
+  bool tight = memory_.is_tight();
+  std::size_t at_once = tight ? std::min(read_bytes_, kTightBytes) : read_bytes_;
   if (!compressed()) at_once = std::max<std::size_t>(1, readable(0, at_once));
   std::size_t wanted = std::max(needed, std::min(unread + at_once, at_once * 2));
   if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
     std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
   } else {
     std::size_t bytes = std::max(wanted, at_once);
-    if (needed > at_once) bytes = std::max(bytes, needed + needed / 2);  // large records: not one read for each
-    status why = charge(bytes);
-    if (!why.ok()) return why;
-    buffer_ref fresh(buffer::make(bytes));
-    fresh->charge(&run_->ledger->account(purpose::read_ahead), bytes);
+    if (needed > at_once && !tight) bytes = std::max(bytes, needed + needed / 2);  // not one read for each large record
+    buffer_ref fresh;
+    status why = memory_.make_buffer(bytes, fresh);
+    if (!why.ok()) return why.in_file(path_, offset_);
     if (unread) std::memcpy(fresh->data(), buffer_.get()->data() + begin_, unread);
     buffer_ = std::move(fresh);
   }
@@ -178,7 +175,12 @@ status byte_source::inflate_some() {
   inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, buffer_.get()->capacity() - end_);
   raw_begin_ += s.consumed;
   end_ += s.produced;
-  if (s.ended) last_ = true;
+  if (s.ended) {
+    last_ = true;
+    inflater_.reset();
+    raw_ = buffer_ref();
+    memory_.drop_inflater();
+  }
   return s.why.in_file(path_, raw_offset_ - (raw_end_ - raw_begin_));
 }
 
@@ -194,7 +196,8 @@ bool byte_source::try_more(std::size_t needed, status& why) {
       if (!why.ok()) return true;
       if (end_ != before || last_ || raw_begin_ != raw_before) continue;
       if (raw_offset_ == size_ && !std::exchange(raw_last_, true)) continue;
-      refresh_raw();
+      why = refresh_raw();
+      if (!why.ok()) return true;
     }
     std::ptrdiff_t n = try_read(why);
     if (n == -EAGAIN) return false;
@@ -226,12 +229,40 @@ status byte_source::took(std::size_t n) {
   return n == 0 && !last ? cut_short(at) : status();
 }
 
-void byte_source::refresh_raw() {
-  if (!raw_) raw_ = buffer_ref(buffer::make(kRawBytes));
+status byte_source::refresh_raw() {
   std::size_t unread = raw_end_ - raw_begin_;
+  if (!raw_) {
+    status why = memory_.make_buffer(std::max<std::size_t>(1, readable(0, kRawBytes)), raw_);
+    if (!why.ok()) return why.in_file(path_, raw_offset_);
+  }
   if (unread) std::memmove(raw_.get()->data(), raw_.get()->data() + raw_begin_, unread);
   raw_begin_ = 0;
   raw_end_ = unread;
+  return {};
+}
+
+void byte_source::rest() {
+  if (size_ == provenance::kUnknown || !memory_.is_tight()) return;  // a stream cannot be read again
+  if (!compressed()) {
+    begin_ = end_ = 0;
+    buffer_ = buffer_ref();
+    last_ = offset_ >= size_;
+    return;
+  }
+  if (raw_ && inflater_) {
+    raw_offset_ -= raw_end_ - raw_begin_;
+    raw_begin_ = raw_end_ = 0;
+    raw_last_ = false;
+    raw_ = buffer_ref();
+  }
+  std::size_t unread = end_ - begin_;
+  if (!buffer_ || buffer_.get()->capacity() < kTightBytes || unread > buffer_.get()->capacity() / kShrinkRatio) return;
+  buffer_ref small;
+  if (unread && !memory_.make_buffer(unread, small).ok()) return;
+  if (unread) std::memcpy(small->data(), buffer_.get()->data() + begin_, unread);
+  buffer_ = std::move(small);
+  begin_ = 0;
+  end_ = unread;
 }
 
 task<void> byte_source::more(std::size_t needed) {

@@ -10,7 +10,7 @@
 // thread, without a task; only the rest is awaited.
 // Errors: failed_precondition: a resumed run sees another file than the checkpoint's run did, or a position is to be found
 //   in a stream that cannot be read again.
-// Owns: the open file; a buffer charged to the ledger.
+// Owns: the open file; buffers and an inflater, charged to the ledger.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 
+#include "op/input_memory.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/fields.hpp"
 #include "sluice/coro/task.hpp"
@@ -44,7 +45,8 @@ struct byte_window {
 
 class byte_source {
  public:
-  byte_source(std::shared_ptr<run_context> run, byte_source_options o);
+  /// `stage`: who reads, for the ledger's reports.
+  byte_source(std::shared_ptr<run_context> run, const std::string& stage, byte_source_options o);
   byte_source(const byte_source&) = delete;
   ~byte_source();
 
@@ -53,7 +55,7 @@ class byte_source {
   byte_window window() const;
   buffer& owner() { return *buffer_.get(); }
   const std::string& path() const { return path_; }
-  bool compressed() const { return inflater_ != nullptr; }
+  bool compressed() const { return is_compressed_; }
   bool has_bytes() const { return begin_ != end_; }
 
   /// Moves the window's start n bytes on, beyond its end too where the size is known.
@@ -63,11 +65,14 @@ class byte_source {
   /// Makes the window at least `needed` bytes long, or the last. False: that has to be awaited; the window may have grown.
   bool try_more(std::size_t needed, status& why);
   task<void> more(std::size_t needed);
+  /// Nothing is asked for the moment. Where memory is short, gives back what can be read again: an interleave may have
+  /// thousands of files open, and reads one of them.
+  void rest();
 
  private:
   status note_opened(std::uint64_t offset);
   task<void> guess_compression();
-  void start_inflating();
+  status start_inflating();
   task<void> go_to(std::uint64_t offset);
   /// Of the bytes from `at` on, how many may be read into `room`: none beyond what the file was when it was opened.
   std::size_t readable(std::uint64_t at, std::size_t room) const {
@@ -78,13 +83,13 @@ class byte_source {
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
   /// Room behind the window for at least one read; keeps the unread bytes.
   status make_room(std::size_t needed);
-  status charge(std::size_t bytes);
   /// Takes up n bytes that were read behind the window, or behind the compressed bytes; 0: there are no more.
   status took(std::size_t n);
   status inflate_some();
-  void refresh_raw();
+  status refresh_raw();
 
   std::shared_ptr<run_context> run_;
+  input_memory memory_;
   std::string path_;
   compression compression_;
   std::size_t read_bytes_;
@@ -97,8 +102,9 @@ class byte_source {
   std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
   std::uint64_t offset_ = 0;         ///< of the byte at begin_
   bool last_ = false;
-  std::unique_ptr<inflater> inflater_;
-  buffer_ref raw_;  ///< compressed bytes
+  bool is_compressed_ = false;
+  std::unique_ptr<inflater> inflater_;  ///< until its stream has ended
+  buffer_ref raw_;                      ///< compressed bytes
   std::size_t raw_begin_ = 0, raw_end_ = 0;
   std::uint64_t raw_offset_ = 0;  ///< where in the file the next read starts
   bool raw_last_ = false;

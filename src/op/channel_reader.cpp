@@ -140,7 +140,7 @@ struct unordered_link {
   }
 };
 
-erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint32_t slots,
+erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_memory memory, std::uint32_t slots,
                                std::shared_ptr<run_context> run, std::shared_ptr<const slot_computation> computation,
                                bool may_drop) {
   pump_options options;
@@ -151,7 +151,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
   std::sort(options.replayed.begin(), options.replayed.end());
   const element_type& in_type = link->in.type();
   block_ring::limits limits{slots, ~std::uint64_t{0}};
-  link->ring = std::make_shared<block_ring>(std::move(run), in_type, out.type(), limits, false);
+  link->ring = std::make_shared<block_ring>(std::move(run), std::move(memory), in_type, out.type(), limits, false);
   link->ring->begin_at(link->in.consumed(), link->in.take_mark());
   link->ring->replay(link->needed());
   start_pump(link->ring, std::move(link->in), std::move(options));
@@ -188,9 +188,14 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, std::uint
 
 }  // namespace
 
-reader_link::reader_link(const open_context& context, erased_stream in, const element_type& out,
+reader_link::reader_link(const open_context& context, channel_memory memory, erased_stream in, const element_type& out,
                          block_ring::limits limits, pump_options options)
-    : run_(context.run), in_(std::move(in)), out_(out), limits_(limits), options_(std::move(options)) {}
+    : run_(context.run),
+      memory_(std::move(memory)),
+      in_(std::move(in)),
+      out_(out),
+      limits_(limits),
+      options_(std::move(options)) {}
 
 reader_link::~reader_link() {
   if (ring_) ring_->close();
@@ -203,7 +208,7 @@ void reader_link::start(std::uint64_t passed) {
   last_ = in_.take_mark();
   last_.residual += ordinal_ - last_.ordinal;  // what is to be passed over first is part of the way to it
   last_.ordinal = ordinal_;
-  ring_ = std::make_shared<block_ring>(run_, in_.type(), out_, limits_, true);
+  ring_ = std::make_shared<block_ring>(run_, memory_, in_.type(), out_, limits_, true);
   ring_->set_signal(signal_);
   start_pump(ring_, std::move(in_), std::move(options_));
 }
@@ -224,11 +229,12 @@ erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_o
   return s;
 }
 
-erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,
-                             std::shared_ptr<const slot_computation> computation, bool may_drop) {
+erased_stream read_unordered(outlet out, channel_memory memory, const open_context& context, erased_stream in,
+                             std::uint32_t slots, std::shared_ptr<const slot_computation> computation, bool may_drop) {
   saved<unordered_link> link;
   link->in = std::move(in);
-  return read_as_finished(out, std::move(link), slots, context.run, std::move(computation), may_drop);
+  return read_as_finished(out, std::move(link), std::move(memory), slots, context.run, std::move(computation),
+                          may_drop);
 }
 
 }  // namespace sluice

@@ -14,8 +14,8 @@ namespace sluice {
 /// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
 class reader_link {
  public:
-  reader_link(const open_context& context, erased_stream in, const element_type& out, block_ring::limits limits,
-              pump_options options);
+  reader_link(const open_context& context, channel_memory memory, erased_stream in, const element_type& out,
+              block_ring::limits limits, pump_options options);
   reader_link(const reader_link&) = delete;
   ~reader_link();
 
@@ -29,6 +29,11 @@ class reader_link {
   void passed_less(std::uint64_t n) { ordinal_ -= n; }
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
   block_ring& ring() { return *ring_; }
+  bool busy() const { return ring_ && ring_->busy(); }
+  /// The reader of this channel waits, though not in it (block_ring::urge).
+  void urge() {
+    if (ring_) ring_->urge();
+  }
   /// A slot is about to be delivered: its mark is at or before everything in it.
   void reached(ring_slot& s) {
     if (s.taken) last_ = std::move(*s.taken);
@@ -43,6 +48,7 @@ class reader_link {
 
  private:
   std::shared_ptr<run_context> run_;
+  channel_memory memory_;
   erased_stream in_;
   const element_type& out_;
   block_ring::limits limits_;
@@ -57,7 +63,7 @@ class reader_link {
 erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts = {});
 
 /// `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
-erased_stream read_unordered(outlet out, const open_context& context, erased_stream in, std::uint32_t slots,
-                             std::shared_ptr<const slot_computation> computation, bool may_drop);
+erased_stream read_unordered(outlet out, channel_memory memory, const open_context& context, erased_stream in,
+                             std::uint32_t slots, std::shared_ptr<const slot_computation> computation, bool may_drop);
 
 }  // namespace sluice

@@ -44,6 +44,7 @@ task<void> wait_opening_ahead(cycle& c, erased_stream& outer, const inner_plans&
     auto opening = open_ahead(c, outer, inners);
     co_await opening;
     if (!c.current().in.may_wait()) break;
+    if (c.current().ahead) c.current().ahead->urge();
     co_await inners.signal().changed_since(seen);
   }
 }

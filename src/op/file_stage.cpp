@@ -75,7 +75,7 @@ task<void> pass_damage(byte_source& source, const element_format& format, const 
 
 erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
                          std::shared_ptr<const element_format> format, error_gate gate) {
-  byte_source source(run, std::move(o));
+  byte_source source(run, gate.label(), std::move(o));
   auto opening = open_at(source, *format, at->offset);
   status opened = co_await opening.as_result();
   if (!opened.ok()) {
@@ -109,7 +109,9 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
     if (f.elements) {
       source.consume(f.used_bytes);
       at->advance(f);
-      if (!passing) co_yield out.made(f.elements);
+      if (passing) continue;
+      source.rest();
+      co_yield out.made(f.elements);
       continue;
     }
     if (f.ended) {

@@ -9,13 +9,16 @@ namespace {
 erased_stream elements_stage(outlet out, saved<std::uint64_t> at, function_ptr function) {
   auto& elements = static_cast<const elements_function&>(*function);
   std::uint64_t total = elements.size();
+  block_fit fit(out.type());
   while (*at < total) {
     *at += out.pass(total - *at);
-    std::uint32_t n = out.wanted_of(total - *at);
+    std::uint32_t n = fit.at_most(out.wanted_of(total - *at));
     if (n == 0) break;
     elements.copy(*at, n, out.room(n));
     *at += n;
-    co_yield out.made(n);
+    block made = out.made(n);
+    fit.made(made, out.wanted_bytes());
+    co_yield made;
   }
 }
 

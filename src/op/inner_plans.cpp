@@ -18,8 +18,10 @@ inner_plans::inner_plans(const node& n, const open_context& context, std::uint32
       type_(n.type),
       context_(context),
       gate_(context.gate(n)),
+      sizes_(context.sizes->estimate(n.site, gate_.label())),
       parallelism_(parallelism),
       signal_(std::make_shared<ready_signal>(context.run)) {
+  context_.sizes = context.sizes->inner(n.site, gate_.label());
   // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
   context_.depth += n.depth;
   if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
@@ -42,7 +44,8 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   outlet out(*type_);
   pump_options options;
   options.permits = permits_;
-  auto link = std::make_shared<reader_link>(context_, std::move(inner.in), *type_,
+  channel_memory memory(context_.run, gate_.label(), sizes_);
+  auto link = std::make_shared<reader_link>(context_, std::move(memory), std::move(inner.in), *type_,
                                             block_ring::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
   link->set_signal(signal_);
   inner.ahead = link;

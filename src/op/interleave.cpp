@@ -20,7 +20,8 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
   } else {
     c->start(width, run);
   }
-  std::uint32_t wanted = out.wanted(), have = 0;
+  block_fit fit(out.type());
+  std::uint32_t wanted = fit.at_most(out.wanted()), have = 0;
   char* to = out.room(wanted);
   for (;;) {
     cycle::slot& s = c->current();
@@ -33,9 +34,11 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
     bool must_wait = s.open ? s.in.may_wait() : outer_needed && outer.may_wait();
     if (have && (have >= wanted || must_wait)) {
       outer.hold_from(c->oldest(c->taken));
-      co_yield out.made(have);
+      block made = out.made(have);
+      fit.made(made, out.wanted_bytes());
+      co_yield made;
       have = 0;
-      wanted = out.wanted();
+      wanted = fit.at_most(out.wanted());
       to = out.room(wanted);
     }
     if (!s.open) {
@@ -99,9 +102,11 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
 
 /// The outer elements of a parallel interleave, read ahead by one, so that the stage can tell whether it would have to
 /// wait for the next and go on with what is open meanwhile.
-erased_stream read_outer_ahead(const open_context& context, erased_stream outer, const inner_plans& inners) {
+erased_stream read_outer_ahead(const node& n, const open_context& context, erased_stream outer,
+                               const inner_plans& inners) {
   const element_type& type = outer.type();
-  auto link = std::make_shared<reader_link>(context, std::move(outer), type, block_ring::limits{1, 1}, pump_options());
+  auto link = std::make_shared<reader_link>(context, context.memory_of(n, "interleave's inputs"), std::move(outer),
+                                            type, block_ring::limits{1, 1}, pump_options());
   link->set_signal(inners.shared_signal());
   outlet out(type);
   erased_stream ahead = read_ahead(out, std::move(link));
@@ -115,7 +120,8 @@ erased_stream open_interleave(const node& n, open_context& context) {
   auto width = static_cast<std::uint32_t>(o.cycle_length.value);
   inner_plans inners(n, context, std::min(context.limit_of(o.parallelism), width), width);
   erased_stream outer = context.open(n.inputs[0]);
-  if (inners.parallel() && o.order == order::deterministic) outer = read_outer_ahead(context, std::move(outer), inners);
+  if (inners.parallel() && o.order == order::deterministic)
+    outer = read_outer_ahead(n, context, std::move(outer), inners);
   if (o.order == order::sloppy) return sloppy_interleave(out, std::move(outer), std::move(inners), width);
   saved<cycle> c;
   return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), width,

@@ -2,6 +2,7 @@
 #include "sluice/op/list_files.hpp"
 
 #include "op/engine.hpp"
+#include "op/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/io/files.hpp"
@@ -21,6 +22,13 @@ std::vector<std::string> split_patterns(const std::string& patterns) {
   }
   if (parts.empty()) parts.push_back(patterns);
   return parts;
+}
+
+std::size_t bytes_of(const std::vector<std::string>& names) {
+  std::size_t bytes = names.capacity() * sizeof(std::string);
+  for (const std::string& n : names)
+    if (n.capacity() > std::string().capacity()) bytes += n.capacity() + 1;
+  return bytes;
 }
 
 void shuffle_names(std::vector<std::string>& names, std::uint64_t seed) {
@@ -43,6 +51,9 @@ erased_stream list_stage(outlet out, saved<std::uint64_t> given, std::shared_ptr
     if (!matches.ok()) co_await fail(matches.why().in_stage(gate.label()));
     for (std::string& name : *matches) names.push_back(std::move(name));
   }
+  held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
+  status fits = memory.resize(bytes_of(names));
+  if (!fits.ok()) co_await fail(std::move(fits));
   status same = run->settle_changed_input(run->inputs->listed(ask.patterns, ask.epoch, names));
   if (!same.ok()) co_await fail(same.in_stage(gate.label()));
   if (ask.shuffled) shuffle_names(names, ask.seed);

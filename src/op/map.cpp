@@ -18,7 +18,8 @@ namespace {
 erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
                          error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
-  while (auto b = co_await in.next_block({0, out.wanted(), out.wanted_bytes()})) {
+  block_fit fit(out.type());
+  while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
     void* to = f.in_place ? b.data() : out.room(b.size());
     applied a = f.apply(b, to, {in.consumed() - b.size(), seed});
     block made = f.in_place ? b.first(a.done) : out.made(a.done);
@@ -27,6 +28,7 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
       status why = gate.settle(a.why, in.consumed() - b.size() + a.done);
       co_await fail(std::move(why));
     }
+    fit.made(made, out.wanted_bytes());
     co_yield made;
   }
 }
@@ -36,10 +38,11 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
                                 error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
-  while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
+  block_fit fit(out.type());
+  while (auto b = co_await in.next_block({0, fit.at_most(out.ask()), out.wanted_bytes()})) {
     while (b) {
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
-      block whole = b, part = b.first(std::min(b.size(), out.ask()));
+      block whole = b, part = b.first(fit.at_most(std::min(b.size(), out.ask())));
       void* to = f.in_place ? part.data() : out.room(part.size());
       applied a = f.apply(part, to, {in.consumed() - whole.size(), seed});
       block made = f.in_place ? part.first(a.done) : out.made(a.done);
@@ -52,6 +55,7 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
         }
         ++seen;
       }
+      fit.made(made, out.wanted_bytes());
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (made) co_yield made;
       if (seen == whole.size()) break;
@@ -148,15 +152,16 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
     if (skips) return map_good_elements(out, std::move(in), f, seed, std::move(gate));
     return map_blocks(out, counts, std::move(in), f, seed, std::move(gate));
   }
+  channel_memory memory = context.memory_of(n, gate.label());
   auto computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
   if (o.order == order::sloppy)
-    return read_unordered(out, context, std::move(in), slots, std::move(computation), skips);
+    return read_unordered(out, std::move(memory), context, std::move(in), slots, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
   options.may_drop = skips;
-  auto link =
-      std::make_shared<reader_link>(context, std::move(in), *n.type, block_ring::limits{slots}, std::move(options));
+  auto link = std::make_shared<reader_link>(context, std::move(memory), std::move(in), *n.type,
+                                            block_ring::limits{slots}, std::move(options));
   return read_ahead(out, std::move(link), counts);
 }
 

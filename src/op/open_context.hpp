@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "op/channel_memory.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/plan/node.hpp"
@@ -36,8 +37,11 @@ struct open_context {
   std::uint64_t scope = 0;     ///< the sites of the combines (with the input's index) and inner plans around this plan
   std::uint32_t combines = 0;  ///< how many combines are around it
   std::uint64_t outers = 0;    ///< the outer elements that the inner plans around it were opened for; 0: none
-  std::uint64_t passes = 0;    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
-  std::uint32_t depth = 0;     ///< stages below each other of the plans that this one is opened inside of
+  std::uint64_t passes =
+      0;                    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
+  std::uint32_t depth = 0;  ///< stages below each other of the plans that this one is opened inside of
+
+  std::shared_ptr<size_book> sizes = std::make_shared<size_book>();  ///< what channels have learned of their elements
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}
@@ -53,6 +57,10 @@ struct open_context {
   /// For one of the inputs of a combine.
   open_context in_input(const node& combine, std::size_t index) const;
   error_gate gate(const node& n) const;
+  /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
+  channel_memory memory_of(const node& n, std::string_view stage) const {
+    return {run, stage, sizes->estimate(n.site, stage)};
+  }
   /// What a knob starts at: its value, or for autotune twice the workers.
   std::uint32_t limit_of(knob k) const;
   /// The seed a stage draws with here. Its own seed is used as it is, so that two plans with equal seeds draw alike;

@@ -3,25 +3,24 @@
 
 #include "runtime/run_task.hpp"
 #include "sluice/coro/resume_on.hpp"
-#include "sluice/runtime/ledger.hpp"
 
 namespace sluice {
 namespace {
 
-/// What a slot holds is charged without waiting: the wait for room comes before the pull.
-std::size_t charge_view(run_context& run, const block& view) {
-  const element_type& t = view.type();
-  std::size_t bytes = view.size() * t.size;
-  if (t.footprint) bytes += t.footprint(t, view.data(), view.size());
-  run.ledger->charge(bytes, purpose::channel);
-  return bytes;
+/// The inputs are there, the outputs are not: what was reserved for both stays charged.
+void charge_inputs(block_ring& ring, ring_slot* slot, bool computed) {
+  std::size_t payload = payload_bytes(slot->input), bytes = payload + room_bytes(slot->input);
+  if (computed && bytes <= slot->charged_bytes) return;
+  if (!computed) ring.memory().estimate().learn(payload, slot->count);
+  ring.charge(slot, bytes);
 }
 
-/// The inputs are gone, and the outputs are what the slot holds now.
-void charge_outputs(run_context& run, ring_slot* slot) {
-  std::size_t inputs = std::exchange(slot->charged_bytes, charge_view(run, slot->output.view()));
-  slot->input.clear();
-  run.ledger->release(inputs, purpose::channel);
+/// The inputs are gone, and the outputs are what the slot holds now. Both were there at once: so much the next will take.
+void charge_outputs(block_ring& ring, ring_slot* slot) {
+  std::size_t outputs = payload_bytes(slot->output);
+  ring.memory().estimate().learn(payload_bytes(slot->input) + outputs, slot->count);
+  drop_large_room(slot->input);
+  ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input));
 }
 
 run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot,
@@ -34,7 +33,7 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_r
   auto work = computation->compute(slot);
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
-  charge_outputs(*ring->run(), slot);
+  charge_outputs(*ring, slot);
   if (!computation->awaits()) ring->made_in(time->now() - began, slot->count, slot->charged_bytes);
   ring->commit(slot, true);
 }
@@ -80,6 +79,7 @@ task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& i
   demand d;
   d.skip = limit.skip;
   d.elements = one_each ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(r.elements, limit.elements));
+  d.bytes = ring.memory().block_bytes();
   auto began = run.time->now();
   auto got = co_await in.try_next_block(d);
   if (!got.view) {
@@ -88,10 +88,10 @@ task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& i
   }
   std::uint32_t n = got.view.size();
   ring_slot* slot = r.slot;
-  slot->charged_bytes = charge_view(run, got.view);
   got.view.move_front(slot->input.reserve(n), n);
   slot->input.set_live(0, n);
   ring.filled(slot, in.consumed() - n, n);
+  charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
   if (options.computation) {
     std::shared_ptr<run_context> shared_run = ring.run();

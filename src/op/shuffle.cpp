@@ -29,7 +29,9 @@ struct shuffle_place {
 class held_elements {
  public:
   held_elements(const element_type& type, std::shared_ptr<run_context> run, const error_gate& gate)
-      : slots_(type), memory_(std::move(run), purpose::shuffle, gate.label(), "the buffer", "lower buffer_size") {}
+      : slots_(type),
+        memory_(std::move(run), purpose::shuffle, gate.label(), "the buffer",
+                "lower buffer_size, or cycle_length where it stands in an interleave") {}
 
   char* at(std::size_t slot) { return slots_.begin() + slot * slots_.type().size; }
   /// Room for one more at the end of the table; live once filled() says so.
@@ -189,8 +191,9 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
     }
     co_yield made;
   }
+  block_fit fit(type);
   while (held.size()) {  // no more input: the buffer empties, the last element filling each hole
-    auto n = static_cast<std::uint32_t>(std::min<std::size_t>(out.ask(), held.size()));
+    auto n = static_cast<std::uint32_t>(std::min<std::size_t>(fit.at_most(out.ask()), held.size()));
     char* to = out.room(n);
     for (std::uint32_t i = 0; i != n; ++i) {
       std::uint32_t slot = table.remove();
@@ -202,6 +205,7 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
     place->draws += n;
     in.hold_from(table.held_from());
     block made = out.made(n);
+    fit.made(made, out.wanted_bytes());
     held.released(held.bytes_of(to, n));
     co_yield made;
   }

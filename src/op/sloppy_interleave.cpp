@@ -48,6 +48,18 @@ std::size_t ready_slot(const cycle& c) {
   return c.slots.size();
 }
 
+/// All wait. Where all of them wait for memory the next in turn goes on without; one is enough.
+void urge_one(cycle& c) {
+  cycle::slot* next = nullptr;
+  for (std::size_t i = 0; i != c.slots.size(); ++i) {
+    cycle::slot& s = c.slots[(c.at + i) % c.slots.size()];
+    if (!s.open || !s.ahead) continue;
+    if (s.ahead->busy()) return;
+    if (!next) next = &s;
+  }
+  if (next) next->ahead->urge();
+}
+
 erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners,
                            std::uint32_t width) {
   cycle& c = st->c;
@@ -91,6 +103,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
       chosen = ready_slot(c);
       if (chosen == c.slots.size()) {
         if (inners.parallel()) {
+          urge_one(c);
           co_await inners.signal().changed_since(seen);
           continue;
         }
@@ -108,6 +121,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
       continue;
     }
     co_yield b;
+    tail_of(b, b.size());  // what was handed over goes now: it may be long until this input is asked again
   }
   outer.hold_from(outer.consumed());
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
@@ -12,6 +13,15 @@
 namespace sluice {
 namespace {
 
+/// A server may run plans with ever new function names for months: beyond so many names, one line for all.
+constexpr std::size_t kLinesMax = 256;
+
+/// Who waits for room is called when there is as much as he wanted or this share of the budget: he may want less by now,
+/// and those behind him may want less than he does.
+constexpr std::size_t kRoomShare = 16;
+/// For one release, so that it does not go through all channels of a wide interleave each time.
+constexpr int kCallsPerRelease = 8;
+
 std::string in_mebibytes(std::size_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
@@ -19,7 +29,8 @@ std::string in_mebibytes(std::size_t bytes) {
 }  // namespace
 
 std::string_view to_string(purpose p) {
-  static constexpr std::string_view kNames[] = {"read-ahead", "channel", "shuffle", "batch"};
+  static constexpr std::string_view kNames[kPurposes] = {"read-ahead", "channel",   "shuffle",
+                                                         "batch",      "open file", "file list"};
   return kNames[static_cast<std::size_t>(p)];
 }
 
@@ -35,36 +46,145 @@ std::string ledger_report::to_string() const {
                       in_mebibytes(peak_bytes));
 }
 
-/// The state behind the ledger and its accounts. One mutex: it is taken once per block, 50–200 µs apart.
+std::string ledger_report::held_text() const {
+  std::vector<const ledger_line_report*> held;
+  for (auto& l : lines)
+    if (is_held(l.held_for) && l.used_bytes) held.push_back(&l);
+  std::sort(held.begin(), held.end(), [](auto* a, auto* b) { return a->used_bytes > b->used_bytes; });
+  std::string text;
+  for (auto* l : held) {
+    std::string_view what = sluice::to_string(l->held_for);
+    absl::StrAppend(&text, text.empty() ? "" : ", ", l->stage.empty() ? std::string(what) : l->stage);
+    if (!l->stage.empty() && !l->stage.starts_with(what)) absl::StrAppend(&text, " (", std::string(what), ")");
+    absl::StrAppend(&text, " ", in_mebibytes(l->used_bytes));
+    if (l->holders > 1) absl::StrAppend(&text, " in ", l->holders, " places");
+  }
+  return text;
+}
+
+/// The state behind the ledger and its lines. One mutex: it is taken once per block, 50–200 µs apart.
 class memory_ledger::books {
  public:
-  explicit books(std::size_t budget_bytes) {
-    totals_.budget_bytes = budget_bytes;
-    for (std::size_t i = 0; i < kPurposes; ++i) accounts_[i].bind(this, static_cast<purpose>(i));
+  class line final : public ledger_line {
+   public:
+    line(books& home, purpose p, std::string_view stage) : home_(home) {
+      told.stage = stage;
+      told.held_for = p;
+    }
+    void release(std::size_t bytes) noexcept override { home_.change(bytes, 0, *this); }
+    void retain() noexcept override { home_.retain(); }
+    void unretain() noexcept override { home_.unretain(); }
+
+    // Both guarded by the books' mutex.
+    ledger_line_report told;
+    std::size_t guessed = 0;
+
+   private:
+    books& home_;
+  };
+  static line& of(ledger_line& l) noexcept { return static_cast<line&>(l); }
+
+  explicit books(std::size_t budget_bytes) : budget_(budget_bytes) {
+    for (std::size_t i = 0; i < kPurposes; ++i)
+      unnamed_[i] = std::make_unique<line>(*this, static_cast<purpose>(i), "");
   }
 
-  void charge(std::size_t bytes, purpose p) {
+  line& find(purpose p, std::string_view stage) {
+    line& unnamed = *unnamed_[static_cast<std::size_t>(p)];
+    if (stage.empty()) return unnamed;
     std::lock_guard lock(mutex_);
-    totals_.by_purpose[static_cast<std::size_t>(p)] += bytes;
-    totals_.used_bytes += bytes;
-    totals_.peak_bytes = std::max(totals_.peak_bytes, totals_.used_bytes);
+    for (auto& l : lines_)
+      if (l->told.held_for == p && l->told.stage == stage) return *l;
+    if (lines_.size() >= kLinesMax) return unnamed;
+    lines_.push_back(std::make_unique<line>(*this, p, stage));
+    return *lines_.back();
   }
-  void release(std::size_t bytes, purpose p) noexcept {
+
+  void add_holders(int n, line& l) noexcept {
     std::lock_guard lock(mutex_);
-    totals_.by_purpose[static_cast<std::size_t>(p)] -= bytes;
-    totals_.used_bytes -= bytes;
+    l.told.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(n));
+  }
+
+  void add_guess(std::ptrdiff_t bytes, line& l) noexcept {
+    std::lock_guard lock(mutex_);
+    guessed_ += static_cast<std::size_t>(bytes);
+    l.guessed += static_cast<std::size_t>(bytes);
+  }
+
+  void change(std::size_t from, std::size_t to, line& l) noexcept {
+    {
+      std::lock_guard lock(mutex_);
+      take(to, l);
+      used_ -= from;
+      if (is_held(l.told.held_for)) held_ -= from;
+      l.told.used_bytes -= from;
+      note_peak(l);
+      if (to >= from || waiting_.empty()) return;
+    }
+    call_waiters();
+  }
+  bool try_charge(std::size_t bytes, line& l, std::weak_ptr<room_waiter>* waiter) {
+    std::lock_guard lock(mutex_);
+    if (!fits(bytes)) {
+      if (waiter) waiting_.push_back({std::move(*waiter), bytes});
+      return false;
+    }
+    take(bytes, l);
+    note_peak(l);
+    return true;
+  }
+  std::size_t charge_up_to(std::size_t bytes, line& l) {
+    std::lock_guard lock(mutex_);
+    bytes = std::min(bytes, budget_ - std::min(budget_, used_));
+    take(bytes, l);
+    note_peak(l);
+    return bytes;
+  }
+  bool charge_within(std::size_t bytes, std::size_t beyond, line& l) {
+    std::lock_guard lock(mutex_);
+    std::size_t most = budget_ + std::min(beyond, ~std::size_t{0} - budget_);  // a budget may be without limit
+    if (bytes > most || used_ > most - bytes) return false;
+    take(bytes, l);
+    note_peak(l);
+    return true;
   }
   void set_budget(std::size_t bytes) {
-    std::lock_guard lock(mutex_);
-    totals_.budget_bytes = bytes;
+    {
+      std::lock_guard lock(mutex_);
+      budget_ = bytes;
+    }
+    call_waiters();
   }
-  ledger_report report() {
+  std::size_t budget() noexcept {
     std::lock_guard lock(mutex_);
-    return totals_;
+    return budget_;
+  }
+  std::size_t used() noexcept {
+    std::lock_guard lock(mutex_);
+    return used_;
+  }
+  std::size_t held() noexcept {
+    std::lock_guard lock(mutex_);
+    return held_;
   }
   bool within_budget() noexcept {
     std::lock_guard lock(mutex_);
-    return totals_.used_bytes < totals_.budget_bytes;
+    return used_ < budget_;
+  }
+  ledger_report report() {
+    ledger_report r;
+    std::lock_guard lock(mutex_);
+    r.budget_bytes = budget_;
+    r.used_bytes = used_;
+    r.peak_bytes = peak_;
+    auto tell = [&r](const line& l) {
+      r.by_purpose[static_cast<std::size_t>(l.told.held_for)] += l.told.used_bytes;
+      if (l.told.peak_bytes) r.lines.push_back(l.told);
+    };
+    for (auto& l : unnamed_) tell(*l);
+    for (auto& l : lines_) tell(*l);
+    std::sort(r.lines.begin(), r.lines.end(), [](auto& a, auto& b) { return a.peak_bytes > b.peak_bytes; });
+    return r;
   }
 
   // Whoever retains already holds one; the last one must see all earlier uses before it deletes.
@@ -73,38 +193,79 @@ class memory_ledger::books {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  class account final : public byte_account {
-   public:
-    void bind(books* home, purpose p) noexcept {
-      home_ = home;
-      purpose_ = p;
-    }
-    void release(std::size_t bytes) noexcept override { home_->release(bytes, purpose_); }
-    void retain() noexcept override { home_->retain(); }
-    void unretain() noexcept override { home_->unretain(); }
-
-   private:
-    books* home_ = nullptr;
-    purpose purpose_ = purpose::channel;
-  };
-  account& at(purpose p) noexcept { return accounts_[static_cast<std::size_t>(p)]; }
-
  private:
   ~books() = default;
+
+  /// What alone is larger than the budget waits until it would be alone.
+  bool fits(std::size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return used_ == 0 || (used_ < budget_ && bytes <= budget_ - used_);
+  }
+  void take(std::size_t bytes, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    used_ += bytes;
+    if (is_held(l.told.held_for)) held_ += bytes;
+    l.told.used_bytes += bytes;
+  }
+  /// After what a change gave back was subtracted: an estimate that shrinks was never more than itself.
+  void note_peak(line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    peak_ = std::max(peak_, used_ - std::min(used_, guessed_));
+    l.told.peak_bytes = std::max(l.told.peak_bytes, l.told.used_bytes - std::min(l.told.used_bytes, l.guessed));
+  }
+  /// Oldest first, without the lock: they charge what they want by now, or wait again at the end.
+  void call_waiters() noexcept {
+    for (int calls = 0; calls != kCallsPerRelease; ++calls) {
+      std::shared_ptr<room_waiter> next;
+      {
+        std::lock_guard lock(mutex_);
+        if (waiting_.empty() || !fits(std::min(waiting_.front().bytes, budget_ / kRoomShare))) return;
+        next = waiting_.front().who.lock();
+        waiting_.pop_front();
+      }
+      if (next) next->room_again();
+    }
+  }
+
+  struct waiting_one {
+    std::weak_ptr<room_waiter> who;
+    std::size_t bytes;
+  };
   std::mutex mutex_;
-  ledger_report totals_ ABSL_GUARDED_BY(mutex_);
+  std::size_t budget_ ABSL_GUARDED_BY(mutex_);
+  std::size_t used_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t held_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t peak_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t guessed_ ABSL_GUARDED_BY(mutex_) = 0;  ///< of used_
+  std::deque<waiting_one> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::array<std::unique_ptr<line>, kPurposes> unnamed_;
+  std::vector<std::unique_ptr<line>> lines_ ABSL_GUARDED_BY(mutex_);
   std::atomic<std::size_t> references_{1};
-  std::array<account, kPurposes> accounts_;
 };
 
 memory_ledger::memory_ledger(std::size_t budget_bytes) : books_(new books(budget_bytes)) {}
 memory_ledger::~memory_ledger() { books_->unretain(); }
 
-void memory_ledger::charge(std::size_t bytes, purpose p) { books_->charge(bytes, p); }
-void memory_ledger::release(std::size_t bytes, purpose p) noexcept { books_->release(bytes, p); }
-byte_account& memory_ledger::account(purpose p) noexcept { return books_->at(p); }
+ledger_line& memory_ledger::line(purpose p, std::string_view stage) { return books_->find(p, stage); }
+void memory_ledger::add_holders(int n, ledger_line& l) noexcept { books_->add_holders(n, books::of(l)); }
+void memory_ledger::change(std::size_t from, std::size_t to, ledger_line& l) noexcept {
+  books_->change(from, to, books::of(l));
+}
+void memory_ledger::add_guess(std::ptrdiff_t bytes, ledger_line& l) noexcept { books_->add_guess(bytes, books::of(l)); }
+bool memory_ledger::try_charge(std::size_t bytes, ledger_line& l) {
+  return books_->try_charge(bytes, books::of(l), nullptr);
+}
+bool memory_ledger::try_charge(std::size_t bytes, ledger_line& l, std::weak_ptr<room_waiter> waiter) {
+  return books_->try_charge(bytes, books::of(l), &waiter);
+}
+std::size_t memory_ledger::charge_up_to(std::size_t bytes, ledger_line& l) {
+  return books_->charge_up_to(bytes, books::of(l));
+}
+bool memory_ledger::charge_within(std::size_t bytes, std::size_t beyond, ledger_line& l) {
+  return books_->charge_within(bytes, beyond, books::of(l));
+}
 void memory_ledger::set_budget(std::size_t budget_bytes) { books_->set_budget(budget_bytes); }
 bool memory_ledger::within_budget() const noexcept { return books_->within_budget(); }
+std::size_t memory_ledger::budget_bytes() const noexcept { return books_->budget(); }
+std::size_t memory_ledger::used_bytes() const noexcept { return books_->used(); }
+std::size_t memory_ledger::held_bytes() const noexcept { return books_->held(); }
 ledger_report memory_ledger::report() const { return books_->report(); }
 
 }  // namespace sluice

@@ -3,8 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <thread>
 #include <vector>
+
+#include "support/process_memory.hpp"
 
 using namespace sluice;
 
@@ -37,6 +40,34 @@ TEST_CASE("a large buffer comes back from the pool, a small one does not go ther
   CHECK(buffer::parked_bytes() == 262'144);
   buffer::trim();
   CHECK(buffer::parked_bytes() == 0);
+}
+
+TEST_CASE("a buffer that is to be held for long takes what was asked for") {
+  buffer_ref b(buffer::make_exact(40'000));
+  CHECK(b->capacity() == 40'000);
+  buffer_ref pages(buffer::make_exact(300'000));
+  CHECK(pages->capacity() >= 300'000);
+  CHECK(pages->capacity() < 340'000);
+}
+
+TEST_CASE("large buffers leave the process when they are dropped") {
+  if (testing::kSanitized) return;  // the sanitizer keeps what is freed
+  auto resident_bytes = [] { return testing::memory_line("VmRSS"); };
+  buffer::trim();
+  std::size_t before = resident_bytes();
+  for (int round = 0; round != 3; ++round) {
+    std::vector<buffer_ref> held;
+    for (int i = 0; i != 10; ++i) {
+      held.emplace_back(buffer::make(std::size_t{10} << 20));
+      std::memset(held.back()->data(), 1, held.back()->capacity());
+    }
+    CHECK(resident_bytes() >= before + (std::size_t{100} << 20));
+    std::swap(held[0], held[9]);
+    held.resize(1, buffer_ref());  // one that stays, where malloc would keep all below it
+    CHECK(resident_bytes() <= before + (std::size_t{10 + 16 + 4} << 20));
+  }
+  buffer::trim();
+  CHECK(resident_bytes() <= before + (std::size_t{4} << 20));
 }
 
 TEST_CASE("the pool is bounded") {

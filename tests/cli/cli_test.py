@@ -19,8 +19,18 @@ class Run(ProgramTest):
         done = self.ok("run", "range(1000)", "--seed", 5)
         self.assertEqual(done.stdout, "")
         self.assertNotIn("\r", done.stderr)
-        self.assertRegex(done.stderr, r"1,000 elements in .*\npeak memory .* of .*, seed 5\n$")
+        self.assertRegex(done.stderr, r"1,000 elements in .*\npeak memory .* of .*, process .* MiB, .*, seed 5\n$")
         self.assertEqual(self.ok("run", "range(9)", "--quiet").stderr, "")
+
+    def test_the_report_says_who_held_the_memory(self):
+        done = self.ok("run", "range(200000) | shuffle(100000, seed=1) | prefetch(16)")
+        self.assertRegex(done.stderr, r"peak memory [0-9.]+ MiB of .*iB \(shuffle [0-9.]+ MiB, prefetch .*\), process [0-9.]+ MiB,")
+
+    def test_held_memory_beyond_the_budget_names_who_holds_what(self):
+        done = sluice("run", "range(200000) | shuffle(50000, seed=1) | shuffle(50000, seed=2)", "--memory-budget", "1MiB")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"resource_exhausted: shuffle: with the buffer more is held than the memory budget of 1.0 MiB: "
+                                      r"shuffle 1.\d MiB in 2 places; lower buffer_size, or cycle_length .*, or raise the budget")
 
     def test_a_limit_ends_a_plan_without_end(self):
         self.assertEqual(lines_of(self.ok("run", "range(3) | repeat(-1)", "--limit", 7, "--output", "jsonl")), [0, 1, 2, 0, 1, 2, 0])
@@ -58,7 +68,7 @@ class Run(ProgramTest):
 
     def test_budget_workers_and_io_are_taken(self):
         done = self.ok("run", "range(10)", "--memory-budget", "64MiB", "--workers", 1, "--io", "threads")
-        self.assertIn("of 64.0 MiB, 1 worker, threads", done.stderr)
+        self.assertRegex(done.stderr, "of 64.0 MiB, process .* MiB, 1 worker, threads")
 
     def test_a_checkpoint_goes_on_where_it_was_taken(self):
         plan, here = "range(100) | shuffle(20, seed=3)", self.path("here")

@@ -24,7 +24,7 @@ MUTANTS = [
     ("a one-to-one stage keeps the skip that was left", "src/coro/stream_base.cpp",
      "if (forwarded_) forwarded_->skip_ = c->skip_;", ""),
     ("a one-to-one map asks for what it passes over", "src/op/map.cpp",
-     "in.next_block({0, out.wanted(), out.wanted_bytes()})", "in.next_block({0, out.ask(), out.wanted_bytes()})"),
+     "in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})", "in.next_block({0, fit.at_most(out.ask()), out.wanted_bytes()})"),
     ("take passes over everything it has left", "src/op/take.cpp",
      "out.pass(*left - 1);", "out.pass(*left);"),
     ("take keeps the skip that was left", "src/op/take.cpp",

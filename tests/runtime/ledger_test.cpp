@@ -50,7 +50,7 @@ TEST_CASE("buffers credit the ledger when they die, also after it is gone", "[le
     memory_ledger l(1 << 20);
     l.charge(5000, purpose::read_ahead);
     buffer_ref b(buffer::make(5000));
-    b->charge(&l.account(purpose::read_ahead), 5000);
+    b->charge(&l.line(purpose::read_ahead), 5000);
     buffer_ref copy = b;
     b = buffer_ref();
     CHECK(l.used_bytes() == 5000);
@@ -58,9 +58,87 @@ TEST_CASE("buffers credit the ledger when they die, also after it is gone", "[le
     CHECK(l.used_bytes() == 0);
     survivor = buffer_ref(buffer::make(100));
     l.charge(100, purpose::read_ahead);
-    survivor->charge(&l.account(purpose::read_ahead), 100);
+    survivor->charge(&l.line(purpose::read_ahead), 100);
   }
   survivor = buffer_ref();
+}
+
+TEST_CASE("a report says which stage holds what, and in how many places", "[ledger]") {
+  memory_ledger l(std::size_t{64} << 20);
+  ledger_line& shuffles = l.line(purpose::shuffle, "shuffle");
+  ledger_line& files = l.line(purpose::open_file, "tfrecord");
+  l.add_holders(2, shuffles);
+  l.charge(std::size_t{6} << 20, shuffles);
+  l.charge(std::size_t{4} << 20, files);
+  l.charge(std::size_t{8} << 20, l.line(purpose::channel, "map(f)"));
+  CHECK(&l.line(purpose::shuffle, "shuffle") == &shuffles);
+  CHECK(l.held_bytes() == std::size_t{10} << 20);
+  ledger_report r = l.report();
+  CHECK(r.held_text() == "shuffle 6.0 MiB in 2 places, tfrecord (open file) 4.0 MiB");
+  REQUIRE(r.lines.size() == 3);
+  CHECK(r.lines[0].stage == "map(f)");
+  l.release(std::size_t{8} << 20, l.line(purpose::channel, "map(f)"));
+  CHECK(l.report().lines[0].peak_bytes == std::size_t{8} << 20);
+}
+
+namespace {
+
+struct counting_waiter final : room_waiter {
+  int calls = 0;
+  void room_again() noexcept override { ++calls; }
+};
+
+}  // namespace
+
+TEST_CASE("who works ahead charges first, and is called once when there is room", "[ledger]") {
+  memory_ledger l(100);
+  ledger_line& line = l.line(purpose::channel, "map");
+  auto first = std::make_shared<counting_waiter>(), second = std::make_shared<counting_waiter>();
+  CHECK(l.try_charge(98, line, first));
+  CHECK_FALSE(l.try_charge(60, line, first));
+  CHECK_FALSE(l.try_charge(50, line, second));
+  CHECK(l.used_bytes() == 98);
+  l.change(98, 96, line);
+  CHECK((first->calls == 0 && second->calls == 0));  // too little to be worth a call
+  l.change(96, 40, line);
+  CHECK((first->calls == 1 && second->calls == 1));
+  l.release(40, line);
+  CHECK((first->calls == 1 && second->calls == 1));
+  CHECK(l.try_charge(1000, line));  // alone: it may exceed by itself
+  CHECK_FALSE(l.try_charge(1, line));
+  CHECK(l.charge_up_to(10, line) == 0);
+  CHECK_FALSE(l.charge_within(1, 500, line));
+  CHECK(l.charge_within(100, 1000, line));
+  l.release(1100, line);
+  CHECK(l.charge_up_to(1000, line) == 100);
+  l.release(100, line);
+}
+
+TEST_CASE("a guess counts against the budget, not as a peak", "[ledger]") {
+  memory_ledger l(100);
+  ledger_line& line = l.line(purpose::channel, "map");
+  l.add_guess(50, line);
+  CHECK(l.try_charge(50, line));
+  CHECK_FALSE(l.try_charge(60, line));
+  CHECK(l.report().peak_bytes == 0);
+  l.add_guess(-50, line);
+  l.change(50, 20, line);
+  CHECK(l.report().peak_bytes == 20);
+  CHECK(l.report().lines[0].peak_bytes == 20);
+  l.release(20, line);
+}
+
+TEST_CASE("a waiter that is gone is not called", "[ledger]") {
+  memory_ledger l(10);
+  l.charge(10, purpose::channel);
+  {
+    auto gone = std::make_shared<counting_waiter>();
+    CHECK_FALSE(l.try_charge(5, l.line(purpose::channel), gone));
+  }
+  auto here = std::make_shared<counting_waiter>();
+  CHECK_FALSE(l.try_charge(5, l.line(purpose::channel), here));
+  l.release(10, purpose::channel);
+  CHECK(here->calls == 1);
 }
 
 TEST_CASE("charges from several threads add up", "[ledger][stress]") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counted bytes that records are cut from, recycled so that a read into them never faults pages in again.
+// From 128 KiB on they are mapped, not malloc's: what is dropped and not recycled leaves the process.
 //
 //   buffer* b = buffer::make(1 << 20, &account);        // one reference, ours; the account holds 1 MiB for us
 //   b->add_references(records);                         // one atomic operation for a whole block of slices
@@ -35,14 +36,16 @@ class byte_account {
 class buffer {
  public:
   /// Bytes of a size that is pooled; asking for exactly one of these wastes nothing.
-  static constexpr std::size_t kPooledBytesMin = std::size_t{64} << 10;
+  static constexpr std::size_t kPooledBytesMin = std::size_t{16} << 10;
   static constexpr std::size_t kPooledBytesMax = std::size_t{4} << 20;
   static constexpr std::size_t kAlignment = 64;
   /// What a small buffer takes beyond its bytes: its header, and the allocator's.
   static constexpr std::size_t kOverheadBytes = kAlignment + 16;
 
-  /// At least `bytes`, uninitialised, with one reference.
+  /// At least `bytes`, uninitialised, with one reference. Large ones are rounded up: charge capacity().
   static buffer* make(std::size_t bytes);
+  /// The same of exactly `bytes` where that is less than pages: for what is held for long.
+  static buffer* make_exact(std::size_t bytes);
   /// When the last reference goes, `account` gets `bytes` back. At most once per buffer.
   void charge(byte_account* account, std::size_t bytes) noexcept;
 
@@ -62,7 +65,7 @@ class buffer {
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
-  /// Bytes now parked for reuse, over all sizes; bounded by kParkedBytesMax.
+  /// Bytes now parked for reuse, over all pooled sizes; bounded by kParkedBytesMax.
   static std::size_t parked_bytes() noexcept;
   static constexpr std::size_t kParkedBytesMax = std::size_t{16} << 20;
   /// Gives parked bytes back to the system.

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/promise.hpp"
 #include "sluice/element/slab.hpp"
@@ -245,6 +246,7 @@ class stage_base : public promise_base {
 
   // An element stage's output: first_ <= put_ <= limit_ within out_.
   slab out_;
+  block_fit fit_;
   char* first_ = nullptr;
   char* put_ = nullptr;
   char* limit_ = nullptr;

@@ -118,6 +118,11 @@ class slab {
     if (live_ != 0 && !type_->trivially_destroyed) type_->destroy(*type_, begin(), live_);
     first_ = live_ = 0;
   }
+  /// Destroys what is live, and the room.
+  void give_back() noexcept {
+    clear();
+    release();
+  }
   /// The first n live ones were moved out by the caller itself.
   void forget_front(std::size_t n) noexcept {
     first_ += n;

@@ -9,7 +9,7 @@
 // members are one stream (as gzip, pigz and bgzip write them); zlib streams stand alone.
 // Errors: data_loss: not a gzip or zlib file, damaged (a wrong checksum, an impossible code, reserved flags in a gzip
 //   header), cut short, bytes after the end. The reader adds the file's name; in_bytes() is the compressed offset reached.
-// Owns: 100 KB of state.  Thread: none; one inflater per file.
+// Owns: kBytes of state.  Thread: none; one inflater per file.
 #pragma once
 
 #include <cstddef>
@@ -49,6 +49,8 @@ struct inflate_step {
 
 class inflater {
  public:
+  /// What one takes, its window included.
+  static constexpr std::size_t kBytes = std::size_t{88} << 10;
   /// `format` is gzip or zlib.
   explicit inflater(compression format);
   inflater(inflater&&) noexcept;

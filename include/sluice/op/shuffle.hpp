@@ -12,7 +12,7 @@
 //         Each epoch of a repeat draws anew. A plan that is iterated once per epoch by hand has to say which it is, or
 //         every iteration has the same order: ds.iterate(rt, {.epoch = e}), `sluice run --epoch e`.
 // Ends:   with the input, after the buffer is emptied.
-// Errors: resource_exhausted when the buffer alone exceeds the memory budget.
+// Errors: resource_exhausted when the buffer exceeds the memory budget, alone or together with what else is held.
 // Owns:   n elements. Records are copied out of their file buffers, so that holding one does not hold all of them.
 // State:  two integers, whatever the size: the draws made, and the input's length once known. A resume finds what each
 //         place held by scanning the draws backwards, and fetches those elements again.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/block_fit.hpp"
+
+#include "element/kernels.hpp"
+
+namespace sluice {
+namespace {
+
+/// As many elements as anybody asks for at once are then still a megabyte at most.
+constexpr std::size_t kSmallBytes = 1024;
+constexpr std::size_t kForgets = 16;  // blocks until a large mean is two thirds forgotten
+constexpr std::uint32_t kMost = 1u << 20;
+
+}  // namespace
+
+block_fit::block_fit(const element_type& t) : most_(1) {
+  if (t.size <= kSmallBytes && (!t.footprint || t.footprint == detail::no_footprint)) most_ = kUnlimited;
+}
+
+void block_fit::learn(const block& b, std::uint32_t wanted_bytes) {
+  if (b.empty()) return;
+  const element_type& t = b.type();
+  std::size_t bytes = b.size() * t.size + (t.footprint ? t.footprint(t, b.data(), b.size()) : 0);
+  std::size_t each = std::max<std::size_t>(1, bytes / b.size());
+  each_bytes_ = each >= each_bytes_ ? each : each_bytes_ - (each_bytes_ - each) / kForgets;
+  std::size_t grown = std::min<std::size_t>(kMost, std::size_t{std::max(most_, b.size())} * 2);
+  most_ = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted_bytes / each_bytes_, 1, grown));
+}
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one element takes on its way through a channel, learned from those that came.
+//
+// A channel has to charge a block before it is made, or as many blocks as it has slots are in the air before the first
+// has a size. Too high costs read-ahead, too low costs memory: the estimate follows a larger element at once and a smaller
+// one slowly. All inner channels of an interleave share one, so that only the first of them starts without knowing.
+// Thread: any.  Units: bytes.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+#include "element/kernels.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice {
+
+/// May elements of t own more than their own size? Of a class that does not say so, nobody knows.
+inline bool owns_bytes(const element_type& t) { return t.footprint && t.footprint != detail::no_footprint; }
+
+class size_estimate {
+ public:
+  /// One element; 0: none was seen yet.
+  std::size_t each_bytes() const { return each_.load(std::memory_order_relaxed); }  // a number by itself
+  void learn(std::size_t bytes, std::size_t elements) {
+    if (elements == 0) return;
+    std::size_t each = std::max<std::size_t>(1, bytes / elements), old = each_bytes();
+    // Several learn at once: one of them is forgotten, and the next element tells it again.
+    each_.store(each >= old ? each : old - (old - each) / kForgets, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kForgets = 16;  // blocks until a large one is two thirds forgotten
+  std::atomic<std::size_t> each_{0};
+};
+
+}  // namespace sluice
