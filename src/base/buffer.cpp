@@ -5,7 +5,7 @@
 #include <mutex>
 #include <new>
 
-namespace sluice {
+namespace sluice::lib {
 
 // One free list for each power of two that is pooled. A mutex, not lock-free lists: it is taken once per buffer of
 // 64 KiB or more, that is once per hundreds of records.
@@ -117,4 +117,4 @@ void buffer::recycle() noexcept {
 std::size_t buffer::parked_bytes() noexcept { return pool().parked_bytes(); }
 void buffer::trim() noexcept { pool().trim(); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

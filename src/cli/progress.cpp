@@ -11,7 +11,7 @@
 #include "cli/figures.hpp"
 #include "sluice/io/files.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 constexpr std::size_t kErrorsTold = 3;
@@ -84,4 +84,4 @@ std::string final_report(const pull_counts& counts, double seconds, runtime& rt,
   return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/channel_reader.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Input ordinal after the slot's first `n` outputs.
@@ -231,4 +231,4 @@ erased_stream read_unordered(outlet out, const open_context& context, erased_str
   return read_as_finished(out, std::move(link), slots, context.run, std::move(computation), may_drop);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,7 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
-namespace sluice {
+namespace sluice::lib {
 
 status held_memory::refusal(std::size_t budget) const {
   auto words = [](std::string_view s) { return absl::string_view(s.data(), s.size()); };
@@ -14,4 +14,4 @@ status held_memory::refusal(std::size_t budget) const {
       .in_stage(label_);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -11,7 +11,7 @@
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Decides what a bad element does, at the call that failed: the stage stops, or goes on with the next.
 class error_gate {
@@ -36,8 +36,9 @@ struct open_context {
   std::uint64_t scope = 0;     ///< the sites of the combines (with the input's index) and inner plans around this plan
   std::uint32_t combines = 0;  ///< how many combines are around it
   std::uint64_t outers = 0;    ///< the outer elements that the inner plans around it were opened for; 0: none
-  std::uint64_t passes = 0;    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
-  std::uint32_t depth = 0;     ///< stages below each other of the plans that this one is opened inside of
+  std::uint64_t passes =
+      0;                    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
+  std::uint32_t depth = 0;  ///< stages below each other of the plans that this one is opened inside of
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}
@@ -61,4 +62,4 @@ struct open_context {
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,7 +5,7 @@
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/runtime/ledger.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// What a slot holds is charged without waiting: the wait for room comes before the pull.
@@ -134,4 +134,4 @@ void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options
   pump(run, std::move(ring), std::move(in), std::move(options));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 std::string in_mebibytes(std::size_t bytes) {
@@ -27,7 +27,7 @@ std::string ledger_report::to_string() const {
   std::string parts;
   for (std::size_t i = 0; i < kPurposes; ++i) {
     if (by_purpose[i] == 0) continue;
-    parts.append(parts.empty() ? " (" : ", ").append(sluice::to_string(static_cast<purpose>(i)));
+    parts.append(parts.empty() ? " (" : ", ").append(sluice::lib::to_string(static_cast<purpose>(i)));
     absl::StrAppend(&parts, " ", in_mebibytes(by_purpose[i]));
   }
   if (!parts.empty()) parts += ")";
@@ -107,4 +107,4 @@ void memory_ledger::set_budget(std::size_t budget_bytes) { books_->set_budget(bu
 bool memory_ledger::within_budget() const noexcept { return books_->within_budget(); }
 ledger_report memory_ledger::report() const { return books_->report(); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/element/type_of.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using namespace std::chrono_literals;
 
 namespace {

@@ -8,7 +8,7 @@
 #include "fuzz/target.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 struct lists {
@@ -80,4 +80,4 @@ void example(std::string_view bytes) {
   example_schema_of<lists>().parse(bytes, &l);  // may be ok: features nobody asks for are passed over unread
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

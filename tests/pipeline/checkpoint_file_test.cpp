@@ -9,8 +9,8 @@
 #include "sluice/base/small_file.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice;
-using sluice::testing::temporary_folder;
+using namespace sluice::lib;
+using sluice::lib::testing::temporary_folder;
 
 namespace {
 

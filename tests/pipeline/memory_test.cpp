@@ -18,7 +18,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -274,4 +274,4 @@ TEST_CASE("an element that outlives its run keeps its bytes charged until it goe
   CHECK(w.rt.ledger().used_bytes() == 0);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -24,7 +24,7 @@
 
 #include "sluice/base/buffer.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What bytes are held for, as reports name it.
 enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch };
@@ -64,5 +64,13 @@ class memory_ledger {
   class books;
   books* books_;  ///< counted: the accounts of buffers that are still out there hold it too
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::ledger_report;
+using lib::memory_ledger;
 
 }  // namespace sluice
