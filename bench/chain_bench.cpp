@@ -7,7 +7,7 @@
 #include "op/open_context.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 constexpr std::int64_t kElements = 2'000'000;
@@ -198,4 +198,4 @@ void chain_positions(report& r) {
 SLUICE_BENCH(chain_positions);
 
 }  // namespace
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

@@ -10,7 +10,7 @@
 
 #include "bench/harness.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 bool have_sample() {
@@ -40,4 +40,4 @@ void main_job(report& r) {
 SLUICE_BENCH(main_job);
 
 }  // namespace
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

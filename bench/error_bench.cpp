@@ -6,7 +6,7 @@
 #include "bench/harness.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 constexpr std::uint64_t kRounds = 2'000;
@@ -76,4 +76,4 @@ void errors(report& r) {
 SLUICE_BENCH(errors);
 
 }  // namespace
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

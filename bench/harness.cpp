@@ -12,7 +12,7 @@
 
 #include "bench/references.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 struct named_bench {
@@ -196,7 +196,7 @@ pass on_worker(const std::function<std::uint64_t()>& f, double elements) {
   return p;
 }
 
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench
 
 int main(int argc, char** argv) {
   std::string_view filter, json;
@@ -204,10 +204,10 @@ int main(int argc, char** argv) {
     std::string_view a = argv[i];
     if (a == "--json" && i + 1 < argc) json = argv[++i];
     else if (a == "--list") {
-      for (auto& b : sluice::bench::benches()) std::printf("%s\n", std::string(b.name).c_str());
+      for (auto& b : sluice::lib::bench::benches()) std::printf("%s\n", std::string(b.name).c_str());
       return 0;
-    } else if (a.starts_with("-") || !filter.empty()) return sluice::bench::usage();
+    } else if (a.starts_with("-") || !filter.empty()) return sluice::lib::bench::usage();
     else filter = a;
   }
-  return sluice::bench::run(filter, std::string(json));
+  return sluice::lib::bench::run(filter, std::string(json));
 }

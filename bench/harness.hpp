@@ -21,7 +21,7 @@
 
 #include "sluice/pipeline/iterate.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 
 /// One pass of a workload: what it computed, over how many elements, and how long it took.
 struct pass {
@@ -111,6 +111,6 @@ pass drain(const dataset<std::int64_t>& plan, std::uint32_t block, double elemen
 /// Calls f on the worker. For references without coroutines.
 pass on_worker(const std::function<std::uint64_t()>& f, double elements);
 
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench
 
-#define SLUICE_BENCH(NAME) static const ::sluice::bench::registration NAME##_is_registered(#NAME, NAME)
+#define SLUICE_BENCH(NAME) static const ::sluice::lib::bench::registration NAME##_is_registered(#NAME, NAME)

@@ -10,7 +10,7 @@
 #include "bench/harness.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 constexpr std::size_t kBudgetBytes = std::size_t{64} << 20;
@@ -74,4 +74,4 @@ void a_memory(report& r) {
 SLUICE_BENCH(a_memory);
 
 }  // namespace
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

@@ -7,7 +7,7 @@
 
 #include "bench/harness.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 generator numbers(std::int64_t n) {
@@ -96,4 +96,4 @@ machine_costs measure_machine() {
   return costs;
 }
 
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 
 // The chain's functions: range | map(first) | filter(keeps) | map(second) | map(third).
 inline constexpr auto first = [](std::int64_t x) { return x * 3 + 1; };
@@ -77,4 +77,4 @@ struct machine_costs {
 };
 machine_costs measure_machine();
 
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

@@ -14,7 +14,7 @@
 #include <tbb/task_group.h>
 #endif
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 task<> nothing() {
@@ -189,4 +189,4 @@ void runtime_crossing(report& r) {
 SLUICE_BENCH(runtime_crossing);
 
 }  // namespace
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

@@ -14,7 +14,7 @@
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::bench {
+namespace sluice::lib::bench {
 namespace {
 
 constexpr std::size_t kFileBytes = std::size_t{48} << 20;
@@ -142,4 +142,4 @@ void tfrecord_scan(report& r) {
 SLUICE_BENCH(tfrecord_scan);
 
 }  // namespace
-}  // namespace sluice::bench
+}  // namespace sluice::lib::bench

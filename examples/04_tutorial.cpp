@@ -94,7 +94,7 @@ struct table {
   int stall_after = -1;  ///< the row after which the training stalls for 3 s
 };
 
-double seconds(duration d) {
+double seconds(std::chrono::nanoseconds d) {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) / 1000;
 }
 
@@ -102,7 +102,7 @@ task<void> train(erased_stream s, table t, bool real) {
   std::printf("\n%s\n", t.title.c_str());
   environment* env = co_await this_environment();
   for (int row = 0; row != t.rows; ++row) {
-    time_point asked = env->time->now();
+    auto asked = env->time->now();
     auto one = co_await s.next_block({.elements = 1});
     if (!one) break;
     auto waited = seconds(env->time->now() - asked);

@@ -18,7 +18,7 @@ using asio::ip::tcp;
 std::string numbered(std::int64_t i) { return "line " + std::to_string(i) + "\n"; }
 
 #ifdef WITH_SLUICE
-sluice::runtime rt;
+sluice::lib::runtime rt;
 #endif
 
 asio::awaitable<void> serve(tcp::socket client) {
@@ -27,9 +27,10 @@ asio::awaitable<void> serve(tcp::socket client) {
       co_await asio::async_read_until(client, asio::dynamic_buffer(request, 32), '\n', asio::use_awaitable);
   std::int64_t count = std::atoll(request.substr(0, length).c_str());
 #ifdef WITH_SLUICE
-  auto s = (sluice::range(count) | sluice::map(numbered, {.parallelism = 2}) | sluice::prefetch(16)).iterate(rt);
+  auto s = (sluice::lib::range(count) | sluice::lib::map(numbered, {.parallelism = 2}) | sluice::lib::prefetch(16))
+               .iterate(rt);
   for (;;) {
-    std::optional<std::string> line = co_await sluice::async_next(s, asio::use_awaitable);
+    std::optional<std::string> line = co_await sluice::lib::async_next(s, asio::use_awaitable);
     if (!line) break;
     co_await asio::async_write(client, asio::buffer(*line), asio::use_awaitable);
   }

@@ -2,7 +2,7 @@
 // A pipeline of a dozen stages with functions of its own, as a training program has: timed while it is compiled.
 #include "sluice/sluice.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 struct sample {
   std::string text;

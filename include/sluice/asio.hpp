@@ -42,7 +42,7 @@
 #include "sluice/coro/stream.hpp"
 #include "sluice/pipeline/loan.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 inline std::exception_ptr as_exception(const status& why) {
@@ -209,5 +209,12 @@ template <class T> struct start_next {
 template <class T, class Token> auto async_next(stream<T>& s, Token&& token) {
   return asio::async_initiate<Token, void(std::exception_ptr, std::optional<T>)>(detail::start_next<T>(), token, &s);
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::async_next;
 
 }  // namespace sluice

@@ -23,10 +23,17 @@
   SLUICE_DETAIL_EXPANDED(SLUICE_VERSION_MAJOR) \
   "." SLUICE_DETAIL_EXPANDED(SLUICE_VERSION_MINOR) "." SLUICE_DETAIL_EXPANDED(SLUICE_VERSION_PATCH)
 
-namespace sluice {
+namespace sluice::lib {
 
 /// The version of the library itself; ends in a zero byte. It differs from SLUICE_VERSION_STRING where a program runs
 /// with a shared library that is not the one it was compiled for.
 std::string_view library_version() noexcept;
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::library_version;
 
 }  // namespace sluice

@@ -8,7 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr int kLockPatienceMs = 5000;  // another process's commit takes an fsync, some 10 ms; 5 s means it hangs
@@ -200,4 +200,4 @@ result<std::unique_ptr<meta_store>> open_sqlite_meta_store(const std::string& pa
   return std::unique_ptr<meta_store>(std::make_unique<sqlite_meta_store>(std::move(d), threads));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "io/net/socket_operation.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 void socket_state::finish(asio::error_code e, std::size_t n) {
   over = true;
@@ -173,4 +173,4 @@ class asio_network final : public network {
 
 std::unique_ptr<network> make_asio_network() { return std::make_unique<asio_network>(); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

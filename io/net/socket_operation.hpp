@@ -18,7 +18,7 @@
 
 #include "sluice/coro/stop_token.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct socket_state {
   asio::cancellation_signal cancel;
@@ -88,4 +88,4 @@ inline auto completion_of(const std::shared_ptr<socket_state>& state) {
   return asio::bind_cancellation_slot(state->cancel.slot(), finish);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -12,7 +12,7 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/coro/sleep.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct simulated_file_system::content {
   std::string bytes;
@@ -167,4 +167,4 @@ task<std::vector<std::string>> simulated_file_system::glob(std::string pattern) 
   co_return std::move(names);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

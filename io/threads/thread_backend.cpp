@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 std::int64_t carry_out(operation& op) noexcept {
   if (op.cancel_wanted.load(std::memory_order_relaxed)) return -ECANCELED;
@@ -87,4 +87,4 @@ void thread_backend::serve() noexcept {
 
 std::string thread_backend::description() const { return why_.empty() ? "threads" : absl::StrCat("threads: ", why_); }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

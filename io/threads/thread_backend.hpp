@@ -14,7 +14,7 @@
 
 #include "io/operation.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 class thread_backend final : public backend {
  public:
@@ -48,4 +48,4 @@ class thread_backend final : public backend {
 /// Carries `op` out on this thread; returns its outcome.
 std::int64_t carry_out(operation& op) noexcept;
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

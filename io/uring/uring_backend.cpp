@@ -16,7 +16,7 @@
 #include <iterator>
 #include <system_error>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 namespace {
 
 constexpr unsigned kSubmissions = 256;
@@ -324,4 +324,4 @@ void uring_backend::reap() noexcept {
   }
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -24,7 +24,7 @@
 #include "io/threads/thread_backend.hpp"
 #include "sluice/base/result.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 class uring_backend final : public backend {
  public:
@@ -77,4 +77,4 @@ class uring_backend final : public backend {
   std::thread reactor_;
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sluice {
+namespace sluice::lib {
 
 absl::Status to_absl(const status& s) {
   if (s.ok()) return absl::OkStatus();
@@ -20,4 +20,4 @@ status from_absl(const absl::Status& s) {
           std::string_view(s.message().data(), s.message().size())};
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

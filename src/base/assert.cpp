@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 void assertion_failed(const char* expression, const char* message, const char* file, int line) noexcept {
   std::fprintf(stderr, "sluice: a defect in sluice itself: %s (%s) at %s:%d\n", message, expression, file, line);
   std::abort();
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -7,7 +7,7 @@
 
 #include "base/pages.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 // One free list for each power of two that is pooled. A mutex, not lock-free lists: it is taken once per buffer of
 // 16 KiB or more, that is once per dozens of records.
@@ -130,4 +130,4 @@ void buffer::trim() noexcept {
   trim_stock();
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

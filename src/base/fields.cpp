@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -276,4 +276,4 @@ bool operator==(const options& a, const options& b) {
   return true;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

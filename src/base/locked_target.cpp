@@ -13,7 +13,7 @@
 
 #include "base/system_calls.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// A holder that ends takes its lock file away between our open and our flock: that often in a row it does not happen.
@@ -135,4 +135,4 @@ void locked_target::discard() noexcept { ::unlink(partial_.c_str()); }
 
 status locked_target::failed(const char* what) const { return errno_error(errno, what).in_file(path_); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

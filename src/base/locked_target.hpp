@@ -25,7 +25,7 @@
 
 #include "sluice/base/status.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class locked_target {
  public:
@@ -67,4 +67,4 @@ class locked_target {
   int lock_ = -1;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

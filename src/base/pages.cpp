@@ -9,7 +9,7 @@
 #include <mutex>
 #include <new>
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -119,4 +119,4 @@ void free_pages(void* at, std::size_t bytes) noexcept { stock().put(at, pages_by
 std::size_t stock_bytes() noexcept { return stock().bytes(); }
 void trim_stock() noexcept { stock().trim(); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace sluice {
+namespace sluice::lib {
 
 /// From this size on memory is asked for here; below, malloc is faster and keeps little.
 inline constexpr std::size_t kPagesBytesMin = std::size_t{128} << 10;
@@ -31,4 +31,4 @@ std::size_t stock_bytes() noexcept;
 /// Gives the stock back to the system.
 void trim_stock() noexcept;
 
-}  // namespace sluice
+}  // namespace sluice::lib

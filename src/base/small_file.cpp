@@ -9,7 +9,7 @@
 
 #include "base/system_calls.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 result<std::string> read_small_file(const std::string& path, std::size_t bytes_max) {
   constexpr std::size_t kPieceBytes = 16 << 10;
@@ -34,4 +34,4 @@ result<std::string> read_small_file(const std::string& path, std::size_t bytes_m
   return bytes;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace sluice {
+namespace sluice::lib {
 
 struct status::rep {
   std::atomic<std::uint32_t> references{1};
@@ -79,7 +79,7 @@ status status::with_cause(std::exception_ptr cause) const {
 
 std::string status::to_string() const {
   if (!rep_) return "ok";
-  std::string text(sluice::to_string(rep_->code));
+  std::string text(sluice::lib::to_string(rep_->code));
   const provenance& w = rep_->where;
   if (!w.stage.empty()) text.append(": ").append(w.stage);
   if (w.element != provenance::kUnknown) text.append(" at element ").append(std::to_string(w.element));
@@ -185,4 +185,4 @@ void throw_status(const status& s) {
   throw error(s);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-namespace sluice {
+namespace sluice::lib {
 
 int open_again(const std::string& path, int flags, unsigned mode) {
   int fd;
@@ -49,4 +49,4 @@ bool sync_folder(const std::string& folder) {
   return done;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice {
+namespace sluice::lib {
 
 /// A descriptor that exec closes.
 int open_again(const std::string& path, int flags, unsigned mode = 0);
@@ -21,4 +21,4 @@ bool sync_file(int fd);
 /// Returns once the disk has the folder's names: a file that was made or renamed there is found after a power cut.
 bool sync_folder(const std::string& folder);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/base/utf8.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 std::size_t utf8_length(std::string_view s) noexcept {
   auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
@@ -29,4 +29,4 @@ bool is_utf8(std::string_view s) noexcept {
   return true;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -8,7 +8,7 @@
 
 #include "base/system_calls.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 status open_for_writing(locked_target& at, int& fd) { return at.is_regular() ? at.create(fd) : at.open_as_it_is(fd); }
@@ -68,4 +68,4 @@ status replaced_file::replace(std::string_view bytes) {
   return why;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -18,7 +18,7 @@
 
 #include "base/locked_target.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class whole_file {
  public:
@@ -51,4 +51,4 @@ class replaced_file {
   locked_target at_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -12,7 +12,7 @@
 #include "cli/output_place.hpp"
 #include "sluice/base/status.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 class byte_output {
  public:
@@ -38,4 +38,4 @@ class byte_output {
   bool closed_ = false;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

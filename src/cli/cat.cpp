@@ -4,7 +4,7 @@
 #include "cli/verbs.hpp"
 #include "sluice/op/tfrecord.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 int cat(const std::vector<std::string>& files) {
   runtime rt;
@@ -23,4 +23,4 @@ int cat(const std::vector<std::string>& files) {
   return kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

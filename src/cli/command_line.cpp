@@ -22,7 +22,7 @@
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/version.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 constexpr std::uint64_t kAny = ~std::uint64_t{0};
@@ -348,4 +348,4 @@ int run_command_line(int argc, char** argv) {
   }
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -2,9 +2,9 @@
 // From argv to a verb, and from what it throws to an exit status.
 #pragma once
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 /// The program. Errors are one line on standard error, "sluice: …".
 int run_command_line(int argc, char** argv);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -10,7 +10,7 @@
 #include "cli/verbs.hpp"
 #include "sluice/plan/node.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 std::vector<std::string> options_of(const CLI::App& verb) {
@@ -122,4 +122,4 @@ std::string completion_script(const CLI::App& app, const std::string& shell) {
   throw misuse(absl::StrCat("completion is for bash, zsh or fish, not ", shell));
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

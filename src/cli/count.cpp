@@ -6,7 +6,7 @@
 #include "cli/verbs.hpp"
 #include "sluice/pipeline/iterate.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 /// Elements are passed over in such steps, so that an interrupt is noticed.
@@ -55,4 +55,4 @@ int count(const std::vector<std::string>& plans, const std::string& plan_file, b
   return kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -8,7 +8,7 @@ namespace CLI {
 class App;
 }
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 /// A script for `shell` (bash, zsh or fish) that completes verbs, options, their values where they are few, names of
 /// operators at the begin of a stage, and files. Throws misuse for another shell.
@@ -17,4 +17,4 @@ std::string completion_script(const CLI::App& app, const std::string& shell);
 /// The manual page of section 1, in the man macros of roff.
 std::string manual_page(const CLI::App& app, const std::string& version);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

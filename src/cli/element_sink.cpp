@@ -15,7 +15,7 @@
 #include "cli/verbs.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 using format = output_choice::format;
@@ -139,4 +139,4 @@ std::unique_ptr<element_sink> open_sink(const output_choice& output, const sink_
   return std::make_unique<encoding_sink>(output.as, open_output(output, options, cut_bytes));
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -8,7 +8,7 @@
 #include "cli/byte_output.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 class element_sink {
  public:
@@ -51,4 +51,4 @@ struct sink_options {
 std::unique_ptr<element_sink> open_sink(const output_choice& output, const sink_options& options,
                                         std::uint64_t& cut_bytes);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -10,7 +10,7 @@
 #include "cli/verbs.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 std::string size_text(const node& n) {
@@ -46,4 +46,4 @@ int explain(const std::string& text, const std::string& plan_file) {
   return kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

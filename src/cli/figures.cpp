@@ -4,7 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 /// Three digits and the largest unit that leaves something before the point.
@@ -51,4 +51,4 @@ std::string counted(std::uint64_t n, const char* noun) {
   return absl::StrCat(grouped(n), " ", noun, n == 1 ? "" : "s");
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 std::string grouped(std::uint64_t n);        ///< 1,200,000
 std::string short_number(double n);          ///< 2.31 M
@@ -15,4 +15,4 @@ std::string seconds_text(double seconds);    ///< 0.52 s, 12 min 3 s
 /// "1 element", "3 elements"
 std::string counted(std::uint64_t n, const char* noun);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

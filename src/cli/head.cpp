@@ -4,7 +4,7 @@
 #include "cli/pull.hpp"
 #include "cli/verbs.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 int head(const head_arguments& a) {
   runtime rt;
@@ -25,4 +25,4 @@ int head(const head_arguments& a) {
   return kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

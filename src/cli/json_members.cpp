@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/json_members.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 /// After the closing quote of the string that begins at `at`.
@@ -52,4 +52,4 @@ std::string_view json_at(std::string_view json, std::string_view path) {
   return {};
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 /// The members of the object that `json` is, as (name with its escapes, value), in order; empty for anything else. `json`
 /// must be valid JSON, as print() and example_to_json() make it; the views are into it.
@@ -17,4 +17,4 @@ std::vector<std::pair<std::string_view, std::string_view>> members_of_json(std::
 /// dots is found as a whole first.
 std::string_view json_at(std::string_view json, std::string_view path);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

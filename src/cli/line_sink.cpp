@@ -3,7 +3,7 @@
 
 #include "sluice/format/example.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 status line_sink::take(const block& elements) {
   std::string text;
@@ -39,4 +39,4 @@ status example_sink::print_line(const element_type& type, const void* element, s
   return {};
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

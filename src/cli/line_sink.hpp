@@ -11,7 +11,7 @@
 #include "cli/output_stream.hpp"
 #include "sluice/base/status.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 class line_sink : public element_sink {
  public:
@@ -58,4 +58,4 @@ class example_sink : public line_sink {
   bool is_raw_ = false;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

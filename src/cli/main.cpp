@@ -11,5 +11,5 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
   mallopt(M_TRIM_THRESHOLD, 1 << 20);
 #endif
-  return sluice::cli::run_command_line(argc, argv);
+  return sluice::lib::cli::run_command_line(argc, argv);
 }

@@ -8,7 +8,7 @@
 #include "cli/description.hpp"
 #include "sluice/plan/node.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 /// Text as it is: no minus becomes a hyphen, no line begins with a request of roff.
@@ -59,4 +59,4 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
   return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -6,7 +6,7 @@
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 /// "path, *, compression: name = automatic": what it takes in the parentheses.
@@ -49,4 +49,4 @@ int ops() {
   return kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -12,7 +12,7 @@
 #include "base/system_calls.hpp"
 #include "sluice/format/crc32c.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 output_file::~output_file() {
   if (file_ < 0) return;
@@ -130,4 +130,4 @@ status output_file::finish() {
   return why;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -21,7 +21,7 @@
 #include "base/locked_target.hpp"
 #include "cli/byte_output.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 class output_file final : public byte_output {
  public:
@@ -55,4 +55,4 @@ class output_file final : public byte_output {
   std::uint64_t named_bytes_ = 0;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -12,7 +12,7 @@
 #include "sluice/coro/position.hpp"
 #include "sluice/format/crc32c.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
@@ -91,4 +91,4 @@ status check_place(int fd, const std::string& path, const output_place& p, bool 
   return refused(is_same ? "some of these were altered since" : "this is another file");
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

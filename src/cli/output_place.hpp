@@ -14,7 +14,7 @@
 
 #include "sluice/base/status.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 inline constexpr std::uint64_t kTailBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kCheckedWhole = std::uint64_t{64} << 20;
@@ -42,4 +42,4 @@ status read_tail_crc(int fd, std::uint64_t length_bytes, std::uint32_t& crc);
 /// Errors: failed_precondition: it is shorter, another one, or altered; those of reading it.
 status check_place(int fd, const std::string& path, const output_place& place, bool is_partial = false);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -13,7 +13,7 @@
 
 #include "base/system_calls.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 /// For how long a reader may keep an interrupted run waiting that has given it half an element.
@@ -137,4 +137,4 @@ bool write_to_standard_output(std::string_view text) {
   return out.write(text, {}, accepted).ok();
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -10,7 +10,7 @@
 
 #include "cli/byte_output.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 class output_stream final : public byte_output {
  public:
@@ -44,4 +44,4 @@ class output_stream final : public byte_output {
 /// Writes `text` to standard output, waiting for a reader where it has to. False: errno says why.
 bool write_to_standard_output(std::string_view text);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -19,7 +19,7 @@
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 constexpr std::size_t kShownBefore = 60, kShownAfter = 40;  // characters of a long line around the one at fault
@@ -200,4 +200,4 @@ node_ptr plan_in_file(const std::string& path) {
   }
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

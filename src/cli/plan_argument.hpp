@@ -6,7 +6,7 @@
 
 #include "sluice/plan/node.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 /// Errors: misuse: the words of the plan_error, the line it is on (of a long one, what is around) and a caret
 /// under its column; for what looks like a path instead, a plan that reads it.
@@ -26,4 +26,4 @@ node_ptr plan_or_reader(const std::string& plan_or_file);
 std::string plan_reading(const std::string& file);
 bool is_file(const std::string& path);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -12,7 +12,7 @@
 #include "cli/figures.hpp"
 #include "sluice/io/files.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 constexpr std::size_t kErrorsTold = 3;
@@ -107,4 +107,4 @@ std::string final_report(const pull_counts& counts, double seconds, runtime& rt,
   return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -9,7 +9,7 @@
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 class progress {
  public:
@@ -35,4 +35,4 @@ class progress {
 /// over.
 std::string final_report(const pull_counts& counts, double seconds, runtime& rt, const run_report& report);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -5,7 +5,7 @@
 
 #include "sluice/element/batch.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 std::uint64_t records_of(const block& b) {
@@ -102,4 +102,4 @@ task<pull_outcome> pull(pull_request* request) {
   co_return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

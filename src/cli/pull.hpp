@@ -12,7 +12,7 @@
 #include "sluice/coro/task.hpp"
 #include "sluice/pipeline/iterate.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 /// Read by the progress line while the run goes on.
 struct pull_counts {
@@ -51,4 +51,4 @@ struct pull_outcome {
 /// outlive the task.
 task<pull_outcome> pull(pull_request* request);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -13,7 +13,7 @@
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 runtime_options runtime_of(const run_arguments& a) {
@@ -184,4 +184,4 @@ int run(const run_arguments& a) {
   return interrupted ? interrupts.exit_status() : kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -4,7 +4,7 @@
 #include "pipeline/checkpoint_bytes.hpp"
 #include "sluice/pipeline/checkpoint_file.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 run_checkpoint::run_checkpoint(const std::string& path) : is_wanted_(!path.empty()) {
   if (!is_wanted_) return;
@@ -29,4 +29,4 @@ resumed read_resumed(const std::string& path) {
   return from;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -8,7 +8,7 @@
 #include "cli/element_sink.hpp"
 #include "sluice/coro/stream.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 class run_checkpoint {
  public:
@@ -31,4 +31,4 @@ struct resumed {
 /// Throws `error`, naming the file.
 resumed read_resumed(const std::string& path);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -15,7 +15,7 @@
 #include "cli/plan_argument.hpp"
 #include "cli/verbs.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 /// Throws misuse where the folder holds shards of another sample: a pattern over the folder would take both.
@@ -63,4 +63,4 @@ int sample(const std::string& folder, const sample_options& options) {
   return kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

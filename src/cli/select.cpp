@@ -10,7 +10,7 @@
 #include "plan/closest.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 std::vector<std::string> split_names(const std::string& list) {
@@ -117,4 +117,4 @@ int select(const std::string& names, const std::string& plan, const std::string&
   return kOk;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

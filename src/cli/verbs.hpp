@@ -14,7 +14,7 @@
 #include "sluice/base/fields.hpp"
 #include "sluice/format/sample.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;  ///< the data, a file, a stage
@@ -42,7 +42,7 @@ struct run_arguments {
   std::uint64_t every_elements = 0;  ///< a checkpoint so often while it runs; 0: only at the end
   std::chrono::nanoseconds every{0};
   std::string changed_inputs = "refuse";  ///< refuse, warn, ignore
-  bool quiet = false;  ///< no progress, no report
+  bool quiet = false;                     ///< no progress, no report
 };
 /// 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);
@@ -68,4 +68,4 @@ int explain(const std::string& plan, const std::string& plan_file);
 int ops();
 int sample(const std::string& folder, const sample_options& options);
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -11,7 +11,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/op/tfrecord.hpp"
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 class no_sink final : public element_sink {
@@ -141,4 +141,4 @@ int verify(const std::vector<std::string>& files, compression c) {
   return all.exit_status();
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 namespace {
 
 constexpr int kTickMs = 200;  // five times a second reads as alive and costs nothing
@@ -70,4 +70,4 @@ void watch::look() {
   }
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

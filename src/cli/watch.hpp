@@ -7,7 +7,7 @@
 #include <functional>
 #include <thread>
 
-namespace sluice::cli {
+namespace sluice::lib::cli {
 
 /// From the constructor on SIGINT and SIGTERM come here instead of ending the program; a second one ends it at once.
 /// Make it before any other thread, which inherit the blocked signals.
@@ -35,4 +35,4 @@ class watch {
   std::thread thread_;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::lib::cli

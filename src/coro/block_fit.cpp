@@ -3,7 +3,7 @@
 
 #include "element/kernels.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// As many elements as anybody asks for at once are then still a megabyte at most.
@@ -27,4 +27,4 @@ void block_fit::learn(const block& b, std::uint32_t wanted_bytes) {
   most_ = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted_bytes / each_bytes_, 1, grown));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace sluice {
+namespace sluice::lib {
 
 // Elements of the view that were taken before this part stay behind it, constructed; a block that moves elements out
 // must be the first of its owner's live ones, so they go now.
@@ -65,4 +65,4 @@ std::uint64_t outlet::pass(std::uint64_t most) {
 
 void outlet::unpass(std::uint64_t n) { promise_->skip_ += n; }
 
-}  // namespace sluice
+}  // namespace sluice::lib

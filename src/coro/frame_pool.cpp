@@ -16,7 +16,7 @@
 #define SLUICE_POOL_FRAMES 1
 #endif
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 namespace {
 
 // Under a sanitizer every frame comes from malloc: a recycled frame would hide a use after free.
@@ -78,4 +78,4 @@ thread_local frame_lists t_lists;
   ++l.count;
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

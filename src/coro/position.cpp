@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Bytes that a number takes.
@@ -156,4 +156,4 @@ status damaged_position() {
       "the checkpoint does not fit this plan, or is damaged; start without it, or from an older one");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coro/position_records.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 position_records::position_records(std::string bytes) : bytes_(std::move(bytes)) {
   position_reader all(bytes_);
@@ -42,4 +42,4 @@ status position_records::finish() const {
   return {};
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -18,7 +18,7 @@
 #include "sluice/base/status.hpp"
 #include "sluice/coro/position.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What a position holds of one stage.
 struct position_record {
@@ -54,4 +54,4 @@ class position_records {
   status why_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

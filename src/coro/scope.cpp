@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace sluice {
+namespace sluice::lib {
 
 /// The coroutine around one spawned task. Its frame frees itself at the end, and only then counts as gone: what join()
 /// waited for is really over, arguments and locals included.
@@ -90,4 +90,4 @@ std::coroutine_handle<> scope::conclude() noexcept {
   return why.ok() ? joiner->self : fail_wait(joiner, std::move(why));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

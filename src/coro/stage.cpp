@@ -7,7 +7,7 @@
 #include "coro/position_records.hpp"
 #include "sluice/coro/stream_base.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 const std::atomic<std::uint32_t> kNoRun{0};
@@ -34,7 +34,7 @@ turn::seen turn::look(const environment& env, std::uint16_t steps_max) {
 }
 
 stage_base::stage_base(const element_type& type)
-    : promise_base(failing::unwinds), tick_(&kNoRun), out_(type), fit_(type) {}
+    : promise_base(on_failure::unwinds), tick_(&kNoRun), out_(type), fit_(type) {}
 
 stage_base::~stage_base() {
   // Elements under construction belong to nobody else when the frame dies between two yields.
@@ -252,4 +252,4 @@ void stage_base::copy_saved_to(stage_base& fresh) const {
   for (int i = 0; i < fresh.saved_count_; ++i) fresh.saved_[i]->load(r);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "coro/position_records.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// How many marks a stream keeps. One is as far back as what is held reaches, the others are spread between that one and
@@ -271,4 +271,4 @@ void stream_base::restore(position_records& from) {
   todo_ = own ? own->to_pass : 0;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 // Notified under the lock: the waiter cannot leave wait(), and destroy us, before the lock is released.
 void completion::set() {
@@ -37,4 +37,4 @@ void root_frame::run(environment& env) {
   }
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/when_all.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 std::coroutine_handle<> fork(std::span<child_frame> children, junction& join, promise_base& parent) noexcept {
   join.start(parent, children.size());
@@ -11,4 +11,4 @@ std::coroutine_handle<> fork(std::span<child_frame> children, junction& join, pr
   return children[0].handle();
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

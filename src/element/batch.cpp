@@ -3,7 +3,7 @@
 
 #include "element/made_once.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -149,4 +149,4 @@ void batch_storage::drop_front(const element_type& row, std::size_t n) noexcept 
   rows -= static_cast<std::int64_t>(n);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

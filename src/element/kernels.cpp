@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 namespace {
 
@@ -155,4 +155,4 @@ void compact_parts(const element_type& t, void* p, std::size_t n) {
 void destroy_nothing(const element_type&, void*, std::size_t) {}
 std::size_t no_footprint(const element_type&, const void*, std::size_t) { return 0; }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

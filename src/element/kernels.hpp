@@ -4,7 +4,7 @@
 
 #include "sluice/element/type.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 using relocate_kernel = decltype(element_type::relocate);
 using exchange_kernel = decltype(element_type::exchange);
@@ -26,4 +26,4 @@ void compact_parts(const element_type&, void* p, std::size_t n);
 void destroy_nothing(const element_type&, void* p, std::size_t n);
 std::size_t no_footprint(const element_type&, const void* p, std::size_t n);
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

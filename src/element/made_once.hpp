@@ -7,10 +7,10 @@
 
 #include "sluice/element/type.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 /// The type made under this key, or else `make()`, completed and kept. `make` runs unlocked: it may make other types.
 const element_type* made_once(std::string how, const void* of, std::size_t and_of,
                               const std::function<element_type()>& make);
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

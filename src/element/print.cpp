@@ -8,7 +8,7 @@
 #include "element/print.hpp"
 #include "sluice/base/utf8.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -123,4 +123,4 @@ void print_opaque(const element_type& t, const void*, std::string& out) { print_
 
 }  // namespace detail
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,7 +4,7 @@
 
 #include "sluice/element/type.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 void print_scalar(std::int64_t v, std::string& out);
 void print_scalar(std::uint64_t v, std::string& out);
@@ -17,4 +17,4 @@ void print_extent(const element_type& t, const void* p, std::string& out);
 void print_members(const element_type& t, const void* p, std::string& out);
 void print_opaque(const element_type& t, const void* p, std::string& out);
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -5,7 +5,7 @@
 
 #include "element/slab_pool.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kSlabBytesMax = ~std::size_t{0} >> 2;  // far beyond any machine, and safe to double
@@ -55,4 +55,4 @@ void slab::close_gap(block& b, std::uint32_t kept) noexcept {
   live_ -= gap;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -7,7 +7,7 @@
 
 #include "base/pages.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -90,4 +90,4 @@ void free_slab(void* data, std::size_t bytes, std::size_t alignment) noexcept {
   if (!is_pooled(bytes, alignment) || !pool().park(data, bytes)) ::operator delete(data, std::align_val_t{alignment});
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

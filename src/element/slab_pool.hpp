@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 inline constexpr std::size_t kSlabAlignment = 64;  ///< a cache line: other workers read blocks
 inline constexpr std::size_t kPooledSlabBytesMin = std::size_t{4} << 10;
@@ -19,4 +19,4 @@ std::size_t slab_bytes(std::size_t bytes);
 void* allocate_slab(std::size_t bytes, std::size_t alignment);
 void free_slab(void* data, std::size_t bytes, std::size_t alignment) noexcept;
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

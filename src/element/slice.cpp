@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -43,4 +43,4 @@ void slice::sluice_compact(slice* p, std::size_t n) {
     if (holds_too_much(p[i])) p[i] = copy_of(p[i].view());
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -14,7 +14,7 @@
 #include "element/print.hpp"
 #include "sluice/element/slice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace detail {
 
@@ -284,4 +284,4 @@ bool can_stack(const element_type& t) {
   return true;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

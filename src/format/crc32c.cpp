@@ -3,10 +3,10 @@
 
 #include "format/crc32c_inline.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 SLUICE_TARGET_CRC std::uint32_t crc32c(std::string_view bytes, std::uint32_t before) noexcept {
   return ~detail::inverted_crc(bytes.data(), bytes.size(), ~before);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -19,7 +19,7 @@
 #define SLUICE_TARGET_CRC
 #endif
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 /// Works on the inverted CRC, as the instruction does. ISA-L takes an int length, so longer spans go in pieces.
 inline std::uint32_t library_crc(const char* p, std::size_t n, std::uint32_t inverted) noexcept {
@@ -67,4 +67,4 @@ inline std::uint32_t inverted_crc(const char* p, std::size_t n, std::uint32_t in
 }
 #endif
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -8,7 +8,7 @@
 
 #include "format/example_wire.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// What has been found of a slot's feature so far.
@@ -148,4 +148,4 @@ result<std::map<std::string, feature_values, std::less<>>> read_example(std::str
   return features;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

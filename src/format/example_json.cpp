@@ -2,7 +2,7 @@
 #include "sluice/element/type.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 void append_value(const std::string& bytes, std::string& out) { print_json_text(bytes, out); }
@@ -42,4 +42,4 @@ result<std::string> example_to_json(std::string_view example) {
   return out + "}";
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,7 +5,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kValuesMax = std::size_t{1} << 20;
@@ -98,4 +98,4 @@ std::string schema_text(const example_schema& schema) {
   return out;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -12,7 +12,7 @@
 #include "format/wire.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 /// A sink has: void begin(feature_kind), which also ends a list of another kind; void bytes(std::string_view);
 /// void floats(const char* raw, std::size_t count); void int64(std::int64_t).
@@ -226,4 +226,4 @@ template <class OnEntry> bool read_example(std::string_view example, OnEntry on_
   return true;
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -4,7 +4,7 @@
 #include "format/wire.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using detail::kBytes;
@@ -86,4 +86,4 @@ std::string_view example_writer::finish() {
   return example_;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

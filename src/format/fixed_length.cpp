@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// The size of the file as far as the window tells.
@@ -97,4 +97,4 @@ fixed_length_scan scan_fixed_length(const fixed_length_layout& layout, const fix
   return scan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -11,7 +11,7 @@
 
 #include "sluice/format/tfrecord.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct inflater::state {
   explicit state(compression f) : format(f) { begin(); }
@@ -237,4 +237,4 @@ compression detect_compression(std::string_view first, std::string_view path) {
   return decompresses(compression::zlib, first) ? compression::zlib : compression::none;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

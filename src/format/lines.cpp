@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// What follows the last `\n` is then no line: nothing of it would be left.
@@ -121,4 +121,4 @@ lines_scan pass_over_lines(std::string_view window, bool last, std::size_t lines
   return scan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -10,7 +10,7 @@
 #include "sluice/base/random.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
@@ -117,4 +117,4 @@ bool is_sample_shard(const std::string& path, const sample_options& options, std
   return holds(in, size, 0, head) && size >= tail.size() && holds(in, size, size - tail.size(), tail);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

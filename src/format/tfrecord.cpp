@@ -11,7 +11,7 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "TFRecord is little-endian; so is every target of ours");
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 template <class T> T load(const char* p) {
@@ -165,4 +165,4 @@ void append_tfrecord(std::string& out, std::string_view data) {
   out.append(header.data(), header.size()).append(data).append(footer.data(), footer.size());
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 #include "sluice/format/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 /// The record at `used_bytes` was not passed: says why, or how much more of it is needed. `scan` is filled in.
 void explain_tfrecord(const tfrecord_window& window, tfrecord_scan& scan, bool check_data);
@@ -41,4 +41,4 @@ SLUICE_TARGET_CRC inline tfrecord_scan scan_with(const tfrecord_window& window, 
   return scan;
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 enum wire_type : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kGroup = 3, kGroupEnd = 4, kFixed32 = 5 };
 
@@ -96,4 +96,4 @@ class wire_reader {
   const char* const end_;
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -4,7 +4,7 @@
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// The runtime, left of this layer, holds and names back ends without knowing what files are.
@@ -36,4 +36,4 @@ void set_files(runtime& rt, std::unique_ptr<file_system> files) {
   rt.set_io(std::make_unique<file_service>(std::move(files)));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

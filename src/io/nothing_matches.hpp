@@ -6,7 +6,7 @@
 
 #include "sluice/base/status.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 inline status nothing_matches(const std::string& pattern) {
   if (pattern.find_first_of("*?[") == std::string::npos)
@@ -14,4 +14,4 @@ inline status nothing_matches(const std::string& pattern) {
   return not_found_error("no file matches the pattern \"" + pattern + "\"");
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -10,7 +10,7 @@
 #include "io/threads/thread_backend.hpp"
 #include "io/uring/uring_backend.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using backend_result = result<std::unique_ptr<detail::backend>>;
@@ -52,4 +52,4 @@ result<std::unique_ptr<file_system>> open_file_system(io_options options) {
   return std::unique_ptr<file_system>(std::make_unique<detail::posix_file_system>(*std::move(io)));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

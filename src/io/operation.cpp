@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 descriptor::~descriptor() { ::close(number); }
 
@@ -19,4 +19,4 @@ void operation::complete(std::int64_t outcome) noexcept {
   drop_reference();
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -15,7 +15,7 @@
 #include "sluice/base/buffer.hpp"
 #include "sluice/coro/promise.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 /// A file descriptor, closed after its last use: files and the reads in flight on them share it.
 struct descriptor {
@@ -124,4 +124,4 @@ class [[nodiscard]] perform {
   std::optional<std::stop_callback<canceller>> stop_;
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

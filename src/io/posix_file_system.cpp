@@ -16,7 +16,7 @@
 
 #include "io/nothing_matches.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, std::size_t n,
                                        std::atomic<bool>& refused) noexcept {
@@ -282,4 +282,4 @@ task<std::vector<std::string>> posix_file_system::glob(std::string pattern) {
   co_return std::move(op->names);
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -11,7 +11,7 @@
 #include "sluice/base/result.hpp"
 #include "sluice/io/file_system.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 /// preadv2(RWF_NOWAIT): what the page cache has, else -EAGAIN. Where a sandbox refuses the call it turns itself off for good,
 /// and everything goes to the back end; a file system that refuses the flag is asked in vain for each file.
@@ -44,4 +44,4 @@ class posix_file_system final : public file_system {
   std::atomic<bool> standard_input_taken_{false};
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -5,7 +5,7 @@
 
 #include "sluice/io/files.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
@@ -33,4 +33,4 @@ task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max
   co_return std::move(bytes);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 namespace {
 
 /// Reads what poll() said is there. -EAGAIN: another process that reads the same pipe was faster.
@@ -107,4 +107,4 @@ void stream_backend::serve() noexcept {
   }
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

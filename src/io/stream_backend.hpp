@@ -16,7 +16,7 @@
 
 #include "io/operation.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 class stream_backend final : public backend {
  public:
@@ -45,4 +45,4 @@ class stream_backend final : public backend {
   std::vector<operation*> waiting_;  ///< the thread's own
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -4,7 +4,7 @@
 #include "op/engine.hpp"
 #include "op/held_memory.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<batch_options>() { return make_field_list<batch_options>(); }
 
@@ -146,4 +146,4 @@ batch_stage batch(count size, batch_options o) {
   return batch_stage(o);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

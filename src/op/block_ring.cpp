@@ -5,7 +5,7 @@
 
 #include "sluice/runtime/ledger.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
@@ -327,4 +327,4 @@ std::uint64_t block_ring::lowest_undelivered() const {
   return lowest;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

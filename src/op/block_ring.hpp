@@ -26,7 +26,7 @@
 #include "sluice/coro/position.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct ring_slot {
   ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
@@ -224,4 +224,4 @@ inline block_ring::receive_awaiter block_ring::receive(std::uint64_t ordinal) {
   return receive_awaiter(*this, ordinal);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

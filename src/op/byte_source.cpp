@@ -8,7 +8,7 @@
 #include "runtime/seen_inputs.hpp"
 #include "sluice/coro/resume_on.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Compressed bytes read at once: a quarter of what they inflate to, roughly.
@@ -283,4 +283,4 @@ task<void> byte_source::more(std::size_t needed) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -26,11 +26,11 @@
 #include "sluice/io/files.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct byte_source_options {
   std::string path;
-  sluice::compression compression = compression::automatic;
+  sluice::lib::compression compression = compression::automatic;
   std::size_t read_bytes = 256 << 10;
   std::uint64_t epoch = 0;  ///< which pass over the data reads the file
 };
@@ -110,4 +110,4 @@ class byte_source {
   bool raw_last_ = false;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "sluice/coro/stage.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kUnknownBytesMax = std::size_t{16} << 20;
@@ -46,4 +46,4 @@ void drop_large_room(slab& s) {
   if (s.capacity() * s.type().size > kRoomKept) s.give_back();
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

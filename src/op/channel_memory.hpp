@@ -18,7 +18,7 @@
 #include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// The estimates of a plan's stages, by site and name. Inner plans of one stage share a book, so what the first of them
 /// learns the others know.
@@ -78,4 +78,4 @@ inline std::size_t room_bytes(const slab& s) { return (s.capacity() - s.size()) 
 /// Lets go of a slab's room where it is large: slots are reused, and what is not in flight is not charged.
 void drop_large_room(slab& s);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/channel_reader.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Input ordinal after the slot's first `n` outputs.
@@ -237,4 +237,4 @@ erased_stream read_unordered(outlet out, channel_memory memory, const open_conte
                           may_drop);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 
 #include "op/pump.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
 class reader_link {
@@ -66,4 +66,4 @@ erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_o
 erased_stream read_unordered(outlet out, channel_memory memory, const open_context& context, erased_stream in,
                              std::uint32_t slots, std::shared_ptr<const slot_computation> computation, bool may_drop);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/cycle.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std::size_t width, std::uint64_t run) {
   if (!c.fits(width, run)) co_await fail(damaged_position());
@@ -49,4 +49,4 @@ task<void> wait_opening_ahead(cycle& c, erased_stream& outer, const inner_plans&
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

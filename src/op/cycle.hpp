@@ -10,7 +10,7 @@
 #include "op/engine.hpp"
 #include "op/inner_plans.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 inline constexpr std::uint64_t kToTheEnd =
     ~std::uint64_t{0} >> 8;  // a block length: flat_map stays on one input until it ends
@@ -181,4 +181,4 @@ task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners)
 /// The same until the slot being visited need not wait; sleeps in between. All channels concerned share inners.signal().
 task<void> wait_opening_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,7 +4,7 @@
 #include "sluice/base/random.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 erased_stream empty_stage(outlet out) {
   if (out.wanted() == 0) co_yield out.made(0);  // a coroutine needs a yield; nobody asks for nothing
@@ -145,10 +145,10 @@ error_gate open_context::gate(const node& n) const {
 }
 
 std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {
-  bool drawn = own == sluice::seed::kDrawn;
+  bool drawn = own == sluice::lib::seed::kDrawn;
   std::uint64_t seed = drawn ? derive(derive(run->seed, scope), n.site) : static_cast<std::uint64_t>(own);
   if (same_each_epoch) return outers ? mix(seed + outers) : seed;
   return mix(seed + passes);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -12,7 +12,7 @@
 #include "sluice/coro/saved.hpp"
 #include "sluice/op/functions.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// More elements than any stream has, and safe to add to.
 inline constexpr std::uint64_t kPassAll = ~std::uint64_t{0} >> 2;
@@ -49,4 +49,4 @@ const element_type* type_of_function(const node& n, std::string& why);
 const element_type* type_of_inner(const node& n, std::string& why);
 template <class F> bool is_a(const stage_function& f) { return dynamic_cast<const F*>(&f) != nullptr; }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/file_stage.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Where in the file the next element begins.
@@ -163,4 +163,4 @@ erased_stream open_file_stage(const node& n, open_context& context, byte_source_
   return file_stage(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

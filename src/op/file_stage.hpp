@@ -8,7 +8,7 @@
 #include "op/byte_source.hpp"
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What a format found in a window.
 struct found {
@@ -58,4 +58,4 @@ template <class Options> byte_source_options reading_with(const Options& o) {
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,7 +5,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 // In place: what is kept moves to the front of the view, which is passed on. Elements to be passed over are computed:
@@ -69,4 +69,4 @@ extern const op_info filter_op{
     .open = open_filter,
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

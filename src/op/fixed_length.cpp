@@ -4,7 +4,7 @@
 #include "op/file_stage.hpp"
 #include "sluice/format/fixed_length.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<fixed_length_options>() { return make_field_list<fixed_length_options>(); }
 
@@ -84,4 +84,4 @@ extern const op_info fixed_length_op{
     .open = open_fixed_length,
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 erased_stream elements_stage(outlet out, saved<std::uint64_t> at, function_ptr function) {
@@ -43,4 +43,4 @@ extern const op_info from_elements_op{
         },
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

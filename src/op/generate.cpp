@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 extern const op_info generate_op{
     .name = "generate",
@@ -14,4 +14,4 @@ extern const op_info generate_op{
     .open = [](const node& n, open_context&) { return open_user_stage(n, erased_stream()); },
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

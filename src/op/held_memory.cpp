@@ -4,7 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
-namespace sluice {
+namespace sluice::lib {
 
 status held_memory::refusal(std::size_t wanted) const {
   auto words = [](std::string_view s) { return absl::string_view(s.data(), s.size()); };
@@ -20,4 +20,4 @@ status held_memory::refusal(std::size_t wanted) const {
   return resource_exhausted_error(absl::StrCat(why, "; ", words(advice_), ", or raise the budget")).in_stage(label_);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

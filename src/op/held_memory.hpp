@@ -13,7 +13,7 @@
 #include "op/open_context.hpp"
 #include "sluice/runtime/ledger.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class held_memory {
  public:
@@ -58,4 +58,4 @@ class held_memory {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Blocks an inner channel holds: one being read, one ready, one being made.
@@ -54,4 +54,4 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   return inner;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -7,7 +7,7 @@
 #include "op/channel_reader.hpp"
 #include "op/ready_signal.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// An inner stream, and how to set it working before anybody asks.
 struct inner_stream {
@@ -43,4 +43,4 @@ class inner_plans {
   std::shared_ptr<ready_signal> signal_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,7 +4,7 @@
 #include "sluice/base/fields.hpp"
 #include "sluice/format/inflate.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// What the windows that consumers wait for may take beyond the budget, all together.
@@ -34,4 +34,4 @@ status input_memory::make_buffer(std::size_t bytes, buffer_ref& made) {
 
 status input_memory::hold_inflater() { return inflater_.resize(inflater::kBytes); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -13,7 +13,7 @@
 #include "sluice/base/buffer.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class input_memory {
  public:
@@ -34,4 +34,4 @@ class input_memory {
   held_memory inflater_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,7 +4,7 @@
 #include "op/cycle.hpp"
 #include "op/sloppy_interleave.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<interleave_options>() { return make_field_list<interleave_options>(); }
 
@@ -164,4 +164,4 @@ extern const op_info flat_map_op{
     .open = open_flat_map,
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

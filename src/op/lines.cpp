@@ -4,7 +4,7 @@
 #include "op/file_stage.hpp"
 #include "sluice/format/lines.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<lines_options>() { return make_field_list<lines_options>(); }
 
@@ -57,4 +57,4 @@ extern const op_info lines_op{
     .open = open_lines,
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

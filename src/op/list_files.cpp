@@ -7,7 +7,7 @@
 #include "sluice/base/random.hpp"
 #include "sluice/io/files.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<list_files_options>() { return make_field_list<list_files_options>(); }
 
@@ -96,4 +96,4 @@ dataset<std::string> list_files(std::string_view patterns, list_files_options o)
   return dataset<std::string>(make_source("list_files", options::of(o), std::string(patterns)));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

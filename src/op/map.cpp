@@ -7,7 +7,7 @@
 #include "op/pump.hpp"
 #include "sluice/base/random.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<map_options>() { return make_field_list<map_options>(); }
 
@@ -176,4 +176,4 @@ extern const op_info map_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -12,7 +12,7 @@
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Decides what a bad element does, at the call that failed: the stage stops, or goes on with the next.
 class error_gate {
@@ -69,4 +69,4 @@ struct open_context {
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,9 +5,9 @@
 #include "op/open_context.hpp"
 #include "sluice/op/map.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// `f` is a block_function or an async_function over the elements of n's input, giving n's.
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,7 +5,7 @@
 #include "op/open_mapped.hpp"
 #include "sluice/format/example_layout.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Parses a block of records into structures of any layout.
@@ -85,4 +85,4 @@ extern const op_info parse_example_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

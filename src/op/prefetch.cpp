@@ -4,7 +4,7 @@
 #include "op/channel_reader.hpp"
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<prefetch_options>() { return make_field_list<prefetch_options>(); }
 
@@ -42,4 +42,4 @@ extern const op_info prefetch_op{
 
 preserving prefetch(knob elements) { return {"prefetch", options::of(prefetch_options{elements})}; }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,7 +4,7 @@
 #include "runtime/run_task.hpp"
 #include "sluice/coro/resume_on.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// The inputs are there, the outputs are not: what was reserved for both stays charged.
@@ -134,4 +134,4 @@ void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options
   pump(run, std::move(ring), std::move(in), std::move(options));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 #include "op/block_ring.hpp"
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What a ring's computations do with one slot. Shared by its pump and readers.
 class slot_computation {
@@ -36,4 +36,4 @@ struct pump_options {
 /// Starts pulling now, on the calling thread, until the ring is full.
 void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options);
 
-}  // namespace sluice
+}  // namespace sluice::lib

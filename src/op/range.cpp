@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// How many values [start, stop) by step holds. Computed without overflow: the distance is taken as unsigned.
@@ -72,4 +72,4 @@ dataset<std::int64_t> range(integer stop, range_options o) {
   return dataset<std::int64_t>(make_source("range", options::of(o)));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -10,7 +10,7 @@
 
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// One coroutine waits for any of several channels. Thread: notify() from anywhere.
 class ready_signal {
@@ -92,4 +92,4 @@ class pump_permits {
   std::deque<std::coroutine_handle<>> waiting_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

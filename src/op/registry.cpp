@@ -3,7 +3,7 @@
 // names, so operators do not register themselves.
 #include "sluice/plan/node.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 extern const op_info range_op, from_elements_op, generate_op, list_files_op, tfrecord_op, lines_op, fixed_length_op;
 extern const op_info map_op, filter_op, flat_map_op, interleave_op, shuffle_op, repeat_op, batch_op, unbatch_op,
@@ -18,4 +18,4 @@ std::span<const op_info* const> operators() {
   return all;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

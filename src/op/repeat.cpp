@@ -4,7 +4,7 @@
 #include "op/engine.hpp"
 #include "sluice/coro/resume_on.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::uint64_t kForEver = ~std::uint64_t{0};
@@ -86,4 +86,4 @@ extern const op_info repeat_op{
 
 preserving repeat(count_or_all times) { return {"repeat", options::of(repeat_options{times})}; }
 
-}  // namespace sluice
+}  // namespace sluice::lib

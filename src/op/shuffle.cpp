@@ -4,7 +4,7 @@
 #include "op/held_memory.hpp"
 #include "op/shuffle_table.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<shuffle_options>() { return make_field_list<shuffle_options>(); }
 
@@ -237,4 +237,4 @@ preserving shuffle(count buffer_size, shuffle_options o) {
   return {"shuffle", options::of(o)};
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

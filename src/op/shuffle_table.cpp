@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sluice {
+namespace sluice::lib {
 
 shuffle_table::shuffle_table(std::uint64_t seed, std::uint64_t size, std::uint64_t draws, std::uint64_t total)
     : seed_(seed), size_(size) {
@@ -55,4 +55,4 @@ void shuffle_table::shorten(std::uint64_t total) {
   size_ = next_ = total;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -13,7 +13,7 @@
 #include "op/engine.hpp"
 #include "sluice/base/random.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class shuffle_table {
  public:
@@ -72,4 +72,4 @@ class shuffle_table {
   std::vector<std::uint64_t> ordinals_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

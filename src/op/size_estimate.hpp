@@ -14,7 +14,7 @@
 #include "element/kernels.hpp"
 #include "sluice/element/type.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// May elements of t own more than their own size? Of a class that does not say so, nobody knows.
 inline bool owns_bytes(const element_type& t) { return t.footprint && t.footprint != detail::no_footprint; }
@@ -35,4 +35,4 @@ class size_estimate {
   std::atomic<std::size_t> each_{0};
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 erased_stream skip_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
@@ -50,4 +50,4 @@ extern const op_info skip_op{
 
 preserving skip(count_or_all elements) { return {"skip", options::of(skip_options{elements})}; }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "op/cycle.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Timing chooses the slot. Each choice is one number, (elements << kSlotBits | slot), 0 elements meaning that the slot
@@ -133,4 +133,4 @@ erased_stream sloppy_interleave(outlet out, erased_stream outer, inner_plans inn
   return sloppy_stage(out, std::move(st), std::move(outer), std::move(inners), width);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,8 +4,8 @@
 
 #include "op/inner_plans.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 erased_stream sloppy_interleave(outlet out, erased_stream outer, inner_plans inners, std::uint32_t width);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 erased_stream take_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
@@ -49,4 +49,4 @@ extern const op_info take_op{
 
 preserving take(count_or_all elements) { return {"take", options::of(take_options{elements})}; }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -4,7 +4,7 @@
 #include "op/file_stage.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <> const field_list& fields_of<tfrecord_options>() { return make_field_list<tfrecord_options>(); }
 
@@ -68,4 +68,4 @@ extern const op_info tfrecord_op{
     .open = open_tfrecord,
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// `why` of element `at`, with what the author of the stage can do about its ending here.
@@ -102,4 +102,4 @@ extern const op_info transform_op{
     .open = open_transform,
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include "op/engine.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Rows of the current batch that were given out; the batch itself is fetched again.
@@ -53,4 +53,4 @@ extern const op_info unbatch_op{
     .open = open_unbatch,
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -10,10 +10,10 @@
 #include "sluice/base/result.hpp"
 #include "sluice/coro/stream.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 std::string checkpoint_bytes(const checkpoint& at, std::string_view attached);
 /// Errors: data_loss.
 result<checkpoint> read_checkpoint_bytes(std::string_view bytes, std::string* attached);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -8,7 +8,7 @@
 #include "sluice/base/small_file.hpp"
 #include "sluice/format/crc32c.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// Positions are kilobytes: what is longer is another file, or has no end (a device).
@@ -67,4 +67,4 @@ result<checkpoint> load_checkpoint(const std::string& path, std::string* attache
   return at;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

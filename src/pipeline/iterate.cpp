@@ -11,7 +11,7 @@
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/simulation.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// What the root of a run keeps alive, and its view of the run for those below.
@@ -168,4 +168,4 @@ task<void> cleanup(stream_base&& s) {
   return drain(std::move(run));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

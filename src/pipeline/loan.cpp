@@ -4,7 +4,7 @@
 #include "runtime/run_task.hpp"
 #include "sluice/coro/resume_on.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 loan::loan(stream_base& s, std::shared_ptr<run_base> run) : run_(std::move(run)), owner_(&s), tree_(std::move(s)) {}
 
@@ -90,4 +90,4 @@ void loan::owner_moved(stream_base* to) noexcept {
   if (ours) tree_.close();
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

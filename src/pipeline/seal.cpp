@@ -7,7 +7,7 @@
 #include "sluice/coro/position.hpp"
 #include "sluice/format/crc32c.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::string_view kSealMagic("sluice\x03", 7);  // the last byte is the format's version
@@ -104,4 +104,4 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   return p;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

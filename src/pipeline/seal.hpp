@@ -14,7 +14,7 @@
 #include "sluice/plan/identity.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct sealed_position {
   std::uint64_t fingerprint = 0;
@@ -36,4 +36,4 @@ std::string seal_position(const sealed_position& p);
 sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
                                 const std::vector<function_identity>& here, error_policy on_error);
 
-}  // namespace sluice
+}  // namespace sluice::lib

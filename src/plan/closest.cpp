@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return closest.empty() ? std::string() : "; did you mean " + std::string(closest) + "?";
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

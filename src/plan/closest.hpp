@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 /// "; did you mean shuffle?", or empty where nothing is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

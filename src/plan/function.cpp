@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -65,4 +65,4 @@ function_ptr adopt(const stage_function* f) { return function_ptr(f); }
 
 }  // namespace detail
 
-}  // namespace sluice
+}  // namespace sluice::lib

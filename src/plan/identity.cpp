@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "sluice/plan/function.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 void collect(const node& n, std::vector<function_identity>& out) {
@@ -67,4 +67,4 @@ std::string open_identities(const std::vector<function_identity>& identities) {
   return text;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

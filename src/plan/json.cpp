@@ -12,7 +12,7 @@
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -261,4 +261,4 @@ node_ptr parse_plan_json(std::string_view text) {
   return plan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

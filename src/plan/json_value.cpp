@@ -10,7 +10,7 @@
 #include "sluice/element/type.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 namespace {
 
@@ -115,4 +115,4 @@ json_value read_json(std::string_view text) {
   return b.take();
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

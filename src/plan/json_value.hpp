@@ -9,7 +9,7 @@
 
 #include "sluice/plan/node.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 struct json_value {
   enum kind_type { null, boolean, number, string, object, list, bytes } kind = null;
@@ -29,4 +29,4 @@ inline constexpr std::size_t kJsonDepthMax = 2 * kPlanDepthMax + 4;
 /// Costs: linear in the text; values take up to some forty times as much memory.
 json_value read_json(std::string_view text);
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

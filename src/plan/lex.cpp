@@ -4,7 +4,7 @@
 #include "sluice/base/utf8.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 namespace {
 
@@ -125,4 +125,4 @@ char lexer::read_escape(std::size_t quote) {
   throw plan_error(column_of(backslash), "no such escape; there are \\\" \\\\ \\n \\t \\r and \\xHH");
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 struct token {
   enum kind_type { end, word, number, string, sign } kind = end;
@@ -43,4 +43,4 @@ class lexer {
   token now_;
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

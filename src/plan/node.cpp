@@ -9,7 +9,7 @@
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -214,4 +214,4 @@ void expect_type(const node& n, const element_type& t) {
 
 }  // namespace detail
 
-}  // namespace sluice
+}  // namespace sluice::lib

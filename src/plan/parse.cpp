@@ -7,7 +7,7 @@
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 using detail::argument_syntax;
 using detail::call_syntax;
@@ -74,7 +74,7 @@ class call_builder {
 
   bool take_input(const argument_syntax& a) {
     if (a.kind != argument_syntax::word && a.kind != argument_syntax::plan) return false;
-    node_.inputs.push_back(sluice::build(a.calls, may_lack_path_));
+    node_.inputs.push_back(sluice::lib::build(a.calls, may_lack_path_));
     return true;
   }
 
@@ -82,7 +82,7 @@ class call_builder {
     auto& op = *node_.op;
     bool is_plan = a.kind == argument_syntax::plan || (a.kind == argument_syntax::word && find_op(a.text));
     if (op.reader != op_info::no_reader && (is_plan || (!op.accepts && a.kind == argument_syntax::word))) {
-      node_.reader = sluice::build(a.calls, true);
+      node_.reader = sluice::lib::build(a.calls, true);
       if (op.reader == op_info::needs_path && !node_.reader->lacks_path)
         fail(a.column, "the reader has its path already; it gets one from each element");
       return;
@@ -178,4 +178,4 @@ node_ptr build(const plan_syntax& calls, bool may_lack_path) {
 
 node_ptr parse_plan(std::string_view text) { return build(detail::read_syntax(text), false); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

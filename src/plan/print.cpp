@@ -5,7 +5,7 @@
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -141,4 +141,4 @@ status serialisable(const node& n) {
   return {};
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

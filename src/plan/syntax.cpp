@@ -4,7 +4,7 @@
 #include "plan/lex.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 namespace {
 
@@ -92,4 +92,4 @@ plan_syntax read_syntax(std::string_view text) {
   return syntax_reader(text).whole();
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

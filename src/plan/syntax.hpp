@@ -9,7 +9,7 @@
 
 #include "sluice/plan/node.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 struct call_syntax;
 using plan_syntax = std::vector<call_syntax>;  ///< calls joined by bars
@@ -36,4 +36,4 @@ inline constexpr std::uint32_t kNestingMax = kPlanDepthMax;
 /// Errors: plan_error.
 plan_syntax read_syntax(std::string_view text);
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

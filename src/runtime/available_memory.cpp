@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kUnknownBytes = std::size_t{1} << 30;  // where /proc cannot be read: a modest machine
@@ -67,4 +67,4 @@ std::size_t available_memory_bytes(const std::string& root) {
   return least;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string>
 
-namespace sluice {
+namespace sluice::lib {
 
 /// `root` is where /proc and /sys are; tests put their own there.
 std::size_t available_memory_bytes(const std::string& root = "");
 
-}  // namespace sluice
+}  // namespace sluice::lib

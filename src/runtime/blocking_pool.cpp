@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/blocking_pool.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 blocking_pool::~blocking_pool() {
   std::unique_lock lock(mutex_);
@@ -70,4 +70,4 @@ void blocking_pool::run(std::size_t slot) {
   expired_.push_back(slot);  // the last act under the lock: whoever joins us waits only for our return
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

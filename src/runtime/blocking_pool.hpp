@@ -12,7 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "sluice/runtime/blocking.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class blocking_pool final : public blocking_service {
  public:
@@ -45,4 +45,4 @@ class blocking_pool final : public blocking_service {
   std::vector<std::size_t> expired_ ABSL_GUARDED_BY(mutex_);  ///< slots of threads_ whose thread has left
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

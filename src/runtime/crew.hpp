@@ -25,7 +25,7 @@
 #include "sluice/coro/channel.hpp"
 #include "sluice/runtime/scheduler.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct alignas(64) worker {
   // The owner's, and thieves'.
@@ -103,4 +103,4 @@ class scheduler::crew {
   bool stopping_ ABSL_GUARDED_BY(sleep_mutex_) = false;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

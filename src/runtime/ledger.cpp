@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 /// A server may run plans with ever new function names for months: beyond so many names, one line for all.
@@ -38,7 +38,7 @@ std::string ledger_report::to_string() const {
   std::string parts;
   for (std::size_t i = 0; i < kPurposes; ++i) {
     if (by_purpose[i] == 0) continue;
-    parts.append(parts.empty() ? " (" : ", ").append(sluice::to_string(static_cast<purpose>(i)));
+    parts.append(parts.empty() ? " (" : ", ").append(sluice::lib::to_string(static_cast<purpose>(i)));
     absl::StrAppend(&parts, " ", in_mebibytes(by_purpose[i]));
   }
   if (!parts.empty()) parts += ")";
@@ -53,7 +53,7 @@ std::string ledger_report::held_text() const {
   std::sort(held.begin(), held.end(), [](auto* a, auto* b) { return a->used_bytes > b->used_bytes; });
   std::string text;
   for (auto* l : held) {
-    std::string_view what = sluice::to_string(l->held_for);
+    std::string_view what = lib::to_string(l->held_for);
     absl::StrAppend(&text, text.empty() ? "" : ", ", l->stage.empty() ? std::string(what) : l->stage);
     if (!l->stage.empty() && !l->stage.starts_with(what)) absl::StrAppend(&text, " (", std::string(what), ")");
     absl::StrAppend(&text, " ", in_mebibytes(l->used_bytes));
@@ -268,4 +268,4 @@ std::size_t memory_ledger::used_bytes() const noexcept { return books_->used(); 
 std::size_t memory_ledger::held_bytes() const noexcept { return books_->held(); }
 ledger_report memory_ledger::report() const { return books_->report(); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

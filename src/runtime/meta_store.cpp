@@ -3,7 +3,7 @@
 
 #include "sluice/coro/sleep.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 task<std::uint64_t> meta_store::changed(std::uint64_t after, duration period) {
   for (;;) {
@@ -13,4 +13,4 @@ task<std::uint64_t> meta_store::changed(std::uint64_t after, duration period) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

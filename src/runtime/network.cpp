@@ -4,7 +4,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace sluice {
+namespace sluice::lib {
 
 task<> read_exactly(connection& from, std::span<char> to) {
   std::size_t done = 0;
@@ -30,4 +30,4 @@ result<host_and_port> parse_address(const std::string& text) {
   return host_and_port{std::move(host), static_cast<std::uint16_t>(port)};
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -7,7 +7,7 @@
 
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 constexpr std::chrono::seconds kPatience{10};  // longer than any block of work or disk retry that we know of
 }
@@ -45,4 +45,4 @@ void reaper::stop_and_wait(executor& exec) {
     std::fprintf(stderr, "sluice: the runtime's end waits for %zu tasks; does a stream outlive its runtime?\n", live());
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,7 +5,7 @@
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 run_context::run_context(runtime& home, run_options options)
     : rt(&home),
@@ -85,4 +85,4 @@ void run_context::when_idle(void (*done)(void*) noexcept, void* argument) noexce
   done(argument);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -18,7 +18,7 @@
 #include "sluice/coro/promise.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class run_task {
  public:
@@ -45,4 +45,4 @@ class run_task {
   };
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

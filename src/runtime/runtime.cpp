@@ -10,7 +10,7 @@
 #include "sluice/runtime/scheduler.hpp"
 #include "sluice/runtime/simulation.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 // A server with a terabyte gains nothing from a terabyte of read-ahead.
@@ -86,4 +86,4 @@ void runtime::set_io(std::unique_ptr<io_service> service) {
   io_ = std::move(service);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -6,7 +6,7 @@
 
 #include "runtime/crew.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr unsigned kSlotRunsMax = 3;  // then something older has its turn: two that wake each other starve the rest
@@ -315,4 +315,4 @@ void* scheduler::crew::steal_stale_slots(worker& thief) {
   return nullptr;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -8,7 +8,7 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/coro/position.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 // A path is known by 48 bits: among 1,000 files two are taken for each other once in 10⁸ runs, and then a resume is
@@ -201,4 +201,4 @@ bool seen_inputs::restore(std::string_view bytes) {
   return r.ok() && r.done();
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

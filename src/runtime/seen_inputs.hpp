@@ -31,7 +31,7 @@
 
 #include "sluice/base/status.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What tells one state of a file from another.
 struct input_identity {
@@ -101,4 +101,4 @@ class seen_inputs {
   mutable bool stale_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -5,7 +5,7 @@
 
 #include "sluice/coro/sleep.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 task<> simulated_meta_store::travel() {
   duration d(world_.random(static_cast<std::uint64_t>(options_.delay_max.count()) + 1));
@@ -61,4 +61,4 @@ task<std::uint64_t> simulated_meta_store::revision() {
   co_return r;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

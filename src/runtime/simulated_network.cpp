@@ -9,7 +9,7 @@
 #include "sluice/coro/channel.hpp"
 #include "sluice/coro/sleep.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 status lost() { return unavailable_error("connection lost"); }
@@ -174,4 +174,4 @@ void simulated_network::unplug(const std::string& address) {
   wires_.erase(first, last);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -6,7 +6,7 @@
 #include "sluice/base/assert.hpp"
 #include "sluice/base/random.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// A blocking call that waits for its virtual moment, and then runs here.
 struct simulation::delayed_call : timer_node {
@@ -98,4 +98,4 @@ executor::driven simulation::stuck() {
   return driven::stuck;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

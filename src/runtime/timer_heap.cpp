@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/timer_heap.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 bool timer_heap::before(const entry& a, const entry& b) noexcept {
   return a.node->due != b.node->due ? a.node->due < b.node->due : a.number < b.number;
@@ -55,4 +55,4 @@ bool timer_heap::erase(timer_node& node) {
   return true;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -10,7 +10,7 @@
 
 #include "sluice/coro/environment.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class timer_heap {
  public:
@@ -38,4 +38,4 @@ class timer_heap {
   std::uint64_t armed_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

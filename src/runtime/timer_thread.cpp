@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/timer_thread.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 timer_thread::~timer_thread() {
   {
@@ -42,4 +42,4 @@ void timer_thread::run() {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

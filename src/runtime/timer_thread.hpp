@@ -12,7 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "runtime/timer_heap.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class timer_thread final : public clock {
  public:
@@ -32,4 +32,4 @@ class timer_thread final : public clock {
   std::thread thread_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -19,7 +19,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 class work_deque {
  public:
@@ -78,4 +78,4 @@ class work_deque {
   alignas(64) std::array<std::atomic<void*>, kCapacity> slots_{};
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

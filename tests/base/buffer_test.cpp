@@ -9,7 +9,7 @@
 
 #include "support/process_memory.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

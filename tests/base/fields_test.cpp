@@ -9,25 +9,25 @@ namespace fields_test {
 
 enum class fruit : std::uint8_t { apple, pear, plum };
 struct all_options {
-  sluice::count size = {};
-  sluice::integer offset = {};
+  sluice::lib::count size = {};
+  sluice::lib::integer offset = {};
   bool flag = true;
   std::int64_t whole = -3;
   double real = 0.1;
-  sluice::knob parallelism = sluice::autotune;
-  sluice::seed seed = {};
-  sluice::order order = sluice::order::deterministic;
+  sluice::lib::knob parallelism = sluice::lib::autotune;
+  sluice::lib::seed seed = {};
+  sluice::lib::order order = sluice::lib::order::deterministic;
   fruit kind = fruit::pear;
-  sluice::byte_size memory = 64 << 20;
+  sluice::lib::byte_size memory = 64 << 20;
 };
 
 }  // namespace fields_test
 
-template <> const sluice::field_list& sluice::fields_of<fields_test::all_options>() {
+template <> const sluice::lib::field_list& sluice::lib::fields_of<fields_test::all_options>() {
   return make_field_list<fields_test::all_options>();
 }
 
-using namespace sluice;
+using namespace sluice::lib;
 using fields_test::all_options;
 
 namespace {

@@ -9,7 +9,7 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/base/utf8.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 TEST_CASE("draws are the same for ever: checkpoints depend on them") {
   CHECK(mix(0) == 0xe220a8397b1dcdafu);  // SplitMix64's first output from state 0, as published

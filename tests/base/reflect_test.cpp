@@ -50,13 +50,13 @@ struct many {
 
 template <class T> std::string names() {
   std::string all;
-  for (auto n : sluice::member_names<T>) all += std::string(n) + " ";
+  for (auto n : sluice::lib::member_names<T>) all += std::string(n) + " ";
   return all;
 }
 
 }  // namespace
 
-using namespace sluice;
+using namespace sluice::lib;
 
 TEST_CASE("members are counted and named, whatever they are") {
   CHECK(names<move_only>() == "p constant ");

@@ -5,8 +5,8 @@
 
 #include "io/temporary_folder.hpp"
 
-using namespace sluice;
-using sluice::testing::temporary_folder;
+using namespace sluice::lib;
+using sluice::lib::testing::temporary_folder;
 
 TEST_CASE("a small file is read whole, whatever it holds") {
   temporary_folder here;

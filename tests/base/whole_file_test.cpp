@@ -9,7 +9,7 @@
 #include <iterator>
 #include <random>
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "coro/test_world.hpp"
 #include "sluice/coro/scope.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

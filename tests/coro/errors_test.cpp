@@ -15,7 +15,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/element/type_of.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using namespace std::chrono_literals;
 
 namespace {
@@ -61,7 +61,10 @@ template <class T> task<std::string> caught(task<T> work) {
 
 task<> nest(int depth, names& log) {
   witness w(log, std::to_string(depth));
-  if (depth == 0) co_await fail(lost());
+  if (depth == 0) {
+    co_await fail(lost());
+    co_return;
+  }
   auto inner = nest(depth - 1, log);
   co_await inner;
 }

@@ -7,7 +7,7 @@
 
 #include "coro/position_records.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

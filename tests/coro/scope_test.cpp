@@ -8,7 +8,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/coro/when_all.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using namespace std::chrono_literals;
 
 namespace {

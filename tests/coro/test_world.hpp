@@ -7,7 +7,7 @@
 
 #include "sluice/coro/sync_wait.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class test_world final : public executor, public clock {
  public:
@@ -49,4 +49,4 @@ class test_world final : public executor, public clock {
   environment env;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

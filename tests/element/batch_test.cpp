@@ -5,7 +5,7 @@
 
 #include "sluice/element/slice.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace sluice;
+using namespace sluice::lib;
 
 /// Counts its living objects: what a block forgets or destroys twice shows.
 struct counted {

@@ -7,7 +7,7 @@
 
 #include "sluice/element/slab.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -60,13 +60,13 @@ class secretive {
 
 template <class T> std::string json(const T& v) {
   std::string out;
-  sluice::print(sluice::type_of<T>(), &v, out);
+  sluice::lib::print(sluice::lib::type_of<T>(), &v, out);
   return out;
 }
 
 }  // namespace
 
-using namespace sluice;
+using namespace sluice::lib;
 
 TEST_CASE("builtin types have the same name under every compiler") {
   CHECK(type_of<std::int64_t>().name == "int64");

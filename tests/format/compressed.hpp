@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 /// window_bits: 15 zlib, 31 gzip.
 inline std::string compressed(std::string_view plain, int window_bits, int level = 6) {
@@ -27,4 +27,4 @@ inline std::string compressed(std::string_view plain, int window_bits, int level
 inline std::string gzipped(std::string_view plain, int level = 6) { return compressed(plain, 31, level); }
 inline std::string zlibbed(std::string_view plain, int level = 6) { return compressed(plain, 15, level); }
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

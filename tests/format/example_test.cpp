@@ -11,7 +11,7 @@
 #include "example.pb.h"
 #endif
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

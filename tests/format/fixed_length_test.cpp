@@ -6,7 +6,7 @@
 
 #include "sluice/format/fixed_length.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

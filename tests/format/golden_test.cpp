@@ -16,7 +16,7 @@
 #include "sluice/format/lines.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using nlohmann::json;
 
 namespace {

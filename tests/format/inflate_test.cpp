@@ -8,8 +8,8 @@
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice;
-using namespace sluice::testing;
+using namespace sluice::lib;
+using namespace sluice::lib::testing;
 
 namespace {
 

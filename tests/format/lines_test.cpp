@@ -6,7 +6,7 @@
 
 #include "sluice/format/lines.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "sluice/format/sample.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "sluice/format/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

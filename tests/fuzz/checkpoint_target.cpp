@@ -19,7 +19,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,7 +179,7 @@ const saved_run& saved_run_of(std::size_t index) {
   if (r.plan) return r;
   r.plan = parse_plan(with_folder(std::string(kPlans[index]), the_world().files.path()));
   r.places = run(r.plan, {.seed = 1}, true).places;
-  expect(r.places.size() > 1, "the plan gives nothing: " + sluice::plan_text(*r.plan));
+  expect(r.places.size() > 1, "the plan gives nothing: " + sluice::lib::plan_text(*r.plan));
   return r;
 }
 
@@ -236,4 +236,4 @@ void checkpoint(std::string_view bytes) {
   expect(charged == 0, std::to_string(charged) + " bytes are still charged after the run");
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -9,7 +9,7 @@
 
 #include "fuzz/target.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "fuzz/target.hpp"
 #include "sluice/base/utf8.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 using json = nlohmann::json;
@@ -75,4 +75,4 @@ void example_json(std::string_view bytes) {
   }
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

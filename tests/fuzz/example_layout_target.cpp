@@ -8,7 +8,7 @@
 #include "fuzz/target.hpp"
 #include "sluice/format/example_layout.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 /// A few schemas of two features: what is made from a schema lives for ever, so there must not be millions.
@@ -100,4 +100,4 @@ void example_layout(std::string_view bytes) {
   if (all_fit) compare(*layout, shown, wire);
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

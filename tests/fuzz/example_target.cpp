@@ -8,7 +8,7 @@
 #include "fuzz/target.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 struct lists {
@@ -77,7 +77,7 @@ void example(std::string_view bytes) {
   }
   expect(got.why().code() == status_code::data_loss, "damage is told as " + got.why().to_string());
   lists l;
-  example_schema_of<lists>().parse(bytes, &l);  // may be ok: features nobody asks for are passed over unread
+  (void)example_schema_of<lists>().parse(bytes, &l);  // may be ok: features nobody asks for are passed over unread
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

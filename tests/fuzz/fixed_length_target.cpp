@@ -6,7 +6,7 @@
 #include "fuzz/target.hpp"
 #include "sluice/format/fixed_length.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 /// Small, or one that sums may overflow with.
@@ -80,4 +80,4 @@ void fixed_length(std::string_view bytes) {
   }
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -6,7 +6,7 @@
 #include "fuzz/target.hpp"
 #include "sluice/format/inflate.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 constexpr std::size_t kPlainMax = 1 << 20;  // a bomb of a few bytes would take most of the time
@@ -157,4 +157,4 @@ void inflate(std::string_view bytes) {
   expect(at_once.sound == want.sound && (!want.sound || at_once.plain == want.plain), "the file at once differs");
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -8,11 +8,11 @@
 namespace {
 
 /// Ends the program where SLUICE_FUZZ_TARGET names none.
-const sluice::fuzz::target& chosen() {
+const sluice::lib::fuzz::target& chosen() {
   const char* name = std::getenv("SLUICE_FUZZ_TARGET");
-  if (auto* t = sluice::fuzz::find_target(name ? name : "")) return *t;
+  if (auto* t = sluice::lib::fuzz::find_target(name ? name : "")) return *t;
   std::fprintf(stderr, "SLUICE_FUZZ_TARGET must name one of:");
-  for (auto& t : sluice::fuzz::targets()) std::fprintf(stderr, " %s", std::string(t.name).c_str());
+  for (auto& t : sluice::lib::fuzz::targets()) std::fprintf(stderr, " %s", std::string(t.name).c_str());
   std::fprintf(stderr, "\n");
   std::exit(2);
 }
@@ -21,7 +21,7 @@ const sluice::fuzz::target& chosen() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const sluice::fuzz::target& t = chosen();
+  static const sluice::lib::fuzz::target& t = chosen();
   t.run({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -6,7 +6,7 @@
 #include "fuzz/target.hpp"
 #include "sluice/format/lines.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 std::vector<std::string> expected(std::string_view text) {
@@ -56,4 +56,4 @@ void lines(std::string_view bytes) {
   expect(split(text, text.size() + 1, want.size() + 1) == want, "a text at once gives other lines");
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

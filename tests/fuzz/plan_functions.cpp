@@ -3,7 +3,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 using int64 = std::int64_t;
@@ -28,4 +28,4 @@ SLUICE_FUNCTION(counted, &counted_source);
 // Their registration is static; a call keeps this file in every program.
 void register_plan_functions() {}
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

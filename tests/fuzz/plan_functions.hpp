@@ -2,9 +2,9 @@
 // Functions that plans in text may name: one of each form.
 #pragma once
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 
 /// Registers inc, halved, is_even, length_of, paths_of, numbers_to, doubled and counted, once.
 void register_plan_functions();
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -5,22 +5,23 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 void check_equal(const node& a, const node& b, const char* form) {
   bool equal = same_plan(a, b) && a.type == b.type && fingerprint(a) == fingerprint(b);
-  expect(equal, std::string("other after ") + form + ": " + sluice::plan_text(a) + " and " + sluice::plan_text(b));
+  expect(equal,
+         std::string("other after ") + form + ": " + sluice::lib::plan_text(a) + " and " + sluice::lib::plan_text(b));
 }
 
 void check_round_trips(const node& plan) {
   cardinality_of(plan);
   expect(serialisable(plan).ok(), "a plan from text cannot be written down");
-  auto text = sluice::plan_text(plan);
+  auto text = sluice::lib::plan_text(plan);
   auto from_text = parse_plan(text);
   check_equal(plan, *from_text, "text");
-  expect(sluice::plan_text(*from_text) == text, "a plan prints differently the second time");
-  auto json = sluice::plan_json(plan);
+  expect(sluice::lib::plan_text(*from_text) == text, "a plan prints differently the second time");
+  auto json = sluice::lib::plan_json(plan);
   check_equal(plan, *parse_plan_json(json), "JSON");
 }
 
@@ -58,4 +59,4 @@ void plan_json(std::string_view bytes) {
   check_round_trips(*plan);
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

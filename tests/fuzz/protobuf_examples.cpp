@@ -7,7 +7,7 @@
 #include "example.pb.h"
 #endif
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 
 #ifdef SLUICE_HAVE_PROTOBUF
 
@@ -42,4 +42,4 @@ bool same(const feature_values& a, const feature_values& b) {
          (a.floats.empty() || std::memcmp(a.floats.data(), b.floats.data(), a.floats.size() * sizeof(float)) == 0);
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -9,7 +9,7 @@
 
 #include "sluice/format/example.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 
 using feature_map = std::map<std::string, feature_values, std::less<>>;
 
@@ -19,4 +19,4 @@ bool have_protobuf();
 std::optional<feature_map> read_by_protobuf(std::string_view example);
 bool same(const feature_values& a, const feature_values& b);
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 
 /// The code under test did something that it must not do.
 struct broken : std::logic_error {
@@ -62,4 +62,4 @@ struct target {
 std::span<const target> targets();
 const target* find_target(std::string_view name);
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

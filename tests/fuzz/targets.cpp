@@ -2,7 +2,7 @@
 // The one list of fuzz targets. A new one is added here, and gets a folder in tests/fuzz/corpus/.
 #include "fuzz/target.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 
 void checkpoint(std::string_view bytes);
 void tfrecord(std::string_view bytes);
@@ -37,4 +37,4 @@ const target* find_target(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -9,7 +9,7 @@
 #include "sluice/format/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-namespace sluice::fuzz {
+namespace sluice::lib::fuzz {
 namespace {
 
 /// CRC-32C by its polynomial, a table of one byte.
@@ -189,4 +189,4 @@ void tfrecord(std::string_view bytes) {
   check_finding(file, std::min<std::size_t>(from, file.size()), m);
 }
 
-}  // namespace sluice::fuzz
+}  // namespace sluice::lib::fuzz

@@ -15,8 +15,8 @@
 #include "io/temporary_folder.hpp"
 #include "sluice/io/open_file_system.hpp"
 
-using namespace sluice;
-using namespace sluice::testing;
+using namespace sluice::lib;
+using namespace sluice::lib::testing;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/simulated_meta_store.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using namespace std::chrono_literals;
 
 namespace {

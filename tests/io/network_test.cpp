@@ -12,7 +12,7 @@
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/simulated_network.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using namespace std::chrono_literals;
 
 namespace {

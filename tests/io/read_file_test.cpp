@@ -7,8 +7,8 @@
 #include "pipeline/file_world.hpp"
 #include "sluice/coro/sync_wait.hpp"
 
-using namespace sluice;
-using namespace sluice::testing;
+using namespace sluice::lib;
+using namespace sluice::lib::testing;
 
 namespace {
 

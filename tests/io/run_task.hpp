@@ -9,7 +9,7 @@
 
 #include "sluice/coro/task.hpp"
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 /// Resumes what is posted, on the thread that calls run(). Thread: post from any.
 class queue_executor final : public executor {
@@ -69,4 +69,4 @@ template <class T> auto run_task(environment& env, queue_executor& on, task<T> w
   return h.promise().take();
 }
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

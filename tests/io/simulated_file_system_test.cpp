@@ -4,7 +4,7 @@
 #include "sluice/io/files.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 class temporary_folder {
  public:
@@ -36,4 +36,4 @@ class temporary_folder {
   std::filesystem::path path_;
 };
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

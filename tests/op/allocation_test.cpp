@@ -18,7 +18,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using int64 = std::int64_t;
@@ -49,22 +49,22 @@ task<std::uint64_t> allocations_per_200k(runtime& rt, dataset<int64> ds) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::lib
 
 // They only count, and replace the global ones in this test program. Inlined, g++ takes new and free for a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  sluice::allocations.fetch_add(1, std::memory_order_relaxed);
+  sluice::lib::allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  sluice::allocations.fetch_add(1, std::memory_order_relaxed);
+  sluice::lib::allocations.fetch_add(1, std::memory_order_relaxed);
   return std::malloc(size ? size : 1);
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
-namespace sluice {
+namespace sluice::lib {
 
 // A mark is due every thousand blocks of a thousand elements: none falls into the elements counted.
 TEST_CASE("range, map, filter and map allocate nothing per element") {
@@ -80,5 +80,5 @@ TEST_CASE("a user's stage allocates nothing per element") {
   CHECK(sync_wait(rt, allocations_per_200k(rt, ds)) <= 10);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib
 #endif  // SLUICE_TEST_SANITIZED

@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/random_plan.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -118,4 +118,4 @@ TEST_CASE("a batch is charged for as long as it is in the making, and refused wh
                  Catch::Contains("lower its size, or raise the budget"));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -10,7 +10,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -63,4 +63,4 @@ TEST_CASE("a filter whose predicate has a name prints as text, and is read again
   round_trips(*(range(5) | filter(is_third)).plan(), "range(5) | filter(is_third)");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

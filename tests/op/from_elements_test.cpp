@@ -8,7 +8,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -53,4 +53,4 @@ TEST_CASE("from_range copies a range once, when the dataset is made") {
   CHECK(consume(ds, {}).elements == int64s{30, 10, 20});
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -90,4 +90,4 @@ TEST_CASE("a function that throws when it is called, or makes no stream, fails t
   CHECK(got.why.code() == status_code::failed_precondition);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

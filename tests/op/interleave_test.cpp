@@ -13,7 +13,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -219,4 +219,4 @@ TEST_CASE("flat_map and interleave print as text, and are read again") {
               "range(5) | interleave(open_some, cycle_length=3, order=sloppy)");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 #include "pipeline/outcome.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -71,4 +71,4 @@ TEST_CASE("list_files prints as text, and is read again") {
                     "list_files(\"a-*\", shuffle=true, seed=7)");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

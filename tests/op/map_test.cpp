@@ -15,7 +15,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -283,4 +283,4 @@ TEST_CASE("under error_policy::skip an element keeps its index and its random nu
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

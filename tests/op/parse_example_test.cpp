@@ -11,7 +11,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 constexpr auto kSchema = "text: bytes, label: int64, values: float[2], tags: bytes[], score: float?";
@@ -145,4 +145,4 @@ TEST_CASE("a schema's text reads back, and a wrong one says which feature") {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -61,4 +61,4 @@ TEST_CASE("prefetch prints as text, and is read again") {
   round_trips(*(range(5) | prefetch(autotune)).plan(), "range(5) | prefetch");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -8,7 +8,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -58,4 +58,4 @@ TEST_CASE("range prints as text, and is read again") {
   round_trips(*range(10, {.start = 2, .step = 3}).plan(), "range(10, start=2, step=3)");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

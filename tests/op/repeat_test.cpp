@@ -10,7 +10,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -93,4 +93,4 @@ TEST_CASE("repeat prints as text, and is read again") {
   round_trips(*(range(5) | repeat()).plan(), "range(5) | repeat");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

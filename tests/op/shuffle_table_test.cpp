@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "support/op_conformance.hpp"
 #include "support/sequential.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST_CASE("a resumed shuffle keeps what it fetched while its input passes over l
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -7,7 +7,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -45,4 +45,4 @@ TEST_CASE("skip prints as text, and is read again") {
   round_trips(*(range(5) | take(3) | skip(-1)).plan(), "range(5) | take(3) | skip(-1)");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -7,7 +7,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -42,4 +42,4 @@ TEST_CASE("take ends without looking whether there are more") {
 
 TEST_CASE("take prints as text, and is read again") { round_trips(*(range(5) | take(3)).plan(), "range(5) | take(3)"); }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -11,7 +11,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -151,4 +151,4 @@ TEST_CASE("a transform whose coroutine has a name prints as text, and is read ag
   round_trips(*(range(5) | transform(named_differences)).plan(), "range(5) | transform(named_differences)");
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

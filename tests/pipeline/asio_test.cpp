@@ -22,7 +22,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using int64s = std::vector<std::int64_t>;
@@ -353,4 +353,4 @@ TEST_CASE("an io_context may go away while pulls come to rest") {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

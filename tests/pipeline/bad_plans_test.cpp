@@ -7,7 +7,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 using Catch::Contains;
 
@@ -37,4 +37,4 @@ TEST_CASE("text that is no plan is refused with its column") {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -6,7 +6,7 @@
 #include "pipeline/input_files.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -201,4 +201,4 @@ TEST_CASE("a stream is read in every format and way, and has no positions") {
         });
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

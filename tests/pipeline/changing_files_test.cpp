@@ -12,7 +12,7 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/input_files.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -180,4 +180,4 @@ TEST_CASE("simulated files that grow or are cut, with short and late reads, are 
       });
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

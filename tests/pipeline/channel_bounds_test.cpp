@@ -8,7 +8,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using int64 = std::int64_t;
@@ -74,4 +74,4 @@ TEST_CASE("prefetch has as many elements ahead as it says, or half of them befor
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,8 +9,8 @@
 #include "sluice/base/small_file.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice;
-using sluice::testing::temporary_folder;
+using namespace sluice::lib;
+using sluice::lib::testing::temporary_folder;
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("a checkpoint's file that is damaged anywhere is refused") {
       auto loaded = load_checkpoint(path);
       if (!loaded.ok()) return loaded.why().code() == status_code::data_loss && loaded.why().where().file == path;
       try {
-        numbers().iterate(rt, {.from = *loaded});
+        (void)numbers().iterate(rt, {.from = *loaded});
       } catch (const error& e) { return true; }
       return false;
     };

@@ -16,7 +16,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -386,4 +386,4 @@ TEST_CASE("a seed of 0 is a seed, also in a checkpoint and on a runtime that has
   CHECK(run(rt, ds).report.seed == 99);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

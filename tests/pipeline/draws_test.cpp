@@ -13,7 +13,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using int64 = std::int64_t;
@@ -184,4 +184,4 @@ TEST_CASE("a checkpoint keeps its epoch, and refuses another one") {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

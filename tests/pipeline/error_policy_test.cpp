@@ -11,7 +11,7 @@
 #include "pipeline/record_files.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -165,4 +165,4 @@ TEST_CASE("under skip, one error more than errors_max ends the stream with that 
   CHECK(got.report.errors == 3);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

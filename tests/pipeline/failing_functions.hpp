@@ -8,7 +8,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 inline bool is_bad(std::int64_t x) { return x % 7 == 0 && x != 0; }
 inline std::int64_t throws(std::int64_t x) {
@@ -52,4 +52,4 @@ inline dataset<std::int64_t> one(std::int64_t x) { return range(x + 1, {.start =
 
 inline dataset<std::int64_t> failing_numbers() { return range(20) | map(throws); }
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

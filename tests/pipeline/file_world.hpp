@@ -9,7 +9,7 @@
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/simulation.hpp"
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 struct file_world {
   explicit file_world(std::uint64_t seed = 1, std::size_t memory_budget_bytes = 0)
@@ -23,4 +23,4 @@ struct file_world {
   simulated_file_system* files;  ///< the runtime's
 };
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

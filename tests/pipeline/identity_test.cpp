@@ -12,7 +12,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -178,4 +178,4 @@ TEST_CASE("a warning goes to the hook of the runtime, when a checkpoint is taken
   CHECK(report_of(s).warnings.size() == 1);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

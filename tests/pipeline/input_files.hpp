@@ -12,7 +12,7 @@
 #include "sluice/format/inflate.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 enum class file_format { lines, tfrecord, fixed_length };
 inline constexpr file_format kFormats[] = {file_format::lines, file_format::tfrecord, file_format::fixed_length};
@@ -97,4 +97,4 @@ outcome run_changing(runtime& rt, const dataset<T>& ds, std::size_t after, Chang
   return o;
 }
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

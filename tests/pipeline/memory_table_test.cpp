@@ -21,7 +21,7 @@
 #include "sluice/sluice.hpp"
 #include "support/process_memory.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -235,4 +235,4 @@ TEST_CASE("a process stays at its budget, whatever the shape of its plan", "[mem
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -15,7 +15,7 @@
 #include "sluice/sluice.hpp"
 #include "support/process_memory.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -240,4 +240,4 @@ TEST_CASE("an element that outlives its run keeps its bytes charged until it goe
   CHECK(w.rt.ledger().used_bytes() == 0);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -11,7 +11,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 inline std::string shown(std::int64_t x) { return std::to_string(x); }
 inline std::string shown(const std::string& s) { return s; }
@@ -67,4 +67,4 @@ template <class T> outcome run(runtime& rt, const dataset<T>& ds, const iterate_
   return o;
 }
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

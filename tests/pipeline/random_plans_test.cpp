@@ -12,7 +12,7 @@
 #include "support/budget.hpp"
 #include "support/plan_trial.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -87,4 +87,4 @@ TEST_CASE("a shuffle's checkpoint does not grow with its buffer") {
   CHECK(of_many < 100);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

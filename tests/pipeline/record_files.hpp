@@ -8,7 +8,7 @@
 #include "sluice/element/slice.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 using texts = std::vector<std::string>;
 
@@ -62,4 +62,4 @@ inline std::vector<std::string> names(int n, const std::string& prefix = "part-"
 }
 inline std::string text_of(const record& r) { return std::string(r.view()); }
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

@@ -20,7 +20,7 @@
 #include "support/budget.hpp"
 #include "support/random_plan.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace test;
@@ -311,4 +311,4 @@ TEST_CASE("the main job's first batch after a resume comes as soon as the buffer
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

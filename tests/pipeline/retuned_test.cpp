@@ -11,7 +11,7 @@
 #include "support/consumption.hpp"
 #include "support/random_plan.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using int64 = std::int64_t;
@@ -253,4 +253,4 @@ TEST_CASE("a stage's state of another version is converted or refused, and the e
   CHECK_THAT(why, Catch::Contains("in version 2"));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

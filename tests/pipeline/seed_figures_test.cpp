@@ -12,7 +12,7 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using std::chrono::milliseconds;
@@ -169,4 +169,4 @@ TEST_CASE("loading and slicing in a stage each lags 0.3 s after every 15 slices,
   });
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

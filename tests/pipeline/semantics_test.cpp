@@ -11,7 +11,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using nlohmann::json;
@@ -138,4 +138,4 @@ TEST_CASE("what holds of tf.data's shuffle holds of ours") {
   CHECK(std::equal(same.begin(), same.begin() + n, same.begin() + n));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -23,7 +23,7 @@
 #include "support/budget.hpp"
 #include "support/random_plan.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using namespace testing;
@@ -434,4 +434,4 @@ TEST_CASE("an empty stream is refused with words, not with a crash") {
   sync_wait(rt, end(std::move(never_made)));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -8,7 +8,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using int64 = std::int64_t;
@@ -98,4 +98,4 @@ TEST_CASE("one worker: a stage that never waits lets another run go on, and ends
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace {
 
@@ -13,17 +13,17 @@ struct range_options {
   std::int64_t step = 1;
 };
 struct file_options {
-  sluice::compression compression = compression::automatic;
+  sluice::lib::compression compression = compression::automatic;
   byte_size buffer = 1 << 20;
 };
 struct shuffle_options {
   count buffer_size = {};
-  sluice::seed seed = {};
+  sluice::lib::seed seed = {};
   bool reshuffle_each_iteration = true;
 };
 struct work_options {
   knob parallelism = 1;
-  sluice::order order = order::deterministic;
+  sluice::lib::order order = order::deterministic;
 };
 struct interleave_options {
   count cycle_length = 4;
@@ -40,7 +40,7 @@ struct prefetch_options {
 };
 struct sample_options {
   double weight = 0.5;
-  sluice::seed seed = {};
+  sluice::lib::seed seed = {};
 };
 
 }  // namespace
@@ -281,4 +281,4 @@ node_ptr random_plan(std::mt19937_64& random, int depth) { return plan_generator
 
 }  // namespace test
 
-}  // namespace sluice
+}  // namespace sluice::lib

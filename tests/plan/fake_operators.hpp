@@ -7,7 +7,7 @@
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 /// All of them; put in force by scoped_operators.
 std::span<const op_info* const> fake_operators();
@@ -26,4 +26,4 @@ void register_fake_functions();
 /// Up to `depth` stages below each other.
 node_ptr random_plan(std::mt19937_64& random, int depth);
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -11,7 +11,7 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace {
 
 using int64 = std::int64_t;
@@ -186,4 +186,4 @@ TEST_CASE("what was printed of readers that have options reads back") {
                     Catch::Contains("column 14: fixed_length: expected a path in quotes, and found 4"));
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -8,7 +8,7 @@
 #include "plan/fake_operators.hpp"
 #include "sluice/plan/json.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-using namespace sluice;
+using namespace sluice::lib;
 
 TEST_CASE("what is charged is counted by purpose, and what is released is gone", "[ledger]") {
   memory_ledger l(100);

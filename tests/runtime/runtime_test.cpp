@@ -13,7 +13,7 @@
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using namespace std::chrono_literals;
 
 namespace {

@@ -13,7 +13,7 @@
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/coro/when_all.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 namespace {
 

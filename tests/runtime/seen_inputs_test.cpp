@@ -3,7 +3,7 @@
 
 #include "runtime/seen_inputs.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using names = std::vector<std::string>;
 
 namespace {

@@ -11,7 +11,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 using namespace std::chrono_literals;
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "sluice/base/random.hpp"
 
-using namespace sluice;
+using namespace sluice::lib;
 
 TEST_CASE("timers come by due time, and those of one time in the order of their arming", "[timer]") {
   for (std::uint64_t seed = 1; seed != 50; ++seed) {

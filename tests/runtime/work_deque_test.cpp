@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-using sluice::detail::work_deque;
+using sluice::lib::detail::work_deque;
 
 namespace {
 void* item(std::uintptr_t n) { return reinterpret_cast<void*>(n); }

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 inline std::uint64_t cases(std::uint64_t usual) {
   const char* budget = std::getenv("SLUICE_TEST_BUDGET");
@@ -27,4 +27,4 @@ inline std::uint64_t first_seed(std::uint64_t usual = 1) {
   return given && *given ? std::strtoull(given, nullptr, 10) : usual;
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -7,7 +7,7 @@
 #include "sluice/sluice.hpp"
 #include "support/random_plan.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 namespace {
 
 checkpoint place_of(stream_base& s) {
@@ -115,4 +115,4 @@ consumed consume(const dataset<std::int64_t>& ds, const consumption& how) {
   return consume_on(rt, ds, how);
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

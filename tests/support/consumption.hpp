@@ -13,7 +13,7 @@
 
 #include "sluice/pipeline/iterate.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 using int64s = std::vector<std::int64_t>;
 
@@ -46,4 +46,4 @@ consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumpt
 /// In a simulation of two workers.
 consumed consume(const dataset<std::int64_t>& ds, const consumption& how);
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -12,7 +12,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 namespace {
 
 using int64 = std::int64_t;
@@ -182,4 +182,4 @@ void round_trips(const node& plan, const std::string& text) {
   CHECK(same_plan(*parse_plan_json(plan_json(plan)), plan));
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -14,7 +14,7 @@
 
 #include "support/consumption.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 struct conformance {
   std::function<dataset<std::int64_t>(const dataset<std::int64_t>&)> stage;
@@ -39,4 +39,4 @@ inline int64s without_first(const int64s& in, std::size_t n) {
   return int64s(in.begin() + static_cast<std::ptrdiff_t>(std::min(n, in.size())), in.end());
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

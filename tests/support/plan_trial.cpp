@@ -9,7 +9,7 @@
 #include "support/consumption.hpp"
 #include "support/sequential.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 namespace {
 
 consumed run(const trial_options& o, const dataset<std::int64_t>& ds, const consumption& how) {
@@ -223,4 +223,4 @@ std::string shrunk(plan_ptr p, std::uint64_t seed, const trial_options& o) {
   return describe(*p) + "\n  " + *complaint;
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

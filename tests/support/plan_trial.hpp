@@ -12,7 +12,7 @@
 #include "sluice/runtime/runtime.hpp"
 #include "support/random_plan.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 struct trial_counts {
   std::uint64_t plans = 0;
@@ -40,4 +40,4 @@ std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, 
 /// A smaller plan about which the same trial still complains, and the complaint.
 std::string shrunk(plan_ptr p, std::uint64_t seed, const trial_options& o);
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace sluice::testing {
+namespace sluice::lib::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;  // shadow memory makes figures meaningless
@@ -56,4 +56,4 @@ template <class T, class F> T in_own_process(F run) {
   return told;
 }
 
-}  // namespace sluice::testing
+}  // namespace sluice::lib::testing

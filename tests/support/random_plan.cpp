@@ -9,7 +9,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 namespace {
 
 using int64 = std::int64_t;
@@ -363,4 +363,4 @@ std::int64_t source_element(std::int64_t index, std::int64_t opened_for) {
   return added(index, times(opened_for % 1000003, 17));
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -15,7 +15,7 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 /// What one stage of a description does. Sources first, then stages, then those whose order is a matter of timing.
 enum class verb : std::uint8_t {
@@ -118,4 +118,4 @@ std::int64_t source_element(std::int64_t index, std::int64_t opened_for);
 std::int64_t added(std::int64_t x, std::int64_t y);
 std::int64_t times(std::int64_t x, std::int64_t y);
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -7,7 +7,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 namespace {
 
 std::atomic<std::uint64_t> g_made{0};
@@ -93,4 +93,4 @@ resume_cost resume_after(runtime& rt, const dataset<std::int64_t>& ds, std::uint
           first.complaint.empty() ? second.complaint : first.complaint};
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -14,7 +14,7 @@
 
 #include "sluice/pipeline/iterate.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 /// More elements than any test takes.
 inline constexpr std::int64_t kEndless = std::int64_t{1} << 50;
@@ -48,4 +48,4 @@ struct resume_cost {
 /// Takes `elements`, saves, resumes and takes one.
 resume_cost resume_after(runtime& rt, const dataset<std::int64_t>& ds, std::uint64_t elements, const life& how);
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -5,7 +5,7 @@
 
 #include "sluice/base/hash.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 namespace {
 
 using int64 = std::int64_t;
@@ -221,4 +221,4 @@ std::optional<std::vector<std::int64_t>> evaluate(const plan_description& p, std
   } catch (const too_many&) { return std::nullopt; }
 }
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -8,10 +8,10 @@
 
 #include "support/random_plan.hpp"
 
-namespace sluice::test {
+namespace sluice::lib::test {
 
 /// The elements of a plan; for a sloppy one, in an order that it may have. None where some stage of it gives more than
 /// `elements_max`.
 std::optional<std::vector<std::int64_t>> evaluate(const plan_description& p, std::size_t elements_max = 2000);
 
-}  // namespace sluice::test
+}  // namespace sluice::lib::test

@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace sluice;
+using namespace sluice::lib;
 
 struct sample {
   std::string text;
@@ -98,7 +98,7 @@ int main(int argc, char** argv) try {
       static_cast<unsigned long long>(a.elements), static_cast<unsigned long long>(a.batches), said.c_str(),
       seconds.count(), cpu, rt.workers());
   return 0;
-} catch (const sluice::error& e) {
+} catch (const sluice::lib::error& e) {
   std::fprintf(stderr, "compare_main_job: %s\n", e.what());
   return 1;
 }

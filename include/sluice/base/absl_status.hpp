@@ -17,7 +17,7 @@
 #include "sluice/base/result.hpp"
 #include "sluice/base/status.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Code and text; a cause (the exception that a user's function threw) stays behind, only its message travels.
 absl::Status to_absl(const status& s);
@@ -33,5 +33,13 @@ template <class T> result<T> from_absl(absl::StatusOr<T> r) {
   if (!r.ok()) return from_absl(r.status());
   return *std::move(r);
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::from_absl;
+using lib::to_absl;
 
 }  // namespace sluice

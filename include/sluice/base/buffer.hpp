@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Who paid for a buffer and is to be told when it is gone: the memory ledger's share of one run.
 class byte_account {
@@ -114,4 +114,4 @@ class buffer_ref {
   buffer* buffer_ = nullptr;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 template <class F, class First, class... More>
 constexpr decltype(auto) call_member(F f, First&& first, More&&... more) {
@@ -29,4 +29,4 @@ template <class F, class... A> constexpr decltype(auto) call(F&& f, A&&... a) {
   else return std::forward<F>(f)(std::forward<A>(a)...);
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -22,7 +22,7 @@
 #include "sluice/base/random.hpp"
 #include "sluice/base/reflect.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 /// Words of content, in order. Not against adversaries. Part of the checkpoint format: it never changes.
@@ -112,4 +112,4 @@ template <content_hashed T> std::uint64_t content_hash(const T& value) {
   return h.value();
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -28,7 +28,7 @@
 
 #include "sluice/base/reflect.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 // --- Types of fields, besides bool, std::int64_t, double and enums of up to 16 enumerators. ---
 
@@ -89,6 +89,9 @@ bool read_byte_size(std::string_view text, std::int64_t& bytes);
 std::string print_byte_size(std::int64_t bytes);
 
 enum class order : std::uint8_t { deterministic, sloppy };
+// As options are written, {.order = sloppy}: `order` itself is too good a name to take from a program.
+inline constexpr order deterministic = order::deterministic;
+inline constexpr order sloppy = order::sloppy;
 enum class compression : std::uint8_t { automatic, none, gzip, zlib };
 
 // --- The list. ---
@@ -223,5 +226,15 @@ template <class Options> const field_list& make_field_list() {
   }();
   return list;
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::autotune;
+using lib::compression;
+using lib::deterministic;
+using lib::sloppy;
 
 }  // namespace sluice

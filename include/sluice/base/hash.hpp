@@ -8,7 +8,7 @@
 
 #include "sluice/base/random.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 constexpr std::uint64_t stable_hash(std::string_view bytes, std::uint64_t seed = 0) noexcept {
   std::uint64_t h = 0xcbf29ce484222325u ^ seed;
@@ -16,4 +16,4 @@ constexpr std::uint64_t stable_hash(std::string_view bytes, std::uint64_t seed =
   return mix(h);
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace sluice {
+namespace sluice::lib {
 
 /// A bijection of 64-bit words that looks like noise.
 constexpr std::uint64_t mix(std::uint64_t x) noexcept {
@@ -55,5 +55,12 @@ class random_source {
   std::uint64_t seed_;
   std::uint64_t drawn_ = 0;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::random_source;
 
 }  // namespace sluice

@@ -24,7 +24,7 @@
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
 
-namespace sluice {
+namespace sluice::lib {
 
 template <class T> concept tuple_like = requires { std::tuple_size<T>::value; };
 
@@ -159,7 +159,7 @@ template <reflectable T> using member_pointers = decltype(detail::addresses<T>()
 template <reflectable T>
 inline constexpr auto member_names = detail::names<T>(std::make_index_sequence<member_count<T>>{});
 
-}  // namespace sluice
+}  // namespace sluice::lib
 
 #ifdef __clang__
 #pragma clang diagnostic pop

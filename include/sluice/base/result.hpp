@@ -11,7 +11,7 @@
 
 #include "sluice/base/status.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <class T> class [[nodiscard]] result {
  public:
@@ -43,5 +43,12 @@ template <class T> class [[nodiscard]] result {
   status why_;
   std::optional<T> value_;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::result;
 
 }  // namespace sluice

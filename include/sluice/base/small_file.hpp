@@ -13,8 +13,15 @@
 
 #include "sluice/base/result.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 result<std::string> read_small_file(const std::string& path, std::size_t bytes_max = std::size_t{64} << 20);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::read_small_file;
 
 }  // namespace sluice

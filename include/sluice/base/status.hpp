@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sluice {
+namespace sluice::lib {
 
 enum class status_code : std::uint8_t {
   ok = 0,
@@ -125,5 +125,30 @@ class error : public std::runtime_error {
 status current_exception_status() noexcept;
 /// Throws `error(s)`; or, where s only carries a foreign exception and no provenance, that exception itself.
 [[noreturn]] void throw_status(const status& s);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::cancelled_error;
+using lib::current_exception_status;
+using lib::data_loss_error;
+using lib::errno_error;
+using lib::error;
+using lib::failed_precondition_error;
+using lib::internal_error;
+using lib::invalid_argument_error;
+using lib::not_found_error;
+using lib::out_of_range_error;
+using lib::permission_denied_error;
+using lib::provenance;
+using lib::resource_exhausted_error;
+using lib::status;
+using lib::status_code;
+using lib::throw_status;
+using lib::unavailable_error;
+using lib::unimplemented_error;
+using lib::unknown_error;
 
 }  // namespace sluice

@@ -14,7 +14,7 @@
 
 #include "sluice/element/slab.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class block_fit {
  public:
@@ -33,4 +33,4 @@ class block_fit {
   std::size_t each_bytes_ = 0;  ///< the largest mean of a block; smaller ones are believed slowly
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -22,7 +22,7 @@
 
 #include "sluice/coro/waiter.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct channel_limits {
   std::size_t elements = 1;
@@ -355,5 +355,14 @@ template <class T> void channel<T>::set_limits(channel_limits limits) {
   limits_ = limits;
   admit_senders(lock.woken);
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::channel;
+using lib::channel_counts;
+using lib::channel_limits;
 
 }  // namespace sluice

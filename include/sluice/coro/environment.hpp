@@ -17,7 +17,7 @@
 #include <chrono>
 #endif
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Resumes coroutines. Thread: any thread may post.
 class executor {
@@ -108,5 +108,12 @@ struct environment {
     request_marks();
   }
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::environment;
 
 }  // namespace sluice

@@ -23,7 +23,7 @@
 #include "sluice/coro/frame_pool.hpp"
 #include "sluice/coro/stream_base.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct block_promise;
 
@@ -239,5 +239,12 @@ inline block outlet::made(std::size_t n) {
 }
 inline void outlet::hold(block made) { promise_->held_ = made; }
 inline slab& outlet::storage() { return promise_->out_; }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::erased_stream;
 
 }  // namespace sluice

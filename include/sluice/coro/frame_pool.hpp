@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 // Out of line: the thread_local inside must not be cached across a suspension point (docs/hazards.md).
 void* allocate_frame(std::size_t size_bytes);
@@ -19,4 +19,4 @@ struct pooled_frame {
   static void operator delete(void* frame, std::size_t size_bytes) noexcept { free_frame(frame, size_bytes); }
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -19,7 +19,7 @@
 #define SLUICE_DETAIL_CO_AWAIT_IS_MISSING delete
 #endif
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 struct nothing {};
 
@@ -46,4 +46,4 @@ template <class T, class Base = nothing> class must_be_awaited : public Base {
   }
 };
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

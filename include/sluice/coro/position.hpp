@@ -23,7 +23,7 @@
 
 #include "sluice/base/status.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// The choices a nondeterministic stage has made, in order. Forward-linked chunks: whoever remembers a place in the log
 /// holds its chunk, and chunks that no place refers to die. One writer; readers (positions) may follow from any thread.
@@ -147,5 +147,13 @@ struct mark {
     ordinal = later;
   }
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::position_reader;
+using lib::position_writer;
 
 }  // namespace sluice

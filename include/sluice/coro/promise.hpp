@@ -18,10 +18,10 @@
 #include "sluice/base/status.hpp"
 #include "sluice/coro/environment.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What an error of something awaited does to the coroutine that awaits it.
-enum class failing : std::uint8_t {
+enum class on_failure : std::uint8_t {
   throws,                ///< a task, and whatever else is no stage
   throws_but_for_input,  ///< a user's stage: everything throws, except that errors of its input streams unwind it
   unwinds,               ///< a stage of the engine: it is not resumed, unless it is `catching`
@@ -30,14 +30,14 @@ enum class failing : std::uint8_t {
 struct promise_base {
   promise_base* waiter = nullptr;  ///< who co_awaits us; null: detached or not started
   std::coroutine_handle<> self;
-  environment* env = nullptr;          ///< inherited from the waiter when we are first awaited
-  status failure;                      ///< what it ended with; until then, what its pending co_await is to throw
-  bool catching = false;               ///< our pending co_await takes the status itself
-  failing on_error = failing::throws;  ///< fixed when it is made
+  environment* env = nullptr;                ///< inherited from the waiter when we are first awaited
+  status failure;                            ///< what it ended with; until then, what its pending co_await is to throw
+  bool catching = false;                     ///< our pending co_await takes the status itself
+  on_failure on_error = on_failure::throws;  ///< fixed when it is made
 
   promise_base() = default;
-  explicit promise_base(failing f) noexcept : on_error(f) {}
-  bool is_task() const noexcept { return on_error == failing::throws; }
+  explicit promise_base(on_failure f) noexcept : on_error(f) {}
+  bool is_task() const noexcept { return on_error == on_failure::throws; }
   promise_base(const promise_base&) = delete;
   promise_base& operator=(const promise_base&) = delete;
   /// Output that was made and not yet taken goes out before the status does. A handle: resume it instead of unwinding.
@@ -70,7 +70,7 @@ inline std::coroutine_handle<> unwind(promise_base* p, status why) noexcept {
 /// What `p` waits for (anything but an input stream) has failed: `p` is to be resumed and throws, or is unwound. Returns
 /// whom to resume; the awaiter's await_resume() calls p->throw_if_failed().
 inline std::coroutine_handle<> fail_wait(promise_base* p, status why) noexcept {
-  if (p->on_error == failing::unwinds) return unwind(p, std::move(why));
+  if (p->on_error == on_failure::unwinds) return unwind(p, std::move(why));
   p->failure = std::move(why);
   return p->self;
 }
@@ -87,7 +87,7 @@ inline std::coroutine_handle<> leave(promise_base* p) noexcept {
 inline std::coroutine_handle<> leave_task(promise_base* p) noexcept {
   promise_base* w = p->waiter;
   if (!w) return std::noop_coroutine();
-  if (!p->failure.ok() && !w->catching && w->on_error == failing::unwinds) return unwind(p, p->failure);
+  if (!p->failure.ok() && !w->catching && w->on_error == on_failure::unwinds) return unwind(p, p->failure);
   return w->self;
 }
 
@@ -106,5 +106,12 @@ class [[nodiscard]] fail {
   status why_;
   promise_base* promise_ = nullptr;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::fail;
 
 }  // namespace sluice

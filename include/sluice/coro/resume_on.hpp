@@ -9,7 +9,7 @@
 
 #include "sluice/coro/promise.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class [[nodiscard]] resume_on {
  public:
@@ -30,5 +30,13 @@ class [[nodiscard]] yield_now {
   }
   void await_resume() const noexcept {}
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::resume_on;
+using lib::yield_now;
 
 }  // namespace sluice

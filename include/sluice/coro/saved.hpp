@@ -21,7 +21,7 @@
 #include "sluice/base/reflect.hpp"
 #include "sluice/coro/stream_base.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <class S>
 concept self_saving = requires(S s, position_writer& w, position_reader& r) {
@@ -141,5 +141,12 @@ template <class S> class saved final : public saved_base {
   S value_{};
   [[no_unique_address]] std::conditional_t<self_saving<S>, nothing, S> at_cut_{};
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::saved;
 
 }  // namespace sluice

@@ -25,7 +25,7 @@
 #include "sluice/coro/stop_token.hpp"
 #include "sluice/coro/task.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class scope {
  public:
@@ -85,5 +85,13 @@ template <class Body> task<> with_scope(Body body) {
   s.spawn(std::move(first));
   co_await s.join();
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::scope;
+using lib::with_scope;
 
 }  // namespace sluice

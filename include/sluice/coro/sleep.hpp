@@ -12,7 +12,7 @@
 
 #include "sluice/coro/stop_token.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class [[nodiscard]] sleep_until : timer_node {
  public:
@@ -93,5 +93,13 @@ class [[nodiscard]] sleep_for final : public sleep_until {
  public:
   explicit sleep_for(duration d) noexcept : sleep_until(time_point(d)) { relative_ = true; }
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::sleep_for;
+using lib::sleep_until;
 
 }  // namespace sluice

@@ -16,7 +16,7 @@
 #include "sluice/coro/promise.hpp"
 #include "sluice/element/slab.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class stream_base;
 class stage_base;
@@ -272,5 +272,14 @@ class stage_base : public promise_base {
   void input_position(int i, position_writer& w);
   void load_own(const position_record& own, position_records& from);
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::may_suspend;
+using lib::one_to_one;
+using lib::stateless;
 
 }  // namespace sluice

@@ -13,7 +13,7 @@
 
 #include "sluice/coro/promise.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// `co_await this_environment()` → environment*, without suspending.
 class [[nodiscard]] this_environment {
@@ -76,4 +76,12 @@ class stop_hook {
 };
 
 }  // namespace detail
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::check_stop;
+using lib::this_environment;
+
 }  // namespace sluice

@@ -34,7 +34,7 @@
 #include "sluice/coro/stream_base.hpp"
 #include "sluice/element/type.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <class T> struct element_promise;
 
@@ -160,7 +160,7 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
   template <class... A> explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
     check_parameters<A...>();
     self = std::coroutine_handle<element_promise>::from_promise(*this);
-    on_error = failing::throws_but_for_input;
+    on_error = on_failure::throws_but_for_input;
     (register_parameter(parameters), ...);
     if (saved_count_ && kind_ == kind::opaque) kind_ = kind::stateless;
   }
@@ -203,5 +203,13 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
   struct nothing {};
   static inline nothing nothing_;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::checkpoint;
+using lib::stream;
 
 }  // namespace sluice

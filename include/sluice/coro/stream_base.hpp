@@ -22,7 +22,7 @@
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/stage.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class stream_base;
 
@@ -239,4 +239,4 @@ inline void stage_base::cut() {
   cut_pending_ = true;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -13,7 +13,7 @@
 
 #include "sluice/coro/task.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 /// Set once; the waiter may destroy it as soon as wait() returns.
@@ -87,5 +87,13 @@ template <class T> T sync_wait(environment& env, task<T> work) {
     return std::move(r).value();
   }
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::sync_wait;
+using lib::sync_wait_result;
 
 }  // namespace sluice

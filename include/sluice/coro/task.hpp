@@ -23,7 +23,7 @@
 #include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/promise.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <class T> class task;
 
@@ -134,5 +134,12 @@ inline task<void> task_promise<void>::get_return_object() noexcept {
   return task<void>(h);
 }
 }  // namespace detail
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::task;
 
 }  // namespace sluice

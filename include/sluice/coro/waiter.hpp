@@ -15,7 +15,7 @@
 #include "sluice/coro/promise.hpp"
 #include "sluice/coro/stop_token.hpp"
 
-namespace sluice::detail {
+namespace sluice::lib::detail {
 
 class waiter;
 
@@ -182,4 +182,4 @@ inline void wake_list::wake_all() noexcept {
   last_ = nullptr;
 }
 
-}  // namespace sluice::detail
+}  // namespace sluice::lib::detail

@@ -19,7 +19,7 @@
 
 #include "sluice/coro/task.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 /// Counts the children of one when_all; the last to arrive resumes the parent, or fails its wait.
@@ -186,5 +186,12 @@ template <class... Ts> when_all_awaiter<Ts...> when_all(task<Ts>... work) {
 template <class T> when_all_range_awaiter<T> when_all(std::vector<task<T>> work) {
   return when_all_range_awaiter<T>(std::move(work));
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::when_all;
 
 }  // namespace sluice

@@ -21,7 +21,7 @@
 #include "sluice/element/slab.hpp"
 #include "sluice/element/type.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// A batch as the engine sees it: one slab for each member of a structure or pair, one for any other row.
 struct batch_storage {
@@ -161,5 +161,12 @@ template <class T> class batched {
 
   batch_storage storage_;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::batched;
 
 }  // namespace sluice

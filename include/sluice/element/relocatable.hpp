@@ -16,7 +16,7 @@
 
 #include "sluice/base/reflect.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace detail {
 
@@ -51,4 +51,4 @@ template <class T> constexpr bool relocatable() {
 
 template <class T> inline constexpr bool trivially_relocatable_v = detail::relocatable<T>();
 
-}  // namespace sluice
+}  // namespace sluice::lib

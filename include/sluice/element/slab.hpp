@@ -19,7 +19,7 @@
 
 #include "sluice/element/type.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class slab;
 
@@ -169,4 +169,4 @@ inline void block::truncate(std::uint32_t k) noexcept {
   size_ = k;
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -16,7 +16,7 @@
 
 #include "sluice/base/buffer.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class slice {
  public:
@@ -101,5 +101,14 @@ template <class Slice> void cut(buffer* owner, const span_of_bytes* where, std::
   for (std::size_t i = 0; i != n; ++i)
     ::new (static_cast<void*>(to + i)) Slice(owner, base + where[i].offset, where[i].size);
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::line;
+using lib::record;
+using lib::slice;
 
 }  // namespace sluice

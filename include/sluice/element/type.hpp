@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sluice {
+namespace sluice::lib {
 
 struct element_type;
 
@@ -42,7 +42,7 @@ struct member {
 struct element_type {
   std::string name;                 ///< the same under every compiler for all but users' own types
   std::size_t size = 0, align = 0;  ///< bytes
-  sluice::kind kind = kind::opaque;
+  sluice::lib::kind kind = kind::opaque;
   bool relocatable = false;          ///< moving is copying the bytes
   bool trivially_destroyed = false;  ///< destroy does nothing: callers on hot paths skip it
   std::vector<member> members{};
@@ -102,6 +102,14 @@ void print_json_text(std::string_view text, std::string& out);
 /// that begins with "base64:" itself, so that names cannot be mistaken for each other.
 void print_json_name(std::string_view name, std::string& out);
 
-}  // namespace sluice
+}  // namespace sluice::lib
 
 #include "sluice/element/type_of.hpp"
+
+namespace sluice {
+
+// What users write.
+using lib::element_type;
+using lib::type_of;
+
+}  // namespace sluice

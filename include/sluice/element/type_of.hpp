@@ -26,7 +26,7 @@
 #include "sluice/element/relocatable.hpp"
 #include "sluice/element/type.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <class T> class batched;
 
@@ -285,13 +285,13 @@ template <class T> const element_type& type_of() {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib
 
 /// In a header, at namespace scope outside sluice: type_of<T> is defined elsewhere.
-#define SLUICE_ELEMENT(T) template <> const ::sluice::element_type& sluice::type_of<T>();
+#define SLUICE_ELEMENT(T) template <> const ::sluice::lib::element_type& sluice::lib::type_of<T>();
 /// In one source.
-#define SLUICE_ELEMENT_DEFINITION(T)                                              \
-  template <> const ::sluice::element_type& sluice::type_of<T>() {                \
-    static const ::sluice::element_type& type = ::sluice::detail::make_type<T>(); \
-    return type;                                                                  \
+#define SLUICE_ELEMENT_DEFINITION(T)                                                        \
+  template <> const ::sluice::lib::element_type& sluice::lib::type_of<T>() {                \
+    static const ::sluice::lib::element_type& type = ::sluice::lib::detail::make_type<T>(); \
+    return type;                                                                            \
   }

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sluice {
+namespace sluice::lib {
 
 /// The CRC of `bytes`, continuing from `before`, the CRC of what came before them.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0) noexcept;
@@ -22,5 +22,14 @@ constexpr std::uint32_t unmask_crc(std::uint32_t masked) noexcept {
   std::uint32_t rotated = masked - 0xa282ead8u;
   return (rotated >> 17) | (rotated << 15);
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::crc32c;
+using lib::mask_crc;
+using lib::unmask_crc;
 
 }  // namespace sluice

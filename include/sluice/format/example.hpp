@@ -26,7 +26,7 @@
 #include "sluice/base/result.hpp"
 #include "sluice/element/slice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Numbered as the fields of tf.Feature.
 enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, int64s = 3 };
@@ -206,5 +206,21 @@ template <reflectable T> T example_as(const record& from) {
   if (!why.ok()) throw_status(why);
   return parsed;
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::example_as;
+using lib::example_schema;
+using lib::example_schema_of;
+using lib::example_to_json;
+using lib::example_writer;
+using lib::feature_kind;
+using lib::feature_slot;
+using lib::feature_values;
+using lib::parse_example_into;
+using lib::read_example;
 
 }  // namespace sluice

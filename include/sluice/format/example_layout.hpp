@@ -20,7 +20,7 @@
 #include "sluice/element/type.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct example_layout {
   const element_type* type = nullptr;
@@ -32,4 +32,4 @@ result<example_layout> layout_of(std::string_view schema_text);
 /// Reads back to the same features.
 std::string schema_text(const example_schema& schema);
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -17,7 +17,7 @@
 #include "sluice/base/status.hpp"
 #include "sluice/element/slice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct fixed_length_layout {
   std::uint64_t record_bytes = 1;  ///< at least 1
@@ -58,5 +58,12 @@ fixed_length_scan scan_fixed_length(const fixed_length_layout& layout, const fix
 /// `owner` in one operation.
 fixed_length_scan scan_fixed_length(const fixed_length_layout& layout, const fixed_length_window& window, buffer& owner,
                                     record* out, std::size_t records_max);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::scan_fixed_length;
 
 }  // namespace sluice

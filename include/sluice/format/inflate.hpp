@@ -20,7 +20,7 @@
 #include "sluice/base/fields.hpp"
 #include "sluice/base/result.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// "none" (or ""), "gzip", "zlib", "auto", in any case, so that tf.data's "GZIP" and "ZLIB" are understood.
 result<compression> parse_compression(std::string_view text);
@@ -71,5 +71,14 @@ class inflater {
   std::unique_ptr<state> state_;
   std::uint64_t in_bytes_ = 0, out_bytes_ = 0;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::detect_compression;
+using lib::inflater;
+using lib::parse_compression;
 
 }  // namespace sluice

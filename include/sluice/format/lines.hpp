@@ -16,7 +16,7 @@
 
 #include "sluice/element/slice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct lines_scan {
   std::size_t lines = 0;  ///< views written, or lines passed over
@@ -35,5 +35,12 @@ lines_scan scan_lines(std::span<char> window, bool last, buffer& owner, line* ou
 
 /// Counts up to `lines_max` lines without giving them out.
 lines_scan pass_over_lines(std::string_view window, bool last, std::size_t lines_max);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::scan_lines;
 
 }  // namespace sluice

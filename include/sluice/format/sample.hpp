@@ -14,7 +14,7 @@
 #include "sluice/base/status.hpp"
 #include "sluice/format/example.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What a record of the sample parses to.
 struct sample_example {
@@ -42,5 +42,16 @@ status write_sample_shard(const std::string& path, const sample_options& options
 /// Is that what stands at `path`? Told by its first and its last record, which no other seed, number of records or
 /// shards has at these places, so that nothing has to be written down beside the shards.
 bool is_sample_shard(const std::string& path, const sample_options& options, std::uint32_t shard);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::make_sample_example;
+using lib::sample_example;
+using lib::sample_options;
+using lib::sample_shard_name;
+using lib::write_sample_shard;
 
 }  // namespace sluice

@@ -24,7 +24,7 @@
 #include "sluice/base/status.hpp"
 #include "sluice/element/slice.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 inline constexpr std::size_t kTfrecordHeaderBytes = 12;
 inline constexpr std::size_t kTfrecordFooterBytes = 4;
@@ -70,5 +70,14 @@ std::size_t find_tfrecord(const tfrecord_window& window, std::size_t from);
 std::array<char, kTfrecordHeaderBytes> tfrecord_header(std::uint64_t data_size);
 std::array<char, kTfrecordFooterBytes> tfrecord_footer(std::string_view data);
 void append_tfrecord(std::string& out, std::string_view data);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::append_tfrecord;
+using lib::find_tfrecord;
+using lib::scan_tfrecords;
 
 }  // namespace sluice

@@ -10,8 +10,15 @@
 
 #include "sluice/runtime/network.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 std::unique_ptr<network> make_asio_network();
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::make_asio_network;
 
 }  // namespace sluice

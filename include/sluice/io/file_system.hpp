@@ -26,7 +26,7 @@
 #include "sluice/base/buffer.hpp"
 #include "sluice/coro/task.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What is known of a file before it is read. All of it together tells whether it is still the same file.
 struct file_info {
@@ -78,5 +78,12 @@ class file_system {
   /// Which back end this is, and why: for reports. "io_uring", "threads: io_uring is not available: …".
   virtual std::string description() const = 0;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::file_system;
 
 }  // namespace sluice

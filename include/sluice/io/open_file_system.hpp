@@ -14,7 +14,7 @@
 #include "sluice/base/result.hpp"
 #include "sluice/io/file_system.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 enum class io_backend : std::uint8_t { automatic, uring, threads };
 
@@ -29,5 +29,15 @@ result<io_backend> parse_io_backend(std::string_view text);
 
 /// Errors: invalid_argument (SLUICE_IO is none of the three), unavailable (uring was insisted on, with the errno).
 result<std::unique_ptr<file_system>> open_file_system(io_options options = {});
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::io_backend;
+using lib::io_options;
+using lib::open_file_system;
+using lib::parse_io_backend;
 
 }  // namespace sluice

@@ -14,8 +14,15 @@
 #include "sluice/coro/task.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max = std::size_t{64} << 20);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::read_file;
 
 }  // namespace sluice

@@ -19,7 +19,7 @@
 #include "sluice/io/file_system.hpp"
 #include "sluice/runtime/simulation.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct simulated_io {
   duration delay_min{0};
@@ -73,5 +73,13 @@ class simulated_file_system final : public file_system {
   std::map<std::string, int> refused_;
   std::map<std::string, std::uint64_t> generations_;  ///< how often each path was put: its inode
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::simulated_file_system;
+using lib::simulated_io;
 
 }  // namespace sluice

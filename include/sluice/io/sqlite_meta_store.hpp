@@ -15,8 +15,15 @@
 #include "sluice/runtime/blocking.hpp"
 #include "sluice/runtime/meta_store.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 result<std::unique_ptr<meta_store>> open_sqlite_meta_store(const std::string& path, blocking_service& threads);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::open_sqlite_meta_store;
 
 }  // namespace sluice

@@ -14,7 +14,7 @@
 #include "sluice/element/batch.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct batch_options {
   count size = {};              ///< rows
@@ -44,5 +44,13 @@ class batch_stage : public stage_base_tag {
 };
 
 batch_stage batch(count size, batch_options o = {});
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::batch;
+using lib::batch_options;
 
 }  // namespace sluice

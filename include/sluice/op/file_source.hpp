@@ -6,7 +6,7 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// A source over one path. Called with a path it is the dataset; without, or with options alone, a reader for
 /// interleave and flat_map, to which stages may be applied: `interleave(tfrecord | take(3))`.
@@ -23,4 +23,4 @@ template <class T, class Options> class file_source {
   std::string_view op_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

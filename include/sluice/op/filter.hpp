@@ -17,7 +17,7 @@
 #include "sluice/op/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 template <class F, class T> concept filters = std::predicate<const F&, const T&>;
@@ -76,5 +76,12 @@ template <class F> class filter_stage : public stage_base_tag {
 };
 
 template <class F> filter_stage<F> filter(F f) { return filter_stage<F>(std::move(f)); }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::filter;
 
 }  // namespace sluice

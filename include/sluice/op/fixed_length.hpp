@@ -13,17 +13,25 @@
 #include "sluice/element/slice.hpp"
 #include "sluice/op/file_source.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct fixed_length_options {
   count record_bytes = {};
   byte_size header_bytes = {};  ///< passed over at the start
   byte_size footer_bytes = {};  ///< passed over at the end
-  sluice::compression compression = compression::automatic;
+  sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
 template <> const field_list& fields_of<fixed_length_options>();
 
 inline constexpr file_source<record, fixed_length_options> fixed_length{"fixed_length"};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::fixed_length;
+using lib::fixed_length_options;
 
 }  // namespace sluice

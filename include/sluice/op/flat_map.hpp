@@ -16,7 +16,7 @@
 #include "sluice/op/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 template <class T> inline constexpr bool is_dataset = false;
@@ -74,5 +74,12 @@ template <class F> class flat_map_stage : public stage_base_tag {
 };
 
 template <class F> flat_map_stage<F> flat_map(F f) { return flat_map_stage<F>(std::move(f)); }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::flat_map;
 
 }  // namespace sluice

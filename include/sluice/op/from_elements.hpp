@@ -20,7 +20,7 @@
 #include "sluice/op/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Elements in memory, as the stage copies them out.
 struct elements_function : stage_function {
@@ -69,5 +69,13 @@ auto from_range(R&& range) {
   for (auto&& x : range) elements.push_back(std::forward<decltype(x)>(x));
   return from_elements(std::move(elements));
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::from_elements;
+using lib::from_range;
 
 }  // namespace sluice

@@ -15,14 +15,13 @@
 
 #include "sluice/base/call.hpp"
 #include "sluice/base/random.hpp"
-#include "sluice/base/call.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 namespace detail {
 
@@ -131,5 +130,12 @@ struct stream_function : stage_function {
   /// To be called when the name is known.
   void set_label(std::string_view op) { label = name.empty() ? std::string(op) : std::string(op) + "(" + name + ")"; }
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::element_index;
 
 }  // namespace sluice

@@ -17,7 +17,7 @@
 #include "sluice/op/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 template <class F> struct generator_function final : stream_function {
@@ -37,5 +37,12 @@ template <std::invocable F> auto generate(F f) {
   return dataset<typename function::T>(
       make_source("generate", options::of(no_fields{}), detail::adopt(new function(std::move(f)))));
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::generate;
 
 }  // namespace sluice

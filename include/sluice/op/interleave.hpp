@@ -17,13 +17,13 @@
 
 #include "sluice/op/flat_map.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct interleave_options {
   count cycle_length = 16;  ///< datasets open at once, at most 65,536: part of the order, so never tuned
   count block_length = 1;   ///< elements taken in one visit
   knob parallelism = 1;     ///< datasets read at once; 1: on the consumer's demand
-  sluice::order order = order::deterministic;
+  sluice::lib::order order = order::deterministic;
 };
 template <> const field_list& fields_of<interleave_options>();
 
@@ -40,5 +40,13 @@ template <class F> class interleave_stage : public stage_base_tag {
 };
 
 template <class F> interleave_stage<F> interleave(F f, interleave_options o = {}) { return {std::move(f), o}; }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::interleave;
+using lib::interleave_options;
 
 }  // namespace sluice

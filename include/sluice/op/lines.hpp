@@ -14,14 +14,22 @@
 #include "sluice/element/slice.hpp"
 #include "sluice/op/file_source.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct lines_options {
-  sluice::compression compression = compression::automatic;
+  sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
 template <> const field_list& fields_of<lines_options>();
 
 inline constexpr file_source<line, lines_options> lines{"lines"};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::lines;
+using lib::lines_options;
 
 }  // namespace sluice

@@ -16,14 +16,22 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct list_files_options {
-  bool shuffle = false;    ///< a uniformly random order of all of them
-  sluice::seed seed = {};  ///< -1: drawn once per run
+  bool shuffle = false;         ///< a uniformly random order of all of them
+  sluice::lib::seed seed = {};  ///< -1: drawn once per run
 };
 template <> const field_list& fields_of<list_files_options>();
 
 dataset<std::string> list_files(std::string_view patterns, list_files_options o = {});
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::list_files;
+using lib::list_files_options;
 
 }  // namespace sluice

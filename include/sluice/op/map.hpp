@@ -11,7 +11,7 @@
 // The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
 // argument, where it takes one, is the element's index or a source of random numbers of the element's own: the same on any
 // number of threads and after any resume; another draw for each epoch of a repeat, stage and seed.
-// Order:  as the input's; with .order = order::sloppy as calls finish (a position logs the choices); that one works ahead
+// Order:  as the input's; with .order = sloppy as calls finish (a position logs the choices); that one works ahead
 //         at any parallelism.
 // Ends:   with the input.
 // Errors: what the function throws or returns is a status of stage "map(name)"; an element's error comes after the
@@ -30,12 +30,12 @@
 #include "sluice/op/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct map_options {
-  knob parallelism = 1;                        ///< blocks computed, or calls awaited, at once; more than 1 works ahead
-  sluice::order order = order::deterministic;  ///< sloppy: results are delivered as they come
-  sluice::seed seed = {};                      ///< of what random_source& draws; -1: drawn once per run
+  knob parallelism = 1;  ///< blocks computed, or calls awaited, at once; more than 1 works ahead
+  sluice::lib::order order = order::deterministic;  ///< sloppy: results are delivered as they come
+  sluice::lib::seed seed = {};                      ///< of what random_source& draws; -1: drawn once per run
 };
 template <> const field_list& fields_of<map_options>();
 
@@ -152,5 +152,13 @@ template <class F> class map_stage : public stage_base_tag {
 };
 
 template <class F> map_stage<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::map;
+using lib::map_options;
 
 }  // namespace sluice

@@ -19,7 +19,7 @@
 #include "sluice/format/example.hpp"
 #include "sluice/op/map.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 node_ptr make_parse_example(const node_ptr& in, const map_options& o, const element_type& type,
                             const example_schema& schema);
@@ -43,5 +43,12 @@ template <class T> class parse_example_stage : public stage_base_tag {
 };
 
 template <reflectable T> parse_example_stage<T> parse_example(map_options o = {}) { return parse_example_stage<T>(o); }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::parse_example;
 
 }  // namespace sluice

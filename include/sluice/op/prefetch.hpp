@@ -13,7 +13,7 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct prefetch_options {
   knob elements = autotune;  ///< made ahead at most
@@ -21,5 +21,12 @@ struct prefetch_options {
 template <> const field_list& fields_of<prefetch_options>();
 
 preserving prefetch(knob elements = autotune);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::prefetch;
 
 }  // namespace sluice

@@ -12,7 +12,7 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct range_options {
   integer stop = {};       ///< the first number not made
@@ -22,5 +22,13 @@ struct range_options {
 template <> const field_list& fields_of<range_options>();
 
 dataset<std::int64_t> range(integer stop, range_options o = {});
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::range;
+using lib::range_options;
 
 }  // namespace sluice

@@ -12,7 +12,7 @@
 #include "sluice/op/map.hpp"
 #include "sluice/op/transform.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 template <class F> void register_forms(const named_function<F>& f) {
   using named = named_function<F>;
@@ -30,4 +30,4 @@ template <class F> void register_forms(const named_function<F>& f) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

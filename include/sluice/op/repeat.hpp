@@ -12,7 +12,7 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct repeat_options {
   count_or_all times = -1;  ///< epochs; -1: for ever
@@ -20,5 +20,12 @@ struct repeat_options {
 template <> const field_list& fields_of<repeat_options>();
 
 preserving repeat(count_or_all times = -1);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::repeat;
 
 }  // namespace sluice

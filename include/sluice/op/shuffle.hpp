@@ -20,15 +20,23 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct shuffle_options {
   count buffer_size = {};                ///< elements held
-  sluice::seed seed = {};                ///< -1: drawn once per run
+  sluice::lib::seed seed = {};           ///< -1: drawn once per run
   bool reshuffle_each_iteration = true;  ///< another order in each epoch of a repeat
 };
 template <> const field_list& fields_of<shuffle_options>();
 
 preserving shuffle(count buffer_size, shuffle_options o = {});
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::shuffle;
+using lib::shuffle_options;
 
 }  // namespace sluice

@@ -12,7 +12,7 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct skip_options {
   count_or_all elements = {};  ///< how many; -1: all
@@ -20,5 +20,12 @@ struct skip_options {
 template <> const field_list& fields_of<skip_options>();
 
 preserving skip(count_or_all elements);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::skip;
 
 }  // namespace sluice

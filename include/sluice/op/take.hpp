@@ -10,7 +10,7 @@
 
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct take_options {
   count_or_all elements = {};  ///< how many; -1: all
@@ -18,5 +18,12 @@ struct take_options {
 template <> const field_list& fields_of<take_options>();
 
 preserving take(count_or_all elements);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::take;
 
 }  // namespace sluice

@@ -23,14 +23,22 @@
 #include "sluice/element/slice.hpp"
 #include "sluice/op/file_source.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct tfrecord_options {
-  sluice::compression compression = compression::automatic;
+  sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
 template <> const field_list& fields_of<tfrecord_options>();
 
 inline constexpr file_source<record, tfrecord_options> tfrecord{"tfrecord"};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::tfrecord;
+using lib::tfrecord_options;
 
 }  // namespace sluice

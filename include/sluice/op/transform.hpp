@@ -35,7 +35,7 @@
 #include "sluice/op/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 
 template <class T> inline constexpr bool is_stream = false;
@@ -78,5 +78,12 @@ template <class F> class transform_stage : public stage_base_tag {
 };
 
 template <class F> transform_stage<F> transform(F f) { return transform_stage<F>(std::move(f)); }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::transform;
 
 }  // namespace sluice

@@ -10,7 +10,7 @@
 #include "sluice/element/batch.hpp"
 #include "sluice/plan/dataset.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 namespace detail {
 template <class T> struct row_of {};
 template <class T> struct row_of<batched<T>> {
@@ -32,5 +32,12 @@ class unbatch_stage : public stage_base_tag {
 };
 
 inline unbatch_stage unbatch() { return {}; }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::unbatch;
 
 }  // namespace sluice

@@ -25,11 +25,19 @@
 #include "sluice/base/result.hpp"
 #include "sluice/coro/stream.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Returns once the checkpoint would survive a power cut.
 status save_checkpoint(const std::string& path, const checkpoint& at, std::string_view attached = {});
 /// `attached`: gets what was saved with it, if anything.
 result<checkpoint> load_checkpoint(const std::string& path, std::string* attached = nullptr);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::load_checkpoint;
+using lib::save_checkpoint;
 
 }  // namespace sluice

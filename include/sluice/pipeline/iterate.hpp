@@ -28,7 +28,7 @@
 #include "sluice/plan/dataset.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct iterate_options {
   checkpoint from = {};  ///< empty: from the start
@@ -72,5 +72,16 @@ template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return str
 template <class T> stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const {
   return stream<T>(open_run(rt, node_, o));
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::cleanup;
+using lib::iterate_options;
+using lib::open_run;
+using lib::report_of;
+using lib::run_report;
 
 }  // namespace sluice

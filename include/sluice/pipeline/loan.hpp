@@ -18,7 +18,7 @@
 #include "sluice/coro/stream_base.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class run_task;
 
@@ -83,4 +83,4 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
   std::unique_ptr<waiter> waiter_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -20,7 +20,7 @@
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class runtime;
 template <class T> class stream;
@@ -140,5 +140,13 @@ template <class U, class Form, class T, class F>
 dataset<U> with_function(std::string_view op, options fields, const dataset<T>& in, const F& f) {
   return dataset<U>(make_stage(op, std::move(fields), in.plan(), detail::adopt(new Form(f))));
 }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::dataset;
+using lib::file_reader;
 
 }  // namespace sluice

@@ -25,7 +25,7 @@
 #include "sluice/base/content_hash.hpp"
 #include "sluice/plan/node.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct stage_function;
 namespace detail {
@@ -162,11 +162,21 @@ function_ptr adopt(const stage_function* f);
 
 }  // namespace detail
 
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::find_functions;
+using lib::fn;
+using lib::function_names;
+using lib::named_function;
+
 }  // namespace sluice
 
 // The lambda initialises one inline object, so that every file sees the same function; a lambda as template argument
 // in a header would be a different one in each.
 #define SLUICE_FUNCTION(NAME, ...) SLUICE_FUNCTION_VERSION(NAME, 1, __VA_ARGS__)
-#define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                   \
-  inline constexpr auto NAME = ::sluice::named_function{__VA_ARGS__, #NAME, VERSION}; \
-  inline const bool NAME##_is_registered = (::sluice::register_forms(NAME), true)
+#define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                        \
+  inline constexpr auto NAME = ::sluice::lib::named_function{__VA_ARGS__, #NAME, VERSION}; \
+  inline const bool NAME##_is_registered = (::sluice::lib::register_forms(NAME), true)

@@ -14,7 +14,7 @@
 
 #include "sluice/plan/node.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Of one function, or one source's data, in the order of the plan's text.
 struct function_identity {
@@ -37,4 +37,4 @@ std::string difference_of(const std::vector<function_identity>& there, const std
 /// Empty, or what could change in this plan unnoticed between a checkpoint and a resume, and how to mend that.
 std::string open_identities(const std::vector<function_identity>& identities);
 
-}  // namespace sluice
+}  // namespace sluice::lib

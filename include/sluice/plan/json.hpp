@@ -11,12 +11,20 @@
 
 #include "sluice/plan/node.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// Errors: `error`, failed_precondition: a stage holds a lambda.
 std::string plan_json(const node& n);
 /// Errors: `error`, invalid_argument: not JSON (with line and column), or what is wrong with which of the plans inside:
 /// "batch: has no siz (at inputs[0].reader)".
 node_ptr parse_plan_json(std::string_view json);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::parse_plan_json;
+using lib::plan_json;
 
 }  // namespace sluice

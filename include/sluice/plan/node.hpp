@@ -22,7 +22,7 @@
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class erased_stream;    // coro/erased_stream.hpp
 struct open_context;    // op/open.hpp
@@ -141,5 +141,16 @@ cardinality cardinality_of(const node& n);
 bool same_plan(const node& a, const node& b);
 /// What a checkpoint is compared by: everything but knobs, so that a retuned run can resume.
 std::uint64_t fingerprint(const node& n);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::cardinality;
+using lib::cardinality_of;
+using lib::fingerprint;
+using lib::node_ptr;
+using lib::same_plan;
 
 }  // namespace sluice

@@ -19,7 +19,7 @@
 
 #include "sluice/plan/node.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// A longer text is refused, as text and as JSON. Plans that people and services write have some kilobytes.
 inline constexpr std::size_t kPlanBytesMax = 16 << 20;
@@ -43,5 +43,16 @@ std::string plan_text(const node& n);
 std::string stage_text(const node& n);
 /// Ok, or failed_precondition naming the stage that holds a lambda or data of the program.
 status serialisable(const node& n);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::parse_plan;
+using lib::plan_error;
+using lib::plan_text;
+using lib::serialisable;
+using lib::stage_text;
 
 }  // namespace sluice

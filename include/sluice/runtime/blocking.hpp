@@ -15,7 +15,7 @@
 
 #include "sluice/coro/promise.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// One call on its way; lives in the frame that waits.
 struct blocking_call {
@@ -75,5 +75,12 @@ template <class F> class [[nodiscard]] blocking final : blocking_call {
   promise_base* promise_ = nullptr;
   std::coroutine_handle<> handle_;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::blocking;
 
 }  // namespace sluice

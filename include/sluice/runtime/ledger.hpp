@@ -29,7 +29,7 @@
 
 #include "sluice/base/buffer.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What bytes are held for, as reports name it.
 enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing };
@@ -124,5 +124,13 @@ class memory_ledger {
   class books;
   books* books_;  ///< counted: the lines that buffers out there are charged to hold it too
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::ledger_report;
+using lib::memory_ledger;
 
 }  // namespace sluice

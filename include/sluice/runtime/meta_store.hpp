@@ -19,7 +19,7 @@
 
 #include "sluice/coro/task.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct meta_entry {
   meta_entry() = default;
@@ -58,5 +58,12 @@ class meta_store {
   /// Waits until the revision is beyond `after`, and tells it. Looks every `period`, so every back end can do it.
   task<std::uint64_t> changed(std::uint64_t after, duration period = std::chrono::milliseconds(50));
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::meta_store;
 
 }  // namespace sluice

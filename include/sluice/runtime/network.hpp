@@ -20,7 +20,7 @@
 
 #include "sluice/coro/task.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class connection {
  public:
@@ -62,4 +62,4 @@ struct host_and_port {
 /// "127.0.0.1:80", "[::1]:80", "localhost:80". Errors: invalid_argument, saying what is wrong with the text.
 result<host_and_port> parse_address(const std::string& text);
 
-}  // namespace sluice
+}  // namespace sluice::lib

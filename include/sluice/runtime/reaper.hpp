@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-namespace sluice {
+namespace sluice::lib {
 
 class executor;
 struct run_context;
@@ -36,4 +36,4 @@ class reaper {
   std::size_t sweep_at_ = 16;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -19,7 +19,7 @@
 #include "sluice/base/status.hpp"
 #include "sluice/coro/environment.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class runtime;
 class memory_ledger;
@@ -92,5 +92,15 @@ struct run_context : environment, std::enable_shared_from_this<run_context> {
   std::vector<status> first_changed_inputs_;  ///< guarded by mutex_
   std::vector<idle_call> idle_calls_;         ///< guarded by mutex_
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::changed_inputs;
+using lib::error_policy;
+using lib::run_context;
+using lib::run_options;
 
 }  // namespace sluice

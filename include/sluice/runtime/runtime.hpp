@@ -22,7 +22,7 @@
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/run_context.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class simulation;
 
@@ -62,7 +62,7 @@ class runtime {
   blocking_service& blocking_calls() noexcept { return *blocking_; }
   memory_ledger& ledger() noexcept { return *ledger_; }
   const std::shared_ptr<memory_ledger>& shared_ledger() const noexcept { return ledger_; }
-  sluice::reaper& reaper() noexcept { return reaper_; }
+  sluice::lib::reaper& reaper() noexcept { return reaper_; }
   /// The simulation it stands on, or null.
   simulation* world() const noexcept { return world_; }
   /// For tasks that belong to no run: the runtime's executor and clock, never stopped.
@@ -82,7 +82,7 @@ class runtime {
   runtime_options options_;
   simulation* world_ = nullptr;
   std::shared_ptr<memory_ledger> ledger_;
-  sluice::reaper reaper_;
+  sluice::lib::reaper reaper_;
   std::unique_ptr<threads> threads_;  ///< null over a simulation
   executor* exec_ = nullptr;
   clock* time_ = nullptr;
@@ -94,5 +94,14 @@ class runtime {
 
 /// Runs a task on the runtime's workers and blocks until it is done (coro/sync_wait.hpp).
 template <class T> T sync_wait(runtime& rt, task<T> work) { return sync_wait(rt.root(), std::move(work)); }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::io_service;
+using lib::runtime;
+using lib::runtime_options;
 
 }  // namespace sluice

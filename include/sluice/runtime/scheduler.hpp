@@ -15,7 +15,7 @@
 
 #include "sluice/coro/environment.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 /// What the workers did since the start, summed; figures of a moment.
 struct scheduler_counts {
@@ -43,4 +43,4 @@ class scheduler final : public executor {
   std::unique_ptr<crew> crew_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::lib

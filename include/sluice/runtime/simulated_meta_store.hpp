@@ -11,7 +11,7 @@
 #include "sluice/runtime/meta_store.hpp"
 #include "sluice/runtime/simulation.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct simulated_meta_store_options {
   duration delay_max = std::chrono::milliseconds(5);  ///< there, and the same again back
@@ -41,5 +41,13 @@ class simulated_meta_store final : public meta_store {
   std::uint64_t revision_ = 0;
   std::map<std::string, meta_entry> entries_;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::simulated_meta_store;
+using lib::simulated_meta_store_options;
 
 }  // namespace sluice

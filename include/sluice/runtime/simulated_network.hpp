@@ -15,7 +15,7 @@
 #include "sluice/runtime/network.hpp"
 #include "sluice/runtime/simulation.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 struct simulated_network_options {
   duration delay_min = std::chrono::microseconds(50);
@@ -53,5 +53,13 @@ class simulated_network final : public network {
   std::uint16_t next_port_ = 1;
   std::uint64_t broken_ = 0;
 };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::simulated_network;
+using lib::simulated_network_options;
 
 }  // namespace sluice

@@ -22,7 +22,7 @@
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/runtime/blocking.hpp"
 
-namespace sluice {
+namespace sluice::lib {
 
 class timer_heap;
 
@@ -80,5 +80,12 @@ class simulation final : public executor, public clock, public blocking_service 
 
 /// Runs a task to its end in the simulated world.
 template <class T> T sync_wait(simulation& world, task<T> work) { return sync_wait(world.env(), std::move(work)); }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::simulation;
 
 }  // namespace sluice
