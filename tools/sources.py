@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Compiled by their own scripts, one way per program.
 SCRIPTED = {"hazards", "compile_fail", "faults", "golden", "packaging", "tidy"}
 # Libraries of their own, so that who does not use them does not link what they stand on.
-COMPONENTS = {"asio": "io/net/", "sqlite": "io/meta/"}
+COMPONENTS = {"asio": "io/asio/", "sqlite": "io/sqlite/"}
 
 
 def below(folder, pattern):

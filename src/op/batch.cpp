@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/batch.hpp"
 
-#include "op/engine.hpp"
-#include "op/held_memory.hpp"
+#include "engine/open_context.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "runtime/held_memory.hpp"
 
 namespace sluice::lib {
 

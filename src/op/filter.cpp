@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
-#include "op/engine.hpp"
+#include "element/blocks.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
 namespace {

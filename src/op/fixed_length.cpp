@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/fixed_length.hpp"
 
-#include "op/file_stage.hpp"
+#include "engine/file_stage.hpp"
 #include "sluice/format/fixed_length.hpp"
 
 namespace sluice::lib {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/generate.hpp"
 
-#include "op/engine.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "engine/user_stage.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
 

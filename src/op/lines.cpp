@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/lines.hpp"
 
-#include "op/file_stage.hpp"
+#include "engine/file_stage.hpp"
 #include "sluice/format/lines.hpp"
 
 namespace sluice::lib {

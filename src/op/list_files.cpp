@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/list_files.hpp"
 
-#include "op/engine.hpp"
-#include "op/held_memory.hpp"
+#include "engine/open_context.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+#include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/io/files.hpp"

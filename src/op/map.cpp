@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/map.hpp"
 
-#include "op/channel_reader.hpp"
-#include "op/engine.hpp"
+#include "ahead/channel_reader.hpp"
+#include "element/blocks.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/engine/functions.hpp"
 #include "op/open_mapped.hpp"
-#include "op/pump.hpp"
+#include "ahead/pump.hpp"
 #include "sluice/base/random.hpp"
 
 namespace sluice::lib {
@@ -156,11 +160,11 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   auto computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
   if (o.order == order::sloppy)
-    return read_unordered(out, std::move(memory), context, std::move(in), slots, std::move(computation), skips);
+    return read_unordered(out, std::move(memory), context.run, std::move(in), slots, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
   options.may_drop = skips;
-  auto link = std::make_shared<reader_link>(context, std::move(memory), std::move(in), *n.type,
+  auto link = std::make_shared<reader_link>(context.run, std::move(memory), std::move(in), *n.type,
                                             block_ring::limits{slots}, std::move(options));
   return read_ahead(out, std::move(link), counts);
 }

@@ -2,7 +2,7 @@
 // What stages that compute one output for each input have in common: map's loops around any such function.
 #pragma once
 
-#include "op/open_context.hpp"
+#include "engine/open_context.hpp"
 #include "sluice/op/map.hpp"
 
 namespace sluice::lib {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/parse_example.hpp"
 
-#include "op/engine.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/engine/functions.hpp"
 #include "op/open_mapped.hpp"
 #include "sluice/format/example_layout.hpp"
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/prefetch.hpp"
 
-#include "op/channel_reader.hpp"
-#include "op/engine.hpp"
+#include "ahead/channel_reader.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
 
@@ -23,7 +25,7 @@ erased_stream open_prefetch(const node& n, open_context& context) {
     limits.elements = static_cast<std::uint64_t>(elements.value);
     limits.slots = static_cast<std::uint32_t>(std::min<std::int64_t>(elements.value, 1 << 16));
   }
-  auto link = std::make_shared<reader_link>(context, context.memory_of(n, "prefetch"), std::move(in), *n.type, limits,
+  auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "prefetch"), std::move(in), *n.type, limits,
                                             pump_options());
   return read_ahead(out, std::move(link));
 }

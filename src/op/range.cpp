@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/range.hpp"
 
-#include "op/engine.hpp"
+#include "engine/open_context.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
 namespace {

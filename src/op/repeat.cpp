@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/repeat.hpp"
 
-#include "op/engine.hpp"
+#include "coro/inner_position.hpp"
+#include "engine/open_context.hpp"
+#include "engine/plain_stages.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
 #include "sluice/coro/resume_on.hpp"
 
 namespace sluice::lib {

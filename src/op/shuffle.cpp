@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/shuffle.hpp"
 
-#include "op/held_memory.hpp"
+#include "runtime/held_memory.hpp"
 #include "op/shuffle_table.hpp"
 
 namespace sluice::lib {

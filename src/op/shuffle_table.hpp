@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "op/engine.hpp"
 #include "sluice/base/random.hpp"
 
 namespace sluice::lib {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/tfrecord.hpp"
 
-#include "op/file_stage.hpp"
+#include "engine/file_stage.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 namespace sluice::lib {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/transform.hpp"
 
-#include "op/engine.hpp"
+#include "engine/open_context.hpp"
+#include "engine/plain_stages.hpp"
+#include "engine/types.hpp"
+#include "engine/user_stage.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "coro/position_records.hpp"
-#include "op/open_context.hpp"
+#include "engine/open_context.hpp"
 #include "pipeline/seal.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/simulation.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One suite for both metadata stores; then what only each of them can show.
-#include "sluice/runtime/meta_store.hpp"
+#include "sluice/io/meta_store.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/io/sqlite_meta_store.hpp"
 #include "sluice/runtime/runtime.hpp"
-#include "sluice/runtime/simulated_meta_store.hpp"
+#include "sluice/io/simulated_meta_store.hpp"
 
 using namespace sluice::lib;
 using namespace std::chrono_literals;

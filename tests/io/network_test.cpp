@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One suite for both networks; then what only the simulated one can show.
-#include "sluice/runtime/network.hpp"
+#include "sluice/io/network.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,7 +10,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/io/asio_network.hpp"
 #include "sluice/runtime/runtime.hpp"
-#include "sluice/runtime/simulated_network.hpp"
+#include "sluice/io/simulated_network.hpp"
 
 using namespace sluice::lib;
 using namespace std::chrono_literals;

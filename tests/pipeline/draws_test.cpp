@@ -7,7 +7,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "op/engine.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/erased_stream.hpp"
 #include "pipeline/outcome.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"

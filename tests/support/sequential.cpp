@@ -13,7 +13,7 @@ using int64s = std::vector<int64>;
 
 struct too_many {};
 
-/// Where in the run a plan is opened, as draws see it (src/op/open_context.hpp): numbered anew here, from its contract.
+/// Where in the run a plan is opened, as draws see it (src/engine/open_context.hpp): numbered anew here, from its contract.
 struct place {
   std::uint64_t outers = 0;
   std::uint64_t passes = 0;

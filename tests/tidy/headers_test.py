@@ -23,7 +23,7 @@ DEAR = {            # these exist to include another library, or everything
     "include/sluice/base/absl_status.hpp": 2.6,
     "include/sluice/asio.hpp": 2.6,
     "include/sluice/sluice.hpp": 1.7,
-    "include/sluice/runtime/simulated_network.hpp": 2.1,
+    "include/sluice/io/simulated_network.hpp": 2.1,
 }
 MEMORY = tree.ROOT / ".cache" / "headers.json"
 OURS = re.compile(r'#\s*include\s*"(sluice/[^"]+)"')

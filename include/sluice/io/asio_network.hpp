@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "sluice/runtime/network.hpp"
+#include "sluice/io/network.hpp"
 
 namespace sluice::lib {
 

@@ -13,7 +13,7 @@
 
 #include "sluice/base/result.hpp"
 #include "sluice/runtime/blocking.hpp"
-#include "sluice/runtime/meta_store.hpp"
+#include "sluice/io/meta_store.hpp"
 
 namespace sluice::lib {
 

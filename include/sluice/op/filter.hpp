@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/op/functions.hpp"
+#include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -13,7 +13,7 @@
 
 #include <type_traits>
 
-#include "sluice/op/functions.hpp"
+#include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

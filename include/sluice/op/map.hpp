@@ -27,7 +27,7 @@
 #include <utility>
 
 #include "sluice/base/fields.hpp"
-#include "sluice/op/functions.hpp"
+#include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -32,7 +32,7 @@
 #include <type_traits>
 
 #include "sluice/coro/stream.hpp"
-#include "sluice/op/functions.hpp"
+#include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

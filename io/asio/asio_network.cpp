@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/io/asio_network.hpp"
+
+#include <asio/connect.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/write.hpp>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "io/asio/socket_operation.hpp"
+
+namespace sluice::lib {
+
+void socket_state::finish(asio::error_code e, std::size_t n) {
+  over = true;
+  bytes = n;
+  ended = e == asio::error::eof;
+  executor* exec = promise->env->exec;
+  if (!e || ended) return exec->post(handle);
+  status why = stopped ? cancelled_error() : unavailable_error(absl::StrCat(what, ": ", e.message()));
+  hook->disarm();  // an unwound frame can outlive the asio thread that its hook posts to
+  auto next = fail_wait(promise, std::move(why));
+  exec->post(next);
+}
+
+namespace {
+
+using asio::ip::tcp;
+
+std::string text_of(const tcp::endpoint& e) {
+  std::string host = e.address().to_string();
+  return e.address().is_v6() ? absl::StrCat("[", host, "]:", e.port()) : absl::StrCat(host, ":", e.port());
+}
+
+class asio_connection final : public connection {
+ public:
+  asio_connection(asio::io_context& io, std::shared_ptr<tcp::socket> s, std::string peer)
+      : io_(io), socket_(std::move(s)), peer_(std::move(peer)) {}
+  ~asio_connection() override { close(); }
+
+  task<std::size_t> read_some(std::span<char> to) override {
+    auto start = [s = socket_, to](const std::shared_ptr<socket_state>& state) {
+      s->async_read_some(asio::buffer(to.data(), to.size()), completion_of(state));
+    };
+    socket_operation read(io_, absl::StrCat(peer_, ": read"), std::move(start));
+    auto n = co_await read;
+    co_return n;
+  }
+  task<> write(std::span<const char> from) override {
+    auto start = [s = socket_, from](const std::shared_ptr<socket_state>& state) {
+      asio::async_write(*s, asio::buffer(from.data(), from.size()), completion_of(state));
+    };
+    socket_operation write(io_, absl::StrCat(peer_, ": write"), std::move(start));
+    co_await write;
+  }
+  task<> finish_writing() override {
+    auto start = [s = socket_](const std::shared_ptr<socket_state>& state) {
+      asio::error_code e;
+      s->shutdown(tcp::socket::shutdown_send, e);
+      state->finish(e, 0);
+    };
+    socket_operation finish(io_, absl::StrCat(peer_, ": shutdown"), std::move(start));
+    co_await finish;
+  }
+  void close() noexcept override {
+    asio::post(io_, [s = socket_] {
+      asio::error_code ignored;
+      s->close(ignored);
+    });
+  }
+
+ private:
+  asio::io_context& io_;
+  std::shared_ptr<tcp::socket> socket_;  // counted: a close on its way may outlive us
+  std::string peer_;
+};
+
+class asio_listener final : public listener {
+ public:
+  asio_listener(asio::io_context& io, std::shared_ptr<tcp::acceptor> a, std::string address)
+      : io_(io), acceptor_(std::move(a)), address_(std::move(address)) {}
+  ~asio_listener() override { close(); }
+
+  task<std::unique_ptr<connection>> accept() override {
+    auto s = std::make_shared<tcp::socket>(io_);
+    auto start = [a = acceptor_, s](const std::shared_ptr<socket_state>& state) {
+      a->async_accept(*s, completion_of(state));
+    };
+    socket_operation accept(io_, absl::StrCat(address_, ": accept"), std::move(start));
+    co_await accept;
+    asio::error_code e;
+    std::string peer = text_of(s->remote_endpoint(e));
+    s->set_option(tcp::no_delay(true), e);
+    co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(peer));
+  }
+  const std::string& address() const noexcept override { return address_; }
+  void close() noexcept override {
+    asio::post(io_, [a = acceptor_] {
+      asio::error_code ignored;
+      a->close(ignored);
+    });
+  }
+
+ private:
+  asio::io_context& io_;
+  std::shared_ptr<tcp::acceptor> acceptor_;
+  std::string address_;
+};
+
+class asio_network final : public network {
+ public:
+  asio_network() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}
+  ~asio_network() override {
+    work_.reset();  // what was posted, closes above all, is still done
+    thread_.join();
+  }
+
+  task<std::unique_ptr<listener>> listen(std::string address) override {
+    auto at = parse_address(address);
+    if (!at.ok()) co_await fail(at.why());
+    auto endpoints = co_await resolve(*at);
+    auto a = std::make_shared<tcp::acceptor>(io_);  // nobody else knows it yet: it is ours on this thread
+    asio::error_code e;
+    tcp::endpoint first = endpoints.begin()->endpoint();
+    a->open(first.protocol(), e);
+    if (!e) a->set_option(tcp::acceptor::reuse_address(true), e);
+    if (!e) a->bind(first, e);
+    if (!e) a->listen(asio::socket_base::max_listen_connections, e);
+    if (e) co_await fail(unavailable_error(absl::StrCat(address, ": listen: ", e.message())));
+    std::string real = text_of(a->local_endpoint(e));
+    co_return std::make_unique<asio_listener>(io_, std::move(a), std::move(real));
+  }
+
+  task<std::unique_ptr<connection>> connect(std::string address) override {
+    auto at = parse_address(address);
+    if (!at.ok()) co_await fail(at.why());
+    auto endpoints = co_await resolve(*at);
+    auto s = std::make_shared<tcp::socket>(io_);
+    auto start = [s, endpoints](const std::shared_ptr<socket_state>& state) {
+      asio::async_connect(*s, endpoints, completion_of(state));
+    };
+    socket_operation connect(io_, absl::StrCat(address, ": connect"), std::move(start));
+    co_await connect;
+    asio::error_code ignored;
+    s->set_option(tcp::no_delay(true), ignored);  // requests are whole messages: nothing to gain from waiting
+    co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(address));
+  }
+
+ private:
+  task<tcp::resolver::results_type> resolve(host_and_port at) {
+    auto resolver = std::make_shared<tcp::resolver>(io_);
+    auto found = std::make_shared<tcp::resolver::results_type>();
+    auto start = [resolver, found, at](const std::shared_ptr<socket_state>& state) {
+      auto keep = [resolver, found, state](asio::error_code e, tcp::resolver::results_type r) {
+        *found = std::move(r);
+        state->finish(e, 0);
+      };
+      resolver->async_resolve(at.host, std::to_string(at.port), keep);
+    };
+    socket_operation look_up(io_, absl::StrCat(at.host, ": look up"), std::move(start));
+    co_await look_up;
+    tcp::resolver::results_type r = *found;
+    co_return r;
+  }
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<network> make_asio_network() { return std::make_unique<asio_network>(); }
+
+}  // namespace sluice::lib

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/io/network.hpp"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace sluice::lib {
+
+task<> read_exactly(connection& from, std::span<char> to) {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    auto n = co_await from.read_some(to.subspan(done));
+    if (n == 0) {
+      auto why = unavailable_error(absl::StrCat("the peer ended after ", done, " of ", to.size(), " bytes"));
+      co_await fail(std::move(why));
+    }
+    done += n;
+  }
+}
+
+result<host_and_port> parse_address(const std::string& text) {
+  std::size_t colon = text.rfind(':');
+  std::uint32_t port = 0;
+  if (colon == std::string::npos || colon == 0)
+    return invalid_argument_error(absl::StrCat("address \"", text, "\": expected host:port"));
+  if (!absl::SimpleAtoi(text.substr(colon + 1), &port) || port > 65535)
+    return invalid_argument_error(absl::StrCat("address \"", text, "\": the port is not a number up to 65535"));
+  std::string host = text.substr(0, colon);
+  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  return host_and_port{std::move(host), static_cast<std::uint16_t>(port)};
+}
+
+}  // namespace sluice::lib

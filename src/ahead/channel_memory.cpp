@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ahead/channel_memory.hpp"
+
+#include "sluice/coro/stage.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::size_t kUnknownBytesMax = std::size_t{16} << 20;
+constexpr std::size_t kUnknownShare = 2;  // of the budget
+constexpr std::size_t kBlockShare = 64;   // of the budget
+constexpr std::size_t kBlockBytesMin = std::size_t{16} << 10;
+constexpr std::size_t kRoomKept = std::size_t{64} << 10;
+
+}  // namespace
+
+std::size_t channel_memory::each_bytes(const element_type& in, const element_type& out) const {
+  if (std::size_t seen = estimate_->each_bytes()) return seen;
+  return owns_bytes(in) || owns_bytes(out) ? 0 : in.size + out.size;
+}
+
+std::size_t channel_memory::expected_bytes(const element_type& in, const element_type& out, std::size_t n) const {
+  if (std::size_t each = each_bytes(in, out)) return n * each;
+  return std::min(kUnknownBytesMax, ledger().budget_bytes() / kUnknownShare);
+}
+
+std::uint32_t channel_memory::elements_that_fit(const element_type& in, const element_type& out,
+                                                std::uint32_t n) const {
+  std::size_t each = each_bytes(in, out);
+  if (each == 0) return 1;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(block_bytes() / each, 1, std::max(n, 1u)));
+}
+
+std::uint32_t channel_memory::block_bytes() const {
+  std::size_t share = std::max(kBlockBytesMin, ledger().budget_bytes() / kBlockShare);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(share, demand::kBytes));
+}
+
+std::size_t payload_bytes(slab& s) {
+  const element_type& t = s.type();
+  return s.size() * t.size + (t.footprint ? t.footprint(t, s.begin(), s.size()) : 0);
+}
+
+void drop_large_room(slab& s) {
+  s.clear();
+  if (s.capacity() * s.type().size > kRoomKept) s.give_back();
+}
+
+}  // namespace sluice::lib

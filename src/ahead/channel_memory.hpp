@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the blocks of one channel are charged to, and how much before they are made.
+//
+// A block's expected size is charged before the pump may start it (block_ring::grant) and corrected twice: when the inputs
+// are there, and when the outputs are. While nothing is known of the elements, a block is taken for half the budget or
+// 16 MiB, whichever is less: so few start, and as soon as one has come the others are known.
+// Thread: any; immutable but for the estimate.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "ahead/size_estimate.hpp"
+#include "sluice/element/slab.hpp"
+#include "sluice/runtime/ledger.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice::lib {
+
+/// The estimates of a plan's stages, by site and name. Inner plans of one stage share a book, so what the first of them
+/// learns the others know.
+class size_book {
+ public:
+  using place = std::pair<std::uint32_t, std::string>;
+  std::shared_ptr<size_estimate> estimate(std::uint32_t site, std::string_view stage) {
+    std::lock_guard lock(mutex_);
+    auto& e = estimates_[place(site, stage)];
+    if (!e) e = std::make_shared<size_estimate>();
+    return e;
+  }
+  std::shared_ptr<size_book> inner(std::uint32_t site, std::string_view stage) {
+    std::lock_guard lock(mutex_);
+    auto& b = inner_[place(site, stage)];
+    if (!b) b = std::make_shared<size_book>();
+    return b;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<place, std::shared_ptr<size_estimate>> estimates_;  ///< guarded by mutex_
+  std::map<place, std::shared_ptr<size_book>> inner_;          ///< guarded by mutex_
+};
+
+class channel_memory {
+ public:
+  channel_memory(std::shared_ptr<run_context> run, std::string_view stage, std::shared_ptr<size_estimate> estimate)
+      : run_(std::move(run)), line_(run_->ledger->line(purpose::channel, stage)), estimate_(std::move(estimate)) {}
+
+  memory_ledger& ledger() const { return *run_->ledger; }
+  ledger_line& line() const { return line_; }
+  size_estimate& estimate() const { return *estimate_; }
+
+  /// Is an element's size known, or guessed?
+  bool knows(const element_type& in, const element_type& out) const { return each_bytes(in, out) != 0; }
+  /// What n inputs and their outputs will take.
+  std::size_t expected_bytes(const element_type& in, const element_type& out, std::size_t n) const;
+  /// As many of n elements as a block may hold in bytes; one at least.
+  std::uint32_t elements_that_fit(const element_type& in, const element_type& out, std::uint32_t n) const;
+  /// Bytes a block should hold at most: of a small budget a small part, so that several are in the air.
+  std::uint32_t block_bytes() const;
+
+ private:
+  /// Of one element, input and output; 0: not known yet.
+  std::size_t each_bytes(const element_type& in, const element_type& out) const;
+
+  std::shared_ptr<run_context> run_;
+  ledger_line& line_;
+  std::shared_ptr<size_estimate> estimate_;
+};
+
+/// What the elements in a slab take.
+std::size_t payload_bytes(slab& s);
+/// And the room behind them, as the slots of a channel keep it.
+inline std::size_t room_bytes(const slab& s) { return (s.capacity() - s.size()) * s.type().size; }
+/// Lets go of a slab's room where it is large: slots are reused, and what is not in flight is not charged.
+void drop_large_room(slab& s);
+
+}  // namespace sluice::lib

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reading ends of a ring: in order (prefetch, parallel map) and as finished (sloppy map).
+//
+// A reader saves exactly what a stage without a channel would: its input's position. So a checkpoint survives the tuner
+// adding or taking away a channel. The sloppy one has a record: what it has delivered out of order, and its choices.
+#pragma once
+
+#include <memory>
+
+#include "ahead/pump.hpp"
+
+namespace sluice::lib {
+
+/// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
+class reader_link {
+ public:
+  reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in, const element_type& out,
+              block_ring::limits limits, pump_options options);
+  reader_link(const reader_link&) = delete;
+  ~reader_link();
+
+  /// Sets the pump working; the stage does it at its first request, an interleave as soon as the stream is opened.
+  /// `passed`: so many inputs are passed over first.
+  void start(std::uint64_t passed = 0);
+  bool started() const { return ring_ != nullptr; }
+  /// Every input has an output, so passing over outputs is passing over inputs.
+  bool one_to_one() const { return !options_.may_drop; }
+  /// So many of those that were to be passed over did not exist.
+  void passed_less(std::uint64_t n) { ordinal_ -= n; }
+  void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
+  block_ring& ring() { return *ring_; }
+  bool busy() const { return ring_ && ring_->busy(); }
+  /// The reader of this channel waits, though not in it (block_ring::urge).
+  void urge() {
+    if (ring_) ring_->urge();
+  }
+  /// A slot is about to be delivered: its mark is at or before everything in it.
+  void reached(ring_slot& s) {
+    if (s.taken) last_ = std::move(*s.taken);
+  }
+  void delivered_to(std::uint64_t ordinal) { ordinal_ = ordinal; }
+
+  /// Where the input stands: at the next input whose output is not delivered.
+  mark place();
+  void restore(position_records& from) { in_.restore(from); }
+  std::uint64_t consumed() const { return ring_ ? ordinal_ : in_.consumed(); }
+  bool may_wait() const { return !ring_ || !ring_->ready(); }
+
+ private:
+  std::shared_ptr<run_context> run_;
+  channel_memory memory_;
+  erased_stream in_;
+  const element_type& out_;
+  block_ring::limits limits_;
+  pump_options options_;
+  std::shared_ptr<ready_signal> signal_;
+  std::shared_ptr<block_ring> ring_;
+  std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered
+  mark last_;                  ///< the newest mark at or before it
+};
+
+/// The reading stage of a link. `counts`: every input has one output, so it stands where the input stands.
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts = {});
+
+/// `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
+erased_stream read_unordered(outlet out, channel_memory memory, std::shared_ptr<run_context> run, erased_stream in,
+                             std::uint32_t slots, std::shared_ptr<const slot_computation> computation, bool may_drop);
+
+}  // namespace sluice::lib

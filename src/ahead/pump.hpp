@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task that pulls ahead of a reader: it owns the input subtree and feeds a ring.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ahead/block_ring.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+/// What a ring's computations do with one slot. Shared by its pump and readers.
+class slot_computation {
+ public:
+  virtual ~slot_computation() = default;
+  /// Fills slot->output from slot->input, and slot->why where an input failed under the default policy.
+  virtual task<void> compute(ring_slot* slot) const = 0;
+  /// One element a slot: calls are awaited, and each is a unit of parallelism.
+  virtual bool awaits() const = 0;
+};
+
+/// Ranges of input ordinals, [first, first + count).
+using ordinal_ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+struct pump_options {
+  std::shared_ptr<const slot_computation> computation;  ///< null: inputs are outputs
+  std::shared_ptr<pump_permits> permits;                ///< null: no limit
+  bool may_drop = false;                                ///< the computation may pass over bad elements
+  bool one_each = false;                                ///< one element a slot, although nothing is awaited
+  ordinal_ranges done;                                  ///< delivered before a resume: passed over
+  ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds
+};
+
+/// Starts pulling now, on the calling thread, until the ring is full.
+void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options);
+
+}  // namespace sluice::lib

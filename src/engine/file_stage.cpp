@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/file_stage.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Where in the file the next element begins.
+struct file_place {
+  std::uint64_t offset = 0;
+  std::uint64_t index = 0;
+  const byte_source* source = nullptr;  // once open
+
+  void save(position_writer& w) {
+    w.number(offset);
+    w.number(index);
+  }
+  void load(position_reader& r) {
+    offset = r.number();
+    index = r.number();
+  }
+  bool may_wait() const { return !source || !source->has_bytes(); }
+  void advance(const found& f) {
+    offset += f.used_bytes;
+    index += f.elements;
+  }
+};
+
+/// Opens the file, goes to where the next element begins and checks that one can begin there.
+task<void> open_at(byte_source& source, const element_format& format, std::uint64_t offset) {
+  const auto look = static_cast<std::size_t>(std::min<std::uint64_t>(offset, format.bytes_before()));
+  auto opening = source.open(offset - look);
+  co_await opening;
+  status why = format.check(source.window().end);
+  if (!why.ok()) co_await fail(std::move(why));
+  if (offset == 0) co_return;
+  auto reading = source.more(look);
+  co_await reading;
+  std::string before(source.window().view().substr(0, look));
+  if (before.size() < look) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers"));
+  source.consume(look);
+  if (format.may_begin(offset, before)) co_return;
+  auto following = source.more(1);
+  co_await following;
+  if (source.has_bytes())
+    co_await fail(data_loss_error("no element begins where the checkpoint says: it does not fit this file, or is "
+                                  "damaged; start without it, or from an older one")
+                      .in_file(source.path(), offset));
+}
+
+/// Goes past a damaged element: as far as its framing says, or to the next one that can be found.
+task<void> pass_damage(byte_source& source, const element_format& format, const found& f) {
+  if (f.damaged_bytes) {
+    source.consume(f.damaged_bytes);
+    co_return;
+  }
+  std::size_t from = 1;
+  for (;;) {
+    byte_window w = source.window();
+    std::size_t at = format.find_next(w, from);
+    if (at != std::string_view::npos) {
+      source.consume(at);
+      co_return;
+    }
+    if (w.last) {
+      source.consume(w.bytes.size());
+      co_return;
+    }
+    std::size_t keep = std::min(format.overlap_bytes(), w.bytes.size());
+    source.consume(w.bytes.size() - keep);
+    from = 0;
+    auto reading = source.more(keep + 1);
+    co_await reading;
+  }
+}
+
+erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
+                         std::shared_ptr<const element_format> format, error_gate gate) {
+  byte_source source(run, gate.label(), std::move(o));
+  auto opening = open_at(source, *format, at->offset);
+  status opened = co_await opening.as_result();
+  if (!opened.ok()) {
+    opened = opened.in_file(source.path());
+    // Another file than the checkpoint's is no bad element: skipping it would hide what the policy is to refuse.
+    const bool is_final = opened.code() == status_code::failed_precondition;
+    status told = is_final ? opened.in_stage(gate.label()) : gate.settle(opened);
+    if (!told.ok()) co_await fail(std::move(told));
+    co_return;  // a file that cannot be read is passed over as a whole
+  }
+  at->source = &source;
+  // Under skip a damaged element is none, so only those may be counted that were looked at.
+  const bool looks_at_all = gate.skips() && format->passes_over_unseen();
+  status broken;  // the file cannot be read beyond what the window has
+  for (;;) {
+    bool passing = out.to_pass() != 0 && !looks_at_all;
+    byte_window w = source.window();
+    found f;
+    if (passing) {
+      f = format->pass_over(w, out.to_pass());
+      out.pass(f.elements);
+      co_await out.breath();
+    } else if (source.has_bytes()) {
+      std::uint32_t n = out.ask();
+      char* to = out.room(n);
+      f = format->scan(w, source.owner(), to, n);
+    } else {
+      out.room(0);  // what was given is dropped before more is read: its buffer may then be used again
+      f = format->pass_over(w, 0);
+    }
+    if (f.elements) {
+      source.consume(f.used_bytes);
+      at->advance(f);
+      if (passing) continue;
+      source.rest();
+      co_yield out.made(f.elements);
+      continue;
+    }
+    if (f.ended) {
+      broken = source.check_end();
+      if (broken.ok()) break;
+    }
+    if (!f.why.ok()) {
+      status told = gate.settle(f.why.in_file(source.path(), at->offset, at->index));
+      if (!told.ok()) co_await fail(std::move(told));
+      auto passing_damage = pass_damage(source, *format, f);
+      co_await passing_damage;
+      at->offset = source.window().offset;
+      ++at->index;  // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
+      continue;
+    }
+    if (f.used_bytes) {  // a header, say: no element, but not to be looked at again
+      source.consume(f.used_bytes);
+      at->advance(f);
+      continue;
+    }
+    std::size_t needed = std::max(f.needed_bytes, w.bytes.size() + 1);
+    if (broken.ok()) {
+      if (!source.try_more(needed, broken)) {
+        auto reading = source.more(needed);
+        broken = co_await reading.as_result();
+      }
+      if (source.window().bytes.size() > w.bytes.size()) continue;  // whole elements before the damage come first
+      if (w.last && broken.ok())  // a format that finds nothing where nothing more will come would look for ever
+        broken = data_loss_error("the file ends inside of an element").in_file(source.path(), at->offset, at->index);
+    }
+    if (!broken.ok()) {
+      status told = gate.settle(broken);
+      if (!told.ok()) co_await fail(std::move(told));
+      break;  // the file cannot be read any further
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t element_format::find_next(const byte_window&, std::size_t) const { return std::string_view::npos; }
+
+erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
+                              std::shared_ptr<const element_format> format) {
+  o.path = n.text;
+  o.epoch = context.passes;
+  outlet out(*n.type);
+  saved<file_place> at;
+  return file_stage(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));
+}
+
+}  // namespace sluice::lib

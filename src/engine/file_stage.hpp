@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one stage behind tfrecord, lines and fixed_length: a file's window, and a format that cuts elements out of it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "input/byte_source.hpp"
+#include "engine/open_context.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+/// What a format found in a window.
+struct found {
+  std::size_t elements = 0;         ///< built, or passed over
+  std::uint64_t used_bytes = 0;     ///< when passing over, possibly more than the window has
+  std::size_t needed_bytes = 0;     ///< to go on, the window must be this long (from used_bytes on)
+  status why;                       ///< of the element at used_bytes
+  std::uint64_t damaged_bytes = 0;  ///< after an error: how far the next element is; 0: not known
+  bool ended = false;               ///< nothing more in this file
+};
+
+/// Cuts elements out of windows. Keeps no state: the file's place is an offset and an index.
+class element_format {
+ public:
+  virtual ~element_format() = default;
+  virtual found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const = 0;
+  virtual found pass_over(const byte_window& w, std::uint64_t elements_max) const = 0;
+  /// After damage of unknown length: where the next element may begin, from `from` on; npos: not in this window.
+  virtual std::size_t find_next(const byte_window& w, std::size_t from) const;
+  /// Bytes at a window's end in which an element's start could hide, when find_next found none.
+  virtual std::size_t overlap_bytes() const { return 0; }
+  /// Passing over does not look at the elements themselves: it counts damaged ones, too.
+  virtual bool passes_over_unseen() const { return false; }
+  /// Bytes before an element's start that tell whether one can begin there; shown to may_begin.
+  virtual std::size_t bytes_before() const { return 0; }
+  /// Can an element begin at `offset`, which is not 0? Else only the end of the file may be there: a position says so.
+  virtual bool may_begin(std::uint64_t offset, std::string_view before) const {
+    (void)offset, (void)before;
+    return true;
+  }
+  /// Checks the file as a whole, once it is open. `end` is kUnknown for compressed files.
+  virtual status check(std::uint64_t end) const {
+    (void)end;
+    return {};
+  }
+};
+
+/// What an operator's options say of reading.
+template <class Options> byte_source_options reading_with(const Options& o) {
+  byte_source_options reading;
+  reading.compression = o.compression;
+  reading.read_bytes = static_cast<std::size_t>(o.read_bytes.value);
+  return reading;
+}
+
+/// The path is the node's.
+erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
+                              std::shared_ptr<const element_format> format);
+
+}  // namespace sluice::lib

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/inner_plans.hpp"
+
+#include "ahead/channel_reader.hpp"
+#include "engine/open_context.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/engine/functions.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Blocks an inner channel holds: one being read, one ready, one being made.
+constexpr std::uint32_t kInnerSlots = 3;
+
+}  // namespace
+
+inner_plans::inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width)
+    : reader_(n.reader),
+      function_(n.function),
+      site_(n.site),
+      type_(n.type),
+      context_(context),
+      gate_(context.gate(n)),
+      sizes_(context.sizes->estimate(n.site, gate_.label())),
+      parallelism_(parallelism),
+      signal_(std::make_shared<ready_signal>(context.run)) {
+  context_.sizes = context.sizes->inner(n.site, gate_.label());
+  // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
+  context_.depth += n.depth;
+  if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
+}
+
+result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal, std::string position) const {
+  node_ptr plan;
+  try {
+    plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
+                   : static_cast<const plan_function&>(*function_).plan_for(outer.data());
+  } catch (...) { return current_exception_status(); }
+  if (context_.depth + plan->depth > kPlanDepthMax)
+    return invalid_argument_error("the plans opened inside of each other have more than " +
+                                  std::to_string(kPlanDepthMax) + " stages below each other");
+  auto resumed = context_.in_inner_plan(site_, ordinal).resume(plan, std::move(position));
+  if (!resumed.ok()) return resumed.why();
+  inner_stream inner;
+  inner.in = *std::move(resumed);
+  if (!parallel()) return inner;
+  outlet out(*type_);
+  pump_options options;
+  options.permits = permits_;
+  channel_memory memory(context_.run, gate_.label(), sizes_);
+  auto link = std::make_shared<reader_link>(context_.run, std::move(memory), std::move(inner.in), *type_,
+                                            block_ring::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
+  link->set_signal(signal_);
+  inner.ahead = link;
+  inner.in = read_ahead(out, std::move(link));
+  inner.in.set_environment(context_.run.get());
+  return inner;
+}
+
+}  // namespace sluice::lib

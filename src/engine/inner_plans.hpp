@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an outer element to an inner stream: interleave's reader or function, and reading ahead on each inner stream.
+#pragma once
+
+#include <memory>
+
+#include "ahead/channel_reader.hpp"
+#include "ahead/ready_signal.hpp"
+
+namespace sluice::lib {
+
+/// An inner stream, and how to set it working before anybody asks.
+struct inner_stream {
+  erased_stream in;
+  std::shared_ptr<reader_link> ahead;  ///< null: computed on demand
+};
+
+class inner_plans {
+ public:
+  /// With more than one worker at a time, every inner stream gets a channel of its own.
+  inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width);
+  inner_plans(const inner_plans&) = default;
+
+  /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position on
+  /// or (empty) from its start. Not started.
+  result<inner_stream> open(const block& outer, std::uint64_t ordinal, std::string position = {}) const;
+  bool parallel() const { return parallelism_ > 1; }
+  const error_gate& gate() const { return gate_; }
+  /// Tells whenever one of the inner channels has something (parallel only).
+  ready_signal& signal() const { return *signal_; }
+  const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
+
+ private:
+  node_ptr reader_;        ///< a plan that lacks its path; or
+  function_ptr function_;  ///< a user's function from element to dataset
+  std::uint32_t site_;     ///< of the stage
+  const element_type* type_;
+  open_context context_;
+  error_gate gate_;
+  std::shared_ptr<size_estimate> sizes_;  ///< of the inner channels' elements
+  std::uint32_t parallelism_;
+  std::shared_ptr<pump_permits> permits_;
+  std::shared_ptr<ready_signal> signal_;
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/open_context.hpp"
+
+#include <algorithm>
+
+#include "coro/position_records.hpp"
+#include "sluice/base/random.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice::lib {
+
+erased_stream open_context::open(const node_ptr& plan) const {
+  open_context context = *this;
+  erased_stream s = plan->op->open(*plan, context);
+  if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
+  const op_info& op = *plan->op;
+  s.stage()->set_identity({plan->site, op.state_version, op.state_version_oldest, op.shape == op_info::source});
+  s.set_environment(run.get());
+  return s;
+}
+
+result<erased_stream> open_context::resume(const node_ptr& plan, std::string position) const {
+  erased_stream s = open(plan);
+  s.may_go_back();
+  if (position.empty()) return s;
+  position_records records(std::move(position));
+  s.restore(records);
+  status fits = records.finish();
+  if (!fits.ok()) return fits;
+  return s;
+}
+
+open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch) : run(std::move(r)) {
+  *this = in_epoch(site_above("repeat", &plan), epoch);
+}
+
+// The first epoch is the plan without a repeat, so it mixes nothing in; the repeat's site keeps nested ones apart. Its
+// scope does not count: two aligned pipelines that are inputs of one combine stay aligned through their repeats.
+open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) const {
+  open_context inner = *this;
+  if (number != 0) inner.passes = derive(passes, derive(std::uint64_t{site} + (std::uint64_t{combines} << 32), number));
+  return inner;
+}
+
+open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
+  constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
+  open_context inner = *this;
+  inner.scope = derive(scope, site);
+  inner.outers = derive(outers, kOuter + mix(ordinal));
+  inner.passes = derive(passes, kOuter + mix(ordinal));
+  return inner;
+}
+
+open_context open_context::in_input(const node& combine, std::size_t index) const {
+  open_context inner = *this;
+  inner.scope = derive(derive(scope, combine.site), index);
+  ++inner.combines;
+  return inner;
+}
+
+std::uint32_t open_context::limit_of(knob k) const {
+  if (!k.is_autotuned()) return static_cast<std::uint32_t>(std::min<std::int64_t>(k.value, 1 << 16));
+  return std::max(2u, run->rt->workers() * 2);
+}
+
+error_gate open_context::gate(const node& n) const {
+  std::string label(n.op->name);
+  if (n.function && !n.function->name.empty()) label.append("(").append(n.function->name).append(")");
+  return {run.get(), std::move(label)};
+}
+
+std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {
+  bool drawn = own == sluice::lib::seed::kDrawn;
+  std::uint64_t seed = drawn ? derive(derive(run->seed, scope), n.site) : static_cast<std::uint64_t>(own);
+  if (same_each_epoch) return outers ? mix(seed + outers) : seed;
+  return mix(seed + passes);
+}
+
+}  // namespace sluice::lib

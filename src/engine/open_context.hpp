@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lowering a plan into streams needs to know about the run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "ahead/channel_memory.hpp"
+#include "engine/error_gate.hpp"
+#include "sluice/base/result.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/plan/node.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice::lib {
+
+/// Where in a run a plan is opened: within which inputs and inner plans, in which epoch. All random draws depend on it.
+struct open_context {
+  std::shared_ptr<run_context> run;
+  std::uint64_t scope = 0;     ///< the sites of the combines (with the input's index) and inner plans around this plan
+  std::uint32_t combines = 0;  ///< how many combines are around it
+  std::uint64_t outers = 0;    ///< the outer elements that the inner plans around it were opened for; 0: none
+  std::uint64_t passes =
+      0;                    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
+  std::uint32_t depth = 0;  ///< stages below each other of the plans that this one is opened inside of
+
+  std::shared_ptr<size_book> sizes = std::make_shared<size_book>();  ///< what channels have learned of their elements
+
+  /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
+  explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}
+  open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);
+  /// Lowers a plan: makes its tree of streams, not yet started.
+  erased_stream open(const node_ptr& plan) const;
+  /// The same for the whole of a chain, which goes on from a position (empty: from its start) and keeps marks.
+  result<erased_stream> resume(const node_ptr& plan, std::string position) const;
+  /// For the input of the repeat at `site`, in its pass number `number` (from 0).
+  open_context in_epoch(std::uint32_t site, std::uint64_t number) const;
+  /// For the plan that the stage at `site` opens for the element `ordinal` of its input.
+  open_context in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const;
+  /// For one of the inputs of a combine.
+  open_context in_input(const node& combine, std::size_t index) const;
+  error_gate gate(const node& n) const;
+  /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
+  channel_memory memory_of(const node& n, std::string_view stage) const {
+    return {run, stage, sizes->estimate(n.site, stage)};
+  }
+  /// What a knob starts at: its value, or for autotune twice the workers.
+  std::uint32_t limit_of(knob k) const;
+  /// The seed a stage draws with here. Its own seed is used as it is, so that two plans with equal seeds draw alike;
+  /// without one it draws by (run's seed, scope, site), which no other stage shares. Either is mixed with `outers` and,
+  /// unless every epoch is to be the same, with the epochs.
+  std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/user_stage.hpp"
+
+#include <utility>
+
+#include "engine/plain_stages.hpp"
+
+namespace sluice::lib {
+
+erased_stream make_user_stage(const stream_function& f, erased_stream in, status& why) {
+  erased_stream made;
+  const stage_base* source = in ? in.stage() : nullptr;
+  try {
+    made = f.open(std::move(in));
+    if (!made) why = failed_precondition_error("the function returned an empty stream instead of a coroutine's");
+  } catch (...) { why = current_exception_status(); }
+  why = why.in_stage(f.label);
+  // The function may have put several coroutines on top of each other.
+  for (stage_base* s = made.stage(); s && s != source; s = s->input_stage()) {
+    s->set_label(f.label);
+    if (source && s->input_stage() == source) s->number_errors();
+  }
+  return made;
+}
+
+erased_stream open_user_stage(const node& n, erased_stream in) {
+  status why;
+  erased_stream made = make_user_stage(static_cast<const stream_function&>(*n.function), std::move(in), why);
+  if (made) return made;
+  outlet out(*n.type);
+  return failed_stage(out, std::move(why));
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/byte_source.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "runtime/seen_inputs.hpp"
+#include "sluice/coro/resume_on.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Compressed bytes read at once: a quarter of what they inflate to, roughly.
+constexpr std::size_t kRawBytes = 64 << 10;
+/// Read at once where memory is short, and will be given back before the next.
+constexpr std::size_t kTightBytes = 16 << 10;
+/// A window this much larger than what is left in it is worth leaving.
+constexpr std::size_t kShrinkRatio = 4;
+
+}  // namespace
+
+byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& stage, byte_source_options o)
+    : run_(std::move(run)),
+      memory_(run_, stage),
+      path_(std::move(o.path)),
+      compression_(o.compression),
+      read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
+      epoch_(o.epoch) {}
+
+byte_source::~byte_source() {
+  if (noted_) run_->inputs->file_closed(path_);
+}
+
+task<void> byte_source::open(std::uint64_t offset) {
+  auto opening = files_of(*run_).open(path_);
+  file_ = co_await opening;
+  size_ = file_->info().is_stream ? provenance::kUnknown : file_->size_bytes();
+  last_ = size_ == 0;
+  status fits = note_opened(offset);
+  if (!fits.ok()) co_await fail(std::move(fits));
+  if (compression_ == compression::automatic) {
+    auto guessing = guess_compression();
+    co_await guessing;
+  }
+  if (compression_ != compression::none) {
+    status has_room = start_inflating();
+    if (!has_room.ok()) co_await fail(has_room.in_file(path_));
+  }
+  auto going = go_to(offset);
+  co_await going;
+}
+
+status byte_source::note_opened(std::uint64_t offset) {
+  const file_info& info = file_->info();
+  if (info.is_stream) {
+    run_->inputs->stream_opened(path_);
+    if (offset == 0) return {};
+    return failed_precondition_error("cannot be read again from a position inside of it").in_file(path_);
+  }
+  input_identity now{
+      .size_bytes = info.size_bytes, .modified_ns = info.modified_ns, .inode = info.inode, .device = info.device};
+  status changed = run_->inputs->file_opened(path_, epoch_, now);
+  noted_ = true;
+  return run_->settle_changed_input(changed.in_file(path_));
+}
+
+task<void> byte_source::guess_compression() {
+  auto reading = more(kCompressionMagicBytes);
+  co_await reading;
+  if (may_be_compressed(window().view())) {
+    auto looking = more(kCompressionGuessBytes);
+    co_await looking;
+  }
+  compression_ = detect_compression(window().view().substr(0, kCompressionGuessBytes), path_);
+}
+
+status byte_source::start_inflating() {
+  status fits = memory_.hold_inflater();
+  if (!fits.ok()) return fits;
+  is_compressed_ = true;
+  inflater_ = std::make_unique<inflater>(compression_);
+  if (size_ == provenance::kUnknown) {  // what was looked at cannot be read again
+    raw_begin_ = begin_;
+    raw_end_ = end_;
+    raw_offset_ = end_ - begin_;
+    raw_last_ = last_;
+    raw_ = std::move(buffer_);
+  }
+  buffer_ = {};  // it may be as small as the file, and so the file would be inflated in small pieces
+  begin_ = end_ = 0;
+  offset_ = 0;
+  last_ = false;
+  return {};
+}
+
+task<void> byte_source::go_to(std::uint64_t offset) {
+  constexpr int kReadsPerYield = 16;  // 4 MiB are some milliseconds of inflating
+  int reads = 0;
+  const bool seeks = !compressed() && size_ != provenance::kUnknown;
+  if (seeks && offset <= size_ && offset > offset_) consume(offset - offset_);
+  while (offset_ < offset) {
+    if (begin_ == end_ && !seeks) {
+      auto reading = more(1);
+      co_await reading;
+    }
+    if (begin_ == end_ || seeks)
+      co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
+    consume(std::min<std::uint64_t>(end_ - begin_, offset - offset_));
+    if (++reads % kReadsPerYield != 0) continue;
+    if (run_->stopping.load(std::memory_order_relaxed)) co_await fail(cancelled_error());
+    yield_now others_first;
+    co_await others_first;
+  }
+}
+
+byte_window byte_source::window() const {
+  byte_window w;
+  if (buffer_) w.bytes = {buffer_.get()->data() + begin_, end_ - begin_};
+  w.offset = offset_;
+  if (!compressed()) w.end = size_;
+  w.last = last_;
+  return w;
+}
+
+void byte_source::consume(std::uint64_t n) {
+  offset_ += n;
+  if (n <= end_ - begin_) {
+    begin_ += n;
+  } else {
+    // Elements may still be in it: what comes next must not be read over them.
+    if (buffer_ && !buffer_.get()->unshared()) buffer_ = buffer_ref();
+    begin_ = end_ = 0;
+    jumped_ = true;
+    last_ = offset_ >= size_;
+  }
+}
+
+status byte_source::check_end() const {
+  if (!jumped_ || offset_ < size_) return {};
+  std::uint64_t now = file_->size_now();
+  return now < size_ ? cut_short(now) : status();
+}
+
+status byte_source::cut_short(std::uint64_t at) const {
+  return data_loss_error("the file was cut short while it was read: it had " + std::to_string(size_) +
+                         " bytes when it was opened, and ends here now")
+      .in_file(path_, at);
+}
+
+status byte_source::make_room(std::size_t needed) {
+  std::size_t unread = end_ - begin_;
+  bool tight = memory_.is_tight();
+  std::size_t at_once = tight ? std::min(read_bytes_, kTightBytes) : read_bytes_;
+  if (!compressed()) at_once = std::max<std::size_t>(1, readable(0, at_once));
+  std::size_t wanted = std::max(needed, std::min(unread + at_once, at_once * 2));
+  if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
+    std::memmove(buffer_.get()->data(), buffer_.get()->data() + begin_, unread);
+  } else {
+    std::size_t bytes = std::max(wanted, at_once);
+    if (needed > at_once && !tight) bytes = std::max(bytes, needed + needed / 2);  // not one read for each large record
+    buffer_ref fresh;
+    status why = memory_.make_buffer(bytes, fresh);
+    if (!why.ok()) return why.in_file(path_, offset_);
+    if (unread) std::memcpy(fresh->data(), buffer_.get()->data() + begin_, unread);
+    buffer_ = std::move(fresh);
+  }
+  begin_ = 0;
+  end_ = unread;
+  return {};
+}
+
+status byte_source::inflate_some() {
+  std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
+  inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, buffer_.get()->capacity() - end_);
+  raw_begin_ += s.consumed;
+  end_ += s.produced;
+  if (s.ended) {
+    last_ = true;
+    inflater_.reset();
+    raw_ = buffer_ref();
+    memory_.drop_inflater();
+  }
+  return s.why.in_file(path_, raw_offset_ - (raw_end_ - raw_begin_));
+}
+
+bool byte_source::try_more(std::size_t needed, status& why) {
+  while (!enough(needed)) {
+    if (!buffer_ || end_ == buffer_.get()->capacity() || buffer_.get()->capacity() - begin_ < needed) {
+      why = make_room(needed);
+      if (!why.ok()) return true;
+    }
+    if (compressed()) {
+      std::size_t before = end_, raw_before = raw_begin_;
+      why = inflate_some();
+      if (!why.ok()) return true;
+      if (end_ != before || last_ || raw_begin_ != raw_before) continue;
+      if (raw_offset_ == size_ && !std::exchange(raw_last_, true)) continue;
+      why = refresh_raw();
+      if (!why.ok()) return true;
+    }
+    std::ptrdiff_t n = try_read(why);
+    if (n == -EAGAIN) return false;
+    if (why.ok()) why = took(static_cast<std::size_t>(n));
+    if (!why.ok()) return true;
+  }
+  return true;
+}
+
+std::ptrdiff_t byte_source::try_read(status& why) {
+  buffer& to = compressed() ? *raw_.get() : *buffer_.get();
+  const std::size_t behind = compressed() ? raw_end_ : end_;
+  const std::uint64_t at = compressed() ? raw_offset_ : offset_ + (end_ - begin_);
+  std::ptrdiff_t n = file_->try_read_at(at, to.data() + behind, readable(at, to.capacity() - behind));
+  if (n < 0 && n != -EAGAIN) why = errno_error(static_cast<int>(-n), "cannot read").in_file(path_, at);
+  return n;
+}
+
+status byte_source::took(std::size_t n) {
+  if (compressed()) {
+    raw_end_ += n;
+    raw_offset_ += n;
+  } else {
+    end_ += n;
+  }
+  const std::uint64_t at = compressed() ? raw_offset_ : offset_ + (end_ - begin_);
+  bool& last = compressed() ? raw_last_ : last_;
+  last = at == size_ || (n == 0 && size_ == provenance::kUnknown);
+  return n == 0 && !last ? cut_short(at) : status();
+}
+
+status byte_source::refresh_raw() {
+  std::size_t unread = raw_end_ - raw_begin_;
+  if (!raw_) {
+    status why = memory_.make_buffer(std::max<std::size_t>(1, readable(0, kRawBytes)), raw_);
+    if (!why.ok()) return why.in_file(path_, raw_offset_);
+  }
+  if (unread) std::memmove(raw_.get()->data(), raw_.get()->data() + raw_begin_, unread);
+  raw_begin_ = 0;
+  raw_end_ = unread;
+  return {};
+}
+
+void byte_source::rest() {
+  if (size_ == provenance::kUnknown || !memory_.is_tight()) return;  // a stream cannot be read again
+  if (!compressed()) {
+    begin_ = end_ = 0;
+    buffer_ = buffer_ref();
+    last_ = offset_ >= size_;
+    return;
+  }
+  if (raw_ && inflater_) {
+    raw_offset_ -= raw_end_ - raw_begin_;
+    raw_begin_ = raw_end_ = 0;
+    raw_last_ = false;
+    raw_ = buffer_ref();
+  }
+  std::size_t unread = end_ - begin_;
+  if (!buffer_ || buffer_.get()->capacity() < kTightBytes || unread > buffer_.get()->capacity() / kShrinkRatio) return;
+  buffer_ref small;
+  if (unread && !memory_.make_buffer(unread, small).ok()) return;
+  if (unread) std::memcpy(small->data(), buffer_.get()->data() + begin_, unread);
+  buffer_ = std::move(small);
+  begin_ = 0;
+  end_ = unread;
+}
+
+task<void> byte_source::more(std::size_t needed) {
+  for (;;) {
+    status why;
+    bool done = try_more(needed, why);
+    if (!why.ok()) co_await fail(std::move(why));
+    if (done) break;
+    const bool raw = compressed();
+    buffer_ref to = raw ? raw_ : buffer_;
+    const std::size_t behind = raw ? raw_end_ : end_;
+    const std::uint64_t at = raw ? raw_offset_ : offset_ + (end_ - begin_);
+    const std::size_t room = readable(at, to->capacity() - behind);
+    auto reading = file_->read_at(at, std::move(to), behind, room);
+    std::size_t n = co_await reading;
+    why = took(n);
+    if (!why.ok()) co_await fail(std::move(why));
+  }
+}
+
+}  // namespace sluice::lib

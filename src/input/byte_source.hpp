@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of one file, plain or inflated, as a window that moves forward.
+//
+// What stood in the file when it was opened is the file: bytes that are appended while it is read are never looked at, and
+// a file that becomes shorter is an error, data_loss with the offset where it ends now, after the elements before that.
+// Standard input ("-") and FIFOs have no size and no place to go back to; they end where their writers close them.
+//
+// Records are cut out of the window's buffer and keep it alive, so a buffer that is still referred to is left behind and
+// the window goes on in another one, taking along only its unread tail. What the page cache has is read on the calling
+// thread, without a task; only the rest is awaited.
+// Errors: failed_precondition: a resumed run sees another file than the checkpoint's run did, or a position is to be found
+//   in a stream that cannot be read again.
+// Owns: the open file; buffers and an inflater, charged to the ledger.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "input/input_memory.hpp"
+#include "sluice/base/buffer.hpp"
+#include "sluice/base/fields.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/format/inflate.hpp"
+#include "sluice/io/files.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice::lib {
+
+struct byte_source_options {
+  std::string path;
+  sluice::lib::compression compression = compression::automatic;
+  std::size_t read_bytes = 256 << 10;
+  std::uint64_t epoch = 0;  ///< which pass over the data reads the file
+};
+
+struct byte_window {
+  std::span<char> bytes;
+  std::uint64_t offset = 0;                  ///< of the first byte, in the decompressed file
+  std::uint64_t end = provenance::kUnknown;  ///< where the file ends, if known
+  bool last = false;                         ///< nothing follows
+  std::string_view view() const { return {bytes.data(), bytes.size()}; }
+};
+
+class byte_source {
+ public:
+  /// `stage`: who reads, for the ledger's reports.
+  byte_source(std::shared_ptr<run_context> run, const std::string& stage, byte_source_options o);
+  byte_source(const byte_source&) = delete;
+  ~byte_source();
+
+  /// Opens the file, notes it in the run's table of inputs and goes to `offset` (of the decompressed bytes).
+  task<void> open(std::uint64_t offset);
+  byte_window window() const;
+  buffer& owner() { return *buffer_.get(); }
+  const std::string& path() const { return path_; }
+  bool compressed() const { return is_compressed_; }
+  bool has_bytes() const { return begin_ != end_; }
+
+  /// Moves the window's start n bytes on, beyond its end too where the size is known.
+  void consume(std::uint64_t n);
+  /// At the file's end: are the bytes that were passed over unread still there?
+  status check_end() const;
+  /// Makes the window at least `needed` bytes long, or the last. False: that has to be awaited; the window may have grown.
+  bool try_more(std::size_t needed, status& why);
+  task<void> more(std::size_t needed);
+  /// Nothing is asked for the moment. Where memory is short, gives back what can be read again: an interleave may have
+  /// thousands of files open, and reads one of them.
+  void rest();
+
+ private:
+  status note_opened(std::uint64_t offset);
+  task<void> guess_compression();
+  status start_inflating();
+  task<void> go_to(std::uint64_t offset);
+  /// Of the bytes from `at` on, how many may be read into `room`: none beyond what the file was when it was opened.
+  std::size_t readable(std::uint64_t at, std::size_t room) const {
+    return size_ == provenance::kUnknown ? room : static_cast<std::size_t>(std::min<std::uint64_t>(room, size_ - at));
+  }
+  status cut_short(std::uint64_t at) const;
+  std::ptrdiff_t try_read(status& why);
+  bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
+  /// Room behind the window for at least one read; keeps the unread bytes.
+  status make_room(std::size_t needed);
+  /// Takes up n bytes that were read behind the window, or behind the compressed bytes; 0: there are no more.
+  status took(std::size_t n);
+  status inflate_some();
+  status refresh_raw();
+
+  std::shared_ptr<run_context> run_;
+  input_memory memory_;
+  std::string path_;
+  compression compression_;
+  std::size_t read_bytes_;
+  std::uint64_t epoch_;
+  std::unique_ptr<file> file_;
+  bool noted_ = false;                         ///< the run's table of inputs has it as open
+  std::uint64_t size_ = provenance::kUnknown;  ///< of the file when it was opened; unknown of a stream
+  bool jumped_ = false;                        ///< the window's bytes before offset_ were not read
+  buffer_ref buffer_;
+  std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
+  std::uint64_t offset_ = 0;         ///< of the byte at begin_
+  bool last_ = false;
+  bool is_compressed_ = false;
+  std::unique_ptr<inflater> inflater_;  ///< until its stream has ended
+  buffer_ref raw_;                      ///< compressed bytes
+  std::size_t raw_begin_ = 0, raw_end_ = 0;
+  std::uint64_t raw_offset_ = 0;  ///< where in the file the next read starts
+  bool raw_last_ = false;
+};
+
+}  // namespace sluice::lib

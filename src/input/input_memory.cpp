@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/input_memory.hpp"
+
+#include "sluice/base/fields.hpp"
+#include "sluice/format/inflate.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// What the windows that consumers wait for may take beyond the budget, all together.
+constexpr std::size_t kOverdraftBytes = 32 << 20;
+
+}  // namespace
+
+input_memory::input_memory(std::shared_ptr<run_context> run, const std::string& stage)
+    : run_(std::move(run)),
+      windows_(run_->ledger->line(purpose::read_ahead, stage)),
+      inflater_(run_, purpose::open_file, stage, "one more open compressed file",
+                "open fewer at once (lower cycle_length)") {}
+
+status input_memory::make_buffer(std::size_t bytes, buffer_ref& made) {
+  buffer_ref fresh(buffer::make(bytes));
+  std::size_t charged = fresh->capacity();
+  if (!run_->ledger->charge_within(charged, kOverdraftBytes, windows_)) {
+    auto budget = static_cast<std::int64_t>(run_->ledger->budget_bytes());
+    return resource_exhausted_error("the memory budget of " + print_byte_size(budget) + " is used up (" +
+                                    run_->ledger->report().to_string() +
+                                    "); raise it, or hold fewer or smaller elements");
+  }
+  fresh->charge(&windows_, charged);
+  made = std::move(fresh);
+  return {};
+}
+
+status input_memory::hold_inflater() { return inflater_.resize(inflater::kBytes); }
+
+}  // namespace sluice::lib

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one open file is charged for: its window, the compressed bytes behind it, and the inflater.
+//
+// A window is charged without waiting: what the consumer waits for cannot wait for memory that only the consumer frees.
+// It may go beyond the budget a little, all windows together by 32 MiB. An inflater cannot be given back before its file
+// has ended, so it counts as held: when there are too many, the file that would be one more is refused.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/held_memory.hpp"
+#include "sluice/base/buffer.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice::lib {
+
+class input_memory {
+ public:
+  /// `stage`: who reads, for reports.
+  input_memory(std::shared_ptr<run_context> run, const std::string& stage);
+
+  /// The budget is used up: read little, and give back what can be read again.
+  bool is_tight() const { return !run_->ledger->within_budget(); }
+  /// A buffer of at least `bytes`, charged. Errors: resource_exhausted.
+  status make_buffer(std::size_t bytes, buffer_ref& made);
+  /// The file has an inflater from now on; or no more. Errors: resource_exhausted.
+  status hold_inflater();
+  void drop_inflater() { inflater_.shrink_by(inflater_.bytes()); }
+
+ private:
+  std::shared_ptr<run_context> run_;
+  ledger_line& windows_;
+  held_memory inflater_;
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/interleave/sloppy_interleave.hpp"
+
+#include "op/interleave/cycle.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// Timing chooses the slot. Each choice is one number, (elements << kSlotBits | slot), 0 elements meaning that the slot
+/// ended; those since a mark are replayed in order when the mark is resumed.
+constexpr unsigned kSlotBits = 20;
+constexpr std::uint64_t kSlotMask = (1u << kSlotBits) - 1;
+
+struct sloppy_state {
+  cycle c;
+  decision_log log;
+  std::deque<std::uint64_t> replay;
+
+  void save(position_writer& w) {
+    c.save(w);
+    w.number(replay.size());
+    for (auto d : replay) w.number(d);
+    w.log(log.here());
+  }
+  void load(position_reader& r) {
+    c.load(r);
+    for (int part = 0; part != 2; ++part)
+      for (std::size_t n = r.count(); n; --n) replay.push_back(r.number());
+  }
+  bool may_wait() const { return c.may_wait(); }
+
+  /// A replayed choice is not logged again: a mark taken before it holds it in `replay`.
+  void note(std::size_t slot, std::uint64_t elements) {
+    if (replay.empty()) return log.add(elements << kSlotBits | slot);
+    std::uint64_t replayed = replay.front() >> kSlotBits;
+    if (elements >= replayed) replay.pop_front();
+    else replay.front() = (replayed - elements) << kSlotBits | slot;
+  }
+};
+
+/// The next open slot from `at` on that has something ready; none: the size.
+std::size_t ready_slot(const cycle& c) {
+  for (std::size_t i = 0; i != c.slots.size(); ++i) {
+    std::size_t k = (c.at + i) % c.slots.size();
+    const cycle::slot& s = c.slots[k];
+    if (s.open && !s.in.may_wait()) return k;
+  }
+  return c.slots.size();
+}
+
+/// All wait. Where all of them wait for memory the next in turn goes on without; one is enough.
+void urge_one(cycle& c) {
+  cycle::slot* next = nullptr;
+  for (std::size_t i = 0; i != c.slots.size(); ++i) {
+    cycle::slot& s = c.slots[(c.at + i) % c.slots.size()];
+    if (!s.open || !s.ahead) continue;
+    if (s.ahead->busy()) return;
+    if (!next) next = &s;
+  }
+  if (next) next->ahead->urge();
+}
+
+erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners,
+                           std::uint32_t width) {
+  cycle& c = st->c;
+  outer.hold_from(c.oldest(outer.consumed()));
+  if (c.restored()) {
+    auto opening = reopen(c, outer, inners, width, 1);
+    co_await opening;
+  } else {
+    c.start(width, 1);
+  }
+  for (;;) {
+    for (cycle::slot& s : c.slots) {
+      if (c.full() || c.outer_ended) break;
+      while (!s.open && !c.outer_ended) {
+        outer.hold_from(c.oldest(outer.consumed()));
+        auto b = co_await outer.next_block({0, 1});
+        c.taken = outer.consumed();
+        if (!b) {
+          c.outer_ended = true;
+          break;
+        }
+        auto opened = inners.open(b, outer.consumed() - 1);
+        if (!opened.ok()) {
+          status why = inners.gate().settle(opened.why(), outer.consumed() - 1);
+          if (!why.ok()) co_await fail(std::move(why));
+          continue;
+        }
+        c.open(s, *std::move(opened), outer.consumed() - 1);
+      }
+    }
+    if (c.idle()) break;
+    outer.hold_from(c.oldest(outer.consumed()));
+    std::size_t chosen;
+    std::uint32_t most = out.ask();
+    if (!st->replay.empty()) {
+      std::uint64_t d = st->replay.front();
+      chosen = static_cast<std::size_t>(d & kSlotMask);
+      most = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, std::max<std::uint64_t>(1, d >> kSlotBits)));
+    } else {
+      std::uint64_t seen = inners.signal().count();
+      chosen = ready_slot(c);
+      if (chosen == c.slots.size()) {
+        if (inners.parallel()) {
+          urge_one(c);
+          co_await inners.signal().changed_since(seen);
+          continue;
+        }
+        for (chosen = c.at; !c.slots[chosen].open;) chosen = (chosen + 1) % c.slots.size();
+      }
+    }
+    // A replayed choice is checked only here: a mark from before the first request has no slots yet.
+    if (chosen >= c.slots.size() || !c.slots[chosen].open) co_await fail(damaged_position());
+    cycle::slot& s = c.slots[chosen];
+    auto b = co_await s.in.next_block({0, most});
+    st->note(chosen, b.size());
+    c.at = (chosen + 1) % c.slots.size();
+    if (!b) {
+      c.close(s);
+      continue;
+    }
+    co_yield b;
+    tail_of(b, b.size());  // what was handed over goes now: it may be long until this input is asked again
+  }
+  outer.hold_from(outer.consumed());
+}
+
+}  // namespace
+
+erased_stream sloppy_interleave(outlet out, erased_stream outer, inner_plans inners, std::uint32_t width) {
+  saved<sloppy_state> st;
+  return sloppy_stage(out, std::move(st), std::move(outer), std::move(inners), width);
+}
+
+}  // namespace sluice::lib

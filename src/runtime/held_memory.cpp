@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/held_memory.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+namespace sluice::lib {
+
+status held_memory::refusal(std::size_t wanted) const {
+  auto words = [](std::string_view s) { return absl::string_view(s.data(), s.size()); };
+  auto mebibytes = [](std::size_t bytes) {
+    return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  };
+  ledger_report now = run_->ledger->report();
+  std::string why =
+      wanted > now.budget_bytes
+          ? absl::StrCat(words(what_), " alone takes more than the memory budget of ", mebibytes(now.budget_bytes))
+          : absl::StrCat("with ", words(what_), " more is held than the memory budget of ", mebibytes(now.budget_bytes),
+                         ": ", now.held_text());
+  return resource_exhausted_error(absl::StrCat(why, "; ", words(advice_), ", or raise the budget")).in_stage(label_);
+}
+
+}  // namespace sluice::lib

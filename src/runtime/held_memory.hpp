@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stage itself holds for long: a shuffle's buffer, a batch in the making, an open compressed file, a list of names.
+//
+// It is charged without waiting, because the consumer waits for this stage. But what is held is not given back by waiting
+// either: when all stages together hold more than the whole budget, the one that would take more says so instead of
+// growing on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sluice/runtime/run_context.hpp"
+#include "sluice/runtime/ledger.hpp"
+
+namespace sluice::lib {
+
+class held_memory {
+ public:
+  /// `what` and `advice` are words of the error: "the buffer", "lower buffer_size". Literals.
+  held_memory(std::shared_ptr<run_context> run, purpose p, std::string label, std::string_view what,
+              std::string_view advice)
+      : run_(std::move(run)),
+        line_(run_->ledger->line(p, label)),
+        label_(std::move(label)),
+        what_(what),
+        advice_(advice) {}
+  held_memory(const held_memory&) = delete;
+  ~held_memory() { hold(0); }
+
+  std::size_t bytes() const { return bytes_; }
+  std::size_t budget_bytes() const { return run_->ledger->budget_bytes(); }
+  /// The error of wanting to hold more than the budget.
+  status refused() const { return refusal(~std::size_t{0}); }
+  /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
+  status resize(std::size_t bytes) {
+    bool more = bytes > bytes_;
+    hold(bytes);
+    return !more || run_->ledger->held_bytes() <= run_->ledger->budget_bytes() ? status() : refusal(bytes_);
+  }
+  /// The same, for fewer.
+  void shrink_by(std::size_t bytes) { hold(bytes_ - bytes); }
+
+ private:
+  void hold(std::size_t bytes) {
+    std::size_t before = std::exchange(bytes_, bytes);
+    if (before == 0 && bytes != 0) run_->ledger->add_holders(1, line_);
+    if (before != 0 && bytes == 0) run_->ledger->add_holders(-1, line_);
+    run_->ledger->change(before, bytes, line_);
+  }
+  /// `wanted`: what this stage would hold.
+  status refusal(std::size_t wanted) const;
+
+  std::shared_ptr<run_context> run_;
+  ledger_line& line_;
+  std::string label_;
+  std::string_view what_, advice_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace sluice::lib
