@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/channel_reader.hpp"
 
+#include <algorithm>
+
 namespace sluice::lib {
 namespace {
 
