@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ahead/channel_memory.hpp"
 
+#include <algorithm>
+
 #include "sluice/coro/stage.hpp"
 
 namespace sluice::lib {

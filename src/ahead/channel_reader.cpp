@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ahead/channel_reader.hpp"
+#include "element/blocks.hpp"
+#include "sluice/coro/saved.hpp"
+
+#include <algorithm>
 
 namespace sluice::lib {
 namespace {
@@ -28,7 +32,7 @@ struct link_handle {
 erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
   reader_link& link = *handle->link;
   // What is to be passed over first, after a resume for example, is passed over below the channel.
-  std::uint64_t passed = link.one_to_one() && !link.started() ? out.pass(kPassAll) : 0;
+  std::uint64_t passed = link.one_to_one() && !link.started() ? out.pass(demand::kAll) : 0;
   link.start(passed);
   block_ring& ring = link.ring();
   for (;;) {
@@ -86,7 +90,7 @@ struct unordered_link {
   }
   static ordinal_ranges::value_type get_range(position_reader& r) {
     std::uint64_t first = r.number(), count = r.number();
-    if (count == 0 || first > kPassAll || count > kPassAll) r.fail();
+    if (count == 0 || first > demand::kAll || count > demand::kAll) r.fail();
     return {first, count};
   }
   static ordinal_ranges get(position_reader& r) {
@@ -188,8 +192,8 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
 
 }  // namespace
 
-reader_link::reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in, const element_type& out,
-                         block_ring::limits limits, pump_options options)
+reader_link::reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in,
+                         const element_type& out, block_ring::limits limits, pump_options options)
     : run_(std::move(run)),
       memory_(std::move(memory)),
       in_(std::move(in)),

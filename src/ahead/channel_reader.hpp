@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "ahead/pump.hpp"
+#include "coro/position_records.hpp"
 
 namespace sluice::lib {
 

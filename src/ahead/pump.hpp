@@ -8,6 +8,7 @@
 
 #include "ahead/block_ring.hpp"
 #include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/task.hpp"
 
 namespace sluice::lib {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/block_fit.hpp"
 
+#include <algorithm>
+
 #include "element/kernels.hpp"
 
 namespace sluice::lib {

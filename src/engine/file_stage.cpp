@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/file_stage.hpp"
 
+#include "sluice/coro/saved.hpp"
+
 namespace sluice::lib {
 namespace {
 

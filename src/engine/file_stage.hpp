@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "input/byte_source.hpp"
 #include "engine/open_context.hpp"
+#include "input/byte_source.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

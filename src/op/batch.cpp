@@ -2,8 +2,8 @@
 #include "sluice/op/batch.hpp"
 
 #include "engine/open_context.hpp"
-#include "sluice/coro/erased_stream.hpp"
 #include "runtime/held_memory.hpp"
+#include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
 
@@ -71,7 +71,7 @@ erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows,
     std::uint32_t made = 0;
     std::size_t made_bytes = 0;
     while (made == 0 && !ended) {
-      std::uint64_t passed = out.pass(kPassAll / rows), rows_to_pass = 0;
+      std::uint64_t passed = out.pass(demand::kAll / rows), rows_to_pass = 0;
       if (passed) {  // whole batches are passed over as rows; what was collected belongs to the first of them
         rows_to_pass = passed * rows - part.rows();
         part.take();

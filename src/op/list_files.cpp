@@ -2,11 +2,11 @@
 #include "sluice/op/list_files.hpp"
 
 #include "engine/open_context.hpp"
-#include "sluice/coro/erased_stream.hpp"
-#include "sluice/coro/saved.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/random.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib {

@@ -2,14 +2,14 @@
 #include "sluice/op/map.hpp"
 
 #include "ahead/channel_reader.hpp"
+#include "ahead/pump.hpp"
 #include "element/blocks.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "op/open_mapped.hpp"
+#include "sluice/base/random.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
-#include "op/open_mapped.hpp"
-#include "ahead/pump.hpp"
-#include "sluice/base/random.hpp"
 
 namespace sluice::lib {
 

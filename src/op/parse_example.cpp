@@ -3,9 +3,9 @@
 
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "op/open_mapped.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
-#include "op/open_mapped.hpp"
 #include "sluice/format/example_layout.hpp"
 
 namespace sluice::lib {

@@ -25,8 +25,8 @@ erased_stream open_prefetch(const node& n, open_context& context) {
     limits.elements = static_cast<std::uint64_t>(elements.value);
     limits.slots = static_cast<std::uint32_t>(std::min<std::int64_t>(elements.value, 1 << 16));
   }
-  auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "prefetch"), std::move(in), *n.type, limits,
-                                            pump_options());
+  auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "prefetch"), std::move(in), *n.type,
+                                            limits, pump_options());
   return read_ahead(out, std::move(link));
 }
 

@@ -6,8 +6,8 @@
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
 #include "sluice/coro/erased_stream.hpp"
-#include "sluice/coro/saved.hpp"
 #include "sluice/coro/resume_on.hpp"
+#include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -42,7 +42,7 @@ erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, o
     if (!opened.ok()) co_await fail(opened.why());
     st->in = *std::move(opened);
     for (;;) {
-      std::uint64_t passed = out.pass(kPassAll);
+      std::uint64_t passed = out.pass(demand::kAll);
       auto b = co_await st->in.next_block({passed, out.wanted(), out.wanted_bytes()});
       if (!b) {
         std::uint64_t missing = passed ? st->in.skip_left() : 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/shuffle.hpp"
+#include "element/blocks.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/coro/task.hpp"
 
-#include "runtime/held_memory.hpp"
 #include "op/shuffle_table.hpp"
+#include "runtime/held_memory.hpp"
 
 namespace sluice::lib {
 

@@ -13,7 +13,7 @@ namespace {
 erased_stream skip_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
   for (;;) {
     std::uint64_t mine = *left;
-    std::uint64_t passed = mine + out.pass(kPassAll);
+    std::uint64_t passed = mine + out.pass(demand::kAll);
     auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
     *left = 0;
     if (!b) {

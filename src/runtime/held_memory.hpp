@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "sluice/runtime/run_context.hpp"
 #include "sluice/runtime/ledger.hpp"
+#include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 

@@ -15,7 +15,7 @@ namespace {
 
 // A server with a terabyte gains nothing from a terabyte of read-ahead.
 constexpr std::size_t kDefaultBudgetBytesMax = std::size_t{8} << 30;
-constexpr std::size_t kSimulatedBudgetBytes = std::size_t{64} << 20;  // the same on every machine
+constexpr std::size_t kSimulatedBudgetBytes = kDefaultBudgetBytesMax;  // the same on every machine
 
 constexpr unsigned kWorkersMax = 1024;
 

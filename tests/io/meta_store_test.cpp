@@ -9,9 +9,9 @@
 #include "io/temporary_folder.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
+#include "sluice/io/simulated_meta_store.hpp"
 #include "sluice/io/sqlite_meta_store.hpp"
 #include "sluice/runtime/runtime.hpp"
-#include "sluice/io/simulated_meta_store.hpp"
 
 using namespace sluice::lib;
 using namespace std::chrono_literals;

@@ -9,8 +9,8 @@
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
 #include "sluice/io/asio_network.hpp"
-#include "sluice/runtime/runtime.hpp"
 #include "sluice/io/simulated_network.hpp"
+#include "sluice/runtime/runtime.hpp"
 
 using namespace sluice::lib;
 using namespace std::chrono_literals;

@@ -67,7 +67,7 @@ MUTANTS = [
     ("nobody asks for marks", "src/coro/stream_base.cpp",
      "    ++looks_;\n    e.request_marks();\n  } else {\n    e.request_marks_by_blocks(seen.now);", "    ++looks_;\n  } else {"),
     ("a ring one slot too many", "src/ahead/block_ring.cpp",
-     "order_.size() - head_ - handed_on_ < limits_.slots", "order_.size() - head_ - handed_on_ <= limits_.slots"),
+     "bool full = in_flight >= limits_.slots ||", "bool full = in_flight > limits_.slots ||"),
     ("what a channel passed over and was not there is lost", "src/ahead/channel_reader.cpp",
      "    out.unpass(missing);\n    link.passed_less(missing);", "    link.passed_less(missing);"),
     ("a restored stream does not pass over what was taken since the mark", "src/coro/position.cpp",

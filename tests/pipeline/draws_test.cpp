@@ -9,8 +9,8 @@
 
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
-#include "sluice/coro/erased_stream.hpp"
 #include "pipeline/outcome.hpp"
+#include "sluice/coro/erased_stream.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"

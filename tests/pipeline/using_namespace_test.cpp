@@ -13,9 +13,9 @@
 #include "sluice/format/example.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
-#include "sluice/io/simulated_file_system.hpp"
 #include "sluice/io/meta_store.hpp"
 #include "sluice/io/network.hpp"
+#include "sluice/io/simulated_file_system.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 

@@ -7,7 +7,8 @@ import tree
 
 # Layers of equal rank do not see each other.
 # coro sees element: a stage's block lies in a slab. element never sees coro.
-RANKS = [["base"], ["element"], ["coro"], ["runtime"], ["io"], ["format"], ["plan"], ["op"], ["optimizer", "profile"],
+RANKS = [["base"], ["element"], ["coro"], ["runtime"], ["io"], ["format"], ["input"], ["ahead"],
+         ["plan"], ["engine"], ["op"], ["optimizer", "profile"],
          ["autotune"], ["pipeline"], ["service"], ["cli"]]
 RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}
 # Folders beside the layers: the umbrella and the adapters for other libraries see everything.
@@ -57,14 +58,14 @@ def main():
         ("include/sluice/base/x.hpp", "sluice/coro/task.hpp", True),
         ("src/optimizer/x.cpp", "sluice/profile/report.hpp", True),
         ("include/sluice/element/x.hpp", "sluice/coro/task.hpp", True),
-        ("src/runtime/x.cpp", "op/batch_kernel.hpp", True),
+        ("src/ahead/x.cpp", "engine/open_context.hpp", True),
         ("io/uring/ring.cpp", "sluice/format/tfrecord.hpp", True),
         ("src/format/x.cpp", "sluice/sluice.hpp", True),
         ("src/op/x.cpp", "sluice/pipeline/iterate.hpp", True),
         ("src/surprise/x.cpp", "sluice/base/status.hpp", True),
         ("src/base/x.cpp", "catch2/catch.hpp", True),
         ("include/sluice/op/map.hpp", "sluice/coro/stream.hpp", False),
-        ("src/op/map.cpp", "op/pump.hpp", False),
+        ("src/op/map.cpp", "ahead/pump.hpp", False),
         ("io/uring/ring.cpp", "io/uring/ring.hpp", False),
         ("src/runtime/x.cpp", "sluice/element/slab.hpp", False),
         ("include/sluice/sluice.hpp", "sluice/pipeline/iterate.hpp", False),

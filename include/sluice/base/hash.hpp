@@ -17,3 +17,10 @@ constexpr std::uint64_t stable_hash(std::string_view bytes, std::uint64_t seed =
 }
 
 }  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::stable_hash;
+
+}  // namespace sluice

@@ -9,7 +9,6 @@
 // those it made: it starts with one and at most doubles. Elements of a known, small size are not looked at.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "sluice/element/slab.hpp"
@@ -20,7 +19,7 @@ class block_fit {
  public:
   explicit block_fit(const element_type& t);
 
-  std::uint32_t at_most(std::uint32_t wanted) const noexcept { return std::min(wanted, most_); }
+  std::uint32_t at_most(std::uint32_t wanted) const noexcept { return wanted < most_ ? wanted : most_; }
   void made(const block& b, std::uint32_t wanted_bytes) {
     if (most_ != kUnlimited) learn(b, wanted_bytes);
   }

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "sluice/base/result.hpp"
-#include "sluice/runtime/blocking.hpp"
 #include "sluice/io/meta_store.hpp"
+#include "sluice/runtime/blocking.hpp"
 
 namespace sluice::lib {
 

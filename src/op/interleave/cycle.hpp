@@ -9,8 +9,8 @@
 
 #include "ahead/channel_reader.hpp"
 #include "coro/inner_position.hpp"
-#include "sluice/coro/erased_stream.hpp"
 #include "engine/inner_plans.hpp"
+#include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/interleave.hpp"
+#include "engine/types.hpp"
+#include "sluice/coro/saved.hpp"
 
 #include "op/interleave/cycle.hpp"
 #include "op/interleave/sloppy_interleave.hpp"

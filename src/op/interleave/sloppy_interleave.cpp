@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/interleave/sloppy_interleave.hpp"
+#include "element/blocks.hpp"
+#include "sluice/coro/saved.hpp"
 
 #include "op/interleave/cycle.hpp"
 
