@@ -6,6 +6,7 @@
 
 #include "ahead/channel_reader.hpp"
 #include "ahead/ready_signal.hpp"
+#include "engine/open_context.hpp"
 
 namespace sluice::lib {
 

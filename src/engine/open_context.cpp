@@ -5,6 +5,7 @@
 
 #include "coro/position_records.hpp"
 #include "sluice/base/random.hpp"
+#include "sluice/plan/function.hpp"
 #include "sluice/runtime/runtime.hpp"
 
 namespace sluice::lib {

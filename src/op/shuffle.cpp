@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/shuffle.hpp"
 #include "element/blocks.hpp"
+#include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
