@@ -85,7 +85,8 @@ void block_ring::urge() {
 }
 
 std::uint32_t block_ring::elements_for_one_slot() const {
-  std::uint64_t left = must_reach_choice() ? block_elements_ : limits_.elements - elements_in_flight_;
+  std::uint64_t left =
+      must_reach_choice() ? block_elements_ : limits_.elements - std::min(limits_.elements, elements_in_flight_);
   auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
   return memory_.elements_that_fit(in_, out_, n);
 }
@@ -161,7 +162,7 @@ bool block_ring::commit(ring_slot* s, bool computed) {
   bool wakes = reader_waits_ && (pick(reader_needs_) || exhausted(reader_needs_));
   if (wakes) wake(reader_waits_);
   lock.unlock();
-  if (signal_) signal_->notify();
+  if (signal_) signal_->notify(number_);
   return wakes;
 }
 
@@ -193,7 +194,7 @@ void block_ring::finish(ring_slot* unused, status why, std::uint64_t not_passed)
   if (!stopped_) why_ = std::move(why);
   if (exhausted(reader_needs_)) wake(reader_waits_);
   lock.unlock();
-  if (signal_) signal_->notify();
+  if (signal_) signal_->notify(number_);
 }
 
 ring_slot* block_ring::pick(std::uint64_t ordinal) const {
@@ -296,7 +297,7 @@ void block_ring::stop() noexcept {
   wake(reader_waits_);
   auto signal = signal_;
   lock.unlock();
-  if (signal) signal->notify();
+  if (signal) signal->notify(number_);
 }
 
 void block_ring::set_limits(limits l) {

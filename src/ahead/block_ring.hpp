@@ -6,9 +6,9 @@
 //   reader: receive() → the oldest slot (ordered), or any finished one (unordered) → release(slot)
 //
 // A slot's mark is the input's position when the slot was filled; marks travel here and nowhere else. Limits are in
-// slots and elements; bytes are the ledger's, charged before a slot is filled. Every wake of the reader satisfies its
-// predicate; a pump is woken with its next slot's bytes charged.
-// Thread: one pump, one reader, any number of computations. All state is under one mutex, taken four times per block.
+// slots and elements; bytes are the ledger's, charged before a slot is filled. The reader is resumed only when there is
+// something for it, and the pump only once the bytes of its next slot are charged.
+// Thread: one pump, one reader, any number of computations. All state is under one mutex, taken nine times per block.
 // Owns: the slots, shared by reader, pump and computations; it dies with the last of them.
 #pragma once
 
@@ -64,10 +64,11 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   block_ring(const block_ring&) = delete;
 
   const std::shared_ptr<run_context>& run() const { return run_; }
-  /// Is told whenever receive() has more to give. Before the pump starts.
-  void set_signal(std::shared_ptr<ready_signal> s) {
+  /// Is told whenever receive() has more to give, by which of its channels. Before the pump starts.
+  void set_signal(std::shared_ptr<ready_signal> s, std::uint32_t number) {
     std::lock_guard lock(mutex_);  // a stop may come already
     signal_ = std::move(s);
+    number_ = number;
   }
 
   // The pump's side.
@@ -83,7 +84,8 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   void charge(ring_slot* s, std::size_t bytes);
   /// The slot was filled with `count` elements from ordinal `first` on, and is being computed.
   void filled(ring_slot* s, std::uint64_t first, std::uint32_t count);
-  /// The outputs are in slot->output, or (computed = false) the inputs are the outputs. True: that woke the reader.
+  /// The outputs are in slot->output, or (computed = false) the inputs are the outputs. Returns true if the reader was waiting
+  /// for this and has been resumed.
   bool commit(ring_slot* s, bool computed);
   /// The input's position before this slot.
   void note(ring_slot* s, mark m);
@@ -179,6 +181,7 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   std::size_t granted_guess_bytes_ = 0;  // as a guess
   std::vector<mark> marks_;
   std::shared_ptr<ready_signal> signal_;
+  std::uint32_t number_ = ready_signal::kNobody;  // of this channel among those of the signal
   bool closed_ = false;
   bool over_ = false;
   bool stopped_ = false;

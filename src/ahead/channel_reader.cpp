@@ -213,7 +213,7 @@ void reader_link::start(std::uint64_t passed) {
   last_.residual += ordinal_ - last_.ordinal;  // what is to be passed over first is part of the way to it
   last_.ordinal = ordinal_;
   ring_ = std::make_shared<block_ring>(run_, memory_, in_.type(), out_, limits_, true);
-  ring_->set_signal(signal_);
+  ring_->set_signal(signal_, number_);
   start_pump(ring_, std::move(in_), std::move(options_));
 }
 

@@ -29,6 +29,8 @@ class reader_link {
   /// So many of those that were to be passed over did not exist.
   void passed_less(std::uint64_t n) { ordinal_ -= n; }
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
+  /// Of this channel among those of the signal; before start().
+  void set_number(std::uint32_t n) { number_ = n; }
   block_ring& ring() { return *ring_; }
   bool busy() const { return ring_ && ring_->busy(); }
   /// The reader of this channel waits, though not in it (block_ring::urge).
@@ -55,6 +57,7 @@ class reader_link {
   block_ring::limits limits_;
   pump_options options_;
   std::shared_ptr<ready_signal> signal_;
+  std::uint32_t number_ = ready_signal::kNobody;
   std::shared_ptr<block_ring> ring_;
   std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered
   mark last_;                  ///< the newest mark at or before it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two small meeting points of pumps: "one of us has something", and "at most n of us at a time".
+// Two small meeting points of pumps: "this one of us has something", and "at most n of us at a time".
 #pragma once
 
 #include <coroutine>
@@ -7,24 +7,47 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 
-/// One coroutine waits for any of several channels. Thread: notify() from anywhere.
+/// One coroutine waits for any of several channels, and learns which of them called. Thread: notify() from anywhere.
 class ready_signal {
  public:
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
   explicit ready_signal(std::shared_ptr<run_context> run) : run_(std::move(run)) {}
-  void notify() noexcept {
+  /// `who`: the number of the channel, for callers().
+  void notify(std::uint32_t who) noexcept {
     std::lock_guard lock(mutex_);
     ++count_;
+    if (who < called_.size() && !called_[who]) {
+      called_[who] = true;
+      callers_.push_back(who);  // has room for all
+    }
     if (waiting_) run_->exec->post(std::exchange(waiting_, {}));
   }
   /// How often notify() was called; take it before looking at the channels.
   std::uint64_t count() const {
     std::lock_guard lock(mutex_);
     return count_;
+  }
+  /// From now on channels numbered below `n` are remembered when they call.
+  void remember(std::uint32_t n) {
+    std::lock_guard lock(mutex_);
+    called_.resize(n);
+    callers_.reserve(n);
+  }
+  /// Gives each that has called since this was asked last to `to.add()`.
+  template <class To> void take_callers(To& to) {
+    std::lock_guard lock(mutex_);
+    for (std::uint32_t who : callers_) {
+      called_[who] = false;
+      to.add(who);
+    }
+    callers_.clear();
   }
   class [[nodiscard]] awaiter {
    public:
@@ -49,6 +72,8 @@ class ready_signal {
   std::shared_ptr<run_context> run_;
   mutable std::mutex mutex_;
   std::uint64_t count_ = 0;
+  std::vector<bool> called_;
+  std::vector<std::uint32_t> callers_;
   std::coroutine_handle<> waiting_;
 };
 

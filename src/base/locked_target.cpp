@@ -18,6 +18,7 @@ namespace {
 
 /// A holder that ends takes its lock file away between our open and our flock: that often in a row it does not happen.
 constexpr int kAttemptsMax = 1000;
+constexpr int kLinksMax = 40;  // as the kernel follows
 
 bool lacks_locks(int why) { return why == ENOSYS || why == EOPNOTSUPP || why == ENOLCK; }
 
@@ -30,18 +31,39 @@ bool try_flock(int fd) {
 
 }  // namespace
 
+std::string lock_beside(const std::string& target) {
+  std::filesystem::path full(target);
+  std::string folder = full.has_parent_path() ? full.parent_path().string() : ".";
+  return folder + "/." + full.filename().string() + ".lock";
+}
+
 status locked_target::take(std::string path) {
   path_ = std::move(path);
   std::error_code unknown, ignored;
-  auto there = std::filesystem::canonical(path_, unknown);  // through links
-  target_ = unknown ? path_ : there.string();
+  std::filesystem::path named(path_);
+  status why = follow_links(named);
+  if (!why.ok()) return why;
+  auto there = std::filesystem::canonical(named, unknown);
+  target_ = unknown ? named.string() : there.string();
   is_regular_ = unknown || std::filesystem::is_regular_file(there, ignored);
   if (!is_regular_) return {};
   partial_ = target_ + ".partial";
   std::filesystem::path full(target_);
   folder_ = full.has_parent_path() ? full.parent_path().string() : ".";
-  lock_path_ = folder_ + "/." + full.filename().string() + ".lock";
+  lock_path_ = lock_beside(target_);
   return lock();
+}
+
+/// A link may name a file that is yet to be made.
+status locked_target::follow_links(std::filesystem::path& named) const {
+  std::error_code why;
+  for (int links = 0; std::filesystem::is_symlink(named, why); ++links) {
+    if (links == kLinksMax) return errno_error(ELOOP, "cannot create").in_file(path_);
+    std::filesystem::path to = std::filesystem::read_symlink(named, why);
+    if (why) return errno_error(why.value(), "cannot follow the link").in_file(path_);
+    named = named.parent_path() / to;  // an absolute one stands alone
+  }
+  return {};
 }
 
 status locked_target::lock() {
@@ -56,7 +78,11 @@ status locked_target::lock() {
       return failed("cannot create");
     }
     struct stat is{};
-    if (::fstat(lock_, &is) != 0) return failed("cannot lock");
+    if (::fstat(lock_, &is) != 0) {
+      status why = failed("cannot lock");
+      ::close(std::exchange(lock_, -1));
+      return why;
+    }
     // What has another name, too, may be anybody's file: our process id is not written there.
     if (!S_ISREG(is.st_mode) || is.st_nlink > 1) {
       ::close(std::exchange(lock_, -1));
@@ -97,7 +123,8 @@ status locked_target::told_holder() const {
 
 void locked_target::release() noexcept {
   if (lock_ < 0) return;
-  ::unlink(lock_path_.c_str());  // while it is held: whoever waits for it looks whether it is still named
+  // While it is held: whoever waits for it looks whether it is still named. Somebody may have put another file there.
+  if (is_still_named()) ::unlink(lock_path_.c_str());
   ::close(std::exchange(lock_, -1));
 }
 

@@ -21,11 +21,15 @@
 //   process that forks must exec: its children share the lock.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib {
+
+/// The lock file of a target, links not followed.
+std::string lock_beside(const std::string& target);
 
 class locked_target {
  public:
@@ -58,6 +62,7 @@ class locked_target {
   status failed(const char* what) const;
 
  private:
+  status follow_links(std::filesystem::path& named) const;
   status lock();
   bool is_still_named() const;
   status told_holder() const;

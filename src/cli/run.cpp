@@ -59,9 +59,13 @@ void check_arguments(const run_arguments& a, const std::string& output) {
     throw misuse("--every says how often --checkpoint FILE is written: name the file");
   if (a.new_output && a.resume_file.empty()) throw misuse("--new-output is of use with --resume only");
   if (is_same_file(output, a.checkpoint_file)) throw misuse("--output and --checkpoint are the same file, " + output);
-  for (auto& [whole, other] : {std::pair(output, a.checkpoint_file), std::pair(a.checkpoint_file, output)})
-    if (!whole.empty() && is_same_file(whole + ".partial", other))
+  for (auto& [whole, other] : {std::pair(output, a.checkpoint_file), std::pair(a.checkpoint_file, output)}) {
+    if (whole.empty()) continue;
+    if (is_same_file(whole + ".partial", other))
       throw misuse(other + " is the name of " + whole + " while that is written: choose another");
+    if (is_same_file(lock_beside(whole), other))
+      throw misuse(other + " is the lock of " + whole + " while that is written: choose another");
+  }
   if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
 }
 

@@ -56,7 +56,7 @@ void scope::spawn(task<> work) {
 
 void scope::request_stop() noexcept {
   env_.stopping.store(true, std::memory_order_relaxed);
-  env_.tick.fetch_add(1, std::memory_order_relaxed);
+  env_.tick.fetch_add(1, std::memory_order_release);  // whoever sees this tick sees the stop
   stop_.request_stop();
 }
 

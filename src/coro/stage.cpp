@@ -194,7 +194,7 @@ std::coroutine_handle<> stage_base::look_around(std::coroutine_handle<> me) {
   if (env->stopping.load(std::memory_order_acquire)) return unwind(this, cancelled_error());
   if (!seen.others_first) return me;
   env->exec->post_later(me);  // nothing of ours may be touched any more
-  return std::noop_coroutine();
+  return gave_way();
 }
 
 std::coroutine_handle<> stage_base::flush() noexcept {

@@ -120,10 +120,12 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
     }
     seen_tick_ = first ? kNeverSeen : t;  // after the first fill the second takes a mark, too
   }
+  executor* exec = e.exec;
   std::coroutine_handle<> next = fill_now(owner, skip, want);
-  if (!others_first) return next;
-  e.exec->post_later(next);  // nothing of ours may be touched any more: another worker may be in there already
-  return std::noop_coroutine();
+  // Once something of this tree has been posted, another worker may run it, to its end even: nothing of it may be touched.
+  if (!others_first || next == gave_way()) return next;
+  exec->post_later(next);
+  return gave_way();
 }
 
 bool stream_base::look(std::uint32_t want) {
@@ -193,7 +195,10 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
 }
 
 void stream_base::require_rest(const char* what) const {
-  if (!asked_.load(std::memory_order_relaxed)) return;
+  if (asked_.load(std::memory_order_relaxed)) refuse_two_consumers(what);
+}
+
+void stream_base::refuse_two_consumers(const char* what) {
   throw_status(failed_precondition_error(
       std::string(what) +
       " while another coroutine's request on this stream is outstanding: a stream has one consumer at "
@@ -202,8 +207,7 @@ void stream_base::require_rest(const char* what) const {
 
 std::coroutine_handle<> stream_base::ask_from_task(promise_base& p) {
   check_not_empty();
-  require_rest("next()");
-  asked_.store(true, std::memory_order_relaxed);
+  if (asked_.exchange(true, std::memory_order_relaxed)) refuse_two_consumers("next()");
   std::uint32_t want = request_want_ ? request_want_ : ramp_;
   std::uint64_t skip = std::exchange(request_skip_, 0);
   forwarded_ = nullptr;

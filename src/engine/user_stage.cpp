@@ -7,7 +7,8 @@
 
 namespace sluice::lib {
 
-erased_stream make_user_stage(const stream_function& f, erased_stream in, status& why) {
+erased_stream make_user_stage(const function_ptr& function, erased_stream in, status& why) {
+  auto& f = static_cast<const stream_function&>(*function);
   erased_stream made;
   const stage_base* source = in ? in.stage() : nullptr;
   try {
@@ -18,6 +19,7 @@ erased_stream make_user_stage(const stream_function& f, erased_stream in, status
   // The function may have put several coroutines on top of each other.
   for (stage_base* s = made.stage(); s && s != source; s = s->input_stage()) {
     s->set_label(f.label);
+    s->keep(function);
     if (source && s->input_stage() == source) s->number_errors();
   }
   return made;
@@ -25,7 +27,7 @@ erased_stream make_user_stage(const stream_function& f, erased_stream in, status
 
 erased_stream open_user_stage(const node& n, erased_stream in) {
   status why;
-  erased_stream made = make_user_stage(static_cast<const stream_function&>(*n.function), std::move(in), why);
+  erased_stream made = make_user_stage(n.function, std::move(in), why);
   if (made) return made;
   outlet out(*n.type);
   return failed_stage(out, std::move(why));

@@ -8,9 +8,9 @@
 
 namespace sluice::lib {
 
-/// What a user's function makes of `in`, its coroutines labelled for errors. Empty where it throws or makes no stream;
-/// `why` then tells.
-erased_stream make_user_stage(const stream_function& f, erased_stream in, status& why);
+/// What a user's function (a stream_function) makes of `in`, its coroutines labelled for errors; they keep the function.
+/// Empty where it throws or makes no stream; `why` then tells.
+erased_stream make_user_stage(const function_ptr& function, erased_stream in, status& why);
 /// The same as a stage: where the function makes no stream, the first request fails.
 erased_stream open_user_stage(const node& n, erased_stream in);
 

@@ -17,7 +17,8 @@ erased_stream skip_stage(outlet out, saved<std::uint64_t> left, erased_stream in
     auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
     *left = 0;
     if (!b) {
-      out.unpass(std::min(passed ? in.skip_left() : 0, passed - mine));  // our own part was never the requester's
+      // Given back are only elements that the consumer asked to pass over, not those that skip(n) itself drops.
+      out.unpass(std::min(passed ? in.skip_left() : 0, passed - mine));
       break;
     }
     co_yield b;

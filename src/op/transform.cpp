@@ -61,7 +61,6 @@ status drop_current(stage_base& dead, const error_gate& gate) {
 /// A user's stage under error_policy::skip. The coroutine that threw is over, so the function is called anew for the rest
 /// of the input, with the saved values of the last resume point. What was yielded before the throw has been delivered.
 erased_stream go_on_behind_errors(outlet out, one_to_one, erased_stream made, function_ptr function, error_gate gate) {
-  auto& f = static_cast<const stream_function&>(*function);
   made.stage()->take_singly();
   for (;;) {
     auto got = co_await made.try_next_block({0, out.wanted(), out.wanted_bytes()});
@@ -77,7 +76,7 @@ erased_stream go_on_behind_errors(outlet out, one_to_one, erased_stream made, fu
     // wanted passed over is the reader's again already (one_to_one).
     std::uint64_t unpassed = out.to_pass() ? 0 : made.skip_left();
     erased_stream rest(std::move(dead.input()));
-    erased_stream fresh = make_user_stage(f, std::move(rest), why);
+    erased_stream fresh = make_user_stage(function, std::move(rest), why);
     if (!fresh) co_await fail(std::move(why));
     dead.copy_saved_to(*fresh.stage());
     fresh.stage()->take_singly();
@@ -93,7 +92,7 @@ erased_stream open_transform(const node& n, open_context& context) {
   if (!gate.skips()) return open_user_stage(n, std::move(in));
   status why;
   outlet out(*n.type);
-  erased_stream made = make_user_stage(static_cast<const stream_function&>(*n.function), std::move(in), why);
+  erased_stream made = make_user_stage(n.function, std::move(in), why);
   if (!made) return failed_stage(out, std::move(why));
   return go_on_behind_errors(out, one_to_one(), std::move(made), n.function, std::move(gate));
 }

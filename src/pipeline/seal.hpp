@@ -30,8 +30,9 @@ struct sealed_position {
 std::string written_identities(const std::vector<function_identity>& identities);
 
 std::string seal_position(const sealed_position& p);
-/// For a run of the plan with this fingerprint and these identities, under this policy. A place where bad elements were not counted means another
-/// element to a run that stops at them; the other way round nothing bad came before it, so both count alike.
+/// For a run of the plan with this fingerprint and these identities, under this policy. Under error_policy::skip, ordinals do not
+/// count bad elements, so such a position would name another element under stop: refused. The other way round it is
+/// taken: a run that stops at bad elements has passed none.
 /// Errors: data_loss, failed_precondition; thrown.
 sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprint,
                                 const std::vector<function_identity>& here, error_policy on_error);

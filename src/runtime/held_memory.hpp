@@ -30,7 +30,7 @@ class held_memory {
 
   std::size_t bytes() const { return bytes_; }
   std::size_t budget_bytes() const { return run_->ledger->budget_bytes(); }
-  /// The error of wanting to hold more than the budget.
+  /// The error for something that can never fit into the budget.
   status refused() const { return refusal(~std::size_t{0}); }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {

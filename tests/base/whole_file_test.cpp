@@ -9,6 +9,8 @@
 #include <iterator>
 #include <random>
 
+#include "base/locked_target.hpp"
+
 using namespace sluice::lib;
 
 namespace {
@@ -142,4 +144,29 @@ TEST_CASE("a file that cannot be made or filled is named") {
         "not_found: " + here.path("no/a") + ": cannot create: No such file or directory");
   REQUIRE(full.begin("/dev/full").ok());
   CHECK(full.write("a").to_string() == "resource_exhausted: /dev/full: cannot write: No space left on device");
+}
+
+TEST_CASE("a link is followed to the file it names, also where that is yet to be made") {
+  scratch here;
+  std::filesystem::create_directory(here.folder / "data");
+  std::filesystem::create_symlink("data/new", here.folder / "link");
+  std::filesystem::create_symlink("link", here.folder / "link to the link");
+  write_whole(here.path("link to the link"), "here");
+  CHECK(std::filesystem::is_symlink(here.folder / "link"));
+  CHECK(text_of(here.path("data/new")) == "here");
+
+  std::filesystem::create_symlink("round", here.folder / "and round");
+  std::filesystem::create_symlink("and round", here.folder / "round");
+  whole_file f;
+  CHECK(f.begin(here.path("round")).to_string().find("round") != std::string::npos);
+}
+
+TEST_CASE("the lock's name is removed only while it is the lock's") {
+  scratch here;
+  locked_target target;
+  REQUIRE(target.take(here.path("a")).ok());
+  std::filesystem::remove(lock_beside(here.path("a")));
+  std::ofstream(lock_beside(here.path("a"))) << "somebody's";
+  target.release();
+  CHECK(text_of(lock_beside(here.path("a"))) == "somebody's");
 }

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 
@@ -40,6 +41,28 @@ TEST_CASE("filter conforms when it keeps nothing, and when it keeps all") {
   conforms({.stage = [](const auto& in) { return in | filter([](int64 x) { return x >= 0; }); },
             .expected = [](const int64s& in) { return in; },
             .before_error = [](const int64s& in) { return in; }});
+}
+
+namespace {
+
+task<std::uint64_t> count_of(erased_stream s, demand each) {
+  std::uint64_t n = 0;
+  for (;;) {
+    auto b = co_await s.next_block(each);
+    if (!b) break;
+    n += b.size();
+    each.skip = 0;
+  }
+  co_return n;
+}
+
+}  // namespace
+
+TEST_CASE("the largest demand there is, with elements to pass over, does not wrap round") {
+  simulation world(1);
+  runtime rt(world);
+  auto plan = range(100) | filter([](int64) { return true; });
+  CHECK(sync_wait(rt, count_of(open_run(rt, plan.plan()), {.skip = 1, .elements = ~0u})) == 99);
 }
 
 TEST_CASE("filter moves elements that own memory, and loses none") {

@@ -68,6 +68,21 @@ TEST_CASE("a generator is called once for each epoch") {
   CHECK(calls == 3);
 }
 
+TEST_CASE("a function lives as long as the coroutine it made, also in a plan opened for one element") {
+  auto each = [](int64 x) {
+    auto held = std::make_shared<int64>(x);
+    // A capturing coroutine: its frame has only a pointer to the closure (docs/hazards.md).
+    return generate([held]() -> stream<int64> {
+      std::weak_ptr<int64> seen = held;
+      for (int i = 0; i != 3; ++i) co_yield seen.expired() ? -1 : *held;
+    });
+  };
+  for (int64 parallelism : {1, 2}) {
+    auto ds = range(3) | interleave(each, {.cycle_length = 1, .parallelism = parallelism});
+    CHECK(consume(ds, {}).elements == int64s{0, 0, 0, 1, 1, 1, 2, 2, 2});
+  }
+}
+
 TEST_CASE("what a generator throws comes after its elements, with its stage") {
   consumed got = consume(generate([] { return running_dry(3); }), {});
   CHECK(got.elements == int64s{0, 1, 2});

@@ -65,6 +65,10 @@ class clock {
 
 struct run_context;
 
+/// What await_suspend returns where it has posted the coroutine to its executor, which may be running it already: resumes
+/// nothing. Always the same handle, so that a caller further up can tell that it must touch nothing of that coroutine.
+std::coroutine_handle<> gave_way() noexcept;
+
 /// Shared by every coroutine of one run; outlives them all.
 struct environment {
   executor* exec = nullptr;

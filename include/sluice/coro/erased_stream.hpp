@@ -140,7 +140,7 @@ class [[nodiscard]] erased_stream : public stream_base {
  private:
   void request(const demand& d) {
     request_skip_ = d.skip;
-    request_want_ = d.elements;
+    request_want_ = d.elements ? d.elements : 1;
     request_bytes_ = d.bytes;
   }
   block take_view() {

@@ -10,6 +10,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
 
 #include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/position.hpp"
@@ -34,7 +37,7 @@ struct demand {
 };
 
 /// How long a coroutine has worked without letting others run, by a clock that it looks at now and then: every 64 steps
-/// (blocks asked for, elements passed over) where they are quick, every millisecond where they are not.
+/// (blocks asked for, elements passed over) where they are quick, some every 500 µs where they are not.
 class turn {
  public:
   static constexpr std::uint16_t kStepsMax = 64;  ///< a look costs 25 ns
@@ -108,8 +111,10 @@ class stage_base : public promise_base {
   bool ended() const { return over_ && failure.ok(); }
   /// Could the next block have to wait for something outside this tree (a channel, a file, a timer)?
   bool may_wait() const;
-  /// The stage's words for its errors; set once by the lowering, outlived by the plan.
+  /// The stage's words for its errors; set once by the lowering. They are constant, or what keep() was given has them.
   void set_label(std::string_view label) { label_ = label; }
+  /// Lives as long as the coroutine: the function it belongs to. What works ahead may outlive the stream, and so the plan.
+  void keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
   std::string_view label() const { return label_; }
   /// Which record of a position is this stage's: once, by the lowering; the first to say so is right (a stage that a plan
   /// lowers to its input's is its input's). `separate_inputs`: its inputs' records are kept apart from its neighbours'.
@@ -196,7 +201,9 @@ class stage_base : public promise_base {
   /// vectorise, cheap to over-ask.
   std::uint32_t wanted_and_passed() const {
     constexpr std::uint64_t kPassedPerBlock = 1024;
-    return skip_ ? want_ + static_cast<std::uint32_t>(skip_ < kPassedPerBlock ? skip_ : kPassedPerBlock) : want_;
+    constexpr std::uint32_t kWantMax = ~std::uint32_t{0};
+    std::uint64_t both = want_ + (skip_ < kPassedPerBlock ? skip_ : kPassedPerBlock);
+    return both < kWantMax ? static_cast<std::uint32_t>(both) : kWantMax;
   }
 
   /// What an element stage that has made `made` asks of its input.
@@ -215,7 +222,7 @@ class stage_base : public promise_base {
   }
   /// An element stage's limit is reached: deliver, or drop what is to be passed over and go on.
   std::coroutine_handle<> limit_reached(std::coroutine_handle<> me);
-  /// A step of passing over elements is done, and nothing is handed over. Returns `me`; or, every 10 ms, gives way to
+  /// A step of passing over elements is done, and nothing is handed over. Returns `me`; or, every 2 ms, gives way to
   /// others; or, after a stop, ends the stage.
   std::coroutine_handle<> go_on(std::coroutine_handle<> me) { return turn_.step() ? look_around(me) : me; }
   std::coroutine_handle<> look_around(std::coroutine_handle<> me);
@@ -265,6 +272,7 @@ class stage_base : public promise_base {
   std::uint8_t saved_count_ = 0;
   saved_base* input_owner_ = nullptr;  // the one of them that owns the input
   std::string_view label_;
+  std::shared_ptr<const void> kept_;
   identity identity_;
 
  private:

@@ -10,8 +10,8 @@
 // spread over what is held. The second fill's mark is what makes a resume short again: the first one's, of a stream
 // that was restored, still counts the elements that the restored position was away from its own mark.
 //
-// Looks: every stream looks at the clock now and then (every 64 fills, or every millisecond where fills are slow). A look
-// asks for marks that are due, and lets other coroutines run when this stream has worked for 10 ms without a look at
+// Looks: every stream looks at the clock now and then (every 64 fills, or every 500 µs where fills are slow). A look
+// asks for marks that are due, and lets other coroutines run when this stream has worked for 2 ms without a look at
 // the scheduler: a pipeline that never waits shares its worker with others. The root's looks also ask for marks by
 // number, every 32 blocks, as long as marks take less than 1 % of the time.
 #pragma once
@@ -74,6 +74,7 @@ class stream_base {
   void close() noexcept;
   /// Throws failed_precondition while a task's request is outstanding; `what` is what must not be done then.
   void require_rest(const char* what) const;
+  [[noreturn]] static void refuse_two_consumers(const char* what);
 
   /// Ordinal of the next element: how many were delivered or passed over since the stream's very beginning.
   std::uint64_t consumed() const { return fetched_ + todo_ - left(); }

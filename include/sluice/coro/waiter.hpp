@@ -6,8 +6,8 @@
 //   1. wait() arms the stop hook first and queues second: once queued, the frame may be resumed and gone at any moment.
 //   2. Whoever takes the waiter off its list, under the mutex, is the one who wakes it, after the mutex is released.
 //   3. A stop that comes before the queueing leaves a flag; one that comes after a wake finds no list and does nothing.
-// Every wake satisfies the waiter's predicate: the waker does the operation (moves the value, takes the bytes) on the
-// waiter's behalf, so a woken coroutine never has to look again.
+// A waiter is woken only once what it asked for has been done for it (the value moved, the bytes taken): a woken coroutine
+// never has to look again.
 #pragma once
 
 #include <mutex>

@@ -8,8 +8,8 @@
 // there. So a replacement opens one cycle after its predecessor's end, as in tf.data.
 // Order:  deterministic: exactly that, also with parallelism. sloppy: whichever slot has something; within a slot in
 //         order; a position logs the choices, so a resume loses and repeats nothing.
-// Errors: invalid_argument where the plan is made: cycle_length above 65,536. Of the inner datasets pass through; a file that cannot be opened is an error of its own, and under
-//         error_policy::skip passed over and counted.
+// Errors: invalid_argument where the plan is made: cycle_length above 65,536. Errors of the inner datasets pass through. A
+//         file that cannot be opened is an error of its own, and under error_policy::skip passed over and counted.
 // Thread: with parallelism each open dataset works ahead in a channel of its own, `parallelism` of them at once.
 //         Empty slots' next datasets are opened, and work, before their visit, as soon as the input has them.
 // State:  per slot, which element and where in its dataset.

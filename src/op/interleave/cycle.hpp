@@ -58,6 +58,7 @@ class cycle {
   /// Is what was restored of these dimensions? A forged position need not be.
   bool fits(std::size_t width, std::uint64_t run) const { return slots.size() == width && left <= run; }
   slot& current() { return slots[at]; }
+  std::uint32_t number_of(const slot& s) const { return static_cast<std::uint32_t>(&s - slots.data()); }
   void advance(std::uint64_t run) {
     if (++at == slots.size()) at = 0;
     left = run;
@@ -80,7 +81,9 @@ class cycle {
     s.ordinal = ordinal;
     if (!s.open) append(s);
     s.ahead = std::move(inner.ahead);
-    if (s.ahead) s.ahead->start();
+    if (!s.ahead) return;
+    s.ahead->set_number(number_of(s));
+    s.ahead->start();
   }
   void close(slot& s) {
     s.in.close();
@@ -145,7 +148,7 @@ class cycle {
 
  private:
   void append(slot& s) {
-    auto k = static_cast<std::uint32_t>(&s - slots.data());
+    std::uint32_t k = number_of(s);
     s.open = true;
     s.older = newest_;
     s.newer = kNoSlot;

@@ -40,15 +40,57 @@ struct sloppy_state {
   }
 };
 
-/// The next open slot from `at` on that has something ready; none: the size.
-std::size_t ready_slot(const cycle& c) {
-  for (std::size_t i = 0; i != c.slots.size(); ++i) {
-    std::size_t k = (c.at + i) % c.slots.size();
-    const cycle::slot& s = c.slots[k];
-    if (s.open && !s.in.may_wait()) return k;
+/// The slots worth asking, without going through all of them: a plan may have tens of thousands, and files that wait.
+class turns {
+ public:
+  /// For a cycle that is started or reopened: its empty slots, in order, and its open ones from the one on whose turn it is.
+  turns(const cycle& c, ready_signal* signal) : signal_(signal), waits_(c.slots.size()) {
+    for (std::size_t i = 0; i != c.slots.size(); ++i) {
+      std::size_t k = (c.at + i) % c.slots.size();
+      if (c.slots[k].open) add(static_cast<std::uint32_t>(k));
+      if (!c.slots[i].open) empty_.push_back(static_cast<std::uint32_t>(i));
+    }
   }
-  return c.slots.size();
-}
+  /// Empty slots, the longest empty one first.
+  std::deque<std::uint32_t>& empty() { return empty_; }
+  /// A slot was opened, or has been asked and may have more.
+  void add(std::uint32_t k) {
+    if (waits_[k]) return;
+    waits_[k] = true;
+    turns_.push_back(k);
+  }
+  /// An open slot that need not be waited for. Where there is none: kNoSlot if there are channels, which call when they have
+  /// something; else the slot whose turn it is, which has to be waited for. Some slot is open.
+  std::uint32_t take(const cycle& c) {
+    if (signal_) signal_->take_callers(*this);
+    while (signal_ && !turns_.empty()) {
+      std::uint32_t k = remove(0);
+      if (c.slots[k].open && !c.slots[k].in.may_wait()) return k;
+    }
+    if (signal_) return cycle::kNoSlot;
+    constexpr std::size_t kLookedAtMax = 16;
+    for (std::size_t i = 0; i < turns_.size() && i != kLookedAtMax;) {
+      const cycle::slot& s = c.slots[turns_[i]];
+      if (!s.open) remove(i);  // a replayed choice closed it
+      else if (!s.in.may_wait()) return remove(i);
+      else ++i;
+    }
+    while (!c.slots[turns_.front()].open) remove(0);
+    return remove(0);
+  }
+
+ private:
+  std::uint32_t remove(std::size_t i) {
+    std::uint32_t k = turns_[i];
+    turns_.erase(turns_.begin() + static_cast<std::ptrdiff_t>(i));
+    waits_[k] = false;
+    return k;
+  }
+
+  ready_signal* signal_;
+  std::deque<std::uint32_t> turns_, empty_;
+  std::vector<bool> waits_;  ///< by slot: it is in turns_
+};
 
 /// All wait. Where all of them wait for memory the next in turn goes on without; one is enough.
 void urge_one(cycle& c) {
@@ -72,9 +114,12 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
   } else {
     c.start(width, 1);
   }
+  if (inners.parallel()) inners.signal().remember(width);
+  turns visits(c, inners.parallel() ? &inners.signal() : nullptr);
   for (;;) {
-    for (cycle::slot& s : c.slots) {
-      if (c.full() || c.outer_ended) break;
+    while (!visits.empty().empty() && !c.outer_ended) {
+      cycle::slot& s = c.slots[visits.empty().front()];
+      visits.empty().pop_front();
       while (!s.open && !c.outer_ended) {
         outer.hold_from(c.oldest(outer.consumed()));
         auto b = co_await outer.next_block({0, 1});
@@ -90,6 +135,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
           continue;
         }
         c.open(s, *std::move(opened), outer.consumed() - 1);
+        visits.add(c.number_of(s));
       }
     }
     if (c.idle()) break;
@@ -102,14 +148,11 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
       most = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, std::max<std::uint64_t>(1, d >> kSlotBits)));
     } else {
       std::uint64_t seen = inners.signal().count();
-      chosen = ready_slot(c);
-      if (chosen == c.slots.size()) {
-        if (inners.parallel()) {
-          urge_one(c);
-          co_await inners.signal().changed_since(seen);
-          continue;
-        }
-        for (chosen = c.at; !c.slots[chosen].open;) chosen = (chosen + 1) % c.slots.size();
+      chosen = visits.take(c);
+      if (chosen == cycle::kNoSlot) {
+        urge_one(c);
+        co_await inners.signal().changed_since(seen);
+        continue;
       }
     }
     // A replayed choice is checked only here: a mark from before the first request has no slots yet.
@@ -120,8 +163,10 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
     c.at = (chosen + 1) % c.slots.size();
     if (!b) {
       c.close(s);
+      visits.empty().push_back(static_cast<std::uint32_t>(chosen));
       continue;
     }
+    visits.add(static_cast<std::uint32_t>(chosen));
     co_yield b;
     tail_of(b, b.size());  // what was handed over goes now: it may be long until this input is asked again
   }
