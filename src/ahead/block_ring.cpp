@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ahead/pump.hpp"
+
 #include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {
@@ -145,8 +147,24 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   return got;
 }
 
+bool block_ring::has_room(ring_slot* s, std::size_t bytes, std::size_t next) {
+  if (bytes + next <= s->charged_bytes) return true;
+  if (bytes + next > memory_.block_bytes()) return false;
+  std::size_t more = bytes + next - s->charged_bytes;
+  if (!memory_.ledger().try_charge(more, memory_.line())) return false;
+  s->charged_bytes += more;
+  return true;
+}
+
+void block_ring::cut_short(ring_slot* s, std::uint32_t count) {
+  std::lock_guard lock(mutex_);
+  s->rest = s->count - count;
+  s->count = s->waiting = count;
+}
+
 void block_ring::filled(ring_slot* s, std::uint64_t first, std::uint32_t count) {
   std::lock_guard lock(mutex_);
+  s->input_at = s->rest = 0;
   s->first = first;
   s->count = s->waiting = count;
   elements_in_flight_ += count;
@@ -250,19 +268,41 @@ void block_ring::wake_pump() {
 }
 
 void block_ring::hand_on(ring_slot* s, std::uint32_t outputs, bool last) {
-  if (last) charge(s, 0);  // before the lock: it may call other channels
+  if (last) charge(s, s->rest ? payload_bytes(s->input) : 0);  // before the lock: it may call other channels
   std::lock_guard lock(mutex_);
   std::uint32_t inputs = last ? s->waiting : std::min(outputs, s->waiting);
   s->waiting -= inputs;
   elements_in_flight_ -= inputs;
-  if (last) {
+  if (last && s->rest) {
+    s->at = ring_slot::state::filling;  // what comes next of it is yet to be made
+  } else if (last) {
     s->handed_on = true;
     ++handed_on_;
   }
   wake_pump();
 }
 
+void block_ring::compute_rest(ring_slot* s) {
+  s->output.clear();
+  std::size_t inputs = payload_bytes(s->input), outputs = memory_.expected_bytes(in_, out_, 1);
+  charge(s, inputs);
+  s->charged_bytes += memory_.ledger().charge_up_to(outputs, memory_.line());
+  {
+    std::lock_guard lock(mutex_);
+    s->at = ring_slot::state::filling;
+    s->first += s->count;
+    s->input_at += s->count;
+    elements_in_flight_ -= s->waiting;
+    s->count = s->waiting = std::exchange(s->rest, 0);
+    s->delivered = 0;
+    s->dropped.clear();
+    s->taken.reset();
+  }
+  start_computing(shared_from_this(), s);
+}
+
 void block_ring::release(ring_slot* s) {
+  if (s->rest && s->why.ok()) return compute_rest(s);
   drop_large_room(s->output);
   drop_large_room(s->input);
   charge(s, 0);

@@ -32,8 +32,10 @@ struct ring_slot {
   ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
   slab input;
   slab output;                         ///< unused where nothing is computed: the inputs are the outputs
-  std::uint32_t count = 0;             ///< inputs taken
-  std::uint64_t first = 0;             ///< ordinal of the first input
+  std::uint32_t input_at = 0;          ///< inputs before this one had their outputs delivered in earlier rounds
+  std::uint32_t count = 0;             ///< inputs of this round
+  std::uint32_t rest = 0;              ///< inputs of the next round: their outputs had no room in this one
+  std::uint64_t first = 0;             ///< ordinal of this round's first input
   std::vector<std::uint32_t> dropped;  ///< inputs without an output, ascending: bad elements passed over
   std::optional<mark> taken;           ///< the input's position before this slot
   status why;                          ///< of the input after the last output
@@ -50,6 +52,8 @@ struct ring_slot {
   /// All outputs, also those moved out already: tail_of() it.
   block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
 };
+
+class slot_computation;
 
 class block_ring final : public room_waiter, public std::enable_shared_from_this<block_ring> {
  public:
@@ -84,6 +88,14 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   void charge(ring_slot* s, std::size_t bytes);
   /// The slot was filled with `count` elements from ordinal `first` on, and is being computed.
   void filled(ring_slot* s, std::uint64_t first, std::uint32_t count);
+  /// What computes slots, where something does. Before the pump starts.
+  void set_computation(std::shared_ptr<const slot_computation> c) { computation_ = std::move(c); }
+  const std::shared_ptr<const slot_computation>& computation() const { return computation_; }
+  /// A computation has made outputs of so many bytes, and would make more, of about `next`: is there room in this slot? Outputs
+  /// that turn out larger than was expected may take more memory as far as there is some, and a block's size at most.
+  bool has_room(ring_slot* s, std::size_t bytes, std::size_t next);
+  /// Only the first `count` inputs have been computed. The others are, in a round of their own, when the slot is released.
+  void cut_short(ring_slot* s, std::uint32_t count);
   /// The outputs are in slot->output, or (computed = false) the inputs are the outputs. Returns true if the reader was waiting
   /// for this and has been resumed.
   bool commit(ring_slot* s, bool computed);
@@ -102,6 +114,7 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   /// of one already works on the second element while the consumer works on the first. The last ones are the
   /// consumer's, and no longer charged: an interleave moves them out and comes back to this channel much later.
   void hand_on(ring_slot* s, std::uint32_t outputs, bool last);
+  /// The consumer needs nothing of the slot any more: it is free; or the rest of its inputs is computed now.
   void release(ring_slot* s);
   /// Would receive() give something now?
   bool ready(std::uint64_t ordinal = stream_base::kNone) const;
@@ -143,6 +156,7 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   bool grant();
   void give_back(std::size_t charged, std::size_t guessed);
   void wake_pump();
+  void compute_rest(ring_slot* s);
   ring_slot* pick(std::uint64_t ordinal) const;
   /// pick() gives nothing, and never will: all is made, and (of a forged checkpoint) what is asked for was not in it.
   bool exhausted(std::uint64_t ordinal) const;
@@ -159,6 +173,7 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   const element_type& in_;
   const element_type& out_;
   const bool ordered_;
+  std::shared_ptr<const slot_computation> computation_;
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.

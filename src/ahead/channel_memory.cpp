@@ -17,7 +17,7 @@ constexpr std::size_t kRoomKept = std::size_t{64} << 10;
 }  // namespace
 
 std::size_t channel_memory::each_bytes(const element_type& in, const element_type& out) const {
-  if (std::size_t seen = estimate_->each_bytes()) return seen;
+  if (std::size_t seen = expects_largest_ ? estimate_->largest_bytes() : estimate_->each_bytes()) return seen;
   return owns_bytes(in) || owns_bytes(out) ? 0 : in.size + out.size;
 }
 
@@ -31,6 +31,12 @@ std::uint32_t channel_memory::elements_that_fit(const element_type& in, const el
   std::size_t each = each_bytes(in, out);
   if (each == 0) return 1;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(block_bytes() / each, 1, std::max(n, 1u)));
+}
+
+std::uint32_t channel_memory::elements_at_once(const element_type& in, const element_type& out) const {
+  constexpr std::size_t kAtOnce = 8;
+  std::size_t each = each_bytes(in, out);
+  return each && each * kAtOnce <= block_bytes() ? kAtOnce : 1;
 }
 
 std::uint32_t channel_memory::block_bytes() const {

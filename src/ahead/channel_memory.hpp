@@ -59,6 +59,10 @@ class channel_memory {
   std::size_t expected_bytes(const element_type& in, const element_type& out, std::size_t n) const;
   /// As many of n elements as a block may hold in bytes; one at least.
   std::uint32_t elements_that_fit(const element_type& in, const element_type& out, std::uint32_t n) const;
+  /// How many elements may be computed before their size is looked at.
+  std::uint32_t elements_at_once(const element_type& in, const element_type& out) const;
+  /// A block cannot be cut short once it has been started (a call that is awaited): expect the largest that came, for long.
+  void expect_largest() { expects_largest_ = true; }
   /// Bytes a block should hold at most: of a small budget a small part, so that several are in the air.
   std::uint32_t block_bytes() const;
 
@@ -69,6 +73,7 @@ class channel_memory {
   std::shared_ptr<run_context> run_;
   ledger_line& line_;
   std::shared_ptr<size_estimate> estimate_;
+  bool expects_largest_ = false;
 };
 
 /// What the elements in a slab take.

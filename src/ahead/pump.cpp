@@ -17,20 +17,20 @@ void charge_inputs(block_ring& ring, ring_slot* slot, bool computed) {
 
 /// The inputs are gone, and the outputs are what the slot holds now. Both were there at once: so much the next will take.
 void charge_outputs(block_ring& ring, ring_slot* slot) {
-  std::size_t outputs = payload_bytes(slot->output);
-  ring.memory().estimate().learn(payload_bytes(slot->input) + outputs, slot->count);
+  std::size_t outputs = payload_bytes(slot->output), inputs = payload_bytes(slot->input);
+  ring.memory().estimate().learn(outputs + inputs / slot->input.size() * slot->count, slot->count);
+  if (slot->rest) return ring.charge(slot, outputs + room_bytes(slot->output) + inputs);
   drop_large_room(slot->input);
   ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input));
 }
 
-run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot,
-                      std::shared_ptr<const slot_computation> shared_computation) {
+run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot) {
   auto ring = std::move(shared_ring);
-  auto computation = std::move(shared_computation);
+  auto computation = ring->computation();
   clock* time = run->time;
   co_await yield_now();  // oldest first: the consumer waits for that one
   auto began = time->now();
-  auto work = computation->compute(slot);
+  auto work = computation->compute(*ring, slot);
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
   charge_outputs(*ring, slot);
@@ -94,8 +94,7 @@ task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& i
   charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
   if (options.computation) {
-    std::shared_ptr<run_context> shared_run = ring.run();
-    compute_slot(shared_run, shared_ring, slot, options.computation);
+    start_computing(shared_ring, slot);
   } else {
     ring.made_in(run.time->now() - began, n, slot->charged_bytes);
     result.woke_reader = ring.commit(slot, false);
@@ -128,9 +127,15 @@ run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> sha
 
 }  // namespace
 
+void start_computing(std::shared_ptr<block_ring> ring, ring_slot* slot) {
+  std::shared_ptr<run_context> run = ring->run();
+  compute_slot(run, std::move(ring), slot);
+}
+
 void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options) {
   std::shared_ptr<run_context> run = ring->run();
   in.set_environment(run.get());
+  ring->set_computation(options.computation);
   pump(run, std::move(ring), std::move(in), std::move(options));
 }
 

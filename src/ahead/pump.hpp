@@ -16,8 +16,9 @@ namespace sluice::lib {
 class slot_computation {
  public:
   virtual ~slot_computation() = default;
-  /// Fills slot->output from slot->input, and slot->why where an input failed under the default policy.
-  virtual task<void> compute(ring_slot* slot) const = 0;
+  /// Fills slot->output from the round's inputs, and slot->why where an input failed under the default policy. Where the ring
+  /// has no room for more outputs, it cuts the round short.
+  virtual task<void> compute(block_ring& ring, ring_slot* slot) const = 0;
   /// One element a slot: calls are awaited, and each is a unit of parallelism.
   virtual bool awaits() const = 0;
 };
@@ -33,6 +34,9 @@ struct pump_options {
   ordinal_ranges done;                                  ///< delivered before a resume: passed over
   ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds
 };
+
+/// Computes the slot's round on some worker, and commits it.
+void start_computing(std::shared_ptr<block_ring> ring, ring_slot* slot);
 
 /// Starts pulling now, on the calling thread, until the ring is full.
 void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options);

@@ -23,16 +23,22 @@ class size_estimate {
  public:
   /// One element; 0: none was seen yet.
   std::size_t each_bytes() const { return each_.load(std::memory_order_relaxed); }  // a number by itself
+  /// The largest that came, remembered for long. Where a wrong guess cannot be taken back: calls that are awaited.
+  std::size_t largest_bytes() const { return largest_.load(std::memory_order_relaxed); }
   void learn(std::size_t bytes, std::size_t elements) {
     if (elements == 0) return;
     std::size_t each = std::max<std::size_t>(1, bytes / elements), old = each_bytes();
+    std::size_t largest = largest_bytes();
+    largest_.store(each >= largest ? each : largest - (largest - each) / kForgetsSlowly, std::memory_order_relaxed);
     // Several learn at once: one of them is forgotten, and the next element tells it again.
     each_.store(each >= old ? each : old - (old - each) / kForgets, std::memory_order_relaxed);
   }
 
  private:
   static constexpr std::size_t kForgets = 16;  // blocks until a large one is two thirds forgotten
+  static constexpr std::size_t kForgetsSlowly = 4096;
   std::atomic<std::size_t> each_{0};
+  std::atomic<std::size_t> largest_{0};
 };
 
 }  // namespace sluice::lib

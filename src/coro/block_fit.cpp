@@ -12,10 +12,11 @@ namespace {
 constexpr std::size_t kSmallBytes = 1024;
 constexpr std::size_t kForgets = 16;  // blocks until a large mean is two thirds forgotten
 constexpr std::uint32_t kMost = 1u << 20;
+constexpr std::uint32_t kMostMade = 32;  // 25 ns a block are then less than one for an element
 
 }  // namespace
 
-block_fit::block_fit(const element_type& t) : most_(1) {
+block_fit::block_fit(const element_type& t, bool makes) : most_(1), grown_max_(makes ? kMostMade : kMost) {
   if (t.size <= kSmallBytes && (!t.footprint || t.footprint == detail::no_footprint)) most_ = kUnlimited;
 }
 
@@ -25,7 +26,7 @@ void block_fit::learn(const block& b, std::uint32_t wanted_bytes) {
   std::size_t bytes = b.size() * t.size + (t.footprint ? t.footprint(t, b.data(), b.size()) : 0);
   std::size_t each = std::max<std::size_t>(1, bytes / b.size());
   each_bytes_ = each >= each_bytes_ ? each : each_bytes_ - (each_bytes_ - each) / kForgets;
-  std::size_t grown = std::min<std::size_t>(kMost, std::size_t{std::max(most_, b.size())} * 2);
+  std::size_t grown = std::min<std::size_t>(grown_max_, std::size_t{std::max(most_, b.size())} * 2);
   most_ = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted_bytes / each_bytes_, 1, grown));
 }
 

@@ -34,7 +34,7 @@ turn::seen turn::look(const environment& env, std::uint16_t steps_max) {
 }
 
 stage_base::stage_base(const element_type& type)
-    : promise_base(on_failure::unwinds), tick_(&kNoRun), out_(type), fit_(type) {}
+    : promise_base(on_failure::unwinds), tick_(&kNoRun), out_(type), fit_(type, true) {}
 
 stage_base::~stage_base() {
   // Elements under construction belong to nobody else when the frame dies between two yields.

@@ -22,7 +22,7 @@ namespace {
 erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
                          error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
-  block_fit fit(out.type());
+  block_fit fit(out.type(), true);
   while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
     void* to = f.in_place ? b.data() : out.room(b.size());
     applied a = f.apply(b, to, {in.consumed() - b.size(), seed});
@@ -42,7 +42,7 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
                                 error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
-  block_fit fit(out.type());
+  block_fit fit(out.type(), true);
   while (auto b = co_await in.next_block({0, fit.at_most(out.ask()), out.wanted_bytes()})) {
     while (b) {
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
@@ -92,9 +92,9 @@ class map_computation final : public slot_computation {
       : function_(std::move(f)), seed_(seed), gate_(std::move(gate)), awaits_(awaits) {}
   bool awaits() const override { return awaits_; }
 
-  task<void> compute(ring_slot* slot) const override {
+  task<void> compute(block_ring& ring, ring_slot* slot) const override {
     if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), seed_, gate_);
-    return compute_block(slot, static_cast<const block_function&>(*function_), seed_, gate_);
+    return compute_block(ring, slot, static_cast<const block_function&>(*function_), seed_, gate_);
   }
 
  private:
@@ -105,24 +105,35 @@ class map_computation final : public slot_computation {
     if (why.ok()) slot->output.set_live(0, 1);
     else drop_or_fail(slot, 0, why, gate);
   }
-  static task<void> compute_block(ring_slot* slot, const block_function& f, std::uint64_t seed,
+  static task<void> compute_block(block_ring& ring, ring_slot* slot, const block_function& f, std::uint64_t seed,
                                   const error_gate& gate) {
     std::uint32_t done = 0;
     char* to = slot->output.reserve(slot->count);
     block in = slot->input.view();
+    const element_type& out = slot->output.type();
+    bool sized = owns_bytes(out) && !f.in_place;  // how much it makes of an element, nobody knows beforehand
+    std::size_t made_bytes = payload_bytes(slot->input);
     for (std::uint32_t seen = 0; seen < slot->count;) {
-      char* from = slot->input.begin() + seen * in.type().size;
-      block rest(&slot->input, &in.type(), from, slot->count - seen);
+      char* from = slot->input.begin() + (slot->input_at + seen) * in.type().size;
+      std::uint32_t n = slot->count - seen;
+      if (sized) n = std::min(n, ring.memory().elements_at_once(in.type(), out));
+      block rest(&slot->input, &in.type(), from, n);
       if (f.in_place) std::memcpy(to, from, rest.size() * in.type().size);
       block work = f.in_place ? block(&slot->output, &in.type(), to, rest.size()) : rest;
       applied a = f.apply(work, to, {slot->first + seen, seed});
+      if (sized) made_bytes += a.done * out.size + out.footprint(out, to, a.done);
       done += a.done;
       slot->output.set_live(0, done);
-      to += a.done * slot->output.type().size;
+      to += a.done * out.size;
       seen += a.done;
-      if (a.why.ok()) break;
-      if (!drop_or_fail(slot, seen, a.why, gate)) break;
-      ++seen;
+      if (!a.why.ok()) {
+        if (!drop_or_fail(slot, seen, a.why, gate)) break;
+        ++seen;
+      }
+      if (sized && done && seen < slot->count && !ring.has_room(slot, made_bytes, made_bytes / done)) {
+        ring.cut_short(slot, seen);
+        break;
+      }
     }
     co_return;
   }
@@ -157,6 +168,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
     return map_blocks(out, counts, std::move(in), f, seed, std::move(gate));
   }
   channel_memory memory = context.memory_of(n, gate.label());
+  if (awaits) memory.expect_largest();
   auto computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
   std::uint32_t slots = context.limit_of(o.parallelism);
   if (o.order == order::sloppy)

@@ -43,6 +43,13 @@ template <std::size_t Bytes> task<std::string> fetched(int64 i) {
   co_return text<Bytes>(i);
 }
 
+/// Sizes that change all at once, and again and again: what was learned from small ones is wrong for the large ones.
+std::string changing(int64 i) { return std::string(i % 800 < 500 ? 10 : kMiB, 'a'); }
+task<std::string> fetched_changing(int64 i) {
+  co_await sleep_for(std::chrono::milliseconds(1));
+  co_return std::string(i % 100 < 50 ? 10 : 10 * kMiB, 'a');
+}
+
 /// Can be moved only, and says what it owns.
 struct blob {
   static constexpr std::string_view sluice_name = "blob";
@@ -173,6 +180,18 @@ std::vector<shape> shapes(const inputs& in) {
       of("structs of 1 MiB, 64 at once", 32 * kMiB, 2 * kMiB, 120, range(1'000) | map(make_image, {.parallelism = 64})),
       of("1 MiB strings through three prefetches", 16 * kMiB, 4 * kMiB, 120,
          range(1'000) | map(text<kMiB>) | prefetch(100) | prefetch(100) | prefetch(100)),
+      of("10 B, then 1 MiB, and again: map, prefetch", 64 * kMiB, 24 * kMiB, 2'000,
+         range(4'000) | map(changing) | prefetch(4000), kMiB),
+      of("the same, 8 at once", 64 * kMiB, 32 * kMiB, 2'000,
+         range(4'000) | map(changing, {.parallelism = 8}) | prefetch(4000), kMiB),
+      of("the same, 8 at once, sloppy", 64 * kMiB, 32 * kMiB, 2'000,
+         range(4'000) | map(changing, {.parallelism = 8, .order = sloppy}), kMiB),
+      of("the same in a parallel interleave of 16", 64 * kMiB, 24 * kMiB, 16'000,
+         range(16) |
+             interleave([](int64) { return range(4'000) | map(changing); }, {.cycle_length = 16, .parallelism = 16}),
+         kMiB),
+      of("10 B, then 10 MiB, and again: 16 awaited calls", 64 * kMiB, 100 * kMiB, 400,
+         range(400) | map(fetched_changing, {.parallelism = 16}), 10 * kMiB),
       of("batches of 8 MiB, prefetch", 48 * kMiB, 16 * kMiB, 12,
          range(10'000) | map(text<kMiB>, {.parallelism = 8}) | batch(8) | prefetch(100)),
       of("shuffle of 200,000 small records", 64 * kMiB, kMiB, 20'000,

@@ -17,7 +17,8 @@ namespace sluice::lib {
 
 class block_fit {
  public:
-  explicit block_fit(const element_type& t);
+  /// `makes`: elements are made here, so that their size is known only afterwards: few at a time.
+  explicit block_fit(const element_type& t, bool makes = false);
 
   std::uint32_t at_most(std::uint32_t wanted) const noexcept { return wanted < most_ ? wanted : most_; }
   void made(const block& b, std::uint32_t wanted_bytes) {
@@ -29,6 +30,7 @@ class block_fit {
   void learn(const block& b, std::uint32_t wanted_bytes);
 
   std::uint32_t most_;
+  std::uint32_t grown_max_;
   std::size_t each_bytes_ = 0;  ///< the largest mean of a block; smaller ones are believed slowly
 };
 
