@@ -25,7 +25,7 @@
 namespace sluice::lib {
 
 class erased_stream;    // coro/erased_stream.hpp
-struct open_context;    // op/open.hpp
+struct open_context;    // engine/open_context.hpp
 struct stage_function;  // plan/function.hpp
 struct node;
 using node_ptr = std::shared_ptr<const node>;
