@@ -134,6 +134,7 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   s->waiting = 0;
   s->handed_on = false;
   s->first = stream_base::kNone;
+  s->missed.clear();
   s->dropped.clear();
   s->taken.reset();
   s->why = status();
@@ -185,6 +186,7 @@ void block_ring::finish(ring_slot* unused, status why, std::uint64_t not_passed)
   std::unique_lock lock(mutex_);
   not_passed_ = not_passed;
   if (unused) {
+    missed_at_end_ = std::exchange(unused->missed, dropped_errors());
     order_.pop_back();
     unused->at = ring_slot::state::free;
     free_.push_back(unused);
