@@ -137,6 +137,7 @@ block_ring::reservation block_ring::reserve_awaiter::await_resume() {
   s->waiting = 0;
   s->handed_on = false;
   s->first = stream_base::kNone;
+  s->missed.clear();
   s->dropped.clear();
   s->taken.reset();
   s->why = status();
@@ -204,6 +205,7 @@ void block_ring::finish(ring_slot* unused, status why, std::uint64_t not_passed)
   std::unique_lock lock(mutex_);
   not_passed_ = not_passed;
   if (unused) {
+    missed_at_end_ = std::exchange(unused->missed, dropped_errors());
     order_.pop_back();
     unused->at = ring_slot::state::free;
     free_.push_back(unused);
@@ -295,6 +297,7 @@ void block_ring::compute_rest(ring_slot* s) {
     elements_in_flight_ -= s->waiting;
     s->count = s->waiting = std::exchange(s->rest, 0);
     s->delivered = 0;
+    s->missed.clear();
     s->dropped.clear();
     s->taken.reset();
   }

@@ -28,6 +28,12 @@
 
 namespace sluice::lib {
 
+/// An input without an output: a bad element that is passed over.
+struct dropped_input {
+  std::uint32_t number = 0;  ///< within its slot
+  status why;
+};
+
 struct ring_slot {
   ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
   slab input;
@@ -36,7 +42,8 @@ struct ring_slot {
   std::uint32_t count = 0;             ///< inputs of this round
   std::uint32_t rest = 0;              ///< inputs of the next round: their outputs had no room in this one
   std::uint64_t first = 0;             ///< ordinal of this round's first input
-  std::vector<std::uint32_t> dropped;  ///< inputs without an output, ascending: bad elements passed over
+  dropped_errors missed;               ///< errors that the stream of inputs met in front of these
+  std::vector<dropped_input> dropped;  ///< ascending; told by the reader where they stand among the outputs
   std::optional<mark> taken;           ///< the input's position before this slot
   status why;                          ///< of the input after the last output
   std::size_t charged_bytes = 0;
@@ -51,6 +58,10 @@ struct ring_slot {
 
   /// All outputs, also those moved out already: tail_of() it.
   block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
+  /// How many outputs there are in front of dropped[i]; where there is no such one, all.
+  std::uint32_t outputs_before(std::size_t i) const {
+    return i == dropped.size() ? output_count : dropped[i].number - static_cast<std::uint32_t>(i);
+  }
 };
 
 class slot_computation;
@@ -101,7 +112,7 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   bool commit(ring_slot* s, bool computed);
   /// The input's position before this slot.
   void note(ring_slot* s, mark m);
-  /// No more slots: the end, or an error. The reserved one goes back.
+  /// No more slots: the end, or an error. The reserved one goes back; what it says is missed comes before the end.
   /// `not_passed`: of the elements that were to be passed over first, how many did not exist.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0);
 
@@ -129,6 +140,11 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   std::uint64_t not_passed() const {
     std::lock_guard lock(mutex_);
     return not_passed_;
+  }
+  /// Errors behind the last slot. Once.
+  dropped_errors missed_at_end() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(missed_at_end_, dropped_errors());
   }
   /// The reader is gone: the pump drops its input and ends.
   void close();
@@ -189,6 +205,7 @@ class block_ring final : public room_waiter, public std::enable_shared_from_this
   bool quick_ = false;                         // making a block takes less than a wake is worth
   std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
   std::uint64_t not_passed_ = 0;
+  dropped_errors missed_at_end_;
   bool urged_ = false;                   // the reader waits elsewhere for this channel
   bool asked_for_room_ = false;          // the ledger will call room_again()
   bool granted_ = false;                 // the pump may take a slot,

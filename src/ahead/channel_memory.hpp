@@ -80,6 +80,8 @@ class channel_memory {
 std::size_t payload_bytes(slab& s);
 /// And the room behind them, as the slots of a channel keep it.
 inline std::size_t room_bytes(const slab& s) { return (s.capacity() - s.size()) * s.type().size; }
+/// What an error takes that waits in a channel: its words, its provenance, perhaps an exception.
+inline constexpr std::size_t kErrorBytes = 512;
 /// Lets go of a slab's room where it is large: slots are reused, and what is not in flight is not charged.
 void drop_large_room(slab& s);
 

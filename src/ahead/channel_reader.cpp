@@ -8,12 +8,11 @@
 namespace sluice::lib {
 namespace {
 
-/// Input ordinal after the slot's first `n` outputs.
+/// Input ordinal after the slot's first `n` outputs. What is dropped behind them is not counted by then.
 std::uint64_t ordinal_after(const ring_slot& s, std::uint32_t n) {
-  if (n == s.output_count && s.why.ok()) return s.first + s.count;
   std::uint64_t ordinal = s.first + n;
-  for (std::uint32_t input : s.dropped)
-    if (s.first + input < ordinal) ++ordinal;
+  for (const dropped_input& input : s.dropped)
+    if (s.first + input.number < ordinal) ++ordinal;
   return ordinal;
 }
 
@@ -39,17 +38,28 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
     ring_slot* slot = co_await ring.receive();
     if (!slot) break;
     link.reached(*slot);
+    auto dropping = out.drop(std::move(slot->missed));
+    co_await dropping;
     block whole = slot->outputs();
-    for (std::uint32_t at = 0; at < whole.size();) {
-      std::uint32_t n = std::min(whole.size() - at, out.ask());
+    std::size_t dropped = 0;  // counted
+    for (std::uint32_t at = 0;;) {
+      std::uint32_t until = slot->outputs_before(dropped);
+      if (at == until && dropped < slot->dropped.size()) {
+        auto counting = out.drop({std::move(slot->dropped[dropped++].why)});
+        co_await counting;
+        continue;
+      }
+      if (at == whole.size()) break;
+      std::uint32_t n = std::min(until - at, out.ask());
       block part = tail_of(whole, at).first(n);
       at += n;
       link.delivered_to(ordinal_after(*slot, at));
-      if (at == whole.size() && !slot->why.ok()) {
+      bool last = at == whole.size();
+      if (last && !slot->why.ok() && dropped == slot->dropped.size()) {
         out.hold(part);
         co_await fail(slot->why);
       }
-      ring.hand_on(slot, n, at == whole.size());
+      ring.hand_on(slot, n, last);
       co_yield part;
     }
     if (!slot->why.ok()) co_await fail(slot->why);
@@ -61,6 +71,8 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
     out.unpass(missing);
     link.passed_less(missing);
   }
+  auto dropping = out.drop(ring.missed_at_end());
+  co_await dropping;
   status why = ring.why();
   if (!why.ok()) co_await fail(std::move(why));
 }
@@ -94,8 +106,8 @@ struct unordered_link {
     return {first, count};
   }
   static ordinal_ranges get(position_reader& r) {
-    ordinal_ranges v(r.count());
-    for (auto& range : v) range = get_range(r);
+    ordinal_ranges v;  // grows as it is read: a range takes more memory than bytes
+    for (std::size_t n = r.count(); n && r.ok(); --n) v.push_back(get_range(r));
     return v;
   }
   void save(position_writer& w) {
@@ -124,7 +136,7 @@ struct unordered_link {
     done = get(r);
     replay = get(r);
     std::size_t logged = r.count();
-    for (std::size_t i = 0; i + 1 < logged; i += 2) { replay.push_back(get_range(r)); }
+    for (std::size_t i = 0; i + 1 < logged && r.ok(); i += 2) { replay.push_back(get_range(r)); }
     if (logged % 2) r.number();  // a choice that was being written down: nobody has its elements yet
   }
   bool may_wait() const { return true; }
@@ -152,7 +164,6 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
   options.computation = std::move(computation);
   options.done = link->done;
   options.replayed = link->replay;
-  std::sort(options.replayed.begin(), options.replayed.end());
   const element_type& in_type = link->in.type();
   block_ring::limits limits{slots, ~std::uint64_t{0}};
   link->ring = std::make_shared<block_ring>(std::move(run), std::move(memory), in_type, out.type(), limits, false);
@@ -164,6 +175,12 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
     if (!slot) break;
     block whole = slot->outputs();
     SLUICE_ASSERT(slot->dropped.empty() || slot->count == 1, "an unordered slot of several elements lost one");
+    if (slot->delivered == 0) {
+      dropped_errors missed = std::exchange(slot->missed, dropped_errors());
+      for (dropped_input& input : slot->dropped) missed.add({std::move(input.why)});
+      auto dropping = out.drop(std::move(missed));
+      co_await dropping;
+    }
     if (!slot->why.ok()) {
       out.hold(tail_of(whole, slot->delivered));
       co_await fail(slot->why);
@@ -185,6 +202,8 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
     }
     if (slot->delivered >= whole.size()) link->ring->release(slot);
   }
+  auto dropping = out.drop(link->ring->missed_at_end());
+  co_await dropping;
   status why = link->ring->why();
   if (why.ok() && link->replaying()) why = damaged_position();  // a choice of an element that there is none of
   if (!why.ok()) co_await fail(std::move(why));

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ahead/pump.hpp"
 
+#include <algorithm>
+
+#include "ahead/collected_errors.hpp"
 #include "runtime/run_task.hpp"
 #include "sluice/coro/resume_on.hpp"
 
 namespace sluice::lib {
 namespace {
 
+/// What the errors in a slot take; many of one slot share their words.
+std::size_t error_bytes(ring_slot* slot) {
+  return (slot->missed.list().size() + std::min(slot->dropped.size(), dropped_errors::kKeptApart)) * kErrorBytes;
+}
+
 /// The inputs are there, the outputs are not: what was reserved for both stays charged.
 void charge_inputs(block_ring& ring, ring_slot* slot, bool computed) {
-  std::size_t payload = payload_bytes(slot->input), bytes = payload + room_bytes(slot->input);
+  std::size_t payload = payload_bytes(slot->input), bytes = payload + room_bytes(slot->input) + error_bytes(slot);
   if (computed && bytes <= slot->charged_bytes) return;
   if (!computed) ring.memory().estimate().learn(payload, slot->count);
   ring.charge(slot, bytes);
@@ -21,7 +29,7 @@ void charge_outputs(block_ring& ring, ring_slot* slot) {
   ring.memory().estimate().learn(outputs + inputs / slot->input.size() * slot->count, slot->count);
   if (slot->rest) return ring.charge(slot, outputs + room_bytes(slot->output) + inputs);
   drop_large_room(slot->input);
-  ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input));
+  ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input) + error_bytes(slot));
 }
 
 run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot) {
@@ -38,63 +46,105 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_r
   ring->commit(slot, true);
 }
 
-/// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest.
-struct reach {
-  std::uint64_t skip = 0;
-  std::uint64_t elements = ~std::uint64_t{0};
+/// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest. The lists may
+/// be long (a forged position's are), so each is sorted once and gone along.
+class reach {
+ public:
+  reach(ordinal_ranges done, const ordinal_ranges& replayed) : done_(std::move(done)) {
+    std::sort(done_.begin(), done_.end());
+    std::size_t joined = 0;  // ranges that overlap or touch become one
+    for (auto [first, count] : done_) {
+      if (joined && first <= end_of(done_[joined - 1]))
+        done_[joined - 1].second = std::max(end_of(done_[joined - 1]), first + count) - done_[joined - 1].first;
+      else done_[joined++] = {first, count};
+    }
+    done_.resize(joined);
+    bounds_.reserve(done_.size() + 2 * replayed.size());
+    for (auto [first, count] : done_) bounds_.push_back(first);
+    for (auto [first, count] : replayed) bounds_.insert(bounds_.end(), {first, first + count});
+    std::sort(bounds_.begin(), bounds_.end());
+  }
+
+  struct step {
+    std::uint64_t skip = 0;
+    std::uint64_t elements = ~std::uint64_t{0};
+  };
+  /// From the input `at` on. Never asked for an earlier one than before.
+  step from(std::uint64_t at) {
+    step s;
+    while (next_done_ < done_.size() && end_of(done_[next_done_]) <= at) ++next_done_;
+    if (next_done_ < done_.size() && done_[next_done_].first <= at) s.skip = end_of(done_[next_done_]) - at;
+    at += s.skip;
+    while (next_bound_ < bounds_.size() && bounds_[next_bound_] <= at) ++next_bound_;
+    if (next_bound_ < bounds_.size()) s.elements = bounds_[next_bound_] - at;
+    return s;
+  }
+
+ private:
+  static std::uint64_t end_of(const ordinal_ranges::value_type& range) { return range.first + range.second; }
+  ordinal_ranges done_;                ///< ascending, with gaps between them
+  std::vector<std::uint64_t> bounds_;  ///< ascending
+  std::size_t next_done_ = 0, next_bound_ = 0;
 };
-reach reach_from(std::uint64_t at, const pump_options& o) {
-  reach r;
-  for (bool again = true; again;) {
-    again = false;
-    for (auto [first, count] : o.done)
-      if (at + r.skip >= first && at + r.skip < first + count) {
-        r.skip = first + count - at;
-        again = true;
-      }
+
+/// What a pump works with.
+struct feed {
+  std::shared_ptr<block_ring> ring;
+  pump_options options;
+  reach limits;
+  collected_errors missed;
+  mark_watch watch;
+  erased_stream in;  // its stage tells `missed`, and goes first
+
+  feed(std::shared_ptr<block_ring> r, erased_stream input, pump_options o)
+      : ring(std::move(r)),
+        options(std::move(o)),
+        limits(std::move(options.done), options.replayed),
+        missed(ring->run()),
+        in(std::move(input)) {
+    options.replayed = {};
+    in.stage()->set_error_sink(&missed);
   }
-  at += r.skip;
-  for (auto [first, count] : o.done)
-    if (first > at) r.elements = std::min(r.elements, first - at);
-  for (auto [first, count] : o.replayed) {
-    if (first > at) r.elements = std::min(r.elements, first - at);
-    else if (at < first + count) r.elements = std::min(r.elements, first + count - at);
+  /// Nothing more is to be pulled.
+  void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0) {
+    unused->missed = missed.take();
+    ring->finish(unused, std::move(why), not_passed);
   }
-  return r;
-}
+};
 
 /// One slot's worth of input. False: nothing more is to be pulled.
 struct pulled {
   bool more = false;
   bool woke_reader = false;
 };
-task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& in, const pump_options& options,
-                      block_ring::reservation r, mark_watch& watch) {
-  block_ring& ring = *shared_ring;
+task<pulled> pull_one(feed& f, block_ring::reservation r) {
+  block_ring& ring = *f.ring;
   run_context& run = *ring.run();
   pulled result;
-  if (watch.due(run)) ring.note(r.slot, in.take_due_mark());
-  reach limit = reach_from(in.consumed(), options);
+  if (f.watch.due(run)) ring.note(r.slot, f.in.take_due_mark());
+  reach::step limit = f.limits.from(f.in.consumed());
+  const pump_options& options = f.options;
   bool one_each = options.one_each || (options.computation && options.computation->awaits());
   demand d;
   d.skip = limit.skip;
   d.elements = one_each ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(r.elements, limit.elements));
   d.bytes = ring.memory().block_bytes();
   auto began = run.time->now();
-  auto got = co_await in.try_next_block(d);
+  auto got = co_await f.in.try_next_block(d);
   if (!got.view) {
-    ring.finish(r.slot, std::move(got.why), in.skip_left());
+    f.finish(r.slot, std::move(got.why), f.in.skip_left());
     co_return result;
   }
   std::uint32_t n = got.view.size();
   ring_slot* slot = r.slot;
+  slot->missed = f.missed.take();
   got.view.move_front(slot->input.reserve(n), n);
   slot->input.set_live(0, n);
-  ring.filled(slot, in.consumed() - n, n);
+  ring.filled(slot, f.in.consumed() - n, n);
   charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
   if (options.computation) {
-    start_computing(shared_ring, slot);
+    start_computing(f.ring, slot);
   } else {
     ring.made_in(run.time->now() - began, n, slot->charged_bytes);
     result.woke_reader = ring.commit(slot, false);
@@ -104,20 +154,17 @@ task<pulled> pull_one(std::shared_ptr<block_ring>& shared_ring, erased_stream& i
 
 run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, erased_stream input,
               pump_options pump_opts) {
-  auto ring = std::move(shared_ring);
-  auto in = std::move(input);
-  auto options = std::move(pump_opts);
+  feed f(std::move(shared_ring), std::move(input), std::move(pump_opts));
   co_await yield_now();
-  mark_watch watch;
   for (bool more = true; more;) {
-    auto r = co_await ring->reserve();
+    auto r = co_await f.ring->reserve();
     if (!r.slot) break;
-    if (options.permits) co_await options.permits->acquire();
-    auto pulling = pull_one(ring, in, options, r, watch);
+    if (f.options.permits) co_await f.options.permits->acquire();
+    auto pulling = pull_one(f, r);
     result<pulled> got = co_await pulling.as_result();
-    if (options.permits) options.permits->release();
+    if (f.options.permits) f.options.permits->release();
     if (!got.ok()) {
-      ring->finish(r.slot, got.why());
+      f.finish(r.slot, got.why());
       break;
     }
     more = got->more;

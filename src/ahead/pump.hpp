@@ -33,6 +33,7 @@ struct pump_options {
   bool one_each = false;                                ///< one element a slot, although nothing is awaited
   ordinal_ranges done;                                  ///< delivered before a resume: passed over
   ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds
+                            ///< (both in any order, and of a forged position anything)
 };
 
 /// Computes the slot's round on some worker, and commits it.

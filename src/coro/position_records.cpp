@@ -14,7 +14,7 @@ position_records::position_records(std::string bytes) : bytes_(std::move(bytes))
     one.to_pass = pass_and_flag >> 1;
     if (pass_and_flag & 1) one.version = static_cast<std::uint32_t>(body.number());
     one.saved = body.remaining();
-    if (!all.ok() || !body.ok() || one.to_pass > one.ordinal) {
+    if (!all.ok() || !body.ok() || one.to_pass > one.ordinal || entries_.size() == kRecordsMax) {
       damaged();
       return;
     }

@@ -31,6 +31,10 @@ struct position_record {
 
 class position_records {
  public:
+  /// A chain has at most kPlanDepthMax (plan/node.hpp) stages, each of a few coroutines. A forged position has any number,
+  /// and each takes more memory than bytes, and time at each lookup.
+  static constexpr std::size_t kRecordsMax = 1 << 16;
+
   explicit position_records(std::string bytes);
   position_records(const position_records&) = delete;
 

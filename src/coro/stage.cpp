@@ -42,7 +42,7 @@ stage_base::~stage_base() {
 }
 
 bool stage_base::may_wait() const {
-  if (over_) return false;
+  if (over()) return false;
   if (may_suspend_) return true;
   for (int i = 0; i < saved_count_; ++i)
     if (saved_[i]->may_wait()) return true;
@@ -138,6 +138,7 @@ void stage_base::load_own(const position_record& own, position_records& from) {
 }
 
 std::coroutine_handle<> stage_base::serve_elements() {
+  if (unusual_ & kKept) return deliver_kept();
   if (may_suspend_) want_ = 1;  // what is made must not lie here while the stage itself waits for the next
   std::size_t size = type().size;
   want_ = fit_.at_most(want_);
@@ -175,13 +176,80 @@ std::coroutine_handle<> stage_base::deliver() {
 }
 
 std::coroutine_handle<> stage_base::limit_reached(std::coroutine_handle<> me) {
-  if (!skip_) return deliver();
+  if (!skip_) return unusual_ & kErrorsAhead ? deliver_before_errors() : deliver();
   count_delivered();
   out_.set_live(0, made());
   out_.clear();
   put_ = first_;
   if (--skip_ == 0) limit_ = first_ + want_ * type().size;
   return go_on(me);
+}
+
+std::coroutine_handle<> stage_base::drop_elements(std::coroutine_handle<> me, dropped_errors& errors) {
+  for (dropped_error& e : errors.list()) {
+    status why = send_up(std::move(e));
+    if (!why.ok()) return unwind(this, std::move(why));
+  }
+  return me;
+}
+
+status stage_base::send_up(dropped_error e) {
+  for (promise_base* p = this; p; p = p->waiter) {
+    if (p->is_task()) continue;  // whoever awaits it is above
+    auto* s = static_cast<stage_base*>(p);
+    if (s->has_output()) {
+      s->keep_for_later(std::move(e));
+      return {};
+    }
+    if (s->error_sink_) return s->error_sink_->met(std::move(e));
+  }
+  // The way up ends at a when_all or a scope of the user's: several ask at once there, and timing orders them anyway.
+  return env && env->error_count ? env->error_count->met(std::move(e)) : status();
+}
+
+void stage_base::keep_for_later(dropped_error e) {
+  if (!errors_) errors_ = std::make_unique<dropped_errors>();
+  errors_->add(std::move(e));
+  unusual_ |= kErrorsAhead;
+  if (kind_ != kind::block) limit_ = put_ + type().size;  // one more element, and what is in front of it goes out
+}
+
+status stage_base::send_up_later_errors() {
+  unusual_ &= static_cast<std::uint8_t>(~kErrorsAhead);
+  std::unique_ptr<dropped_errors> errors = std::move(errors_);
+  status why;
+  for (dropped_error& e : errors->list()) {
+    why = send_up(std::move(e));
+    if (why.ok()) continue;
+    threw_ = false;  // it ends with that one, whatever it has met itself behind it
+    break;
+  }
+  return why;
+}
+
+std::coroutine_handle<> stage_base::deliver_before_errors() {
+  put_ -= type().size;
+  std::uint32_t n = made();
+  count_delivered();
+  out_.set_live(0, n + 1);
+  handed_ = block(&out_, &out_.type(), first_, n);
+  fit_.made(handed_, want_bytes_);
+  put_ = first_;
+  unusual_ |= kKept;
+  return waiter->self;
+}
+
+std::coroutine_handle<> stage_base::deliver_kept() {
+  unusual_ &= static_cast<std::uint8_t>(~kKept);
+  auto untaken = static_cast<std::uint32_t>(out_.size() - 1);  // of those handed over before it
+  if (untaken) out_.view().drop_front(untaken);
+  ++delivered_since_cut_;
+  if (skip_ == 0) {
+    handed_ = out_.view();
+    return waiter->self;
+  }
+  --skip_;
+  return serve_elements();
 }
 
 std::coroutine_handle<> stage_base::look_around(std::coroutine_handle<> me) {
@@ -198,7 +266,7 @@ std::coroutine_handle<> stage_base::look_around(std::coroutine_handle<> me) {
 }
 
 std::coroutine_handle<> stage_base::flush() noexcept {
-  over_ = true;
+  end();
   if (kind_ != kind::block) return put_ != first_ && !skip_ ? deliver() : std::coroutine_handle<>();
   block made = std::exchange(held_, block{});
   std::uint32_t passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, made.size()));
@@ -222,7 +290,8 @@ std::coroutine_handle<> stage_base::leave_stage() noexcept {
 void stage_base::fail_with_current_exception() noexcept {
   failure = current_exception_status();
   if (!label_.empty()) failure = failure.in_stage(label_, current_element());
-  over_ = threw_ = true;
+  threw_ = true;
+  end();
 }
 
 stage_base* stage_base::input_stage() const { return input_count_ ? inputs_[0]->stage() : nullptr; }

@@ -97,14 +97,22 @@ void stream_base::keep_marks() {
 
 std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
   stage_base* c = child_;
-  if (c->over_) return over_without_filling(owner, skip);
+  if (c->unusual_ & stage_base::kErrorsAhead) {
+    c->waiter = owner;
+    status why = c->send_up_later_errors();
+    if (!why.ok()) {
+      c->failure = std::move(why);
+      c->end();
+    }
+  }
+  if (c->over()) return over_without_filling(owner, skip);
   if (!c->env) set_environment(owner->env ? owner->env : &idle_environment());
   environment& e = *c->env;
   bool others_first = turn_.due() && look(want);
   std::uint32_t t = e.tick.load(std::memory_order_acquire);  // whoever sees a stop's tick sees the stop
   if (e.stopping.load(std::memory_order_acquire)) {
     c->failure = cancelled_error();
-    c->over_ = true;
+    c->end();
     return over_without_filling(owner, skip);
   }
   if (t != seen_tick_) {
@@ -114,7 +122,7 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
         renew_marks();
       } catch (...) {  // a forged position below; whoever asked has it as the stage's error
         c->failure = current_exception_status();
-        c->over_ = true;
+        c->end();
         return over_without_filling(owner, skip);
       }
     }
@@ -187,7 +195,8 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
   p.settle_cut();
   for (int i = 0; i < p.input_count_; ++i) p.inputs_[i]->floor_ = p.cut_ordinal_[i];
   std::uint32_t made = p.made();
-  if (made && !p.skip_ && may_wait()) {  // a ready element is never held back behind one that may have to wait
+  // A ready element is never held back behind one that may have to wait; errors behind it wait until it is taken.
+  if (made && !p.skip_ && (may_wait() || p.unusual_ & stage_base::kErrorsAhead)) {
     p.pending_ = this;
     return p.deliver();
   }
@@ -242,7 +251,7 @@ void stream_base::throw_if_failed() const {
 
 const mark* stream_base::mark_for(std::uint64_t ordinal) const {
   // A failed stage may have state in the air; what it was a moment ago is in the marks.
-  bool failed = child_->over_ && !child_->failure.ok();
+  bool failed = child_->over() && !child_->failure.ok();
   if (ordinal >= fetched_ && !(failed && !marks_.empty())) return nullptr;
   const mark* from = nullptr;
   for (const mark& m : marks_)
@@ -271,6 +280,7 @@ void stream_base::restore(position_records& from) {
   // Channels that the engine adds have no site: they stand where their input stands.
   bool nameless = child_->follows_input() && !child_->identity_.site;
   const position_record* own = nameless ? nullptr : from.take(child_->identity_.site);
+  if (!own && child_->identity_.once_nameless) own = from.take(0);
   fetched_ = child_->restore(own, from);
   todo_ = own ? own->to_pass : 0;
 }

@@ -3,10 +3,14 @@
 
 namespace sluice::lib {
 
-status error_gate::settle(const status& why, std::uint64_t element) const {
-  status told = why.in_stage(label_, element);
-  if (!skips() || why.code() == status_code::cancelled || why.code() == status_code::resource_exhausted) return told;
-  return run_->count_error(told) ? status() : told;
+bool error_gate::may_drop(const status& why) const {
+  return skips() && why.code() != status_code::cancelled && why.code() != status_code::resource_exhausted;
+}
+
+outlet::error_awaiter error_gate::settle(outlet& out, const status& why, std::uint64_t element) const {
+  status here = told(why, element);
+  if (!may_drop(here)) return out.end_with(std::move(here));
+  return out.drop(dropped_error{std::move(here)});
 }
 
 }  // namespace sluice::lib

@@ -84,8 +84,9 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
     opened = opened.in_file(source.path());
     // Another file than the checkpoint's is no bad element: skipping it would hide what the policy is to refuse.
     const bool is_final = opened.code() == status_code::failed_precondition;
-    status told = is_final ? opened.in_stage(gate.label()) : gate.settle(opened);
-    if (!told.ok()) co_await fail(std::move(told));
+    if (is_final) co_await fail(gate.told(opened));
+    auto settled = gate.settle(out, opened);
+    co_await settled;
     co_return;  // a file that cannot be read is passed over as a whole
   }
   at->source = &source;
@@ -121,8 +122,8 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       if (broken.ok()) break;
     }
     if (!f.why.ok()) {
-      status told = gate.settle(f.why.in_file(source.path(), at->offset, at->index));
-      if (!told.ok()) co_await fail(std::move(told));
+      auto settled = gate.settle(out, f.why.in_file(source.path(), at->offset, at->index));
+      co_await settled;
       auto passing_damage = pass_damage(source, *format, f);
       co_await passing_damage;
       at->offset = source.window().offset;
@@ -145,8 +146,8 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
         broken = data_loss_error("the file ends inside of an element").in_file(source.path(), at->offset, at->index);
     }
     if (!broken.ok()) {
-      status told = gate.settle(broken);
-      if (!told.ok()) co_await fail(std::move(told));
+      auto settled = gate.settle(out, broken);
+      co_await settled;
       break;  // the file cannot be read any further
     }
   }

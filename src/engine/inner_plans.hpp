@@ -27,6 +27,7 @@ class inner_plans {
   result<inner_stream> open(const block& outer, std::uint64_t ordinal, std::string position = {}) const;
   bool parallel() const { return parallelism_ > 1; }
   const error_gate& gate() const { return gate_; }
+  const std::shared_ptr<run_context>& run() const { return context_.run; }
   /// Tells whenever one of the inner channels has something (parallel only).
   ready_signal& signal() const { return *signal_; }
   const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }

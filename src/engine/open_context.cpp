@@ -10,12 +10,16 @@
 
 namespace sluice::lib {
 
+stage_base::identity identity_of(const node& n) {
+  const op_info& op = *n.op;
+  return {n.site, op.state_version, op.state_version_oldest, op.shape == op_info::source};
+}
+
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
   erased_stream s = plan->op->open(*plan, context);
   if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
-  const op_info& op = *plan->op;
-  s.stage()->set_identity({plan->site, op.state_version, op.state_version_oldest, op.shape == op_info::source});
+  s.stage()->set_identity(identity_of(*plan));
   s.set_environment(run.get());
   return s;
 }
@@ -60,7 +64,7 @@ open_context open_context::in_input(const node& combine, std::size_t index) cons
 }
 
 std::uint32_t open_context::limit_of(knob k) const {
-  if (!k.is_autotuned()) return static_cast<std::uint32_t>(std::min<std::int64_t>(k.value, 1 << 16));
+  if (!k.is_autotuned()) return static_cast<std::uint32_t>(k.value);
   return std::max(2u, run->rt->workers() * 2);
 }
 

@@ -15,6 +15,9 @@
 
 namespace sluice::lib {
 
+/// Which record of a position is that of n's stage.
+stage_base::identity identity_of(const node& n);
+
 /// Where in a run a plan is opened: within which inputs and inner plans, in which epoch. All random draws depend on it.
 struct open_context {
   std::shared_ptr<run_context> run;
@@ -45,7 +48,7 @@ struct open_context {
   channel_memory memory_of(const node& n, std::string_view stage) const {
     return {run, stage, sizes->estimate(n.site, stage)};
   }
-  /// What a knob starts at: its value, or for autotune twice the workers.
+  /// What a parallelism starts at: its value (is_parallelism() has let it pass), or for autotune twice the workers.
   std::uint32_t limit_of(knob k) const;
   /// The seed a stage draws with here. Its own seed is used as it is, so that two plans with equal seeds draw alike;
   /// without one it draws by (run's seed, scope, site), which no other stage shares. Either is mixed with `outers` and,

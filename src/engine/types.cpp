@@ -23,4 +23,10 @@ const element_type* type_of_inner(const node& n, std::string& why) {
   return n.reader->type;
 }
 
+bool is_parallelism(knob k, std::string& why) {
+  if (k.value <= kParallelismMax) return true;
+  why = "parallelism must be at most " + std::to_string(kParallelismMax) + ", and is " + std::to_string(k.value);
+  return false;
+}
+
 }  // namespace sluice::lib

@@ -20,7 +20,7 @@ erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, 
     block kept = b.first(k.kept);
     if (!k.why.ok()) {
       out.hold(kept);
-      status why = gate.settle(k.why, in.consumed() - b.size() + k.seen);
+      status why = gate.told(k.why, in.consumed() - b.size() + k.seen);
       co_await fail(std::move(why));
     }
     if (kept) co_yield kept;
@@ -38,16 +38,13 @@ erased_stream filter_good_elements(outlet out, erased_stream in, function_ptr fu
       predicate_function::outcome k = keep.keep(part);
       block kept = part.first(k.kept);
       std::uint32_t seen = k.seen;
-      if (!k.why.ok()) {
-        status why = gate.settle(k.why, in.consumed() - whole.size() + seen);
-        if (!why.ok()) {
-          out.hold(kept);
-          co_await fail(std::move(why));
-        }
-        ++seen;
-      }
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (kept) co_yield kept;
+      if (!k.why.ok()) {
+        auto settled = gate.settle(out, k.why, in.consumed() - whole.size() + seen);
+        co_await settled;
+        in.hold_from(in.consumed() - (whole.size() - ++seen));
+      }
       if (seen == whole.size()) break;
       b = tail_of(whole, seen);
     }

@@ -29,7 +29,7 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
     block made = f.in_place ? b.first(a.done) : out.made(a.done);
     if (!a.why.ok()) {
       out.hold(made);
-      status why = gate.settle(a.why, in.consumed() - b.size() + a.done);
+      status why = gate.told(a.why, in.consumed() - b.size() + a.done);
       co_await fail(std::move(why));
     }
     fit.made(made, out.wanted_bytes());
@@ -51,17 +51,14 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
       applied a = f.apply(part, to, {in.consumed() - whole.size(), seed});
       block made = f.in_place ? part.first(a.done) : out.made(a.done);
       std::uint32_t seen = a.done;
-      if (!a.why.ok()) {
-        status why = gate.settle(a.why, in.consumed() - whole.size() + seen);
-        if (!why.ok()) {
-          out.hold(made);
-          co_await fail(std::move(why));
-        }
-        ++seen;
-      }
       fit.made(made, out.wanted_bytes());
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (made) co_yield made;
+      if (!a.why.ok()) {
+        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen);
+        co_await settled;
+        in.hold_from(in.consumed() - (whole.size() - ++seen));
+      }
       if (seen == whole.size()) break;
       b = tail_of(whole, seen);
     }
@@ -80,8 +77,8 @@ erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in
       co_yield out.made(1);
       continue;
     }
-    why = gate.settle(why, in.consumed() - 1);
-    if (!why.ok()) co_await fail(std::move(why));
+    auto settled = gate.settle(out, why, in.consumed() - 1);
+    co_await settled;
   }
 }
 
@@ -137,10 +134,17 @@ class map_computation final : public slot_computation {
     }
     co_return;
   }
+  /// Returns true if the input is dropped, and the next one is to be computed.
   static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate) {
-    status told = gate.settle(why, slot->first + input);
-    if (told.ok()) slot->dropped.push_back(input);
-    else slot->why = std::move(told);
+    std::vector<dropped_input>& dropped = slot->dropped;
+    bool apart = dropped.size() < gate.kept_apart();
+    status told = apart ? gate.told(why, slot->first + input) : dropped.back().why;
+    if (!gate.may_drop(why)) {
+      slot->why = gate.told(why, slot->first + input);
+      return false;
+    }
+    dropped.push_back({input, told});
+    if (dropped.size() > gate.errors_max()) slot->why = std::move(told);  // the reader ends at one of these, or before
     return slot->why.ok();
   }
 
@@ -186,7 +190,9 @@ extern const op_info map_op{
     .doc = "each element becomes f(element)",
     .fields = fields_of<map_options>,
     .accepts = [](const stage_function& f) { return is_a<block_function>(f) || is_a<async_function>(f); },
-    .type = type_of_function,
+    .type = [](const node& n, std::string& why) -> const element_type* {
+      return is_parallelism(n.as<map_options>().parallelism, why) ? type_of_function(n, why) : nullptr;
+    },
     .open = [](const node& n,
                open_context& context) { return open_mapped(n, context, n.function, n.as<map_options>()); },
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },

@@ -41,6 +41,7 @@ struct example_function final : block_function {
 };
 
 const element_type* parsed_type(const node& n, std::string& why) {
+  if (!is_parallelism(n.as<map_options>().parallelism, why)) return nullptr;
   const element_type* in = n.inputs[0]->type;
   if (!in->text) {
     why = "expects records that hold tf.Examples, and gets " + in->name;

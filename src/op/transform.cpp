@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/transform.hpp"
 
+#include <algorithm>
+
 #include "engine/open_context.hpp"
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
@@ -33,10 +35,11 @@ const stage_base* thrower(const stage_base* last) {
   return nullptr;
 }
 
-/// Counts the element that a dead coroutine threw at, and those that its state has no trace of. Ok: they are dropped.
-status drop_current(stage_base& dead, const error_gate& gate) {
+/// Tells of the element that a dead coroutine threw at, and of those that its state has no trace of: they are to be dropped.
+/// Not ok: they cannot be.
+status drop_current(stage_base& dead, const error_gate& gate, dropped_errors& errors) {
   status why = dead.failure;
-  if (why.code() == status_code::cancelled || why.code() == status_code::resource_exhausted) return why;
+  if (!gate.may_drop(why)) return why;
   const stage_base* culprit = thrower(&dead);
   if (!culprit) return why;
   if (culprit != &dead || !dead.numbers_errors())
@@ -50,12 +53,12 @@ status drop_current(stage_base& dead, const error_gate& gate) {
     return cannot_go_on(why, bad, gate,
                         "nothing says what the coroutine remembers; give it a parameter `stateless`, or keep its state "
                         "in a parameter saved<S> of plain values (sluice/op/transform.hpp)");
-  status told = gate.settle(why, bad);
-  for (std::uint64_t i = r.dropped_from; i < bad && told.ok(); ++i) {
-    std::string text("dropped with element " + std::to_string(bad) + ", since the stage had not committed in between");
-    told = gate.settle(status(why.code(), text), i);
-  }
-  return told;
+  errors.add({gate.told(why, bad)});
+  std::string text("dropped with element " + std::to_string(bad) + ", since the stage had not committed in between");
+  std::uint64_t told_until = std::min(bad, r.dropped_from + dropped_errors::kKeptApart);
+  for (std::uint64_t i = r.dropped_from; i < told_until; ++i) errors.add({gate.told(status(why.code(), text), i)});
+  if (told_until < bad) errors.add({gate.told(status(why.code(), text), told_until), bad - told_until});
+  return {};
 }
 
 /// A user's stage under error_policy::skip. The coroutine that threw is over, so the function is called anew for the rest
@@ -70,14 +73,18 @@ erased_stream go_on_behind_errors(outlet out, one_to_one, erased_stream made, fu
     }
     if (got.why.ok()) break;
     stage_base& dead = *made.stage();
-    status why = drop_current(dead, gate);
+    dropped_errors errors;
+    status why = drop_current(dead, gate, errors);
     if (!why.ok()) co_await fail(std::move(why));
+    auto dropping = out.drop(std::move(errors));
+    co_await dropping;
     // After a resume, outputs are passed over that nobody asked for: those go over to the new coroutine. What the reader
     // wanted passed over is the reader's again already (one_to_one).
     std::uint64_t unpassed = out.to_pass() ? 0 : made.skip_left();
     erased_stream rest(std::move(dead.input()));
     erased_stream fresh = make_user_stage(function, std::move(rest), why);
     if (!fresh) co_await fail(std::move(why));
+    fresh.stage()->set_identity(dead.known_as());
     dead.copy_saved_to(*fresh.stage());
     fresh.stage()->take_singly();
     fresh.set_environment(out.env());
@@ -94,7 +101,13 @@ erased_stream open_transform(const node& n, open_context& context) {
   outlet out(*n.type);
   erased_stream made = make_user_stage(n.function, std::move(in), why);
   if (!made) return failed_stage(out, std::move(why));
-  return go_on_behind_errors(out, one_to_one(), std::move(made), n.function, std::move(gate));
+  // The record is the user's stage's, as it is under error_policy::stop: a place of either run is one for the other.
+  stage_base::identity i = identity_of(n);
+  i.once_nameless = true;
+  made.stage()->set_identity(i);
+  erased_stream around = go_on_behind_errors(out, one_to_one(), std::move(made), n.function, std::move(gate));
+  around.stage()->stay_nameless();
+  return around;
 }
 
 }  // namespace

@@ -140,6 +140,7 @@ erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const nod
   if (!opened.ok()) throw_status(opened.why());
   erased_stream root = *std::move(opened);
   if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
+  root.stage()->set_error_sink(context.get());
   auto started = std::make_shared<run>(std::move(context), written, rewritten, print, epoch);
   if (!o.from.empty()) started->look_now();
   root.set_run(std::move(started));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/runtime/run_context.hpp"
 
+#include <algorithm>
+
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -20,6 +22,7 @@ run_context::run_context(runtime& home, run_options options)
   time = &home.time();
   stop = stop_source_.get_token();
   environment::run = this;
+  environment::error_count = this;
 }
 
 void run_context::request_stop() noexcept {
@@ -28,13 +31,13 @@ void run_context::request_stop() noexcept {
   stop_source_.request_stop();
 }
 
-bool run_context::count_error(const status& why) {
-  std::uint64_t number = errors_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (number <= kErrorsKept) {
-    std::lock_guard lock(mutex_);
-    first_errors_.push_back(why);
-  }
-  return number <= errors_max;
+status run_context::met(dropped_error e) {
+  std::lock_guard lock(mutex_);
+  std::uint64_t counted = errors_.load(std::memory_order_relaxed);  // written here only
+  bool too_many = e.times > errors_max - std::min(errors_max, counted);
+  errors_.store(too_many ? errors_max + 1 : counted + e.times, std::memory_order_relaxed);
+  if (first_errors_.size() < kErrorsKept) first_errors_.push_back(e.why);
+  return too_many ? std::move(e.why) : status();
 }
 
 std::vector<status> run_context::first_errors() const {

@@ -160,12 +160,26 @@ TEST_CASE("a run that has no tasks is idle at once", "[runtime]") {
 TEST_CASE("a run counts errors up to its limit and keeps the first", "[runtime]") {
   runtime rt({.workers = 1});
   auto run = rt.new_run({.on_error = error_policy::skip, .errors_max = 2, .seed = 5});
-  CHECK(run->count_error(data_loss_error("a")));
-  CHECK(run->count_error(data_loss_error("b")));
-  CHECK_FALSE(run->count_error(data_loss_error("c")));
+  CHECK(run->met({data_loss_error("a")}).ok());
+  CHECK(run->met({data_loss_error("b")}).ok());
+  CHECK(run->met({data_loss_error("c")}).message() == "c");
+  CHECK(run->met({data_loss_error("d")}).message() == "d");
   CHECK(run->errors() == 3);
   CHECK(run->first_errors().at(0).message() == "a");
   CHECK(run->seed == 5);
+}
+
+TEST_CASE("a row of errors that is told as one counts each of them", "[runtime]") {
+  runtime rt({.workers = 1});
+  auto run = rt.new_run({.on_error = error_policy::skip, .errors_max = 10});
+  CHECK(run->met({data_loss_error("a"), 7}).ok());
+  CHECK(run->met({data_loss_error("b"), 3}).ok());
+  CHECK(run->errors() == 10);
+  CHECK(run->met({data_loss_error("c"), ~std::uint64_t{0}}).message() == "c");
+  CHECK(run->errors() == 11);
+  auto without_limit = rt.new_run({.on_error = error_policy::skip});
+  CHECK(without_limit->met({data_loss_error("a"), 1u << 31}).ok());
+  CHECK(without_limit->errors() == 1u << 31);
 }
 
 TEST_CASE("the memory that is available is the least of machine and cgroups", "[runtime]") {

@@ -64,6 +64,7 @@ class clock {
 };
 
 struct run_context;
+class error_sink;
 
 /// What await_suspend returns where it has posted the coroutine to its executor, which may be running it already: resumes
 /// nothing. Always the same handle, so that a caller further up can tell that it must touch nothing of that coroutine.
@@ -75,6 +76,7 @@ struct environment {
   clock* time = nullptr;
   std::stop_token stop;
   run_context* run = nullptr;  ///< the run this belongs to (runtime/run_context.hpp), also in a scope's own environment
+  error_sink* error_count = nullptr;  ///< the run's count of errors that are passed over (dropped_errors.hpp)
   /// Read once per block by every stage. Bumped when marks are due (stream_base) and when a stop is requested.
   std::atomic<std::uint32_t> tick{0};
   std::atomic<bool> stopping{false};

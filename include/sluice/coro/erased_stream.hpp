@@ -14,7 +14,8 @@
 //   }
 //
 // Rules for such a stage: `saved` values are right at every co_yield; anything else in a local can be recomputed;
-// output made and not yet yielded is told to the outlet (`hold`), so that an error passing through delivers it first.
+// output made and not yet yielded is told to the outlet (`hold`), so that an error passing through delivers it first. So
+// is a bad element that is passed over (`drop`): the run counts it where it stands among the elements.
 #pragma once
 
 #include <coroutine>
@@ -53,6 +54,16 @@ class outlet {
   block made(std::size_t n);
   /// These were made and not yielded yet: should an error pass through, they go out first.
   void hold(block made);
+  /// `auto dropping = out.drop(…); co_await dropping;` tells the run of elements that are passed over here, behind what the
+  /// stage has yielded: all it has made must be yielded by then. Ends the stage where there were too many.
+  class error_awaiter;
+  error_awaiter drop(dropped_errors errors);
+  error_awaiter drop(dropped_error e);
+  /// Ends the stage with `why`, in the same way.
+  error_awaiter end_with(status why);
+  /// Its input has passed over elements behind what the stage has made and holds: that has to be yielded before more is
+  /// made. For stages that ask for input while they hold output.
+  bool must_yield() const;
   /// For a loop that passes over much without handing over or asking for anything: `co_await out.breath()` once per
   /// block lets others have their turn, and ends the stage after a stop.
   class breath_awaiter;
@@ -188,7 +199,7 @@ struct block_promise final : stage_base, detail::pooled_frame {
     void await_resume() const noexcept {}
   };
   final_awaiter final_suspend() const noexcept { return {}; }
-  void return_void() noexcept { over_ = true; }
+  void return_void() noexcept { end(); }
   void unhandled_exception() noexcept { fail_with_current_exception(); }
 
   struct yield_awaiter {
@@ -196,7 +207,7 @@ struct block_promise final : stage_base, detail::pooled_frame {
     bool await_ready() const noexcept { return p == nullptr; }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept {
       if (p->handed_.empty()) [[unlikely]]
-        return p->look_around(me);
+        return p->passed_all(me);
       return p->waiter->self;
     }
     void await_resume() const noexcept {}
@@ -205,7 +216,7 @@ struct block_promise final : stage_base, detail::pooled_frame {
     held_ = block{};
     handed_.view_of(b);
     if (skip_) [[unlikely]] {
-      if (!pass_yielded() && !turn_.step()) return {nullptr};
+      if (!pass_yielded() && !must_yield() && !turn_.step()) return {nullptr};
     }
     return {this};
   }
@@ -213,7 +224,25 @@ struct block_promise final : stage_base, detail::pooled_frame {
  private:
   friend class outlet;
   bool pass_yielded();
+  bool must_yield() const { return unusual_ & kErrorsAhead; }
+  /// Nothing is left to hand over of what was yielded: a look is due, or errors behind it are to be sent up.
+  std::coroutine_handle<> passed_all(std::coroutine_handle<> me);
 };
+
+class [[nodiscard]] outlet::error_awaiter {
+ public:
+  error_awaiter(block_promise& p, dropped_errors errors, status fatal)
+      : promise_(p), errors_(std::move(errors)), fatal_(std::move(fatal)) {}
+  bool await_ready() const noexcept { return errors_.empty() && fatal_.ok(); }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> me);
+  void await_resume() const noexcept {}
+
+ private:
+  block_promise& promise_;
+  dropped_errors errors_;
+  status fatal_;
+};
+inline bool outlet::must_yield() const { return promise_->must_yield(); }
 
 class [[nodiscard]] outlet::breath_awaiter {
  public:

@@ -72,8 +72,11 @@ template <class S> void load_value(position_reader& r, S& value) {
     load_value(r, value.first);
     load_value(r, value.second);
   } else if constexpr (vector_like<S>) {
-    value.resize(r.count());
-    for (auto& x : value) load_value(r, x);
+    value.clear();  // and grows as it is read: a forged count must not buy more memory than its bytes are worth
+    for (std::size_t n = r.count(); n && r.ok(); --n) {
+      value.emplace_back();
+      load_value(r, value.back());
+    }
   } else with_members(value, [&](auto&... member) { (load_value(r, member), ...); });
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "sluice/coro/block_fit.hpp"
+#include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/promise.hpp"
 #include "sluice/element/slab.hpp"
@@ -106,9 +107,9 @@ class stage_base : public promise_base {
   explicit stage_base(const element_type& type);
 
   const element_type& type() const { return out_.type(); }
-  bool over() const { return over_; }
+  bool over() const { return unusual_ & kOver; }
   /// Ended without an error.
-  bool ended() const { return over_ && failure.ok(); }
+  bool ended() const { return over() && failure.ok(); }
   /// Could the next block have to wait for something outside this tree (a channel, a file, a timer)?
   bool may_wait() const;
   /// The stage's words for its errors; set once by the lowering. They are constant, or what keep() was given has them.
@@ -123,10 +124,17 @@ class stage_base : public promise_base {
     std::uint32_t version = 0;         ///< of the saved values that are written,
     std::uint32_t version_oldest = 0;  ///< and the oldest that can be read
     bool separate_inputs = false;
+    bool once_nameless = false;  ///< in older checkpoints its record may have no site
   };
   void set_identity(const identity& i) {
-    if (!identity_.site) identity_ = i;
+    if (!identity_.site && !nameless_) identity_ = i;
   }
+  const identity& known_as() const { return identity_; }
+  /// The stage is never given an identity: it is one that the engine adds around another one, whose record is that one's.
+  void stay_nameless() { nameless_ = true; }
+  /// Where errors end their walk that come up to this stage: the root of a run, the stage below a channel's pump. The sink
+  /// outlives the stage, or all requests on it.
+  void set_error_sink(error_sink* s) { error_sink_ = s; }
 
   // For whoever lowers a user's coroutine and goes on behind its errors (op/transform.cpp).
 
@@ -160,6 +168,12 @@ class stage_base : public promise_base {
   template <class S> friend class saved;
 
   enum class kind : std::uint8_t { opaque, stateless, block };
+  // What the next request on the stage must look at before it resumes the coroutine.
+  enum : std::uint8_t {
+    kOver = 1,         // ended or failed: the coroutine is never resumed again
+    kErrorsAhead = 2,  // errors_ come before whatever is handed over next,
+    kKept = 4,         // and then one element that is made already: the last one of out_
+  };
 
   void add_input(stream_base& in) { inputs_[input_count_++] = &in; }
   void add_saved(saved_base& s) {
@@ -222,6 +236,22 @@ class stage_base : public promise_base {
   }
   /// An element stage's limit is reached: deliver, or drop what is to be passed over and go on.
   std::coroutine_handle<> limit_reached(std::coroutine_handle<> me);
+  /// An element was passed over because of `why`, below this stage or in it; `me` is the coroutine that met it, and all
+  /// stages from it up to the consumer wait. Returns whom to resume: `me`, unless there were too many.
+  std::coroutine_handle<> drop_elements(std::coroutine_handle<> me, dropped_errors& errors);
+  /// The error goes up from this stage to whoever counts it, or to a stage above whose output comes before it and is not
+  /// handed over yet. Returns what the stream has to end with where there were too many.
+  status send_up(dropped_error e);
+  /// Output was made since the last request, and is not handed over.
+  bool has_output() const { return kind_ == kind::block ? !held_.empty() : put_ != first_; }
+  void keep_for_later(dropped_error e);
+  /// What was made before errors_ is handed over: they go up now. Returns what the stage has to end with.
+  status send_up_later_errors();
+  /// An element stage has made its last element behind errors_: hands over those before.
+  std::coroutine_handle<> deliver_before_errors();
+  /// Hands over, or passes over, what deliver_before_errors() kept.
+  std::coroutine_handle<> deliver_kept();
+  void end() noexcept { unusual_ |= kOver; }
   /// A step of passing over elements is done, and nothing is handed over. Returns `me`; or, every 2 ms, gives way to
   /// others; or, after a stop, ends the stage.
   std::coroutine_handle<> go_on(std::coroutine_handle<> me) { return turn_.step() ? look_around(me) : me; }
@@ -235,7 +265,7 @@ class stage_base : public promise_base {
   std::uint64_t skip_ = 0;
   std::uint32_t want_ = 0;
   std::uint32_t want_bytes_ = demand::kBytes;
-  bool over_ = false;  // ended or failed: the frame is never resumed again
+  std::uint8_t unusual_ = 0;
   kind kind_ = kind::opaque;
   bool one_to_one_ = false;
   bool may_suspend_ = false;
@@ -270,7 +300,10 @@ class stage_base : public promise_base {
   turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
   std::uint8_t input_count_ = 0;
   std::uint8_t saved_count_ = 0;
+  bool nameless_ = false;
   saved_base* input_owner_ = nullptr;  // the one of them that owns the input
+  error_sink* error_sink_ = nullptr;
+  std::unique_ptr<dropped_errors> errors_;  // behind what was made by then, and in front of what is made after
   std::string_view label_;
   std::shared_ptr<const void> kept_;
   identity identity_;

@@ -176,7 +176,7 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
     void await_resume() const noexcept {}
   };
   final_awaiter final_suspend() const noexcept { return {}; }
-  void return_void() noexcept { over_ = true; }
+  void return_void() noexcept { end(); }
   void unhandled_exception() noexcept { fail_with_current_exception(); }
 
   struct yield_awaiter {

@@ -152,7 +152,7 @@ class stream_base {
 
   std::coroutine_handle<> fill(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
     stage_base* c = child_;
-    if (c->over_ || c->tick_->load(std::memory_order_relaxed) != seen_tick_ || turn_.step()) [[unlikely]]
+    if (c->unusual_ || c->tick_->load(std::memory_order_relaxed) != seen_tick_ || turn_.step()) [[unlikely]]
       return fill_with_a_look(owner, skip, want);
     return fill_now(owner, skip, want);
   }
@@ -165,7 +165,7 @@ class stream_base {
     c->waiter = owner;
     return c->serve();
   }
-  /// First fill, a new tick, a stop, the end, or time for a look at the clock.
+  /// First fill, a new tick, a stop, errors to be counted first, the end, or time for a look at the clock.
   std::coroutine_handle<> fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want);
   /// Looks at the clock. Returns true if this stream has worked for so long that others should run first.
   bool look(std::uint32_t want);

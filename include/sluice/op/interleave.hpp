@@ -8,8 +8,9 @@
 // there. So a replacement opens one cycle after its predecessor's end, as in tf.data.
 // Order:  deterministic: exactly that, also with parallelism. sloppy: whichever slot has something; within a slot in
 //         order; a position logs the choices, so a resume loses and repeats nothing.
-// Errors: invalid_argument where the plan is made: cycle_length above 65,536. Errors of the inner datasets pass through. A
-//         file that cannot be opened is an error of its own, and under error_policy::skip passed over and counted.
+// Errors: invalid_argument where the plan is made: cycle_length or parallelism above 65,536. Errors of the inner datasets
+//         pass through. A file that cannot be opened is an error of its own; under error_policy::skip it is passed over and
+//         counted.
 // Thread: with parallelism each open dataset works ahead in a channel of its own, `parallelism` of them at once.
 //         Empty slots' next datasets are opened, and work, before their visit, as soon as the input has them.
 // State:  per slot, which element and where in its dataset.
@@ -22,7 +23,7 @@ namespace sluice::lib {
 struct interleave_options {
   count cycle_length = 16;  ///< datasets open at once, at most 65,536: part of the order, so never tuned
   count block_length = 1;   ///< elements taken in one visit
-  knob parallelism = 1;     ///< datasets read at once; 1: on the consumer's demand
+  knob parallelism = 1;     ///< datasets read at once, at most 65,536; 1: on the consumer's demand
   sluice::lib::order order = order::deterministic;
 };
 template <> const field_list& fields_of<interleave_options>();

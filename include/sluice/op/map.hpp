@@ -15,7 +15,8 @@
 //         at any parallelism.
 // Ends:   with the input.
 // Errors: what the function throws or returns is a status of stage "map(name)"; an element's error comes after the
-//         elements before it. Under error_policy::skip the element is dropped and counted.
+//         elements before it. Under error_policy::skip the element is dropped and counted. invalid_argument where the plan
+//         is made: parallelism above 65,536.
 // Cancel: calls in flight are awaited, not abandoned; their results are dropped.
 // Thread: with parallelism the function is called from several workers at once; otherwise from one at a time.
 // State:  none of its own: the input's position; sloppy, what was delivered out of order. So parallelism may differ in a
@@ -33,7 +34,7 @@
 namespace sluice::lib {
 
 struct map_options {
-  knob parallelism = 1;  ///< blocks computed, or calls awaited, at once; more than 1 works ahead
+  knob parallelism = 1;  ///< blocks computed, or calls awaited, at once, at most 65,536; more than 1 works ahead
   sluice::lib::order order = order::deterministic;  ///< sloppy: results are delivered as they come
   sluice::lib::seed seed = {};                      ///< of what random_source& draws; -1: drawn once per run
 };

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sluice/base/status.hpp"
+#include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/environment.hpp"
 
 namespace sluice::lib {
@@ -40,7 +41,7 @@ struct run_options {
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
-struct run_context : environment, std::enable_shared_from_this<run_context> {
+struct run_context final : environment, error_sink, std::enable_shared_from_this<run_context> {
   run_context(runtime& home, run_options options);
   run_context(const run_context&) = delete;
   run_context& operator=(const run_context&) = delete;
@@ -56,12 +57,18 @@ struct run_context : environment, std::enable_shared_from_this<run_context> {
   /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
   void request_stop() noexcept;
 
-  /// A bad element was met and may be passed over. False: there were too many.
-  bool count_error(const status& why);
+  /// Bad elements were passed over in front of what the root of the run hands over next (coro/dropped_errors.hpp). Counts
+  /// them, one more than errors_max at most; if they are that many, returns the error that the stream ends with.
+  status met(dropped_error e) override;
   std::uint64_t errors() const noexcept { return errors_.load(std::memory_order_relaxed); }
   /// The first kErrorsKept of them.
   std::vector<status> first_errors() const;
   static constexpr std::size_t kErrorsKept = 16;
+  /// Of how many errors in a row, on their way here, it must be known what each says: of those that the report keeps; of
+  /// more where there is a limit, since any of them may be the one that the stream ends with.
+  std::size_t errors_kept_apart() const {
+    return errors_max == ~std::uint64_t{0} ? kErrorsKept : dropped_errors::kKeptApart;
+  }
 
   /// An input is not what the checkpoint was made with (not ok). Ok: go on, under warn or ignore. Ok stays ok.
   status settle_changed_input(const status& why);

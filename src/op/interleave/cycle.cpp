@@ -34,7 +34,7 @@ task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners)
     }
     auto opened = inners.open(b.view, outer.consumed() - 1);
     if (opened.ok()) opened->ahead->start();
-    c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
+    c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c.take_outer_missed()});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ahead/channel_reader.hpp"
+#include "ahead/collected_errors.hpp"
 #include "coro/inner_position.hpp"
 #include "engine/inner_plans.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -38,16 +39,24 @@ class cycle {
   struct replacement {
     result<inner_stream> inner;
     std::uint64_t ordinal = 0;
+    dropped_errors missed;  ///< in front of the outer element: they count when the slot is visited
   };
   std::vector<slot> slots;
   std::deque<replacement> opened_ahead;  ///< in outer order, so the empty slots get them in the order of their visits
-  bool outer_over = false;               ///< seen ahead: nothing more is to be opened; why, if not the end:
+  std::unique_ptr<collected_errors> outer_missed;  ///< what `outer` has met of late; null: it tells the run itself
+  bool outer_over = false;                         ///< seen ahead: nothing more is to be opened; why, if not the end:
   status outer_why;
   std::size_t at = 0;       ///< the slot being visited
   std::uint64_t left = 0;   ///< elements it may still give in this visit
   std::uint64_t taken = 0;  ///< outer elements taken, including those whose inner streams have come and gone
   bool outer_ended = false;
 
+  /// Outer elements will be asked for before their slots are visited.
+  void collect_errors_of(erased_stream& outer, std::shared_ptr<run_context> run) {
+    outer_missed = std::make_unique<collected_errors>(std::move(run));
+    outer.stage()->set_error_sink(outer_missed.get());
+  }
+  dropped_errors take_outer_missed() { return outer_missed ? outer_missed->take() : dropped_errors(); }
   void start(std::size_t width, std::uint64_t run) {
     slots.resize(width);
     left = run;
@@ -123,7 +132,9 @@ class cycle {
     left = r.number();
     taken = r.number();
     outer_ended = r.number() != 0;
-    slots.resize(r.count());
+    std::size_t width = r.count();
+    if (width > kSlotsMax) return r.fail();  // no plan has so many, and a slot takes more memory than bytes
+    slots.resize(width);
     for (slot& s : slots) {
       s.open = r.number() != 0;
       if (!s.open) continue;

@@ -16,9 +16,12 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
                                std::uint64_t run) {
   const std::size_t size = out.type().size;
   outer.hold_from(c->oldest(c->taken));
+  if (inners.parallel()) c->collect_errors_of(outer, inners.run());
   if (c->restored()) {
     auto opening = reopen(*c, outer, inners, width, run);
     co_await opening;
+    auto counting = out.drop(c->take_outer_missed());
+    co_await counting;
   } else {
     c->start(width, run);
   }
@@ -34,7 +37,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
     // What is ready goes out before anything that may have to wait, and before an outer element is asked for.
     bool outer_needed = c->opened_ahead.empty() && !c->outer_over && !c->outer_ended;
     bool must_wait = s.open ? s.in.may_wait() : outer_needed && outer.may_wait();
-    if (have && (have >= wanted || must_wait)) {
+    if (have && (have >= wanted || must_wait || out.must_yield())) {
       outer.hold_from(c->oldest(c->taken));
       block made = out.made(have);
       fit.made(made, out.wanted_bytes());
@@ -51,26 +54,31 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
       }
       outer.hold_from(c->oldest(c->taken));
       if (outer_needed) {
-        auto b = co_await outer.next_block({0, 1});
-        if (!b) {
-          c->outer_ended = true;
-          c->taken = outer.consumed();
-          continue;
+        auto b = co_await outer.try_next_block({0, 1});
+        if (b.view) {
+          auto opened = inners.open(b.view, outer.consumed() - 1);
+          c->opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c->take_outer_missed()});
+        } else {
+          c->outer_over = true;
+          c->outer_why = std::move(b.why);
         }
-        auto opened = inners.open(b, outer.consumed() - 1);
-        c->opened_ahead.push_back({std::move(opened), outer.consumed() - 1});
       }
       if (c->opened_ahead.empty()) {
+        auto counting = out.drop(c->take_outer_missed());
+        co_await counting;
         if (!c->outer_why.ok()) co_await fail(c->outer_why);
         c->outer_ended = true;
+        c->taken = outer.consumed();
         continue;
       }
       cycle::replacement next = std::move(c->opened_ahead.front());
       c->opened_ahead.pop_front();
       c->taken = next.ordinal + 1;
+      auto counting = out.drop(std::move(next.missed));
+      co_await counting;
       if (!next.inner.ok()) {
-        status why = inners.gate().settle(next.inner.why(), next.ordinal);
-        if (!why.ok()) co_await fail(std::move(why));
+        auto settled = inners.gate().settle(out, next.inner.why(), next.ordinal);
+        co_await settled;
         continue;  // the slot stays empty; the next outer element is opened in it
       }
       c->open(s, *std::move(next.inner), next.ordinal);
@@ -94,6 +102,7 @@ erased_stream interleave_stage(outlet out, saved<cycle> c, erased_stream outer, 
         continue;
       }
       if (run != kToTheEnd) c->left -= passed;
+      if (have && out.must_yield()) continue;
     }
     have = c->gather(to, have, wanted, run, size);
     out.hold(out.made(have));
@@ -131,7 +140,9 @@ erased_stream open_interleave(const node& n, open_context& context) {
 }
 
 const element_type* interleaved_type(const node& n, std::string& why) {
-  auto width = n.as<interleave_options>().cycle_length.value;
+  auto o = n.as<interleave_options>();
+  auto width = o.cycle_length.value;
+  if (!is_parallelism(o.parallelism, why)) return nullptr;
   if (width <= cycle::kSlotsMax) return type_of_inner(n, why);
   why = "cycle_length must be at most " + std::to_string(cycle::kSlotsMax) + ", and is " + std::to_string(width);
   return nullptr;

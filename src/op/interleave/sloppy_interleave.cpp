@@ -130,8 +130,8 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
         }
         auto opened = inners.open(b, outer.consumed() - 1);
         if (!opened.ok()) {
-          status why = inners.gate().settle(opened.why(), outer.consumed() - 1);
-          if (!why.ok()) co_await fail(std::move(why));
+          auto settled = inners.gate().settle(out, opened.why(), outer.consumed() - 1);
+          co_await settled;
           continue;
         }
         c.open(s, *std::move(opened), outer.consumed() - 1);

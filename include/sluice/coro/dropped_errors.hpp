@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors of elements that are passed over, on their way to where they are counted.
+//
+// An error has a place among the elements of its stream: behind those that were made before it, in front of those that
+// are made after it. It must be counted there, and not when it happens: a channel's pump works ahead of its reader, a
+// parallel map on several places at once, and how far ahead depends on timing. So an error travels as elements do. It
+// walks from the stage that met it up to the stages that wait for that one (stage_base::drop_element). Where one of them
+// has made output that is not handed over yet, the error stays there until that output is taken. Where a channel begins,
+// it is put into the channel in front of the next element, and walks on from the reading end. At the root of the run it
+// is counted; if it is one too many, the stream ends there.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sluice/base/status.hpp"
+
+namespace sluice::lib {
+
+/// `times` errors in a row. Of the first of them it is known what it says.
+struct dropped_error {
+  status why;
+  std::uint64_t times = 1;
+};
+
+/// Errors in a row, oldest first. However many there are, it takes bounded memory: of those behind the first kKeptApart
+/// only the number is kept, and they are told by the words of the last one kept.
+class dropped_errors {
+ public:
+  static constexpr std::size_t kKeptApart = 1000;
+
+  void add(dropped_error e, std::size_t kept_apart = kKeptApart) {
+    if (list_.size() < kept_apart || list_.empty()) list_.push_back(std::move(e));
+    else list_.back().times += e.times;
+  }
+  bool empty() const { return list_.empty(); }
+  std::vector<dropped_error>& list() { return list_; }
+  void clear() { list_.clear(); }
+
+ private:
+  std::vector<dropped_error> list_;
+};
+
+/// Where errors that have walked up to a stage go: into the report of the run, or into a channel.
+class error_sink {
+ public:
+  /// Takes e. Returns ok; or what the stream has to end with, if there are too many.
+  virtual status met(dropped_error e) = 0;
+
+ protected:
+  ~error_sink() = default;
+};
+
+}  // namespace sluice::lib
