@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/file_stage.hpp"
 
+#include "coro/long_work.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
 namespace {
+
+/// Where a damaged element's successor is looked for, places in one go: a quarter of a millisecond.
+constexpr std::size_t kPlacesAtOnce = std::size_t{64} << 10;
 
 /// Where in the file the next element begins.
 struct file_place {
@@ -40,7 +44,7 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   std::string before(source.window().view().substr(0, look));
   if (before.size() < look) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers"));
   source.consume(look);
-  if (format.may_begin(offset, before)) co_return;
+  if (format.may_begin(source.window(), before)) co_return;
   auto following = source.more(1);
   co_await following;
   if (source.has_bytes())
@@ -55,13 +59,20 @@ task<void> pass_damage(byte_source& source, const element_format& format, const 
     source.consume(f.damaged_bytes);
     co_return;
   }
+  long_work work;
   std::size_t from = 1;
   for (;;) {
     byte_window w = source.window();
-    std::size_t at = format.find_next(w, from);
+    std::size_t to = std::min(from + kPlacesAtOnce, w.bytes.size());
+    std::size_t at = format.find_next(w, from, to);
     if (at != std::string_view::npos) {
       source.consume(at);
       co_return;
+    }
+    co_await work.breath();
+    if (to < w.bytes.size()) {
+      from = to;
+      continue;
     }
     if (w.last) {
       source.consume(w.bytes.size());
@@ -93,9 +104,11 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
   // Under skip a damaged element is none, so only those may be counted that were looked at.
   const bool looks_at_all = gate.skips() && format->passes_over_unseen();
   status broken;  // the file cannot be read beyond what the window has
+  std::size_t searched = 0;
   for (;;) {
     bool passing = out.to_pass() != 0 && !looks_at_all;
     byte_window w = source.window();
+    w.searched = std::exchange(searched, 0);
     found f;
     if (passing) {
       f = format->pass_over(w, out.to_pass());
@@ -127,12 +140,18 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
       auto passing_damage = pass_damage(source, *format, f);
       co_await passing_damage;
       at->offset = source.window().offset;
-      ++at->index;  // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
+      ++at->index;            // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
+      co_await out.breath();  // a file may have nothing else
       continue;
     }
     if (f.used_bytes) {  // a header, say: no element, but not to be looked at again
       source.consume(f.used_bytes);
       at->advance(f);
+      continue;
+    }
+    searched = f.searched_bytes;
+    if (searched > w.searched && searched < w.bytes.size()) {
+      co_await out.breath();
       continue;
     }
     std::size_t needed = std::max(f.needed_bytes, w.bytes.size() + 1);
@@ -155,7 +174,9 @@ erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_c
 
 }  // namespace
 
-std::size_t element_format::find_next(const byte_window&, std::size_t) const { return std::string_view::npos; }
+std::size_t element_format::find_next(const byte_window&, std::size_t, std::size_t) const {
+  return std::string_view::npos;
+}
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {

@@ -13,10 +13,12 @@ namespace sluice::lib {
 
 /// What a format found in a window.
 struct found {
-  std::size_t elements = 0;         ///< built, or passed over
-  std::uint64_t used_bytes = 0;     ///< when passing over, possibly more than the window has
-  std::size_t needed_bytes = 0;     ///< to go on, the window must be this long (from used_bytes on)
-  status why;                       ///< of the element at used_bytes
+  std::size_t elements = 0;      ///< built, or passed over
+  std::uint64_t used_bytes = 0;  ///< when passing over, possibly more than the window has
+  std::size_t needed_bytes = 0;  ///< to go on, the window must be this long (from used_bytes on)
+  std::size_t searched_bytes =
+      0;       ///< without an element: none ends in so many bytes; if the window has more, look on there
+  status why;  ///< of the element at used_bytes
   std::uint64_t damaged_bytes = 0;  ///< after an error: how far the next element is; 0: not known
   bool ended = false;               ///< nothing more in this file
 };
@@ -27,17 +29,18 @@ class element_format {
   virtual ~element_format() = default;
   virtual found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const = 0;
   virtual found pass_over(const byte_window& w, std::uint64_t elements_max) const = 0;
-  /// After damage of unknown length: where the next element may begin, from `from` on; npos: not in this window.
-  virtual std::size_t find_next(const byte_window& w, std::size_t from) const;
+  /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere there.
+  virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
   /// Bytes at a window's end in which an element's start could hide, when find_next found none.
   virtual std::size_t overlap_bytes() const { return 0; }
   /// Passing over does not look at the elements themselves: it counts damaged ones, too.
   virtual bool passes_over_unseen() const { return false; }
   /// Bytes before an element's start that tell whether one can begin there; shown to may_begin.
   virtual std::size_t bytes_before() const { return 0; }
-  /// Can an element begin at `offset`, which is not 0? Else only the end of the file may be there: a position says so.
-  virtual bool may_begin(std::uint64_t offset, std::string_view before) const {
-    (void)offset, (void)before;
+  /// Can an element begin at the start of `rest`, which is not the file's? Else only the end of the file may be there: a
+  /// position says so.
+  virtual bool may_begin(const byte_window& rest, std::string_view before) const {
+    (void)rest, (void)before;
     return true;
   }
   /// Checks the file as a whole, once it is open. `end` is kUnknown for compressed files.

@@ -38,7 +38,10 @@ fixed_length_scan find_run(const fixed_length_layout& layout, const fixed_length
     const std::uint64_t from = w.offset + before;
     const std::uint64_t records_end = end > layout.footer_bytes ? end - layout.footer_bytes : 0;
     have = std::min(have, records_end > from ? records_end - from : 0);
-    if (scan.why.ok() && records_end <= from) return scan;
+    if (scan.why.ok() && records_end <= from) {
+      if (records_end < from) scan.why = data_loss_error("no record begins here: this is inside of the footer");
+      return scan;
+    }
   }
   scan.records = std::min<std::uint64_t>(have / layout.record_bytes, records_max);
   if (scan.records == records_max) scan.why = {};

@@ -132,8 +132,8 @@ tfrecord_scan pass_over_tfrecords(const tfrecord_window& window, std::size_t rec
   return scan;
 }
 
-std::size_t find_tfrecord(const tfrecord_window& w, std::size_t from) {
-  for (std::size_t at = from; at + kTfrecordHeaderBytes <= w.bytes.size(); ++at) {
+std::size_t find_tfrecord(const tfrecord_window& w, std::size_t from, std::size_t to) {
+  for (std::size_t at = from; at < to && at + kTfrecordHeaderBytes <= w.bytes.size(); ++at) {
     header h = read_header(w.bytes.data() + at);
     if (!sound(h)) continue;
     tfrecord_scan scan;

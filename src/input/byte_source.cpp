@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "coro/long_work.hpp"
 #include "runtime/seen_inputs.hpp"
-#include "sluice/coro/resume_on.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kRawBytes = 64 << 10;
 /// Read at once where memory is short, and will be given back before the next.
 constexpr std::size_t kTightBytes = 16 << 10;
+/// Read, inflated or moved in one go, which takes a millisecond or two: in between others have their turn.
+constexpr std::size_t kStepBytes = std::size_t{1} << 20;
 /// A window this much larger than what is left in it is worth leaving.
 constexpr std::size_t kShrinkRatio = 4;
 
@@ -95,8 +97,7 @@ status byte_source::start_inflating() {
 }
 
 task<void> byte_source::go_to(std::uint64_t offset) {
-  constexpr int kReadsPerYield = 16;  // 4 MiB are some milliseconds of inflating
-  int reads = 0;
+  long_work work;
   const bool seeks = !compressed() && size_ != provenance::kUnknown;
   if (seeks && offset <= size_ && offset > offset_) consume(offset - offset_);
   while (offset_ < offset) {
@@ -107,10 +108,7 @@ task<void> byte_source::go_to(std::uint64_t offset) {
     if (begin_ == end_ || seeks)
       co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
     consume(std::min<std::uint64_t>(end_ - begin_, offset - offset_));
-    if (++reads % kReadsPerYield != 0) continue;
-    if (run_->stopping.load(std::memory_order_relaxed)) co_await fail(cancelled_error());
-    yield_now others_first;
-    co_await others_first;
+    co_await work.breath();
   }
 }
 
@@ -162,17 +160,29 @@ status byte_source::make_room(std::size_t needed) {
     buffer_ref fresh;
     status why = memory_.make_buffer(bytes, fresh);
     if (!why.ok()) return why.in_file(path_, offset_);
-    if (unread) std::memcpy(fresh->data(), buffer_.get()->data() + begin_, unread);
-    buffer_ = std::move(fresh);
+    outgrown_ = std::exchange(buffer_, std::move(fresh));
+    outgrown_begin_ = begin_;
+    outgrown_end_ = end_;
+    unread = 0;
   }
   begin_ = 0;
   end_ = unread;
   return {};
 }
 
+std::size_t byte_source::move_some() {
+  std::size_t n = std::min(outgrown_end_ - outgrown_begin_, kStepBytes);
+  if (n) std::memcpy(buffer_.get()->data() + end_, outgrown_.get()->data() + outgrown_begin_, n);
+  end_ += n;
+  outgrown_begin_ += n;
+  if (outgrown_begin_ == outgrown_end_) outgrown_ = buffer_ref();
+  return n;
+}
+
 status byte_source::inflate_some() {
   std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
-  inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, buffer_.get()->capacity() - end_);
+  std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
+  inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
   raw_begin_ += s.consumed;
   end_ += s.produced;
   if (s.ended) {
@@ -184,34 +194,43 @@ status byte_source::inflate_some() {
   return s.why.in_file(path_, raw_offset_ - (raw_end_ - raw_begin_));
 }
 
-bool byte_source::try_more(std::size_t needed, status& why) {
-  while (!enough(needed)) {
+byte_source::filled byte_source::fill_window(std::size_t needed, status& why) {
+  for (std::size_t done = 0; outgrown_ || !enough(needed);) {
+    if (done >= kStepBytes) return filled::goes_on;
+    if (outgrown_) {
+      done += move_some();
+      continue;
+    }
     if (!buffer_ || end_ == buffer_.get()->capacity() || buffer_.get()->capacity() - begin_ < needed) {
       why = make_room(needed);
-      if (!why.ok()) return true;
+      if (!why.ok()) return filled::enough;
+      continue;
     }
     if (compressed()) {
       std::size_t before = end_, raw_before = raw_begin_;
       why = inflate_some();
-      if (!why.ok()) return true;
+      if (!why.ok()) return filled::enough;
+      done += (end_ - before) + (raw_begin_ - raw_before);
       if (end_ != before || last_ || raw_begin_ != raw_before) continue;
       if (raw_offset_ == size_ && !std::exchange(raw_last_, true)) continue;
       why = refresh_raw();
-      if (!why.ok()) return true;
+      if (!why.ok()) return filled::enough;
     }
     std::ptrdiff_t n = try_read(why);
-    if (n == -EAGAIN) return false;
+    if (n == -EAGAIN) return filled::must_wait;
     if (why.ok()) why = took(static_cast<std::size_t>(n));
-    if (!why.ok()) return true;
+    if (!why.ok()) return filled::enough;
+    done += static_cast<std::size_t>(n);
   }
-  return true;
+  return filled::enough;
 }
 
 std::ptrdiff_t byte_source::try_read(status& why) {
   buffer& to = compressed() ? *raw_.get() : *buffer_.get();
   const std::size_t behind = compressed() ? raw_end_ : end_;
   const std::uint64_t at = compressed() ? raw_offset_ : offset_ + (end_ - begin_);
-  std::ptrdiff_t n = file_->try_read_at(at, to.data() + behind, readable(at, to.capacity() - behind));
+  std::size_t room = std::min(to.capacity() - behind, kStepBytes);
+  std::ptrdiff_t n = file_->try_read_at(at, to.data() + behind, readable(at, room));
   if (n < 0 && n != -EAGAIN) why = errno_error(static_cast<int>(-n), "cannot read").in_file(path_, at);
   return n;
 }
@@ -266,11 +285,16 @@ void byte_source::rest() {
 }
 
 task<void> byte_source::more(std::size_t needed) {
+  long_work work;
   for (;;) {
     status why;
-    bool done = try_more(needed, why);
+    filled how = fill_window(needed, why);
     if (!why.ok()) co_await fail(std::move(why));
-    if (done) break;
+    if (how == filled::enough) break;
+    if (how == filled::goes_on) {
+      co_await work.breath();
+      continue;
+    }
     const bool raw = compressed();
     buffer_ref to = raw ? raw_ : buffer_;
     const std::size_t behind = raw ? raw_end_ : end_;

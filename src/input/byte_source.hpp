@@ -40,6 +40,7 @@ struct byte_window {
   std::uint64_t offset = 0;                  ///< of the first byte, in the decompressed file
   std::uint64_t end = provenance::kUnknown;  ///< where the file ends, if known
   bool last = false;                         ///< nothing follows
+  std::size_t searched = 0;                  ///< in the first so many bytes no element ends: that was looked for before
   std::string_view view() const { return {bytes.data(), bytes.size()}; }
 };
 
@@ -62,8 +63,9 @@ class byte_source {
   void consume(std::uint64_t n);
   /// At the file's end: are the bytes that were passed over unread still there?
   status check_end() const;
-  /// Makes the window at least `needed` bytes long, or the last. False: that has to be awaited; the window may have grown.
-  bool try_more(std::size_t needed, status& why);
+  /// Makes the window at least `needed` bytes long, or the last. Returns false if that has to be awaited, because the page
+  /// cache does not have it or because it is more than a megabyte of work; the window may have grown.
+  bool try_more(std::size_t needed, status& why) { return fill_window(needed, why) == filled::enough; }
   task<void> more(std::size_t needed);
   /// Nothing is asked for the moment. Where memory is short, gives back what can be read again: an interleave may have
   /// thousands of files open, and reads one of them.
@@ -81,8 +83,15 @@ class byte_source {
   status cut_short(std::uint64_t at) const;
   std::ptrdiff_t try_read(status& why);
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
-  /// Room behind the window for at least one read; keeps the unread bytes.
+  enum class filled : std::uint8_t { enough, must_wait, goes_on };
+  /// As try_more; `goes_on` after a megabyte of work: the caller gives way to others and looks for a stop. With an error
+  /// `enough`.
+  filled fill_window(std::size_t needed, status& why);
+  /// Room behind the window for at least one read; keeps the unread bytes. If these are many, move_some() is still to
+  /// bring them from the buffer before.
   status make_room(std::size_t needed);
+  /// Returns how many bytes it has moved.
+  std::size_t move_some();
   /// Takes up n bytes that were read behind the window, or behind the compressed bytes; 0: there are no more.
   status took(std::size_t n);
   status inflate_some();
@@ -102,6 +111,8 @@ class byte_source {
   std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
   std::uint64_t offset_ = 0;         ///< of the byte at begin_
   bool last_ = false;
+  buffer_ref outgrown_;  ///< the buffer before, while unread bytes are moved out of it: the window has only those moved
+  std::size_t outgrown_begin_ = 0, outgrown_end_ = 0;
   bool is_compressed_ = false;
   std::unique_ptr<inflater> inflater_;  ///< until its stream has ended
   buffer_ref raw_;                      ///< compressed bytes

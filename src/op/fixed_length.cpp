@@ -14,8 +14,11 @@ class fixed_length_format final : public element_format {
  public:
   explicit fixed_length_format(fixed_length_layout layout) : layout_(layout) {}
   status check(std::uint64_t end) const override { return end == provenance::kUnknown ? status() : layout_.check(end); }
-  bool may_begin(std::uint64_t offset, std::string_view) const override {
-    return offset >= layout_.header_bytes && (offset - layout_.header_bytes) % layout_.record_bytes == 0;
+  bool may_begin(const byte_window& rest, std::string_view) const override {
+    const std::uint64_t records_end = rest.end - layout_.footer_bytes;  // check() has seen that it fits
+    const bool in_footer = rest.end != provenance::kUnknown && rest.offset > records_end;
+    return rest.offset >= layout_.header_bytes && (rest.offset - layout_.header_bytes) % layout_.record_bytes == 0 &&
+           !in_footer;
   }
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
     return told(w, scan_fixed_length(layout_, framed(w), owner, static_cast<record*>(to), elements_max));
@@ -32,7 +35,8 @@ class fixed_length_format final : public element_format {
       return told(w, scan_fixed_length(layout_, framed(w), passed_.data(), passed_.size()));
     }
     std::uint64_t start = std::max(w.offset, layout_.header_bytes);
-    std::uint64_t left = w.end - layout_.footer_bytes - start;
+    std::uint64_t records_end = w.end - layout_.footer_bytes;
+    std::uint64_t left = records_end > start ? records_end - start : 0;
     std::uint64_t n = std::min(elements_max, left / layout_.record_bytes);
     f.elements = n;
     f.used_bytes = n ? start - w.offset + n * layout_.record_bytes : w.end - w.offset;

@@ -12,30 +12,44 @@ namespace {
 
 /// A longer line is no line: without a limit, a file without line ends would be read into memory whole.
 constexpr std::size_t kLineBytesMax = std::size_t{1} << 30;
+/// Searched in one go for a line's end, which takes less than a millisecond: in between others have their turn.
+constexpr std::size_t kSearchedAtOnce = std::size_t{4} << 20;
 
 class lines_format final : public element_format {
  public:
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
-    return told(w, scan_lines(w.bytes, w.last, owner, static_cast<line*>(to), elements_max));
+    const part p = part_of(w);
+    return told(w, p,
+                scan_lines(w.bytes.first(p.bytes), p.last, owner, static_cast<line*>(to), elements_max, w.searched));
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    if (elements_max == 0) return told(w, {});
-    return told(w, pass_over_lines(w.view(), w.last, elements_max));
+    if (elements_max == 0) return told(w, {}, {});
+    const part p = part_of(w);
+    return told(w, p, pass_over_lines(w.view().substr(0, p.bytes), p.last, elements_max, w.searched));
   }
 
   std::size_t bytes_before() const override { return 1; }
-  bool may_begin(std::uint64_t, std::string_view before) const override { return before == "\n"; }
+  bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
 
  private:
-  static found told(const byte_window& w, lines_scan s) {
+  /// What is searched now: the front of the window, up to somewhat beyond what has been.
+  struct part {
+    std::size_t bytes = 0;
+    bool last = false;
+  };
+  static part part_of(const byte_window& w) {
+    std::size_t bytes = std::min(w.bytes.size(), w.searched + kSearchedAtOnce);
+    return {bytes, w.last && bytes == w.bytes.size()};
+  }
+  static found told(const byte_window& w, part p, lines_scan s) {
     found f;
     f.elements = s.lines;
     f.used_bytes = s.used_bytes;
     if (s.lines) return f;
     f.ended = w.last && w.bytes.empty();
+    f.searched_bytes = p.bytes;
     f.needed_bytes = w.bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
-    if (w.bytes.size() > kLineBytesMax)
-      f.why = resource_exhausted_error("a line is longer than 1 GiB; is this a text file?");
+    if (p.bytes > kLineBytesMax) f.why = resource_exhausted_error("a line is longer than 1 GiB; is this a text file?");
     return f;
   }
 };

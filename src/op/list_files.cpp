@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/list_files.hpp"
 
+#include <iterator>
+
 #include "engine/open_context.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
@@ -47,13 +49,16 @@ struct list_request {
 erased_stream list_stage(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run, list_request ask,
                          error_gate gate) {
   std::vector<std::string> names;
+  held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
   for (const std::string& pattern : split_patterns(ask.patterns)) {
     auto matching = files_of(*run).glob(pattern);
     auto matches = co_await matching.as_result();
     if (!matches.ok()) co_await fail(matches.why().in_stage(gate.label()));
-    for (std::string& name : *matches) names.push_back(std::move(name));
+    status fits = memory.resize(memory.bytes() + bytes_of(*matches));
+    if (!fits.ok()) co_await fail(std::move(fits));
+    if (names.empty()) names = *std::move(matches);
+    else names.insert(names.end(), std::move_iterator(matches->begin()), std::move_iterator(matches->end()));
   }
-  held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
   status fits = memory.resize(bytes_of(names));
   if (!fits.ok()) co_await fail(std::move(fits));
   status same = run->settle_changed_input(run->inputs->listed(ask.patterns, ask.epoch, names));

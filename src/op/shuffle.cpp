@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/shuffle.hpp"
+
+#include "coro/long_work.hpp"
 #include "element/blocks.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "op/shuffle_buffer.hpp"
+#include "op/shuffle_table.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
-
-#include "op/shuffle_table.hpp"
-#include "runtime/held_memory.hpp"
 
 namespace sluice::lib {
 
 template <> const field_list& fields_of<shuffle_options>() { return make_field_list<shuffle_options>(); }
 
 namespace {
+
+/// Elements between two breaths: some 100 µs, where each is a miss of the cache.
+constexpr std::uint64_t kMovedAtOnce = 4096;
 
 /// All that a position holds, whatever the buffer's size: the table is found again from these (shuffle_table.hpp).
 struct shuffle_place {
@@ -30,59 +34,9 @@ struct shuffle_place {
   }
 };
 
-/// The payloads, and what they are charged for.
-class held_elements {
- public:
-  held_elements(const element_type& type, std::shared_ptr<run_context> run, const error_gate& gate)
-      : slots_(type),
-        memory_(std::move(run), purpose::shuffle, gate.label(), "the buffer",
-                "lower buffer_size, or cycle_length where it stands in an interleave") {}
-
-  char* at(std::size_t slot) { return slots_.begin() + slot * slots_.type().size; }
-  /// Room for one more at the end of the table; live once filled() says so.
-  char* append(std::size_t n) { return slots_.extend(n); }
-  void appended(std::size_t n) { slots_.add_live(n); }
-  void removed_last() { slots_.set_live(0, slots_.size() - 1); }
-  std::size_t size() const { return slots_.size(); }
-  slab& slots() { return slots_; }
-
-  /// Elements that are to be held for long own just their own bytes.
-  void take_over(const block& in) {
-    const element_type& t = in.type();
-    if (t.compact) t.compact(t, in.data(), in.size());
-  }
-  /// With what it takes to hold them one by one: the table's ordinal, and a buffer of their own.
-  std::size_t bytes_of(const void* elements, std::size_t n) const {
-    const element_type& t = slots_.type();
-    std::size_t each = t.size + sizeof(std::uint64_t) + (t.compact ? buffer::kOverheadBytes : 0);
-    return n * each + (t.footprint ? t.footprint(t, elements, n) : 0);
-  }
-  /// Room for n more may mean to move all there are: for that long they take twice the memory.
-  status can_grow_by(std::size_t n) {
-    if (slots_.size() + n <= slots_.capacity()) return {};
-    std::size_t moved = slots_.size() * (slots_.type().size + sizeof(std::uint64_t));
-    status fits = memory_.resize(memory_.bytes() + moved);
-    memory_.shrink_by(moved);
-    return fits;
-  }
-  void released(std::size_t bytes) { memory_.shrink_by(bytes); }
-  /// A position says that so many were held: they fitted the budget then.
-  status could_hold(std::uint64_t n) {
-    std::uint64_t each = slots_.type().size + sizeof(std::uint64_t);
-    if (n <= memory_.budget_bytes() / each) return {};
-    return memory_.refused();
-  }
-  /// The bytes held have become more, or fewer.
-  status account(std::size_t more, std::size_t fewer) { return memory_.resize(memory_.bytes() + more - fewer); }
-
- private:
-  slab slots_;
-  held_memory memory_;
-};
-
 /// The first fill of a fresh run: the first elements, in order, as many as there are. Takes no more memory than they do:
 /// a buffer "larger than any input" is a common way to ask for a perfect shuffle.
-task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, shuffle_place& place) {
+task<void> fill(erased_stream& in, shuffle_table& table, shuffle_buffer& held, shuffle_place& place) {
   while (table.missing()) {
     auto wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(table.missing(), 1024));
     auto b = co_await in.try_next_block({0, wanted});
@@ -93,73 +47,109 @@ task<void> fill(erased_stream& in, shuffle_table& table, held_elements& held, sh
       break;
     }
     std::uint32_t n = b.view.size();
-    status fits = held.can_grow_by(n);
+    status fits = held.append(b.view);
     if (!fits.ok()) co_await fail(std::move(fits));
-    held.take_over(b.view);
-    fits = held.account(held.bytes_of(b.view.data(), n), 0);
-    b.view.move_front(held.append(n), n);
-    held.appended(n);
     table.filled(n);
-    if (!fits.ok()) co_await fail(std::move(fits));
   }
 }
 
-/// After a resume: fetches what the table says the buffer holds, in input order, and passes over the rest.
-task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held) {
-  const element_type& type = in.type();
-  slab fetched(type);
-  std::vector<std::uint32_t> by_ordinal = table.slots_by_ordinal();
-  std::size_t i = 0;
+/// While a resumed run fetches, only those places are built whose elements have been fetched, and so are older than the next
+/// one. An error or a stop in between destroys these, and no others.
+class fetched_so_far {
+ public:
+  fetched_so_far(const shuffle_table& table, shuffle_buffer& held) : table_(table), held_(held) {}
+  fetched_so_far(const fetched_so_far&) = delete;
+  ~fetched_so_far() {
+    for (std::uint32_t i = 0; !complete_ && i != table_.held(); ++i)
+      if (table_.ordinal(i) < next_) held_.destroy(i);
+  }
+  void reach(std::uint64_t next) { next_ = next; }
+  /// All are there, and the buffer's own from now on.
+  void complete() {
+    complete_ = true;
+    held_.all_built(table_.held());
+  }
+
+ private:
+  const shuffle_table& table_;
+  shuffle_buffer& held_;
+  std::uint64_t next_ = 0;
+  bool complete_ = false;
+};
+
+/// After a resume: fetches what the table says the buffer holds, in input order, each into its place, and passes over the
+/// rest of the input until where it was.
+task<void> fetch_held(erased_stream& in, shuffle_table& table, shuffle_buffer& held, fetched_so_far& fetched) {
+  long_work work;
+  std::vector<std::uint32_t> places;
+  std::uint64_t left = table.held() - table.to_remove();
   // What is held reaches far back, and the next resume wants marks all along it.
   std::uint64_t mark_every = (table.next() - in.consumed()) / 16 + 1, mark_at = in.consumed();
-  while (i < by_ordinal.size()) {
+  for (std::uint64_t at = table.held_from(); at < table.next();) {
+    at = table.next_run(at, places);
+    co_await work.breath();
+    if (places.empty()) continue;
+    if (at < in.consumed()) break;  // the input was restored behind what is held
     if (in.consumed() >= mark_at) {
       mark_at = in.consumed() + mark_every;
       in.stage()->env->request_marks();
     }
-    std::uint64_t first = table.ordinal(by_ordinal[i]);
-    if (first < in.consumed()) co_await fail(damaged_position());  // the input was restored behind what is held
-    std::uint32_t run = 1;                                         // neighbours in the input are fetched together
-    while (i + run < by_ordinal.size() && run < 1024 && table.ordinal(by_ordinal[i + run]) == first + run) ++run;
-    auto b = co_await in.try_next_block({first - in.consumed(), run});
+    held.expect(places.size());
+    auto b = co_await in.try_next_block({at - in.consumed(), static_cast<std::uint32_t>(places.size())});
     if (!b.why.ok()) co_await fail(std::move(b.why));
-    if (!b.view) break;
-    held.take_over(b.view);
-    status fits = held.account(held.bytes_of(b.view.data(), b.view.size()), 0);
-    std::uint32_t n = b.view.size();
-    b.view.move_front(fetched.extend(n), n);
-    fetched.add_live(n);
-    i += n;
+    if (!b.view) break;  // the input has become shorter
+    at += b.view.size();
+    left -= b.view.size();
+    status fits = held.build(b.view, places.data());
+    fetched.reach(at);
     if (!fits.ok()) co_await fail(std::move(fits));
   }
-  if (i < by_ordinal.size()) co_await fail(damaged_position());  // the input has become shorter
-  char* to = held.append(i);
-  for (std::size_t k = 0; k != i; ++k)
-    relocate(type, to + by_ordinal[k] * type.size, fetched.begin() + k * type.size, 1);
-  fetched.set_live(0, 0);
-  held.appended(i);
-  if (table.next() < in.consumed()) co_await fail(damaged_position());
+  if (left || table.next() < in.consumed()) co_await fail(damaged_position());
   in.pass_over(table.next() - in.consumed());
 }
 
+/// The draws that were made on the emptying buffer, once more: the last element fills each hole.
+task<void> remove_again(shuffle_table& table, shuffle_buffer& held) {
+  auto remove = [&](std::uint64_t from, std::uint64_t to) {
+    for (; from != to; ++from) {
+      auto last = static_cast<std::uint32_t>(table.held() - 1);
+      std::uint32_t hole = table.remove();
+      if (hole != last && table.ordinal(hole) != shuffle_table::kUnknown) held.move(hole, last);
+    }
+    return true;
+  };
+  auto removing = in_steps(table.to_remove(), kMovedAtOnce, remove);
+  co_await removing;
+}
+
+/// After a resume. All that the places take is charged before there is anything in them.
+task<void> fetch(erased_stream& in, shuffle_table& table, shuffle_buffer& held, const shuffle_place& place) {
+  status fits = held.make_places(std::min(table.missing(), place.total));
+  if (!fits.ok()) co_await fail(std::move(fits));
+  auto looking = table.look_back(place.draws, place.total);
+  co_await looking;
+  fetched_so_far fetched(table, held);
+  auto fetching = fetch_held(in, table, held, fetched);
+  co_await fetching;
+  auto removing = remove_again(table, held);
+  co_await removing;
+  fetched.complete();
+}
+
 // A function of its own: g++ 12 destroys both sides of a ?: between tasks inside a coroutine (docs/hazards.md).
-task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, held_elements& held,
+task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, shuffle_buffer& held,
                          shuffle_place& place) {
   if (fresh) return fill(in, table, held, place);
-  return fetch(in, table, held);
+  return fetch(in, table, held, place);
 }
 
 erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
                             std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate) {
   const element_type& type = out.type();
   in.hold_from(in.consumed());  // what is fetched is held from the first on; a mark must not overtake it
-  held_elements held(type, run, gate);
+  shuffle_buffer held(type, run, gate);
+  shuffle_table table(seed, size);
   bool fresh = place->draws == 0 && place->total == shuffle_table::kUnknown;
-  if (!fresh) {
-    status fits = held.could_hold(std::min(size, place->total));
-    if (!fits.ok()) co_await fail(std::move(fits));
-  }
-  shuffle_table table(seed, size, place->draws, place->total);
   auto filling = start_filling(fresh, in, table, held, *place);
   co_await filling;
   in.hold_from(table.held_from());
@@ -178,21 +168,19 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
       break;
     }
     std::uint32_t n = b.size();
-    held.take_over(b);
-    std::size_t more = type.footprint ? held.bytes_of(b.data(), n) : 0;
+    held.compact(b);
+    std::size_t more = held.owned_bytes(b.data(), n);
     drawn.resize(n);
     for (std::uint32_t i = 0; i != n; ++i) drawn[i] = table.exchange();
     char* to = out.room(n);
-    type.exchange(type, to, held.slots().begin(), b.data(), drawn.data(), n);
+    type.exchange(type, to, held.at(0), b.data(), drawn.data(), n);
     b.forget_front(n);
     place->draws += n;
     block made = out.made(n);
-    if (type.footprint) {
-      status fits = held.account(more, held.bytes_of(to, n));
-      if (!fits.ok()) {
-        out.hold(made);
-        co_await fail(std::move(fits));
-      }
+    status fits = held.charge(more, held.owned_bytes(to, n));
+    if (!fits.ok()) {
+      out.hold(made);
+      co_await fail(std::move(fits));
     }
     co_yield made;
   }
@@ -211,7 +199,7 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
     in.hold_from(table.held_from());
     block made = out.made(n);
     fit.made(made, out.wanted_bytes());
-    held.released(held.bytes_of(to, n));
+    held.released(held.owned_bytes(to, n));
     co_yield made;
   }
 }

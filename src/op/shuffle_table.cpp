@@ -2,48 +2,119 @@
 #include "op/shuffle_table.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "coro/long_work.hpp"
 
 namespace sluice::lib {
+namespace {
 
-shuffle_table::shuffle_table(std::uint64_t seed, std::uint64_t size, std::uint64_t draws, std::uint64_t total)
-    : seed_(seed), size_(size) {
-  if (draws == 0 && total == kUnknown) return;  // a fresh run: filled() as the input comes, which may be much shorter
+/// Places or draws between two breaths: some 100 µs, where each is a miss of the cache.
+constexpr std::uint64_t kStep = std::uint64_t{1} << 15;
+/// Places in a row that held_from() looks at: half a millisecond.
+constexpr std::size_t kLooked = std::size_t{1} << 20;
+
+}  // namespace
+
+task<void> shuffle_table::look_back(std::uint64_t draws, std::uint64_t total) {
   if (total != kUnknown) size_ = std::min(size_, total);
   // Draws made while the input went on; the rest were made on a buffer that only emptied.
-  std::uint64_t exchanges = total == kUnknown ? draws : std::min(draws, total - size_);
-  draws_ = exchanges;
-  next_ = size_ + exchanges;
-  scan_back();
-  for (std::uint64_t left = std::min<std::uint64_t>(draws - exchanges, ordinals_.size()); left; --left) remove();
+  draws_ = total == kUnknown ? draws : std::min(draws, total - size_);
+  next_ = size_ + draws_;
+  to_remove_ = std::min(draws - draws_, size_);
+  std::vector<bool> stays;
+  auto finding = find_staying(stays);
+  co_await finding;
+  auto scanning = scan_back();
+  co_await scanning;
+  oldest_ = next_;
+  auto settle = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i != to; ++i) {
+      if (to_remove_ && !stays[i]) ordinals_[i] = kUnknown;
+      oldest_ = std::min(oldest_, ordinals_[i]);
+    }
+    return true;
+  };
+  auto settling = in_steps(size_, kStep, settle);
+  co_await settling;
+  look_again_ = draws_ + held() / 4 + 1;
 }
 
-void shuffle_table::scan_back() {
-  ordinals_.assign(size_, kUnknown);
+/// Which places' elements are still held after the draws on the emptying buffer: those are played through with the places'
+/// numbers. (4 bytes a place, before there are ordinals, so no more than these will take.)
+task<void> shuffle_table::find_staying(std::vector<bool>& stays) const {
+  if (!to_remove_) co_return;
+  std::vector<std::uint32_t> came_from;
+  came_from.reserve(size_);
+  auto number = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i != to; ++i) came_from.push_back(static_cast<std::uint32_t>(i));
+    return true;
+  };
+  auto numbering = in_steps(size_, kStep, number);
+  co_await numbering;
+  auto take = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i != to; ++i) {
+      came_from[draw(seed_, draws_ + i, came_from.size())] = came_from.back();
+      came_from.pop_back();
+    }
+    return true;
+  };
+  auto taking = in_steps(to_remove_, kStep, take);
+  co_await taking;
+  stays.assign(size_, false);
+  auto mark = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i != to; ++i) stays[came_from[i]] = true;
+    return true;
+  };
+  auto marking = in_steps(came_from.size(), kStep, mark);
+  co_await marking;
+}
+
+/// The bits say which places are found: they stay in the cache where the ordinals do not.
+task<void> shuffle_table::scan_back() {
+  ordinals_.reserve(size_);
+  auto number = [&](std::uint64_t from, std::uint64_t to) {  // never hit: still what the first fill put there
+    for (std::uint64_t i = from; i != to; ++i) ordinals_.push_back(i);
+    return true;
+  };
+  auto numbering = in_steps(size_, kStep, number);
+  co_await numbering;
+  std::vector<bool> is_found(size_);
   std::uint64_t missing = size_;
-  for (std::uint64_t t = draws_; t && missing;) {
-    --t;
-    std::uint64_t& o = ordinals_[draw(seed_, t, size_)];
-    if (o != kUnknown) continue;
-    o = size_ + t;
-    --missing;
+  auto find = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i != to && missing; ++i) {
+      std::uint64_t t = draws_ - 1 - i, slot = draw(seed_, t, size_);
+      if (is_found[slot]) continue;
+      is_found[slot] = true;
+      ordinals_[slot] = size_ + t;
+      --missing;
+    }
+    return missing != 0;
+  };
+  auto finding = in_steps(draws_, kStep, find);
+  co_await finding;
+}
+
+std::uint64_t shuffle_table::next_run(std::uint64_t from, std::vector<std::uint32_t>& places) const {
+  places.clear();
+  const std::uint64_t looked_to = next_ - from > kStep ? from + kStep : next_;
+  while (from != looked_to && ordinals_[place_of(from)] != from) ++from;
+  if (from == looked_to) return from;
+  for (std::uint64_t o = from; o != next_ && places.size() != kRunMax; ++o) {
+    std::uint64_t place = place_of(o);
+    if (ordinals_[place] != o) break;
+    places.push_back(static_cast<std::uint32_t>(place));
   }
-  if (missing)
-    for (std::uint64_t i = 0; i != size_; ++i)
-      if (ordinals_[i] == kUnknown) ordinals_[i] = i;  // never hit: still what the first fill put there
+  return from;
 }
 
-std::uint64_t shuffle_table::oldest() const {
-  std::uint64_t lowest = next_;
-  for (std::uint64_t o : ordinals_) lowest = std::min(lowest, o);
-  return lowest;
-}
-
-std::vector<std::uint32_t> shuffle_table::slots_by_ordinal() const {
-  std::vector<std::uint32_t> slots(ordinals_.size());
-  std::iota(slots.begin(), slots.end(), 0u);
-  if (draws_) std::sort(slots.begin(), slots.end(), [this](auto a, auto b) { return ordinals_[a] < ordinals_[b]; });
-  return slots;
+void shuffle_table::look_on() {
+  const std::size_t to = std::min(held(), looked_to_ + kLooked);
+  for (; looked_to_ < to; ++looked_to_) lowest_seen_ = std::min(lowest_seen_, ordinals_[looked_to_]);
+  if (looked_to_ < held()) return;
+  oldest_ = std::min(lowest_seen_, next_);
+  lowest_seen_ = kUnknown;
+  looked_to_ = 0;
+  look_again_ = draws_ + held() / 4 + 1;
 }
 
 void shuffle_table::filled(std::uint64_t n) {

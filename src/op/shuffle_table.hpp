@@ -5,37 +5,58 @@
 // So place j holds the input of the last draw that hit j; a scan over the draws *backwards* from t finds all places
 // after some B·ln B draws (12 buffers for 65,536; 1.6 ms), however large t is. Once the input has ended, at length N,
 // draws N − B, N − B + 1 … choose among the m = B, B − 1 … elements left, and the last one fills the hole.
+//
+//   shuffle_table table(seed, 1000);
+//   co_await table.look_back(draws, total);                  // a resumed run; a new one says filled() as its input comes
+//   for (std::uint64_t at = table.held_from(); at != table.next();) {
+//     at = table.next_run(at, places);                        // which elements to fetch again, in input order,
+//     …fetch elements at, at + 1 … for `places`…              // and where each belongs
+//     at += places.size();
+//   }
+//   while (table.to_remove()) …fill the hole table.remove() with the last place's element, if that is held…
+//
+// Nothing is sorted, and nothing beside the ordinals is kept: element o is held if the place that it came into still
+// has ordinal o, and which place that was, one draw tells.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "sluice/base/random.hpp"
+#include "sluice/coro/task.hpp"
 
 namespace sluice::lib {
 
 class shuffle_table {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  /// Neighbours in the input that are fetched together, at most.
+  static constexpr std::size_t kRunMax = 1024;
 
-  /// After `draws` draws over an input of length `total` (kUnknown while it has not ended).
-  shuffle_table(std::uint64_t seed, std::uint64_t size, std::uint64_t draws, std::uint64_t total);
+  /// Of a new run: no place is filled yet.
+  shuffle_table(std::uint64_t seed, std::uint64_t size) : seed_(seed), size_(size) {}
 
   std::size_t held() const { return ordinals_.size(); }
+  /// kUnknown: the place is empty (between look_back and the last remove() that it left).
   std::uint64_t ordinal(std::uint32_t slot) const { return ordinals_[slot]; }
   /// Ordinal of the next input element that comes in.
   std::uint64_t next() const { return next_; }
-  /// No element held is older than this: the input's marks from here on are needed. Looks at all places, but only
-  /// once in a quarter of a buffer of draws, so that a draw costs the same however large the buffer is.
+  /// No element held is older than this: the input's marks from here on are needed. Looks at all places once in a
+  /// quarter of a buffer of draws, and at a million of them at once, so that neither a draw nor a call costs more the
+  /// larger the buffer is.
   std::uint64_t held_from() {
-    if (draws_ >= look_again_) {
-      oldest_ = oldest();
-      look_again_ = draws_ + held() / 4 + 1;
-    }
+    if (draws_ >= look_again_) look_on();
     return oldest_;
   }
-  /// Places in the order of what they hold.
-  std::vector<std::uint32_t> slots_by_ordinal() const;
+
+  /// Of a resumed run, once and first of all: after `draws` draws over an input of length `total` (kUnknown while it has
+  /// not ended). Draws that were made after the input's end are left to be made again by remove(); what they took is
+  /// empty. Gives way to others, and ends at a stop. Takes 8 bytes a place, and a quarter of one besides meanwhile.
+  task<void> look_back(std::uint64_t draws, std::uint64_t total);
+  std::uint64_t to_remove() const { return to_remove_; }
+  /// The next elements held, from ordinal `from` on, that follow each other in the input: their places. Looks at some
+  /// 30,000 ordinals; where none of them is held, `places` is empty. Returns the first one's ordinal, or where to look on.
+  std::uint64_t next_run(std::uint64_t from, std::vector<std::uint32_t>& places) const;
 
   /// Places that the first fill has not reached.
   std::uint64_t missing() const { return size_ - ordinals_.size(); }
@@ -53,21 +74,30 @@ class shuffle_table {
   /// The next draw after the input's end: the place to take from, which the last element fills.
   std::uint32_t remove() {
     auto slot = static_cast<std::uint32_t>(draw(seed_, draws_++, ordinals_.size()));
-    ordinals_[slot] = ordinals_.back();
+    std::uint64_t moved = ordinals_.back();
+    ordinals_[slot] = moved;
     ordinals_.pop_back();
+    if (slot < looked_to_ && moved < lowest_seen_) lowest_seen_ = moved;  // held_from() will not look there again
+    if (to_remove_) --to_remove_;
     return slot;
   }
 
  private:
-  void scan_back();
-  std::uint64_t oldest() const;
+  /// Where element o came in.
+  std::uint64_t place_of(std::uint64_t o) const { return o < size_ ? o : draw(seed_, o - size_, size_); }
+  task<void> find_staying(std::vector<bool>& stays) const;
+  task<void> scan_back();
+  void look_on();
 
   std::uint64_t seed_;
   std::uint64_t size_;
   std::uint64_t draws_ = 0;
   std::uint64_t next_ = 0;
+  std::uint64_t to_remove_ = 0;
   std::uint64_t oldest_ = 0;
   std::uint64_t look_again_ = 0;
+  std::size_t looked_to_ = 0;             // places that held_from() has seen since it last knew the oldest,
+  std::uint64_t lowest_seen_ = kUnknown;  // and the lowest ordinal in them then: they only get higher ones
   std::vector<std::uint64_t> ordinals_;
 };
 

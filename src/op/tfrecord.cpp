@@ -18,8 +18,8 @@ class tfrecord_format final : public element_format {
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
     return told(w, pass_over_tfrecords(framed(w), elements_max ? elements_max : 1), elements_max);
   }
-  std::size_t find_next(const byte_window& w, std::size_t from) const override {
-    return find_tfrecord(framed(w), from);
+  std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
+    return find_tfrecord(framed(w), from, to);
   }
   bool passes_over_unseen() const override { return true; }
   std::size_t overlap_bytes() const override { return kTfrecordHeaderBytes - 1; }

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "pipeline/file_world.hpp"
+#include "pipeline/forged_checkpoint.hpp"
 #include "pipeline/input_files.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
@@ -24,7 +25,6 @@ using Catch::Contains;
 using int64 = std::int64_t;
 
 constexpr std::size_t kMiB = 1 << 20;
-constexpr std::size_t kEnvelopeBytes = 7 + 8 + 8 + 1 + 1;  // before the position (src/pipeline/seal.hpp)
 
 /// Stages of every kind that saves something.
 dataset<std::string> saving_plan() {
@@ -40,20 +40,6 @@ void put_parts(file_world& w, int n) {
   for (const std::string& name : names(n)) w.files->put(name, file_of(20, 10));
 }
 
-/// With the checksum that its bytes should have.
-/// Where the position begins: after the epoch, the inputs seen and the identities of functions.
-std::size_t position_begin(std::string_view bytes) {
-  position_reader header(bytes.substr(kEnvelopeBytes - 1));
-  header.number();
-  header.text();
-  header.text();
-  return bytes.size() - header.remaining().size();
-}
-std::string sealed_again(std::string bytes) {
-  std::uint32_t crc = crc32c(std::string_view(bytes).substr(0, bytes.size() - 4));
-  std::memcpy(bytes.data() + bytes.size() - 4, &crc, sizeof crc);
-  return bytes;
-}
 outcome resumed(file_world& w, const dataset<std::string>& ds, std::string bytes) {
   iterate_options o;
   o.from.bytes = std::move(bytes);
@@ -199,6 +185,30 @@ TEST_CASE("a forged offset in a file ends in an error or at an element, in any f
       });
 }
 
+TEST_CASE("a forged offset inside of a footer is an error, whether elements are passed over or read") {
+  const fixed_length_options layout{.record_bytes = 4, .header_bytes = 0, .footer_bytes = 8};
+  for (compression c : kCompressions) {
+    file_world w;
+    std::string plain = "aaaabbbbccccfootfoot";
+    w.files->put("a", c == compression::none ? plain : c == compression::gzip ? gzipped(plain) : zlibbed(plain));
+    auto ds = fixed_length("a", layout);
+    REQUIRE(run(w.rt, ds).elements == texts{"aaaa", "bbbb", "cccc"});
+    for (std::uint64_t passed : {0, 2, 1'000'000}) {
+      position_writer forged;
+      put(forged, *ds.plan(), 4, {16, 4});
+      iterate_options o;
+      o.from = with_position(w.rt, ds, forged);
+      outcome got;
+      auto s = ds.iterate(w.rt, o);
+      s.pass_over(passed);
+      sync_wait(w.rt, drain_into(s, got));
+      CAPTURE(to_string(c), passed, got.message());
+      CHECK(got.elements.empty());
+      CHECK(got.why.code() == status_code::data_loss);
+    }
+  }
+}
+
 namespace {
 
 dataset<int64> some_of(int64 x) { return range(x * 10 + 4, {.start = x * 10}); }
@@ -267,14 +277,10 @@ TEST_CASE("a forged position of any stage does no harm: it ends, in an error or 
 namespace {
 
 /// A checkpoint of `ds` whose position is `forged`.
-std::string sealed(const dataset<int64>& ds, const position_writer& forged) {
-  test::consumption first;
-  first.ask_max = 1;
-  first.save = true;
-  first.elements_max = 0;
-  std::string bytes = test::consume(ds, first).places.at(0).bytes;
-  bytes.resize(position_begin(bytes));
-  return sealed_again(bytes + forged.bytes() + "****");
+checkpoint sealed(const dataset<int64>& ds, const position_writer& forged) {
+  simulation world(1);
+  runtime rt(world);
+  return with_position(rt, ds, forged);
 }
 test::consumed from_forged(const dataset<int64>& ds, const position_writer& forged) {
   test::consumption how;
@@ -282,19 +288,9 @@ test::consumed from_forged(const dataset<int64>& ds, const position_writer& forg
   how.marks_every = 1;
   how.save = true;
   how.elements_max = 50;
-  how.from.bytes = sealed(ds, forged);
+  how.from = sealed(ds, forged);
   return test::consume(ds, how);
 }
-/// The record of a stage that has nothing to pass over: see coro/position.hpp.
-void put(position_writer& w, const node& stage, std::uint64_t ordinal, std::initializer_list<std::uint64_t> saved) {
-  position_writer body;
-  body.number(ordinal);
-  body.number(0);
-  for (std::uint64_t n : saved) body.number(n);
-  w.raw(&stage.site, sizeof stage.site);
-  w.text(body.bytes());
-}
-
 }  // namespace
 
 TEST_CASE("a shuffle's position with an input that stands behind what is held is refused") {
@@ -322,7 +318,7 @@ TEST_CASE("a shuffle's position that says it held more than the budget is refuse
   put(w, *ds.plan()->inputs[0], 0, {0});
   test::consumption how;
   how.ask_max = 1;
-  how.from.bytes = sealed(ds, w);
+  how.from = sealed(ds, w);
   test::consumed got = test::consume_on(rt, ds, how);
   CAPTURE(got.mistake, got.why.to_string());
   CHECK(got.elements.empty());
@@ -339,7 +335,7 @@ TEST_CASE("a sloppy map's replayed choice that is far away is refused in bounded
   test::consumption how;
   how.ask_max = 1;
   how.elements_max = 50;
-  how.from.bytes = sealed(ds, w);
+  how.from = sealed(ds, w);
   test::consumed got = test::consume_on(rt, ds, how);
   CAPTURE(got.mistake, got.why.to_string());
   CHECK(got.elements.empty());

@@ -6,11 +6,17 @@
 
 #include <catch2/catch.hpp>
 
+#include "format/compressed.hpp"
+#include "io/temporary_folder.hpp"
+#include "pipeline/forged_checkpoint.hpp"
+#include "sluice/format/tfrecord.hpp"
 #include "sluice/sluice.hpp"
+#include "support/process_memory.hpp"
 
 namespace sluice::lib {
 namespace {
 
+using namespace testing;
 using int64 = std::int64_t;
 using namespace std::chrono_literals;
 
@@ -28,7 +34,7 @@ struct outcome {
   bool any = false;
 };
 
-task<void> take_one(stream<int64>& s, outcome& o) {
+template <class T> task<void> take_one(stream<T>& s, outcome& o) {
   o.begun = true;
   auto x = co_await s.try_next();
   o.any = static_cast<bool>(x);
@@ -50,12 +56,13 @@ task<int64> drained(runtime& rt, dataset<int64> ds) {
   co_return n;
 }
 
-struct busy_plan {
+template <class T> struct busy_plan {
   const char* name;
-  dataset<int64> plan;
+  dataset<T> plan;
   std::uint64_t passed_first = 0;
+  iterate_options options = {};
 };
-std::vector<busy_plan> busy_plans() {
+std::vector<busy_plan<int64>> busy_plans() {
   auto none = [](int64) { return false; };
   return {
       {"a filter that keeps nothing", range(kLong) | filter(none)},
@@ -68,34 +75,84 @@ std::vector<busy_plan> busy_plans() {
   };
 }
 
+/// Ends when the first element is there, or at a stop; another run on the same worker goes on meanwhile.
+template <class T> void gives_way(const busy_plan<T>& p) {
+  CAPTURE(p.name);
+  runtime rt({.workers = 1});
+  outcome o;
+  auto s = p.plan.iterate(rt, p.options);
+  s.pass_over(p.passed_first);
+  run_base& run = *s.run();
+  std::shared_ptr<run_base> alive = s.shared_run();
+  std::thread busy([&] {
+    sync_wait(rt, take_one(s, o));
+    o.ended = true;
+  });
+  while (!o.begun) std::this_thread::yield();
+  auto began = std::chrono::steady_clock::now();
+  int64 other = sync_wait(rt, drained(rt, range(200) | prefetch(10)));
+  bool ended_before = o.ended;
+  auto asked = std::chrono::steady_clock::now();
+  run.request_stop();
+  busy.join();
+  auto took = std::chrono::steady_clock::now() - asked;
+  CHECK(other == 200);
+  CHECK_FALSE(ended_before);
+  CHECK_FALSE(o.any);
+  CHECK(o.why.code() == status_code::cancelled);
+  // Some 50 ms and some 10 ms; a machine that builds meanwhile, or a sanitizer, takes longer.
+  CHECK(asked - began < 4s);
+  CHECK(took < 1s);
+}
+
 }  // namespace
 
 TEST_CASE("one worker: a stage that never waits lets another run go on, and ends at a stop") {
-  for (const busy_plan& p : busy_plans()) {
-    CAPTURE(p.name);
+  for (const auto& p : busy_plans()) gives_way(p);
+}
+
+TEST_CASE("one worker: so does a shuffle that finds again what it held") {
+  constexpr std::uint64_t kHeld = kSanitized ? 1'000'000 : 8'000'000;
+  constexpr std::uint64_t kLength = 1'000 * kHeld;
+  auto ds = range(static_cast<int64>(kLength)) | shuffle(kHeld, {.seed = 1});
+  auto resumed = [&](const char* name, std::uint64_t draws, std::uint64_t length, std::uint64_t held_from) {
     runtime rt({.workers = 1});
-    outcome o;
-    auto s = p.plan.iterate(rt);
-    s.pass_over(p.passed_first);
-    run_base& run = *s.run();
-    std::shared_ptr<run_base> alive = s.shared_run();
-    std::thread busy([&] {
-      sync_wait(rt, take_one(s, o));
-      o.ended = true;
-    });
-    while (!o.begun) std::this_thread::yield();
-    int64 other = sync_wait(rt, drained(rt, range(200) | prefetch(10)));
-    bool ended_before = o.ended;
-    auto asked = std::chrono::steady_clock::now();
-    run.request_stop();
-    busy.join();
-    auto took = std::chrono::steady_clock::now() - asked;
-    CHECK(other == 200);
-    CHECK_FALSE(ended_before);
-    CHECK_FALSE(o.any);
-    CHECK(o.why.code() == status_code::cancelled);
-    CHECK(took < 1s);  // some 10 ms; a machine that builds meanwhile takes longer
-  }
+    position_writer w;
+    put(w, *ds.plan(), draws, {draws, length + 1});
+    put(w, *ds.plan()->inputs[0], held_from, {held_from});
+    gives_way(busy_plan<int64>{name, ds, 0, {.from = with_position(rt, ds, w)}});
+  };
+  constexpr std::uint64_t kNotEnded = ~std::uint64_t{0};  // as shuffle_table::kUnknown
+  resumed("while the input goes on", 100 * kHeld, kNotEnded, 50 * kHeld);
+  resumed("while the buffer empties", kLength - kHeld / 2, kLength, kLength - 50 * kHeld);
+}
+
+TEST_CASE("one worker: so does a file of damage, and a line of many megabytes") {
+  temporary_folder folder;
+  constexpr std::size_t kMiB = 1 << 20;
+  const std::string megabyte(kMiB, 'x'), packed = gzipped(megabyte);
+  std::string damaged, line_gz;
+  for (std::size_t i = 0; i != (kSanitized ? 64 : 256); ++i) damaged += megabyte, line_gz += packed;
+  const std::string bad = folder.write("damaged", damaged), gz = folder.write("line.gz", line_gz);
+  auto none = [](const auto&) { return false; };
+  iterate_options passing;
+  passing.on_error = error_policy::skip;
+  gives_way(busy_plan<record>{"no record anywhere", tfrecord(bad), 0, passing});
+  gives_way(busy_plan<line>{"a line, plain", lines(bad) | repeat() | filter(none)});
+  gives_way(busy_plan<line>{"a line, gzip", lines(gz) | repeat() | filter(none)});
+  gives_way(busy_plan<line>{"lines that are passed over", lines(gz) | repeat(), std::uint64_t{1} << 50});
+}
+
+TEST_CASE("one worker: so does a file of nothing but damaged records") {
+  temporary_folder folder;
+  std::string frame;
+  append_tfrecord(frame, "twelve bytes");
+  frame.back() = static_cast<char>(frame.back() ^ 1);
+  std::string frames;
+  for (int i = 0; i != (kSanitized ? 300'000 : 3'000'000); ++i) frames += frame;
+  iterate_options passing;
+  passing.on_error = error_policy::skip;
+  gives_way(busy_plan<record>{"damaged records", tfrecord(folder.write("a", frames)), 0, passing});
 }
 
 }  // namespace sluice::lib

@@ -26,15 +26,18 @@ struct lines_scan {
 
 /// Writes up to `lines_max` views to `out`. With `last`, what follows the last `\n` is a line too, unless it is
 /// empty or nothing but `\r`, which is then used up.
-/// No line and lines_max > 0: the window holds no whole line; more of it is needed.
-lines_scan scan_lines(std::span<char> window, bool last, std::string_view* out, std::size_t lines_max);
+/// No line and lines_max > 0: the window holds no whole line; more of it is needed. `searched`: so many bytes at the
+/// window's front are known to have no `\n`, from a call before that found no line.
+lines_scan scan_lines(std::span<char> window, bool last, std::string_view* out, std::size_t lines_max,
+                      std::size_t searched = 0);
 
 /// As above, for a window inside `owner`: builds lines in uninitialised room at `out`, taking their references on
 /// `owner` in one operation.
-lines_scan scan_lines(std::span<char> window, bool last, buffer& owner, line* out, std::size_t lines_max);
+lines_scan scan_lines(std::span<char> window, bool last, buffer& owner, line* out, std::size_t lines_max,
+                      std::size_t searched = 0);
 
 /// Counts up to `lines_max` lines without giving them out.
-lines_scan pass_over_lines(std::string_view window, bool last, std::size_t lines_max);
+lines_scan pass_over_lines(std::string_view window, bool last, std::size_t lines_max, std::size_t searched = 0);
 
 }  // namespace sluice::lib
 
