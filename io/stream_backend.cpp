@@ -53,7 +53,7 @@ void stream_backend::cancel(operation*) noexcept { wake(); }  // the thread look
 
 int stream_backend::start() noexcept {
   if (thread_.joinable()) return 0;
-  if (event_ < 0) event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (event_ < 0) event_.store(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), std::memory_order_release);
   if (event_ < 0) return errno;
   try {
     thread_ = std::thread([this] { serve(); });
@@ -63,7 +63,9 @@ int stream_backend::start() noexcept {
 
 void stream_backend::wake() noexcept {
   std::uint64_t one = 1;
-  while (::write(event_, &one, sizeof one) < 0 && errno == EINTR) {}
+  int event = event_.load(std::memory_order_acquire);
+  if (event < 0) return;  // not submitted yet: whoever submits wakes the thread, which then sees the flag
+  while (::write(event, &one, sizeof one) < 0 && errno == EINTR) {}
 }
 
 void stream_backend::drain_event() noexcept {

@@ -11,6 +11,7 @@
 #include <absl/base/thread_annotations.h>
 #include <absl/synchronization/mutex.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -41,7 +42,7 @@ class stream_backend final : public backend {
   std::vector<operation*> arrived_ ABSL_GUARDED_BY(mutex_);
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_ ABSL_GUARDED_BY(mutex_);
-  int event_ = -1;                   ///< wakes the thread; made before it starts
+  std::atomic<int> event_{-1};       ///< wakes the thread; made before it starts. A stop may ask for it at any time
   std::vector<operation*> waiting_;  ///< the thread's own
 };
 

@@ -89,7 +89,15 @@ class folder {
 /// Asks a run to stop when its time is over. Real time: a stage that never looks is to be found.
 class stopwatch {
  public:
-  stopwatch() : thread_([this](std::stop_token stop) { watch(stop); }) {}
+  stopwatch() : thread_([this] { watch(); }) {}
+  ~stopwatch() {
+    {
+      std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
   void start(std::shared_ptr<run_base> run) {
     std::lock_guard lock(mutex_);
     run_ = std::move(run);
@@ -102,20 +110,26 @@ class stopwatch {
   }
 
  private:
-  void watch(std::stop_token stop) {
+  void watch() {
     std::unique_lock lock(mutex_);
-    while (!stop.stop_requested()) {
-      if (!run_) changed_.wait(lock, stop, [this] { return run_ != nullptr; });
-      else if (!changed_.wait_until(lock, stop, due_, [this] { return !run_; }) && run_) run_->request_stop();
-      if (run_ && std::chrono::steady_clock::now() >= due_) run_.reset();
+    while (!over_) {
+      if (!run_) {
+        changed_.wait(lock);
+      } else if (std::chrono::steady_clock::now() < due_) {
+        changed_.wait_until(lock, due_);
+      } else {
+        run_->request_stop();
+        run_.reset();
+      }
     }
   }
 
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  std::condition_variable changed_;
   std::shared_ptr<run_base> run_;
   std::chrono::steady_clock::time_point due_;
-  std::jthread thread_;
+  bool over_ = false;
+  std::thread thread_;
 };
 
 struct world {
