@@ -114,6 +114,10 @@ void buffer::charge(byte_account* account, std::size_t bytes) noexcept {
   account->retain();
 }
 
+void buffer::forget(std::size_t begin, std::size_t end) noexcept {
+  if (capacity_ > kStockedBytesMax) forget_pages(data() + begin, data() + end);
+}
+
 void buffer::recycle() noexcept {
   // The block first: whoever is woken by the credit may ask for just such a buffer.
   auto* account = std::exchange(account_, nullptr);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <mutex>
 #include <new>
 
@@ -51,7 +52,7 @@ class page_stock {
   }
   /// Keeps the newest, as far as they fit; the oldest go.
   void put(void* at, std::size_t bytes) noexcept {
-    if (!kMaps || bytes > kStockBytesMax / 2) return unmap(at, bytes);
+    if (!kMaps || bytes > kStockedBytesMax) return unmap(at, bytes);
     std::array<mapping, kCountMax> gone;
     std::size_t gone_count = 0;
     {
@@ -115,6 +116,12 @@ void* allocate_pages(std::size_t bytes) {
 }
 
 void free_pages(void* at, std::size_t bytes) noexcept { stock().put(at, pages_bytes(bytes)); }
+
+void forget_pages(char* begin, char* end) noexcept {
+  auto from = (reinterpret_cast<std::uintptr_t>(begin) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  auto to = reinterpret_cast<std::uintptr_t>(end) / kPageBytes * kPageBytes;
+  if (kMaps && from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+}
 
 std::size_t stock_bytes() noexcept { return stock().bytes(); }
 void trim_stock() noexcept { stock().trim(); }

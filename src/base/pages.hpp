@@ -26,6 +26,12 @@ void* allocate_pages(std::size_t bytes);
 /// `bytes`: as allocated.
 void free_pages(void* at, std::size_t bytes) noexcept;
 
+/// Blocks larger than this never come into the stock: freed, they leave the process.
+inline constexpr std::size_t kStockedBytesMax = kStockBytesMax / 2;
+/// Of an allocation, the pages wholly within [begin, end) leave the process now; their bytes are lost. Freeing 300 MiB at once
+/// takes some 20 ms, in which its thread does nothing else.
+void forget_pages(char* begin, char* end) noexcept;
+
 /// Bytes in stock now.
 std::size_t stock_bytes() noexcept;
 /// Gives the stock back to the system.

@@ -173,6 +173,7 @@ status byte_source::make_room(std::size_t needed) {
 std::size_t byte_source::move_some() {
   std::size_t n = std::min(outgrown_end_ - outgrown_begin_, kStepBytes);
   if (n) std::memcpy(buffer_.get()->data() + end_, outgrown_.get()->data() + outgrown_begin_, n);
+  if (outgrown_.get()->unshared()) outgrown_->forget(outgrown_begin_, outgrown_begin_ + n);
   end_ += n;
   outgrown_begin_ += n;
   if (outgrown_begin_ == outgrown_end_) outgrown_ = buffer_ref();

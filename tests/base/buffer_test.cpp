@@ -70,6 +70,21 @@ TEST_CASE("large buffers leave the process when they are dropped") {
   CHECK(resident_bytes() <= before + (std::size_t{4} << 20));
 }
 
+TEST_CASE("what is not needed of a large buffer leaves the process before the buffer does") {
+  if (testing::kSanitized) return;  // mapped by the sanitizer
+  constexpr std::size_t kMiB = 1 << 20;
+  for (std::size_t bytes : {64 * kMiB, 2 * kMiB}) {
+    buffer_ref b(buffer::make(bytes));
+    std::memset(b->data(), 1, b->capacity());
+    std::size_t before = testing::memory_line("VmRSS");
+    for (std::size_t at = 0; at != bytes / 2; at += kMiB / 2) b->forget(at, at + kMiB / 2);
+    std::size_t after = testing::memory_line("VmRSS");
+    if (bytes == 64 * kMiB) CHECK(after + 31 * kMiB <= before);
+    else CHECK(b->data()[kMiB / 2] == 1);  // it will be used again
+    CHECK(b->data()[bytes / 2] == 1);
+  }
+}
+
 TEST_CASE("the pool is bounded") {
   std::vector<buffer_ref> held;
   for (std::size_t bytes = 0; bytes <= buffer::kParkedBytesMax + (8u << 20); bytes += 4u << 20)

@@ -16,7 +16,11 @@ class test_world final : public executor, public clock {
     env.time = this;
     env.stop = stop.get_token();
   }
-  void post(std::coroutine_handle<> h) noexcept override { ready.push_back(h); }
+  void post(std::coroutine_handle<> h) noexcept override {
+    ++posted;
+    ready.push_back(h);
+  }
+  bool on_worker() const noexcept override { return is_worker; }
   driven drive() override {
     if (!ready.empty()) {
       auto h = ready.front();
@@ -42,6 +46,8 @@ class test_world final : public executor, public clock {
   template <class T> T run(task<T> work) { return sync_wait(env, std::move(work)); }
   template <class T> auto result_of(task<T> work) { return sync_wait_result(env, std::move(work)); }
 
+  int posted = 0;
+  bool is_worker = false;  ///< is who runs now a worker that others wait for?
   std::deque<std::coroutine_handle<>> ready;
   std::deque<timer_node*> timers;
   time_point moment{};

@@ -43,6 +43,28 @@ std::vector<std::string> split(std::string text, std::size_t window_bytes, std::
 
 }  // namespace
 
+TEST_CASE("a window whose front is known to have no line end is searched behind that, and gives the same") {
+  unsigned seed = 22;
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text(random() % 200, 'a');
+    for (char& c : text) c = random() % 60 == 0 ? '\n' : random() % 20 == 0 ? '\r' : c;
+    std::size_t end = std::min(text.find('\n'), text.size()), searched = random() % (end + 1);
+    for (bool last : {false, true}) {
+      std::string copy = text, other = text;
+      std::string_view out[4], want[4];
+      auto scan = scan_lines(copy, last, out, 4, searched), whole = scan_lines(other, last, want, 4);
+      REQUIRE(scan.lines == whole.lines);
+      REQUIRE(scan.used_bytes == whole.used_bytes);
+      for (std::size_t i = 0; i != scan.lines; ++i) REQUIRE(out[i] == want[i]);
+      auto passed = pass_over_lines(text, last, 4, searched);
+      REQUIRE(passed.lines == whole.lines);
+      REQUIRE(passed.used_bytes == whole.used_bytes);
+    }
+  }
+}
+
 TEST_CASE("lines are split as byte by byte, in windows of any size") {
   unsigned seed = 21;
   CAPTURE(seed);

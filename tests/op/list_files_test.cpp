@@ -25,6 +25,17 @@ names sorted(names all) {
 
 }  // namespace
 
+TEST_CASE(
+    "a list that does not fit the budget is refused at the pattern where it does not, before the next is listed") {
+  file_world w(1, 100'000);
+  for (int i = 0; i != 2000; ++i) w.files->put("a/a-long-name-of-a-file-" + std::to_string(i), "x");
+  outcome got = run(w.rt, list_files("a/*,nothing/*"));
+  CAPTURE(got.message());
+  CHECK(got.elements.empty());
+  CHECK(got.why.code() == status_code::resource_exhausted);
+  CHECK(w.rt.ledger().report().used_bytes == 0);
+}
+
 TEST_CASE("list_files sorts by bytes, pattern after pattern") {
   file_world w;
   put_files(w);

@@ -34,7 +34,64 @@ int64s shuffled(const int64s& in, int64 buffer_size, std::uint64_t drawn_by) {
   return *all;
 }
 
+/// Neither copied nor moved by its bytes, and counted.
+struct counted_number {
+  static constexpr std::string_view sluice_name = "counted_number";
+  static inline int live = 0;
+  explicit counted_number(int64 x) : value(std::make_unique<int64>(x)) { ++live; }
+  counted_number(counted_number&& o) noexcept : value(std::move(o.value)) { ++live; }
+  counted_number& operator=(counted_number&&) = default;
+  ~counted_number() { --live; }
+  std::unique_ptr<int64> value;
+};
+int g_calls_left = 0;
+counted_number made(int64 x) {
+  if (--g_calls_left == 0) throw std::runtime_error("this element cannot be made");
+  return counted_number(x);
+}
+
+struct life {
+  int64s got;
+  std::vector<checkpoint> places;
+  status why;
+};
+task<void> live(stream<counted_number> s, life& l) {
+  for (;;) {
+    l.places.push_back(s.position());
+    auto x = co_await s.try_next();
+    l.why = x.why;
+    if (!x) break;
+    l.got.push_back(*x->value);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("an error while a resumed shuffle fetches destroys what was fetched, and nothing else") {
+  for (int64 buffer_size : {7, 20, 100}) {  // the last holds all: it only empties
+    testing::file_world w;
+    auto ds = range(60) | map(made) | shuffle(buffer_size, {.seed = 3});
+    life whole;
+    g_calls_left = -1;
+    sync_wait(w.rt, live(ds.iterate(w.rt), whole));
+    REQUIRE(whole.got.size() == 60);
+    REQUIRE(counted_number::live == 0);
+    int failed = 0;
+    for (std::size_t place = 1; place != 60; ++place)
+      for (int call = 1; call <= 31; call += 3) {
+        life again;
+        g_calls_left = call;
+        sync_wait(w.rt, live(ds.iterate(w.rt, {.from = whole.places[place]}), again));
+        CAPTURE(buffer_size, place, call, again.why.to_string());
+        failed += !again.why.ok();
+        CHECK(counted_number::live == 0);
+        CHECK(std::equal(again.got.begin(), again.got.end(), whole.got.begin() + static_cast<std::ptrdiff_t>(place)));
+        CHECK((again.why.ok() == (g_calls_left > 0)));
+        CHECK(w.rt.ledger().report().used_bytes == 0);
+      }
+    CHECK(failed > 200);
+  }
+}
 
 TEST_CASE("shuffle conforms, whether its buffer is smaller or larger than the input") {
   for (int64 buffer_size : {1, 2, 10, 1000})

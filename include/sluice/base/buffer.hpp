@@ -65,6 +65,9 @@ class buffer {
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
+  /// Bytes [begin, end) are lost and not needed: of a buffer too large to be kept for reuse their memory is freed now.
+  void forget(std::size_t begin, std::size_t end) noexcept;
+
   /// Bytes now parked for reuse, over all pooled sizes; bounded by kParkedBytesMax.
   static std::size_t parked_bytes() noexcept;
   static constexpr std::size_t kParkedBytesMax = std::size_t{16} << 20;
