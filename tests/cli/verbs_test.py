@@ -78,8 +78,18 @@ class Verbs(ProgramTest):
         said = self.fails(2, "run", "-f", path)
         self.assertIn(f"{path}:2:5: shuffl: no such stage; did you mean shuffle?", said)
         self.assertIn("    | shuffl(5)\n      ^", sluice("run", "-f", path).stderr)
+        self.assertIn("/: cannot read the plan: Is a directory", self.fails(1, "run", "-f", "/"))
         self.assertIn("no-such-file", self.fails(1, "run", "-f", os.path.join(self.folder.name, "no-such-file")))
         self.assertIn("excludes", self.fails(2, "run", "range(3)", "-f", path))
+
+    def test_a_plan_file_without_end_is_not_read_for_ever(self):
+        running = subprocess.Popen([PROGRAM, "run", "-f", "/dev/zero"], stderr=subprocess.PIPE, text=True)
+        said = running.stderr.read()
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        running.stderr.close()
+        self.assertEqual((running.returncode, said), (2, "sluice: /dev/zero: has more than the 16777216 bytes that a plan may have\n"))
+        self.assertLess(used.ru_maxrss, 300 << 10)   # KiB, sanitizers included
 
     def test_verify_takes_a_compression_and_sums_up(self):
         done = self.ok("verify", *self.files)
