@@ -24,7 +24,8 @@ constexpr unsigned kCompletions = 4096;
 // Fewer than the completion queue holds, so that it never overflows, cancellations included.
 constexpr unsigned kInFlightMax = 1024;
 constexpr int kPatienceSeconds = 10;
-// A kernel short of memory is asked again after 1, 2, 4 … ms: half a second, in which others may have freed some.
+// A kernel short of memory or of something else is asked again after 1, 2, 4 … ms: a second in all, in which others may have
+// freed some.
 constexpr int kEntriesMax = 10;
 // How long operations may take that a ring had begun which is given up.
 constexpr std::chrono::seconds kPatienceWithoutRing{1};
@@ -147,9 +148,13 @@ void uring_backend::notify() noexcept {
 template <class F> int uring_backend::enter(F enter) noexcept {
   for (int attempt = 0;; ++attempt) {
     int error = enter();
-    // EBUSY, EAGAIN: completions must be taken first, which is what comes next. EINTR: a signal. ETIME: the watchdog.
-    if (error >= 0 || error == -EBUSY || error == -EAGAIN || error == -EINTR || error == -ETIME) return 0;
-    if (error != -ENOMEM || attempt == kEntriesMax) return -error;
+    if (error >= 0 || error == -EINTR || error == -ETIME) return 0;  // a signal; the watchdog
+    // Completions must be taken first, which is what our callers do next. They may have to be asked for: an entry whose
+    // submissions are refused brings none. Where there is none, to come back at once would be to ask for ever.
+    const bool is_busy = error == -EBUSY || error == -EAGAIN;
+    if (is_busy) ::io_uring_get_events(&ring_);
+    if (is_busy && ::io_uring_cq_ready(&ring_) != 0) return 0;
+    if ((!is_busy && error != -ENOMEM) || attempt == kEntriesMax) return -error;
     pause_ms(1 << attempt);
   }
 }
@@ -159,6 +164,7 @@ io_uring_sqe* uring_backend::next_sqe() noexcept {
     if (io_uring_sqe* sqe = ::io_uring_get_sqe(&ring_)) return sqe;
     int error = enter([this] { return ::io_uring_submit(&ring_); });
     if (error) give_up(error);
+    else reap();
   }
   return nullptr;
 }

@@ -5,7 +5,7 @@
 // reads. Only the reactor touches the ring, as SINGLE_ISSUER and DEFER_TASKRUN demand. One ring and not one per worker:
 // hits in the page cache never come here (page_cache_reader), and for a miss the two hops of about 3 µs are small.
 // `call` operations, for which the ring has no opcode, go to threads.
-// Errors: where the kernel refuses to be entered (ENOMEM again and again, EBADR …) the ring is given up: what it has not
+// Errors: where the kernel refuses to be entered (ENOMEM or EAGAIN again and again, EBADR …) the ring is given up: what it has not
 // taken yet and all that comes later goes to threads, and description() says so. What it has taken may still be written to by
 // the kernel: it is waited for a second, then ends with EIO, and its buffer is left to the kernel for good.
 // Cancel: ASYNC_CANCEL; the operation completes with its own CQE, cancelled or not.
@@ -54,7 +54,7 @@ class uring_backend final : public backend {
   int wait_for_last() noexcept;
   /// Null: the ring was given up.
   io_uring_sqe* next_sqe() noexcept;
-  /// Enters the kernel by `enter`, again where that may help. Not 0: the ring has to be given up.
+  /// Enters the kernel by `enter`, again where that may help. 0: reap() comes next. Not 0: the ring has to be given up.
   template <class F> int enter(F enter) noexcept;
   void give_up(int error) noexcept;
   void serve_without_ring() noexcept;

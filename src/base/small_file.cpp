@@ -12,26 +12,15 @@
 namespace sluice::lib {
 
 result<std::string> read_small_file(const std::string& path, std::size_t bytes_max) {
-  constexpr std::size_t kPieceBytes = 16 << 10;
   int fd = open_again(path, O_RDONLY);
   if (fd < 0) return errno_error(errno, "cannot read").in_file(path);
   std::string bytes;
-  status why;
-  for (;;) {
-    std::size_t at = bytes.size();
-    bytes.resize(at + kPieceBytes);
-    auto n = ::read(fd, bytes.data() + at, kPieceBytes);
-    int failure = errno;
-    bytes.resize(at + static_cast<std::size_t>(n > 0 ? n : 0));
-    if (n < 0 && failure == EINTR) continue;
-    if (n < 0) why = errno_error(failure, "cannot read").in_file(path);
-    if (bytes.size() > bytes_max)
-      why = out_of_range_error("is longer than " + std::to_string(bytes_max) + " bytes").in_file(path);
-    if (n <= 0 || !why.ok()) break;
-  }
+  bool is_read = read_all(fd, bytes_max, bytes);
+  int why = errno;
   ::close(fd);
-  if (!why.ok()) return why;
-  return bytes;
+  if (is_read) return bytes;
+  if (why == EFBIG) return out_of_range_error("is longer than " + std::to_string(bytes_max) + " bytes").in_file(path);
+  return errno_error(why, "cannot read").in_file(path);
 }
 
 }  // namespace sluice::lib

@@ -2,6 +2,7 @@
 #include "base/system_calls.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,29 @@ int open_again(const std::string& path, int flags, unsigned mode) {
   do fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
   while (fd < 0 && errno == EINTR);
   return fd;
+}
+
+bool read_all(int fd, std::size_t bytes_max, std::string& bytes) {
+  constexpr std::size_t kPieceBytes = 16 << 10;
+  for (;;) {
+    std::size_t at = bytes.size();
+    bytes.resize(at + kPieceBytes);
+    auto n = ::read(fd, bytes.data() + at, kPieceBytes);
+    int why = errno;
+    bytes.resize(at + static_cast<std::size_t>(n > 0 ? n : 0));
+    if (n < 0 && why == EAGAIN) {
+      pollfd ready{fd, POLLIN, 0};
+      ::poll(&ready, 1, -1);
+    } else if (n < 0 && why != EINTR) {
+      errno = why;
+      return false;
+    }
+    if (n == 0) return true;
+    if (bytes.size() > bytes_max) {
+      errno = EFBIG;
+      return false;
+    }
+  }
 }
 
 bool write_all(int fd, std::string_view bytes) {

@@ -4,6 +4,7 @@
 // Errors: false or -1, with errno set.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ namespace sluice::lib {
 
 /// A descriptor that exec closes.
 int open_again(const std::string& path, int flags, unsigned mode = 0);
+/// Appends to `bytes` what comes until the end, waiting where `fd` does not block. EFBIG: that is more than `bytes_max`, of
+/// which hardly more is read.
+bool read_all(int fd, std::size_t bytes_max, std::string& bytes);
 /// All of `bytes`, by as many calls as it takes.
 bool write_all(int fd, std::string_view bytes);
 /// Cuts the file off, or lengthens it with zeros.

@@ -51,26 +51,29 @@ CLI::Validator size_in_bytes() {
   return CLI::Validator(check, "SIZE");
 }
 
-/// "5000" elements, "10s": reads one or the other. False: neither.
+/// "5000" elements, "10s", "1.5 h": reads one or the other. False: neither.
 bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono::nanoseconds& time) {
-  std::uint64_t n = 0;
-  auto end = text.data() + text.size();
-  auto read = std::from_chars(text.data(), end, n);
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+  constexpr double kMost = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
+  const char* end = text.data() + text.size();
+  auto whole = std::from_chars(text.data(), end, elements);
+  if (whole.ec == std::errc() && whole.ptr == end) return elements != 0;
+  elements = 0;
+  double n = 0;
+  auto read = std::from_chars(text.data(), end, n, std::chars_format::fixed);
+  bool is_number = read.ec == std::errc() && text[0] >= '0' && text[0] <= '9';  // "inf" is one, too
+  if (!is_number) return false;
   std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
-  constexpr std::uint64_t kMost = 1'000'000;  // a million hours fit in nanoseconds, in 64 bits
-  if (read.ec != std::errc() || n == 0) return false;
-  if (unit.empty()) {
-    elements = n;
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  for (auto [name, nanoseconds] : kUnits) {
+    if (unit != name) continue;
+    double total = n * nanoseconds;
+    if (total < 1 || total > kMost) return false;
+    time = std::chrono::nanoseconds(static_cast<std::int64_t>(total));
     return true;
   }
-  if (n > kMost) return false;
-  auto count = static_cast<std::int64_t>(n);
-  if (unit == "ms") time = std::chrono::milliseconds(count);
-  else if (unit == "s") time = std::chrono::seconds(count);
-  else if (unit == "m" || unit == "min") time = std::chrono::minutes(count);
-  else if (unit == "h") time = std::chrono::hours(count);
-  else return false;
-  return true;
+  return false;
 }
 
 CLI::Validator interval() {
@@ -78,7 +81,7 @@ CLI::Validator interval() {
     std::uint64_t elements = 0;
     std::chrono::nanoseconds time{0};
     if (read_interval(text, elements, time)) return {};
-    return absl::StrCat("expects a number of elements such as 5000 or a time such as 500ms, 10s, 5m, 1h, and is ",
+    return absl::StrCat("expects a number of elements such as 5000 or a time such as 500ms, 1.5s, 5m, 1h, and is ",
                         in_quotes(text));
   };
   return CLI::Validator(check, "ELEMENTS|TIME");
@@ -93,7 +96,7 @@ CLI::Validator path() {
 struct typed {
   run_arguments run;
   std::string memory_budget, on_error = "stop", every, plan, folder = "data";
-  std::string plan_file, names, compression = "automatic", shell;
+  std::string resume_or_start, plan_file, names, compression = "automatic", shell;
   bool reads = false;
   std::uint64_t limit = kAny;
   head_arguments head;
@@ -130,13 +133,16 @@ void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
   add_plan(*run, "PLAN", t.run.plan, t.run.plan_file, "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
   run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
-  run->add_option(
-         "--output", t.run.output,
-         "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
-         "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH")
-      ->capture_default_str();
+  auto* output =
+      run->add_option(
+             "--output", t.run.output,
+             "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
+             "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH")
+          ->capture_default_str();
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
-  run->add_option("--seed", t.run.seed, "of stages that have none of their own")->check(whole(0, kAny));
+  run->add_option("--seed", t.run.seed,
+                  "of stages that have none of their own; a resumed run has that of its checkpoint")
+      ->check(whole(0, kAny));
   run->add_option("--epoch", t.run.epoch, "which pass over the data this is: shuffles draw anew in each; 0 by default")
       ->check(whole(0, kAny));
   run->add_option("--memory-budget", t.memory_budget, "for all bytes in flight: 64MiB")->check(size_in_bytes());
@@ -148,17 +154,27 @@ void add_run(CLI::App& app, typed& t) {
       ->check(path());
   run->add_option("--every", t.every, "write it, and what came before it, so often while the run goes on as well")
       ->check(interval());
-  run->add_option("--resume", t.run.resume_file,
-                  "go on where a checkpoint was taken; an output in a file is cut back to that place and grows")
-      ->check(path());
-  run->add_flag("--new-output", t.run.new_output, "with --resume: the rest goes to an output of its own");
+  auto* resume =
+      run->add_option("--resume", t.run.resume_file,
+                      "go on where a checkpoint was taken; an output in a file is cut back to that place and grows")
+          ->check(path());
+  run->add_option(
+         "--resume-or-start", t.resume_or_start,
+         "as --resume where this file is there, else from the beginning: one command line for a job that may be "
+         "stopped and started again, with --checkpoint of the same name")
+      ->check(path())
+      ->excludes(resume);
+  run->add_flag("--new-output", t.run.new_output, "of a resumed run: the rest goes to an output of its own");
   run->add_option("--changed-inputs", t.run.changed_inputs,
-                  "what --resume does about an input file that is not as it was when the checkpoint was made")
+                  "what a resumed run does about an input file that is not as it was when the checkpoint was made")
       ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
       ->capture_default_str();
   run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
-  run->callback([&t] {
-    t.verb = reading([&t] {
+  run->callback([&t, output] {
+    t.verb = reading([&t, output] {
+      t.run.is_output_named = output->count() != 0;
+      t.run.starts_without_checkpoint = !t.resume_or_start.empty();
+      if (t.run.starts_without_checkpoint) t.run.resume_file = t.resume_or_start;
       t.run.skip_errors = t.on_error == "skip";
       if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <utility>
 
 #include "base/system_calls.hpp"
@@ -87,13 +88,36 @@ class encoding_sink final : public element_sink {
   std::uint32_t taken_ = 0;        ///< elements of the current block that are written
 };
 
+/// The descriptor that a path stands for; -1: none.
+int descriptor_in(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  const std::string own = absl::StrCat("/proc/", ::getpid(), "/fd/");
+  for (std::string_view folder :
+       {std::string_view("/dev/fd/"), std::string_view("/proc/self/fd/"), std::string_view(own)}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    std::string_view digits = path.substr(folder.size());
+    auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (read.ec == std::errc() && read.ptr == digits.data() + digits.size()) return number;
+  }
+  return -1;
+}
+
+/// Descriptors of the program's own are closed by exec, and those it was started with were not.
+bool is_given(int descriptor) {
+  int flags = ::fcntl(descriptor, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+}
+
 void throw_unless_ok(const status& why) {
   if (!why.ok()) throw_status(why);
 }
 
 std::unique_ptr<byte_output> open_stream(const output_choice& output, const sink_options& o, std::uint64_t& cut_bytes) {
-  if (output.path.empty()) {
-    auto out = std::make_unique<output_stream>(STDOUT_FILENO, "standard output", o.stop_fd, false);
+  if (output.descriptor >= 0) {
+    const std::string name = output.path.empty() ? "standard output" : output.path;
+    auto out = std::make_unique<output_stream>(output.descriptor, name, o.stop_fd, false);
     if (!o.from.empty() && o.from.path.empty()) throw_unless_ok(out->go_on(o.from, cut_bytes));
     return out;
   }
@@ -103,7 +127,7 @@ std::unique_ptr<byte_output> open_stream(const output_choice& output, const sink
 }
 
 std::unique_ptr<byte_output> open_output(const output_choice& output, const sink_options& o, std::uint64_t& cut_bytes) {
-  if (output.path.empty() || output_file::is_stream(output.path)) return open_stream(output, o, cut_bytes);
+  if (output.descriptor >= 0 || output_file::is_stream(output.path)) return open_stream(output, o, cut_bytes);
   auto out = std::make_unique<output_file>();
   throw_unless_ok(o.goes_on ? out->go_on(output.path, o.from, cut_bytes) : out->begin(output.path));
   return out;
@@ -120,11 +144,14 @@ output_choice read_output(const std::string& text, const element_type& type) {
   auto known = std::find(std::begin(kNames), std::end(kNames), name);
   out.as = static_cast<format>(known - std::begin(kNames));
   if (colon != text.npos) out.path = text.substr(colon + 1);
+  out.descriptor = colon == text.npos ? STDOUT_FILENO : descriptor_in(out.path);
   bool takes_path = out.as != format::null, needs_path = out.as == format::tfrecord;
   if (known == std::end(kNames) || (colon != text.npos ? !takes_path || out.path.empty() : needs_path))
     throw misuse(absl::StrCat("--output is null, jsonl, raw, jsonl:PATH, raw:PATH or tfrecord:PATH, not ", text));
   if (out.as != format::null && out.as != format::jsonl && !type.text)
     throw misuse(absl::StrCat("--output ", text, " takes records, lines or strings, and the plan gives ", type.name));
+  if (out.descriptor > STDERR_FILENO && !is_given(out.descriptor))
+    throw misuse(absl::StrCat("--output ", text, ": sluice was started without a descriptor ", out.descriptor));
   return out;
 }
 

@@ -31,14 +31,18 @@ class element_sink {
 };
 
 /// What `--output` says: "null", "jsonl", "raw" (standard output), "jsonl:PATH", "raw:PATH", "tfrecord:PATH".
+/// A path of a descriptor is not opened: that would begin the file behind it anew, or replace it.
 struct output_choice {
   enum class format : std::uint8_t { null, jsonl, raw, tfrecord };
   format as = format::null;
   std::string path;  ///< empty: standard output
+  /// What is written to as it stands: standard output, or the open file that a path such as /dev/stdout, /dev/fd/3 or
+  /// /proc/self/fd/3 names. -1: what the path names.
+  int descriptor = -1;
 
   const char* name() const;
 };
-/// Throws misuse: none of these, or elements of this type cannot go there.
+/// Throws misuse: none of these, elements of this type cannot go there, or it is a descriptor that was not given to the program.
 output_choice read_output(const std::string& text, const element_type& type);
 
 struct sink_options {

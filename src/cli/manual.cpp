@@ -47,15 +47,17 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
   absl::StrAppend(&out, ".SH STAGES\n");
   for (const op_info* op : operators())
     absl::StrAppend(&out, ".TP\n\\fB", escaped(op->name), "\\fR\n", escaped(op->doc), "\n");
-  absl::StrAppend(&out,
-                  ".SH ENVIRONMENT\n"
-                  ".TP\n\\fBSLUICE_IO\\fR\nhow files are read: auto, uring or threads\n"
-                  ".TP\n\\fBNO_COLOR\\fR\nwhere it is set and not empty, no colours and no bold text\n"
-                  ".SH EXIT STATUS\n"
-                  ".TP\n0\nall went well; a reader of the output that left early is no error\n"
-                  ".TP\n1\nthe data, a file or a stage failed\n"
-                  ".TP\n2\nthe arguments mean nothing\n"
-                  ".TP\n130, 143\ninterrupted, terminated\n");
+  absl::StrAppend(
+      &out,
+      ".SH ENVIRONMENT\n"
+      ".TP\n\\fBSLUICE_IO\\fR\nhow files are read: auto, uring or threads\n"
+      ".TP\n\\fBNO_COLOR\\fR\nwhere it is set and not empty, no colours and no bold text\n"
+      ".SH EXIT STATUS\n"
+      ".TP\n0\nall went well; a reader of the output that left early is no error\n"
+      ".TP\n1\nthe data, a file or a stage failed\n"
+      ".TP\n2\nthe arguments mean nothing\n"
+      ".TP\n129, 130, 143\nhung up (the terminal was closed), interrupted, terminated: a run's output and checkpoint "
+      "hold what came before\n");
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include "cli/description.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
@@ -23,7 +24,8 @@ std::string arguments_of(const op_info& op) {
   return out;
 }
 
-/// It takes nothing but a function, or data, and none that is registered here.
+}  // namespace
+
 bool needs_program(const op_info& op) {
   if (!op.accepts || !op.text_name.empty() || op.reader != op_info::no_reader) return false;
   for (auto& name : function_names())
@@ -31,8 +33,6 @@ bool needs_program(const op_info& op) {
       if (op.accepts(*f)) return false;
   return true;
 }
-
-}  // namespace
 
 int ops() {
   bool any_needs = false;

@@ -11,9 +11,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
-#include <iterator>
 
+#include "base/system_calls.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
@@ -164,17 +163,18 @@ node_ptr plan_or_reader(const std::string& plan_or_file) {
 namespace {
 
 std::string text_of(const std::string& path) {
-  std::ifstream file;
-  std::istream* in = &std::cin;
-  if (path != "-") {
-    errno = 0;
-    file.open(path, std::ios::binary);
-    if (!file) throw_status(errno_error(errno, "cannot open the plan").in_file(path));
-    in = &file;
-  }
-  std::string text(std::istreambuf_iterator<char>(*in), {});
-  if (in->bad()) throw_status(errno_error(EIO, "cannot read the plan").in_file(path));
-  return text;
+  const bool is_standard_input = path == "-";
+  const std::string name = is_standard_input ? "standard input" : path;
+  int fd = is_standard_input ? STDIN_FILENO : open_again(path, O_RDONLY | O_NOCTTY);
+  if (fd < 0) throw_status(errno_error(errno, "cannot open the plan").in_file(name));
+  std::string text;
+  bool is_read = read_all(fd, kPlanBytesMax, text);
+  int why = errno;
+  if (!is_standard_input) ::close(fd);
+  if (is_read) return text;
+  if (why == EFBIG)
+    throw misuse(absl::StrCat(name, ": has more than the ", kPlanBytesMax, " bytes that a plan may have"));
+  throw_status(errno_error(why, "cannot read the plan").in_file(name));
 }
 
 /// "column 17: shufle: …" without the column, which FILE:LINE:COLUMN says.

@@ -53,11 +53,10 @@ bool is_same_file(const std::string& a, const std::string& b) {
 }
 
 void check_arguments(const run_arguments& a, const std::string& output) {
-  if (a.seed && !a.resume_file.empty())
-    throw misuse("--resume goes on with the seed of the checkpoint: leave out --seed");
   if (a.checkpoint_file.empty() && (a.every_elements || a.every.count()))
     throw misuse("--every says how often --checkpoint FILE is written: name the file");
-  if (a.new_output && a.resume_file.empty()) throw misuse("--new-output is of use with --resume only");
+  if (a.new_output && a.resume_file.empty())
+    throw misuse("--new-output is of use with --resume or --resume-or-start only");
   if (is_same_file(output, a.checkpoint_file)) throw misuse("--output and --checkpoint are the same file, " + output);
   for (auto& [whole, other] : {std::pair(output, a.checkpoint_file), std::pair(a.checkpoint_file, output)}) {
     if (whole.empty()) continue;
@@ -100,18 +99,52 @@ void throw_unless_ok(const status& why) {
   if (!why.ok()) throw_status(why);
 }
 
+/// Is there nothing under this path? What cannot be looked at is there: reading it tells why.
+bool is_missing(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found;
+}
+
+/// The checkpoint to go on from, if any.
+resumed start_of(const run_arguments& a) {
+  if (a.resume_file.empty()) return {};
+  if (!a.starts_without_checkpoint || !is_missing(a.resume_file)) return read_resumed(a.resume_file);
+  if (!a.quiet) std::fprintf(stderr, "%s is not there: starting at the beginning\n", a.resume_file.c_str());
+  return {};
+}
+
+/// The elements before the checkpoint are in an output. A command line that forgets it would drop those that follow, and
+/// its own checkpoint would say that they are done.
+void check_output_of(const resumed& from, const run_arguments& a) {
+  if (from.output.empty() || a.is_output_named) return;
+  const std::string output = from.output.format + (from.output.path.empty() ? "" : ":" + from.output.path);
+  throw_status(
+      failed_precondition_error("the elements before this checkpoint went to an output, and there is none now: "
+                                "go on with --output " +
+                                output + ", or say --output null to have the rest thrown away")
+          .in_file(a.resume_file));
+}
+
+void check_seed(const erased_stream& stream, const resumed& from, const run_arguments& a) {
+  if (from.at.empty() || !a.seed) return;
+  std::uint64_t own = report_of(stream).seed;
+  if (own == *a.seed) return;
+  throw misuse("--seed " + std::to_string(*a.seed) + " is not the seed of the checkpoint " + a.resume_file + ", " +
+               std::to_string(own) + ": leave out --seed, or start anew without the checkpoint");
+}
+
 /// What 100 % of a run are. A resumed one has some of its plan behind it, and does not say how much.
-cardinality total_of(const node& plan, const run_arguments& a) {
-  if (!a.resume_file.empty()) return {};
+cardinality total_of(const node& plan, const run_arguments& a, const resumed& from) {
+  if (!from.at.empty()) return {};
   cardinality total = cardinality_of(plan);
   return a.limit ? total.at_most(cardinality::of_many(*a.limit).elements) : total;
 }
 
-std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const output_place& from,
+std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const resumed& from,
                                           const watch& interrupts) {
   sink_options o;
-  o.goes_on = !a.resume_file.empty() && !a.new_output;
-  if (o.goes_on) o.from = from;
+  o.goes_on = !from.at.empty() && !a.new_output;
+  if (o.goes_on) o.from = from.output;
   o.stop_fd = interrupts.interrupted_fd();
   std::uint64_t cut_bytes = 0;
   auto sink = open_sink(output, o, cut_bytes);
@@ -130,18 +163,16 @@ status end_output(run_checkpoint& checkpoint, const pull_outcome& out, element_s
   return why.ok() ? sink.finish() : why;
 }
 
-/// Pulls with the watch looking on: an interrupt ends the run after its current block, or at the next tick where that
-/// block has to wait for something.
+/// Pulls with the watch looking on: an interrupt ends the run between two blocks, and what it waits for is given up.
 pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt, progress& shown) {
   std::shared_ptr<run_base> run = request.stream.shared_run();
   pull_counts& counts = *request.counts;
-  bool asked = false;
-  interrupts.start([&counts] { counts.stop = true; },
-                   [&counts, &shown, &asked, run] {
-                     if (asked) run->request_stop();
-                     asked = counts.stop;
-                     shown.tick();
-                   });
+  interrupts.start(
+      [&counts, run] {
+        counts.stop = true;
+        run->request_stop();
+      },
+      [&shown] { shown.tick(); });
   absl::Cleanup ended = [&] {  // also where pull throws: the watch looks at what is here
     interrupts.stop();
     shown.clear();
@@ -159,14 +190,15 @@ int run(const run_arguments& a) {
   // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
   // its lock, after which nobody replaces it.
   run_checkpoint checkpoint(a.checkpoint_file);
-  resumed from;
-  if (!a.resume_file.empty()) from = read_resumed(a.resume_file);
+  resumed from = start_of(a);
+  check_output_of(from, a);
   watch interrupts;
   runtime rt(runtime_of(a));
   pull_counts counts;
   pull_request request;
   request.stream = open_run(rt, plan, iteration_of(a, from.at));
-  std::unique_ptr<element_sink> sink = open_output(a, output, from.output, interrupts);
+  check_seed(request.stream, from, a);
+  std::unique_ptr<element_sink> sink = open_output(a, output, from, interrupts);
   request.sink = sink.get();
   request.counts = &counts;
   if (a.limit) request.limit = *a.limit;
@@ -174,7 +206,7 @@ int run(const run_arguments& a) {
   if (checkpoint.is_wanted())
     request.save = [&](const std::string& position) { return checkpoint.save(position, *sink); };
 
-  progress shown(counts, rt, total_of(*plan, a), !a.quiet && isatty(STDERR_FILENO));
+  progress shown(counts, rt, total_of(*plan, a, from), !a.quiet && isatty(STDERR_FILENO));
   auto start = std::chrono::steady_clock::now();
   pull_outcome out = pull_watched(interrupts, request, rt, shown);
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

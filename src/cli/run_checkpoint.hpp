@@ -25,7 +25,7 @@ class run_checkpoint {
 };
 
 struct resumed {
-  checkpoint at;
+  checkpoint at;  ///< empty: a run from its beginning
   output_place output;
 };
 /// Throws `error`, naming the file.

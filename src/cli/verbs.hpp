@@ -28,9 +28,10 @@ class misuse : public std::runtime_error {
 
 struct run_arguments {
   std::string plan;
-  std::string plan_file;        ///< where it is not empty, the plan is there
-  std::string output = "null";  ///< see read_output
-  bool new_output = false;      ///< a resumed run begins an output of its own
+  std::string plan_file;         ///< where it is not empty, the plan is there
+  std::string output = "null";   ///< see read_output
+  bool is_output_named = false;  ///< --output was typed
+  bool new_output = false;       ///< a resumed run begins an output of its own
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
   std::optional<std::uint64_t> epoch = {};
@@ -39,12 +40,13 @@ struct run_arguments {
   std::string io = {};
   bool skip_errors = false;
   std::string checkpoint_file = {}, resume_file = {};
-  std::uint64_t every_elements = 0;  ///< a checkpoint so often while it runs; 0: only at the end
+  bool starts_without_checkpoint = false;  ///< a resume_file that is not there is no error
+  std::uint64_t every_elements = 0;        ///< a checkpoint so often while it runs; 0: only at the end
   std::chrono::nanoseconds every{0};
   std::string changed_inputs = "refuse";  ///< refuse, warn, ignore
   bool quiet = false;                     ///< no progress, no report
 };
-/// 130 after SIGINT, 143 after SIGTERM.
+/// 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);
 
 struct head_arguments {

@@ -19,6 +19,10 @@ sigset_t interrupts() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  // nohup has it ignored; blocked, it would arrive here all the same.
+  struct sigaction of_hangup{};
+  bool is_ignored = ::sigaction(SIGHUP, nullptr, &of_hangup) == 0 && of_hangup.sa_handler == SIG_IGN;
+  if (!is_ignored) sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -52,7 +56,7 @@ void watch::stop() {
 }
 
 void watch::look() {
-  bool interrupted = false;
+  bool asked = false;
   for (;;) {
     pollfd fds[] = {{done_, POLLIN, 0}, {signals_, POLLIN, 0}};
     poll(fds, 2, kTickMs);
@@ -60,14 +64,20 @@ void watch::look() {
     if (fds[1].revents) {
       signalfd_siginfo info;
       if (read(signals_, &info, sizeof info) != sizeof info) continue;
-      if (interrupted) _exit(exit_status());  // asked twice: something does not stop
-      interrupted = true;
-      first_signal_ = static_cast<int>(info.ssi_signo);
-      on_interrupt_();
-      eventfd_write(interrupted_, 1);
+      take(static_cast<int>(info.ssi_signo), asked);
     }
     on_tick_();
   }
+}
+
+void watch::take(int signal, bool& asked) {
+  if (asked && signal != SIGHUP) _exit(exit_status());  // asked twice: something does not stop
+  // A terminal that goes away sends several, from the kernel and from the shell, and a session's end sends SIGTERM with it.
+  asked |= signal != SIGHUP;
+  int none = 0;
+  if (!first_signal_.compare_exchange_strong(none, signal)) return;
+  on_interrupt_();
+  eventfd_write(interrupted_, 1);
 }
 
 }  // namespace sluice::lib::cli

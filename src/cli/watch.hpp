@@ -9,7 +9,8 @@
 
 namespace sluice::lib::cli {
 
-/// From the constructor on SIGINT and SIGTERM come here instead of ending the program; a second one ends it at once.
+/// From the constructor on SIGINT, SIGTERM and SIGHUP (unless that is ignored, as under nohup) come here instead of ending
+/// the program. A second SIGINT or SIGTERM ends it at once.
 /// Make it before any other thread, which inherit the blocked signals.
 class watch {
  public:
@@ -23,14 +24,16 @@ class watch {
   /// No call happens after this.
   void stop();
   /// As shells have it: 128 + the signal that came first.
-  int exit_status() const { return 128 + first_signal_; }
+  int exit_status() const { return 128 + first_signal_.load(); }
   /// A descriptor that is readable from the first signal on, for who waits by poll.
   int interrupted_fd() const { return interrupted_; }
 
  private:
   void look();
+  /// `asked`: an interrupt that counts towards the second came before.
+  void take(int signal, bool& asked);
   int signals_, done_, interrupted_;
-  std::atomic<int> first_signal_{SIGINT};  ///< written by the watch's thread
+  std::atomic<int> first_signal_{0};  ///< 0: none yet; written by the watch's thread
   std::function<void()> on_interrupt_, on_tick_;
   std::thread thread_;
 };

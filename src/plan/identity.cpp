@@ -59,8 +59,10 @@ std::string open_identities(const std::vector<function_identity>& identities) {
   }
   std::string text;
   if (!functions.empty())
-    absl::StrAppend(&text, "checkpoints of this plan cannot tell whether these functions change: ", functions,
-                    "; name them, fn(\"name\", 1, f), and capture plain values");
+    absl::StrAppend(&text, "checkpoints of this plan cannot tell whether what these functions captured changes: ",
+                    functions,
+                    "; capture plain values without padding between them, no pointers and no containers, or count up "
+                    "the version in fn(\"name\", 1, f) with what they capture");
   if (!data.empty())
     absl::StrAppend(&text, text.empty() ? "" : "; ", "checkpoints of this plan cannot tell whether the elements of ",
                     data, " change: their type cannot be hashed");

@@ -140,7 +140,7 @@ class Run(ProgramTest):
         plan = f'tfrecord("{file}")'
         self.assertEqual(sluice("run", plan, "--output", f"tfrecord:{out}", "--checkpoint", here).returncode, 1)
         self.assertEqual(len(self.ok("head", out, "-n", 100).stdout.splitlines()), 1)
-        again = sluice("run", plan, "--resume", here)
+        again = sluice("run", plan, "--resume", here, "--output", "null")
         self.assertEqual(again.returncode, 1)
         self.assertIn("record 1: ", again.stderr)
         pathlib.Path(file).write_bytes((GOLDEN / "examples.tfrecord").read_bytes())
@@ -248,11 +248,12 @@ class Misuse(ProgramTest):
             (["sample", self.path("x"), "--records", "-1"], "--records: expects a whole number"),
             (["sample", self.path("x"), "--shards", "0"], "--shards: expects a whole number from 1 to 99999"),
             (["run", "range(3)", "--checkpoint", ""], "--checkpoint: expects a path"),
-            (["run", "range(3)", "--resume", "x", "--seed", "1"], "leave out --seed"),
+            (["run", "range(3)", "--resume", "x", "--resume-or-start", "x"], "--resume-or-start"),
             (["run", "range(3)", "--every", "5"], "--every says how often --checkpoint FILE is written: name the file"),
-            (["run", "range(3)", "--new-output"], "--new-output is of use with --resume only"),
+            (["run", "range(3)", "--new-output"], "--new-output is of use with --resume or --resume-or-start only"),
             *[(["run", "range(3)", "--checkpoint", "x", "--every", every], "--every: expects a number of elements such as 5000 or a time")
-              for every in ("", "0", "0s", "-1", "5x", "1.5s", "s", "9" * 23, "9999999s")],
+              for every in ("", "0", "0s", "-1", "5x", "1.5", "1.s.", ".", "s", " ", "5 ", "nan", "infs", "0.0s", "1e3s", "0.0000000001s",
+                            "9" * 23, "9999999h", "9" * 400 + "s")],
             *[(["run", "range(3)", "--output", output], "--output is null, jsonl, raw, ")
               for output in ("null:x", "tfrecord", "tfrecord:", "jsonl:", "raw:", "")],
             (["run", "range(3)", "--output", "raw"], "takes records, lines or strings, and the plan gives int64"),

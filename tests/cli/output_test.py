@@ -162,6 +162,41 @@ class Resume(Outputs):
         self.assertTrue(expected.endswith(self.out.read_bytes()))
 
 
+class Descriptors(Outputs):
+    """/dev/stdout and its like: what is open is written to where it stands; opened by name it would begin anew."""
+
+    def shell(self, commands, **options):
+        return subprocess.run(["bash", "-c", commands.replace("SLUICE", PROGRAM)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              **options)
+
+    def test_a_path_of_a_descriptor_is_the_descriptor(self):
+        for path, number in (("/dev/stdout", 1), ("/dev/stderr", 2), ("/dev/fd/1", 1), ("/proc/self/fd/1", 1), ("/dev/fd/7", 7), ("/proc/self/fd/7", 7)):
+            with self.subTest(path=path):
+                done = self.shell(f"(echo before; SLUICE run 'range(3)' --quiet --output jsonl:{path} {number}>&9; echo after) 9> {self.out} >&9")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(self.out.read_text(), "before\n0\n1\n2\nafter\n")
+                self.assertEqual(self.names(), ["out"])   # no lock, no .partial
+
+    def test_other_formats_and_pipes_do_as_well(self):
+        data = (GOLDEN / "raw.tfrecord").read_bytes()
+        done = self.shell(f"SLUICE run 'tfrecord(\"{GOLDEN}/raw.tfrecord\")' --quiet --output tfrecord:/dev/stdout > {self.out}")
+        self.assertEqual((done.returncode, self.out.read_bytes()), (0, data))
+        done = self.shell("SLUICE run 'range(3)' --quiet --output jsonl:/dev/stdout | cat; SLUICE run 'range(3)' --quiet --output jsonl:>(cat)")
+        self.assertEqual(sorted(done.stdout.split()), ["0", "0", "1", "1", "2", "2"])
+
+    def test_a_descriptor_that_was_not_given_is_refused(self):
+        for number in (3, 4, 5, 9, 99):   # some of these may be the program's own
+            done = sluice("run", "range(3)", "--output", f"jsonl:/dev/fd/{number}")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"sluice was started without a descriptor {number}", done.stderr)
+
+    def test_a_resume_cuts_back_what_the_descriptor_writes_to(self):
+        command = f"SLUICE run 'range(9)' --quiet --output jsonl:/dev/stdout --checkpoint {self.here}"
+        self.assertEqual(self.shell(f"{command} --limit 3 > {self.out}; echo junk >> {self.out}").returncode, 0)
+        self.assertEqual(self.shell(f"{command} --resume {self.here} >> {self.out}").returncode, 0)
+        self.assertEqual(self.out.read_text().split(), [str(i) for i in range(9)])
+
+
 class Order(Outputs):
     def test_each_step_is_durable_before_the_next_speaks_of_it(self):
         """fsync of the output, of the checkpoint, rename of it, fsync of its folder; the output's rename and folder last."""
@@ -203,7 +238,7 @@ class Order(Outputs):
 
 class Every(Outputs):
     def test_a_checkpoint_is_written_while_the_run_goes_on(self):
-        for every in ("100", "1ms"):
+        for every in ("100", "1ms", "1.5 ms", "0.00002m"):
             with self.subTest(every=every):
                 running = subprocess.Popen([PROGRAM, "run", f"{RECORDS} | repeat(-1)", "--output", f"jsonl:{self.out}",
                                             "--checkpoint", self.here, "--every", every, "--quiet"])

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import subprocess
 import tempfile
 
@@ -78,8 +79,18 @@ class Verbs(ProgramTest):
         said = self.fails(2, "run", "-f", path)
         self.assertIn(f"{path}:2:5: shuffl: no such stage; did you mean shuffle?", said)
         self.assertIn("    | shuffl(5)\n      ^", sluice("run", "-f", path).stderr)
+        self.assertIn("/: cannot read the plan: Is a directory", self.fails(1, "run", "-f", "/"))
         self.assertIn("no-such-file", self.fails(1, "run", "-f", os.path.join(self.folder.name, "no-such-file")))
         self.assertIn("excludes", self.fails(2, "run", "range(3)", "-f", path))
+
+    def test_a_plan_file_without_end_is_not_read_for_ever(self):
+        running = subprocess.Popen([PROGRAM, "run", "-f", "/dev/zero"], stderr=subprocess.PIPE, text=True)
+        said = running.stderr.read()
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        running.stderr.close()
+        self.assertEqual((running.returncode, said), (2, "sluice: /dev/zero: has more than the 16777216 bytes that a plan may have\n"))
+        self.assertLess(used.ru_maxrss, 300 << 10)   # KiB, sanitizers included
 
     def test_verify_takes_a_compression_and_sums_up(self):
         done = self.ok("verify", *self.files)
@@ -100,16 +111,60 @@ class Verbs(ProgramTest):
         for size, printed in {"64K": "64KiB", "64KiB": "64KiB", "1M": "1MiB", "64KB": "64000", "2MB": "2000000"}.items():
             self.assertIn(f"read_bytes={printed}", self.ok("explain", f'lines("a", read_bytes={size})').stdout)
 
-    def test_completion_is_a_script_that_completes(self):
-        script = self.ok("completion", "bash").stdout
-        ask = script + '\nCOMP_WORDS=(sluice run "$1"); COMP_CWORD=2; _sluice 2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"'
-        def complete(word):
-            return subprocess.run(["bash", "-c", ask, "bash", word], capture_output=True, text=True).stdout.split("\n")
-        self.assertIn("--memory-budget", complete("--mem"))
-        self.assertIn("'range(5) | shuffle", complete("'range(5) | shu"))
-        self.assertIn("'tfrecord", complete("'tfr"))
+    def completed(self, *words):
+        """What bash offers for the last of the words, in a folder with two files."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for name in ("a file", "plan"):
+            with open(os.path.join(folder.name, name), "w"):
+                pass
+        ask = self.ok("completion", "bash").stdout + '\nset -u\nCOMP_WORDS=(sluice "$@"); COMP_CWORD=$#; _sluice; printf "%s\\n" ${COMPREPLY[@]+"${COMPREPLY[@]}"}'
+        done = subprocess.run(["bash", "-c", ask, "bash", *words], capture_output=True, text=True, cwd=folder.name, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [line for line in done.stdout.split("\n") if line]
+
+    def test_completion_knows_verbs_options_and_their_values(self):
+        files = ["a file", "plan"]
+        for words, offered in (
+                (["ver"], ["verify"]), (["run", "--mem"], ["--memory-budget"]), (["run", "--on-error", "s"], ["stop", "skip"]),
+                (["run", "--io", ""], ["auto", "uring", "threads"]), (["run", "range(3)", "--changed-inputs", "w"], ["warn"]),
+                (["verify", "--compression", ""], ["automatic", "none", "gzip", "zlib"]), (["verify", ""], files),
+                (["completion", ""], ["bash", "zsh", "fish"]), (["completion", "z"], ["zsh"]), (["man", ""], []), (["ops", ""], []),
+                (["run", "--limit", ""], []), (["run", ""], []), (["run", "--checkpoint", "p"], ["plan"]), (["head", "a"], ["a file"]),
+                (["run", "-f", ""], files), (["select", "a,b", ""], files), (["run", "--output", "j"], ["jsonl", "jsonl:"]),
+                # As bash parts the words, and as zsh does not.
+                (["run", "--io", "=", "u"], ["uring"]), (["run", "--io", "="], ["auto", "uring", "threads"]), (["run", "--io=u"], ["--io=uring"]),
+                (["run", "--output", "jsonl", ":"], files), (["run", "--output", "jsonl", ":", "p"], ["plan"]),
+                (["run", "--output", "jsonl:p"], ["jsonl:plan"]), (["run", "--output=raw:p"], ["--output=raw:plan"])):
+            with self.subTest(words=words):
+                self.assertEqual(self.completed(*words), offered)
+
+    def test_completion_within_a_plan_offers_what_the_program_can_run(self):
+        self.assertEqual(self.completed("run", "'range(5) | shu"), ["'range(5) | shuffle"])
+        self.assertEqual(self.completed("run", "--io", "uring", "\"range(5) | take(3)|pre"), ["\"range(5) | take(3)| prefetch"])
+        self.assertEqual(self.completed("head", "'tfr"), ["'tfrecord"])
+        needs_program = {line.split()[0] for line, more in self.operators() if more.endswith("  C++")}
+        self.assertLessEqual({"from_elements", "generate", "transform"}, needs_program)
+        offered = {word[1:] for word in self.completed("run", "'")} | {word.rsplit(" ", 1)[1] for word in self.completed("run", "'range(5) | ")}
+        self.assertEqual(offered, {line.split()[0] for line, _ in self.operators()} - needs_program)
         for shell in ("zsh", "fish"):
-            self.assertIn("verify", self.ok("completion", shell).stdout)
+            for name in ("from_elements", "generate", "transform"):
+                self.assertNotIn(name, self.ok("completion", shell).stdout)
+
+    def operators(self):
+        lines = self.ok("ops").stdout.split("\n\n")[0].splitlines()
+        return list(zip(lines[::2], lines[1::2]))
+
+    def test_completion_scripts_are_scripts_of_their_shells(self):
+        for shell, check in (("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")):
+            script = self.write("script", self.ok("completion", shell).stdout)
+            self.assertIn("verify", open(script).read())
+            if shutil.which(shell):
+                self.assertEqual(subprocess.run([shell, check, script], capture_output=True, text=True, timeout=60).stderr, "")
+        fish = self.ok("completion", "fish").stdout
+        for line in ("run' -l on-error -r -f -a 'stop skip'", "verify' -l compression -r -f -a 'automatic none gzip zlib'",
+                     "completion' -f -a 'bash zsh fish'", "man' -f\n", "run' -l limit -r -f -d", "run' -l checkpoint -r -F -d"):
+            self.assertIn(line, fish)
         self.assertIn("csh", self.fails(2, "completion", "csh"))
 
     def test_the_manual_page_has_every_verb_and_stage(self):

@@ -28,7 +28,7 @@ FAULTS = {
     "open": ["EMFILE", "EIO", "EACCES", "EINTR", "kill"], "write": ["EIO", "ENOSPC", "EDQUOT", "EINTR", "short", "kill"],
     "fsync": ["EIO", "ENOSPC", "EINTR", "kill"], "rename": ["EIO", "ENOSPC", "EACCES", "kill"], "unlink": ["EIO", "EACCES", "kill"],
     "ftruncate": ["EIO", "EINTR", "kill"], "flock": ["EIO", "ENOLCK", "EINTR", "kill"], "fchmod": ["EIO", "kill"],
-    "pread": ["EIO", "EINTR", "kill"], "preadv2": ["EIO", "EINTR", "kill"], "io_uring_enter": ["ENOMEM", "EBADR", "EINTR", "kill"],
+    "pread": ["EIO", "EINTR", "kill"], "preadv2": ["EIO", "EINTR", "kill"], "io_uring_enter": ["ENOMEM", "EAGAIN", "EBADR", "EINTR", "kill"],
 }
 HARMLESS = {"EINTR", "short", "ENOLCK"}
 # A kill as the third checkpoint would take its name: what a resumed life starts from.
@@ -121,7 +121,7 @@ def positions(world, before, cold):
         for n in range(1, count + 1):
             for what in FAULTS[call]:
                 yield f"{prefix}{call}:{n}:{what}"
-                if call == "io_uring_enter" and what in ("ENOMEM", "EBADR"):
+                if call == "io_uring_enter" and what in ("ENOMEM", "EAGAIN", "EBADR"):
                     yield f"{prefix}{call}:{n}+:{what}"
 
 

@@ -91,7 +91,8 @@ TEST_CASE("where a ring that was set up cannot be entered, its reads go to threa
   temporary_folder folder;
   std::string path = folder.write("a", std::string(300'000, 'x'));
   for (auto [number, message] :
-       {std::pair(EBADR, "Invalid request descriptor"), std::pair(ENOMEM, "Cannot allocate memory")}) {
+       {std::pair(EBADR, "Invalid request descriptor"), std::pair(ENOMEM, "Cannot allocate memory"),
+        std::pair(EAGAIN, "Resource temporarily unavailable"), std::pair(EBUSY, "Device or resource busy")}) {
     unsigned error = static_cast<unsigned>(number);
     std::string words = std::string("threads: io_uring stopped working: ") + message;
     CAPTURE(words);

@@ -24,8 +24,9 @@ struct function_identity {
   bool is_data = false;      ///< elements in memory: nothing but their values tells them
   bool values_known = true;  ///< `values` digests all that it holds
   std::uint64_t values = 0;
-  /// Could it change without being noticed?
-  bool is_open() const { return is_data ? !values_known : name.empty() || !values_known; }
+  /// Could what it holds (captured values, elements in memory) change from run to run without being noticed? Nothing is said
+  /// of a function's code: no digest of it can be had, and its name and version are all that tells, where it has them.
+  bool is_open() const { return !values_known; }
 };
 
 /// Data in memory is hashed when this is called for the first time.
@@ -34,7 +35,7 @@ std::vector<function_identity> identities_of(const node& plan);
 /// Empty: no difference that can be seen; else what it is, for "the checkpoint was made by another plan: …".
 std::string difference_of(const std::vector<function_identity>& there, const std::vector<function_identity>& here);
 
-/// Empty, or what could change in this plan unnoticed between a checkpoint and a resume, and how to mend that.
+/// Empty, or what this plan holds that could change unnoticed between a checkpoint and a resume, and how to mend that.
 std::string open_identities(const std::vector<function_identity>& identities);
 
 }  // namespace sluice::lib

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that are stopped and started again: one command line for each life, signals, and outputs that are not forgotten."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from program import PROGRAM, ProgramTest, lines_of, main, sluice
+
+
+def default_signals():
+    """Under nohup, or in the background of a shell, they are ignored."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
+class Job(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.out = pathlib.Path(self.path("out"))
+        self.here = self.path("here")
+
+    def names(self):
+        return sorted(p.name for p in pathlib.Path(self.folder.name).iterdir())
+
+    def start(self, *arguments, preexec_fn=default_signals, **options):
+        running = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   preexec_fn=preexec_fn, **options)
+        self.addCleanup(running.communicate)
+        self.addCleanup(running.kill)
+        return running
+
+
+class Resume(Job):
+    def test_a_resume_that_forgets_the_output_is_refused_and_loses_nothing(self):
+        plan = "range(1000)"
+        self.ok("run", plan, "--limit", 10, "--output", f"jsonl:{self.out}", "--checkpoint", self.here)
+        before = pathlib.Path(self.here).read_bytes()
+        for options in ([], ["--new-output"]):
+            why = self.fails(1, "run", plan, "--resume", self.here, "--checkpoint", self.here, "--limit", 10, *options)
+            self.assertIn(f"go on with --output jsonl:{self.out}, or say --output null", why)
+            self.assertEqual(pathlib.Path(self.here).read_bytes(), before)
+        self.ok("run", plan, "--resume", self.here, "--output", f"jsonl:{self.out}")
+        self.assertEqual(self.out.read_text(), "".join(f"{i}\n" for i in range(1000)))
+        self.ok("run", plan, "--resume", self.here, "--output", "null")   # who says so means it
+        # A run that wrote nothing may be gone on with as it was begun.
+        self.ok("run", plan, "--limit", 10, "--checkpoint", self.here)
+        self.ok("run", plan, "--resume", self.here)
+
+    def test_a_resume_that_forgets_standard_output_in_a_file_is_refused(self):
+        with open(self.out, "w") as out:
+            subprocess.run([PROGRAM, "run", "range(9)", "--limit", "3", "--output", "jsonl", "--checkpoint", self.here, "--quiet"], stdout=out,
+                           check=True, timeout=60)
+        self.assertIn("go on with --output jsonl, or say", self.fails(1, "run", "range(9)", "--resume", self.here))
+
+    def test_the_seed_of_the_checkpoint_may_be_said_again_and_no_other(self):
+        plan = "range(50) | shuffle(50)"
+        whole = lines_of(self.ok("run", plan, "--seed", 5, "--output", "jsonl"))
+        first = lines_of(self.ok("run", plan, "--seed", 5, "--output", "jsonl", "--limit", 20, "--checkpoint", self.here))
+        again = ["run", plan, "--output", "jsonl", "--resume", self.here]
+        for seed in ([], ["--seed", 5]):
+            self.assertEqual(first + lines_of(self.ok(*again, *seed)), whole)
+        self.assertIn(f"--seed 6 is not the seed of the checkpoint {self.here}, 5: leave out --seed", self.fails(2, *again, "--seed", 6))
+
+    def test_one_command_line_serves_every_life(self):
+        job = ["run", "range(100) | shuffle(50)", "--seed", 5, "--output", f"jsonl:{self.out}", "--limit", 30, "--checkpoint", self.here,
+               "--resume-or-start", self.here]
+        self.assertIn(f"{self.here} is not there: starting at the beginning", self.ok(*job).stderr)
+        for _ in range(4):
+            self.assertNotIn("starting", self.ok(*job).stderr)
+        self.assertEqual(self.out.read_text(), sluice("run", "range(100) | shuffle(50)", "--seed", 5, "--output", "jsonl").stdout)
+        self.assertEqual(self.names(), ["here", "out"])
+        # What is there and no checkpoint is not passed over.
+        pathlib.Path(self.here).write_text("")
+        self.assertIn("data_loss", self.fails(1, *job))
+        self.assertIn("Is a directory", self.fails(1, "run", "range(3)", "--resume-or-start", self.folder.name))
+
+
+class Signals(Job):
+    ENDLESS = "range(3) | repeat(-1)"
+
+    def begun(self, *arguments, **options):
+        running = self.start("run", self.ENDLESS, "--output", f"jsonl:{self.out}", "--checkpoint", self.here, *arguments, **options)
+        while not os.path.exists(f"{self.out}.partial"):
+            self.assertIsNone(running.poll())
+        return running
+
+    def test_a_terminal_that_is_closed_ends_a_run_as_a_request_to_terminate_does(self):
+        running = self.begun()
+        for _ in range(3):   # the kernel sends it, and so does the shell
+            running.send_signal(signal.SIGHUP)
+        _, said = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 129, said)
+        self.assertEqual(self.names(), ["here", "out"])
+        written = self.out.read_text().split()
+        again = lines_of(self.ok("run", self.ENDLESS, "--output", "jsonl", "--resume", self.here, "--new-output", "--limit", 1))
+        self.assertEqual(again, [len(written) % 3])
+
+    def test_a_request_to_terminate_that_comes_with_a_hangup_leaves_a_checkpoint(self):
+        running = self.begun()
+        running.send_signal(signal.SIGHUP)
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+        self.assertIn(running.returncode, (129, 143))
+        self.assertEqual(self.names(), ["here", "out"])
+
+    def test_under_nohup_a_closed_terminal_ends_nothing(self):
+        def ignoring_hangups():
+            default_signals()
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        running = self.begun(preexec_fn=ignoring_hangups)
+        running.send_signal(signal.SIGHUP)
+        length = lambda: os.stat(f"{self.out}.partial").st_size
+        before = length()
+        while length() == before:   # it writes on
+            self.assertIsNone(running.poll())
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 143)
+
+    def test_a_run_that_waits_for_a_silent_pipe_leaves_at_once(self):
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        for io in ("uring", "threads"):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                with self.subTest(io=io, number=number):
+                    fastest = 9.0
+                    for _ in range(5):   # the machine may be busy: the best of some
+                        running = self.start("run", f'lines("{fifo}")', "--io", io, "--quiet")
+                        with open(fifo, "wb", buffering=0) as writer:   # returns once the reader has opened it
+                            writer.write(b"a line\nhalf a")
+                            self.wait_until_taken(writer)
+                            asked = time.monotonic()
+                            running.send_signal(number)
+                            running.communicate(timeout=60)
+                            fastest = min(fastest, time.monotonic() - asked)
+                        self.assertEqual(running.returncode, 128 + number)
+                    self.assertLess(fastest, 0.1)   # a tick of the progress line is 0.2 s
+
+    def wait_until_taken(self, writer):
+        import array
+        import fcntl
+        import termios
+        unread = array.array("i", [1])
+        while unread[0]:
+            fcntl.ioctl(writer, termios.FIONREAD, unread)
+
+
+if __name__ == "__main__":
+    main()
