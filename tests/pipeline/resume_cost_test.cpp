@@ -18,6 +18,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
+#include "support/process_memory.hpp"
 #include "support/random_plan.hpp"
 
 namespace sluice::lib {
@@ -32,7 +33,7 @@ constexpr std::uint32_t kAsk = 4;
 constexpr std::uint64_t kInterval = 32 * kAsk;
 /// A channel's slots come to take 1,024 elements each where making them takes no time, as in a simulation.
 constexpr std::uint64_t kSlotElements = 1024;
-constexpr std::uint64_t kRun = 60'000;
+constexpr std::uint64_t kRun = testing::kSanitized ? 6'000 : 60'000;  // what a resume costs does not grow with it
 
 const bool kLoud = std::getenv("SLUICE_TEST_LOUD") != nullptr;
 
