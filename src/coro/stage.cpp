@@ -214,16 +214,15 @@ void stage_base::keep_for_later(dropped_error e) {
   if (kind_ != kind::block) limit_ = put_ + type().size;  // one more element, and what is in front of it goes out
 }
 
-status stage_base::send_up_later_errors() {
+status stage_base::send_up_later_errors() noexcept {
   unusual_ &= static_cast<std::uint8_t>(~kErrorsAhead);
   std::unique_ptr<dropped_errors> errors = std::move(errors_);
   status why;
-  for (dropped_error& e : errors->list()) {
-    why = send_up(std::move(e));
-    if (why.ok()) continue;
-    threw_ = false;  // it ends with that one, whatever it has met itself behind it
-    break;
-  }
+  try {
+    for (dropped_error& e : errors->list())
+      if (why.ok()) why = send_up(std::move(e));
+  } catch (...) { why = current_exception_status(); }  // no memory to keep it further up
+  if (!why.ok()) threw_ = false;  // it ends with that one, whatever it has met itself behind it
   return why;
 }
 
@@ -271,10 +270,16 @@ std::coroutine_handle<> stage_base::flush() noexcept {
   block made = std::exchange(held_, block{});
   std::uint32_t passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, made.size()));
   skip_ -= passed;
-  if (passed == made.size()) return {};
-  if (passed) made.drop_front(passed);
-  handed_ = made;
-  return waiter->self;
+  if (passed != made.size()) {
+    if (passed) made.drop_front(passed);
+    handed_ = made;
+    return waiter->self;
+  }
+  if (unusual_ & kErrorsAhead) {  // they came behind what was made and is passed over
+    status why = send_up_later_errors();
+    if (!why.ok()) failure = std::move(why);
+  }
+  return {};
 }
 
 std::coroutine_handle<> stage_base::leave_stage() noexcept {

@@ -22,7 +22,7 @@ std::uint64_t plans(std::uint64_t usual) {
   return cases(given && *given ? std::strtoull(given, nullptr, 10) : usual);
 }
 
-void try_plans(std::uint64_t count, bool sloppy, const trial_options& o) {
+void try_plans(std::uint64_t count, bool sloppy, const trial_options& o, plan_judge* judge = trial) {
   trial_counts counts;
   std::uint64_t first = first_seed(), seed = first;
   const bool loud = std::getenv("SLUICE_TEST_LOUD") != nullptr;
@@ -31,10 +31,10 @@ void try_plans(std::uint64_t count, bool sloppy, const trial_options& o) {
     plan_ptr p = random_plan(random, {.depth = 6, .sloppy = sloppy});
     if (loud) std::fprintf(stderr, "seed %llu %s\n", static_cast<unsigned long long>(seed), describe(*p).c_str());
     CAPTURE(seed, describe(*p));
-    auto complaint = trial(*p, seed, o, counts);
+    auto complaint = judge(*p, seed, o, counts);
     // Said at once: a plan that hangs in a simulation may take the process with it while smaller ones are tried.
     if (complaint) std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), complaint->c_str());
-    if (complaint) FAIL(*complaint << "\nsmaller: " << shrunk(p, seed, o));
+    if (complaint) FAIL(*complaint << "\nsmaller: " << shrunk(p, seed, o, judge));
   }
   SUCCEED();
   std::printf("seeds %llu to %llu: %s\n", static_cast<unsigned long long>(first),
@@ -78,6 +78,17 @@ TEST_CASE("random plans give what plain loops give on two workers") {
 TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers") {
   runtime rt({.workers = 2});
   try_plans(plans(60), true, {.on = &rt});
+}
+
+TEST_CASE("random plans count errors where a plan without channels does, and end at the same one, in a simulation") {
+  try_plans(plans(1000), false, {}, error_trial);
+}
+
+TEST_CASE("random plans count errors where a plan without channels does on one and two workers") {
+  for (unsigned workers : {1u, 2u}) {
+    runtime rt({.workers = workers});
+    try_plans(plans(100), false, {.on = &rt}, error_trial);
+  }
 }
 
 TEST_CASE("a shuffle's checkpoint does not grow with its buffer") {

@@ -16,6 +16,8 @@ checkpoint place_of(stream_base& s) {
   return {s.run()->seal(w.bytes())};
 }
 
+std::uint64_t errors_of(const stream_base& s) { return s.stage()->env->run->errors(); }
+
 /// What happens to a stream between two requests.
 class bystander {
  public:
@@ -45,8 +47,10 @@ task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, cons
       break;
     }
     c.elements.push_back(*x);
+    c.errors.push_back(errors_of(s));
     by.between(s);
   }
+  c.errors.push_back(errors_of(s));
   c.length = s.consumed();
 }
 
@@ -73,8 +77,10 @@ task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& 
     for (std::uint32_t i = 0; i != b.view.size(); ++i) c.ordinals.push_back(s.consumed() - b.view.size() + i);
     const std::int64_t* elements = b.view.as<std::int64_t>();
     c.elements.insert(c.elements.end(), elements, elements + b.view.size());
+    c.errors.resize(c.elements.size(), errors_of(s));
     by.between(s);
   }
+  c.errors.push_back(errors_of(s));
   c.length = s.consumed();
 }
 
@@ -82,6 +88,7 @@ task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consu
   iterate_options o;
   o.from = how.from;
   o.on_error = how.on_error;
+  o.errors_max = how.errors_max;
   o.seed = 1;
   erased_stream s = open_run(rt, ds.plan(), o);
   if (how.ask_max) {

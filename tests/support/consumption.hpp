@@ -28,6 +28,7 @@ struct consumption {
   std::uint64_t marks_every = 0;               ///< elements; 0: never
   bool save = false;
   error_policy on_error = error_policy::stop;
+  std::uint64_t errors_max = ~std::uint64_t{0};
   std::uint64_t seed = 1;
 };
 
@@ -35,7 +36,8 @@ struct consumed {
   int64s elements;
   std::vector<std::uint64_t> ordinals;  ///< by blocks: which element of the run each of them is
   std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the end. Empty: not to be had there
-  status why;                      ///< of the end
+  std::vector<std::uint64_t> errors;  ///< what the run had counted when each of them came, and at the end
+  status why;                         ///< of the end
   std::uint64_t length = 0;        ///< the ordinal after the last request: how many elements the stream has, at its end
   std::string mistake;             ///< of the protocol
   /// What went wrong, for runs that have to end well.

@@ -193,7 +193,7 @@ std::string trial_counts::to_string() const {
   auto mean = checkpoints ? checkpoint_bytes / checkpoints : 0;
   return "plans " + std::to_string(plans) + ", elements " + std::to_string(elements) + ", resumes " +
          std::to_string(resumes) + " (retuned " + std::to_string(retuned) + "), skips " + std::to_string(skips) +
-         ", dropped " + std::to_string(dropped) + ", checkpoints of " + std::to_string(mean) + " bytes (at most " +
+         ", dropped " + std::to_string(dropped) + ", ended by errors_max " + std::to_string(limits) + ", checkpoints of " + std::to_string(mean) + " bytes (at most " +
          std::to_string(checkpoint_bytes_max) + ")";
 }
 
@@ -202,16 +202,48 @@ std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, 
   return plan_trial(p, seed, o, counts).judge();
 }
 
-std::string shrunk(plan_ptr p, std::uint64_t seed, const trial_options& o) {
+std::optional<std::string> error_trial(const plan_description& p, std::uint64_t seed, const trial_options& o,
+                                       trial_counts& counts) {
+  auto expected = evaluate(p);
+  if (!expected || expected->size() > o.elements_max || is_sloppy(p) || !meets_bad_elements(p)) return std::nullopt;
+  ++counts.plans;
+  random_numbers random(seed ^ 0x6572'726f'7273);
+  auto sequential = build(*without_channels(p));
+  consumption how;
+  how.ask_max = 1;
+  how.on_error = error_policy::skip;
+  how.errors_max = random.below(consume(sequential, how).errors.back() + 2);
+  consumed right = consume(sequential, how);
+  counts.elements += right.elements.size();
+  counts.limits += !right.why.ok();
+  for (int i = 0; i != 4; ++i) {
+    how.ask_max = random.below(2) ? 0 : 1 + static_cast<std::uint32_t>(random.below(40));
+    how.marks_every = random.below(4);
+    how.seed = random.below(1u << 30);
+    plan_ptr tuned = i == 0 ? std::make_shared<plan_description>(p) : retuned(p, random);
+    consumed got = run(o, build(*tuned), how);
+    if (got.elements == right.elements && got.errors == right.errors && got.mistake.empty() &&
+        got.why.to_string() == right.why.to_string())
+      continue;
+    auto end = [](const consumed& c) { return "\n    " + c.mistake + c.why.to_string(); };
+    auto counted = [](const consumed& c) { return "\n    counted " + shown(int64s(c.errors.begin(), c.errors.end())); };
+    return "errors_max " + std::to_string(how.errors_max) + ", asked by " + std::to_string(how.ask_max) + ", as " +
+           describe(*tuned) + "\n  got " + shown(got.elements) + counted(got) + end(got) + "\n  expected " +
+           shown(right.elements) + counted(right) + end(right);
+  }
+  return std::nullopt;
+}
+
+std::string shrunk(plan_ptr p, std::uint64_t seed, const trial_options& o, plan_judge* judge) {
   constexpr int kTrialsMax = 400;
   trial_counts ignored;
-  auto complaint = trial(*p, seed, o, ignored);
+  auto complaint = judge(*p, seed, o, ignored);
   if (!complaint) return "(not repeated)";
   for (int left = kTrialsMax; left;) {
     bool found = false;
     for (auto& q : smaller(p)) {
       if (--left == 0) break;
-      auto still = trial(*q, seed, o, ignored);
+      auto still = judge(*q, seed, o, ignored);
       if (!still) continue;
       p = q;
       complaint = std::move(still);

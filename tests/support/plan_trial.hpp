@@ -21,6 +21,7 @@ struct trial_counts {
   std::uint64_t retuned = 0;  ///< of them under other knobs
   std::uint64_t skips = 0;
   std::uint64_t dropped = 0;  ///< streams destroyed in the middle
+  std::uint64_t limits = 0;   ///< of errors, that ended a stream
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoint_bytes = 0;
   std::uint64_t checkpoint_bytes_max = 0;
@@ -36,8 +37,13 @@ struct trial_options {
 /// What is wrong with the plan's behaviour; nullopt where nothing is, or the plan is too large to be tried.
 std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o,
                                  trial_counts& counts);
+/// The same of how it counts bad elements: the count at each element, and where errors_max ends the stream, are those of the
+/// plan without channels, asked for one element at a time. Nullopt also for a plan that meets no bad elements.
+std::optional<std::string> error_trial(const plan_description& p, std::uint64_t seed, const trial_options& o,
+                                       trial_counts& counts);
+using plan_judge = decltype(trial);
 
 /// A smaller plan about which the same trial still complains, and the complaint.
-std::string shrunk(plan_ptr p, std::uint64_t seed, const trial_options& o);
+std::string shrunk(plan_ptr p, std::uint64_t seed, const trial_options& o, plan_judge* judge = trial);
 
 }  // namespace sluice::lib::test

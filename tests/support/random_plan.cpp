@@ -321,6 +321,15 @@ plan_ptr retuned(const plan_description& p, random_numbers& random) {
   return std::make_shared<plan_description>(std::move(q));
 }
 
+plan_ptr without_channels(const plan_description& p) {
+  if (p.op == verb::prefetch) return without_channels(*p.in);
+  plan_description q = p;
+  q.tuned = 1;
+  if (p.in) q.in = without_channels(*p.in);
+  if (p.inner) q.inner = without_channels(*p.inner);
+  return std::make_shared<plan_description>(std::move(q));
+}
+
 plan_ptr random_plan(random_numbers& random, random_plan_options o) {
   auto depth = static_cast<std::uint64_t>(o.depth);
   if (!o.sloppy) return chain(random, 1 + static_cast<int>(random.below(depth)), false);

@@ -107,6 +107,9 @@ plan_ptr random_plan(random_numbers& random, random_plan_options o);
 /// The same plan with other knobs: parallelism from and to one, sizes of buffers.
 plan_ptr retuned(const plan_description& p, random_numbers& random);
 
+/// The same plan with nothing that works ahead: parallelism 1, no prefetch.
+plan_ptr without_channels(const plan_description& p);
+
 /// The plan that the engine runs. `opened_for`: the outer element that an inner plan was opened for.
 dataset<std::int64_t> build(const plan_description& p, std::int64_t opened_for = 0);
 

@@ -40,7 +40,8 @@ struct promise_base {
   bool is_task() const noexcept { return on_error == on_failure::throws; }
   promise_base(const promise_base&) = delete;
   promise_base& operator=(const promise_base&) = delete;
-  /// Output that was made and not yet taken goes out before the status does. A handle: resume it instead of unwinding.
+  /// Output that was made and not yet taken goes out before the status does. A handle: resume it instead of unwinding. May
+  /// put another status into `failure`: of an error that comes before the one that is passing.
   virtual std::coroutine_handle<> flush() noexcept { return {}; }
   /// For await_resume of whatever fails by fail_wait(): throws what the wait failed with.
   void throw_if_failed() {
@@ -61,6 +62,7 @@ inline std::coroutine_handle<> unwind(promise_base* p, status why) noexcept {
   for (;;) {
     p->failure = why;
     if (auto taker = p->flush()) return taker;
+    why = p->failure;
     p = p->waiter;
     if (!p) return std::noop_coroutine();
     if (p->catching || p->is_task()) return p->self;

@@ -246,7 +246,7 @@ class stage_base : public promise_base {
   bool has_output() const { return kind_ == kind::block ? !held_.empty() : put_ != first_; }
   void keep_for_later(dropped_error e);
   /// What was made before errors_ is handed over: they go up now. Returns what the stage has to end with.
-  status send_up_later_errors();
+  status send_up_later_errors() noexcept;
   /// An element stage has made its last element behind errors_: hands over those before.
   std::coroutine_handle<> deliver_before_errors();
   /// Hands over, or passes over, what deliver_before_errors() kept.
