@@ -214,7 +214,7 @@ std::vector<shape> shapes(const inputs& in) {
       of("a user's coroutine that gives 10 MiB, prefetch", 64 * kMiB, 20 * kMiB, 40,
          generate(large_texts) | prefetch(100), 10 * kMiB),
       of("10 MiB records, prefetch(1000)", 64 * kMiB, 20 * kMiB, 60, tfrecord(in.large) | repeat() | prefetch(1000)),
-      of("32 files of 100 KB records, in parallel", 32 * kMiB, kMiB, 2'000,
+      of("32 files of 100 KB records, in parallel", 32 * kMiB, 4 * kMiB, 2'000,
          from_elements(copies) | interleave(tfrecord, {.cycle_length = 32, .parallelism = 32}) |
              map(text_of, {.parallelism = 32}) | prefetch(10'000)),
       of("move-only 4 MiB, 16 at once", 32 * kMiB, 4 * kMiB, 60, range(1'000) | map(make_blob, {.parallelism = 16}),
