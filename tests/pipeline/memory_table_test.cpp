@@ -110,7 +110,7 @@ template <class T> task<void> consume(stream<T> s, std::size_t most, figures& f)
 }
 
 /// What a resumed shuffle's process takes beyond what its ledger charges: threads, frames, a block in the making.
-constexpr std::size_t kResumedProcessBytes = 12 * kMiB;
+constexpr std::size_t kResumedProcessBytes = 16 * kMiB;
 
 struct shape {
   const char* name;
@@ -242,16 +242,16 @@ std::vector<shape> shapes(const inputs& in) {
          from_elements(in.many) | interleave(tfrecord, {.cycle_length = 1000})),
       of("1,000 small gzip files open", 8 * kMiB, 32 * kMiB, 3'000,
          from_elements(in.many_gz) | interleave(tfrecord, {.cycle_length = 1000})),
-      resumed("resumed: shuffle of 3,500,000 numbers", 64 * kMiB, 20'000,
-              range(1'000'000'000) | shuffle(3'500'000, {.seed = 1}), 10'000'000),
-      resumed("resumed: the same, while it empties", 64 * kMiB, 20'000,
-              range(10'000'000) | shuffle(3'500'000, {.seed = 1}), 9'000'000),
-      resumed("resumed: shuffle of 60,000 structs of 1 KiB", 64 * kMiB, 20'000,
-              range(1'000'000'000) | map(make_sample) | shuffle(60'000, {.seed = 1}), 200'000),
-      resumed("resumed: shuffle of 1,400,000 short strings", 64 * kMiB, 20'000,
-              range(1'000'000'000) | map(text<10>) | shuffle(1'400'000, {.seed = 1}), 2'000'000),
-      resumed("resumed: shuffle of 40,000 strings of 1,200 bytes", 64 * kMiB, 20'000,
-              range(1'000'000'000) | map(text<1200>) | shuffle(40'000, {.seed = 1}), 200'000),
+      resumed("resumed: shuffle of 800,000 numbers", 16 * kMiB, 10'000,
+              range(1'000'000'000) | shuffle(800'000, {.seed = 1}), 2'000'000),
+      resumed("resumed: the same, while it empties", 16 * kMiB, 10'000,
+              range(2'000'000) | shuffle(800'000, {.seed = 1}), 1'800'000),
+      resumed("resumed: shuffle of 14,000 structs of 1 KiB", 16 * kMiB, 10'000,
+              range(1'000'000'000) | map(make_sample) | shuffle(14'000, {.seed = 1}), 50'000),
+      resumed("resumed: shuffle of 340,000 short strings", 16 * kMiB, 10'000,
+              range(1'000'000'000) | map(text<10>) | shuffle(340'000, {.seed = 1}), 500'000),
+      resumed("resumed: shuffle of 10,000 strings of 1,200 bytes", 16 * kMiB, 10'000,
+              range(1'000'000'000) | map(text<1200>) | shuffle(10'000, {.seed = 1}), 50'000),
       refusal("64 inner shuffles of 4 MiB", 16 * kMiB, 4 * kMiB,
               range(64) | interleave(shuffled_inner, {.cycle_length = 64})),
       refusal("1,000 gzip files open, not read to their end", 8 * kMiB, 32 * kMiB,
