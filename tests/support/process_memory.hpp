@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <fstream>
 #include <string>
 
@@ -43,16 +45,19 @@ template <class T, class F> T in_own_process(F run) {
   if (child == 0) {
     std::ofstream("/proc/self/clear_refs") << "5";  // the high-water mark starts here
     std::size_t before = memory_line("VmRSS");
-    T told = run();
-    told.peak_bytes = std::max<std::size_t>(1, memory_line("VmHWM") - before);
-    ::_exit(::write(ends[1], &told, sizeof told) == sizeof told ? 0 : 1);
+    try {
+      T told = run();
+      told.peak_bytes = std::max<std::size_t>(1, memory_line("VmHWM") - before);
+      ::_exit(::write(ends[1], &told, sizeof told) == sizeof told ? 0 : 1);
+    } catch (const std::exception& e) { std::fprintf(stderr, "in a process of its own: %s\n", e.what()); }
+    ::_exit(2);
   }
+  ::close(ends[1]);  // else a child that fails would be waited for without end
   T told{};
   int how = 0;
   CHECK(::read(ends[0], &told, sizeof told) == sizeof told);
   CHECK(::waitpid(child, &how, 0) == child);
   ::close(ends[0]);
-  ::close(ends[1]);
   return told;
 }
 
