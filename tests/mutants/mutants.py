@@ -48,7 +48,7 @@ MUTANTS = [
     ("the end of a channel wakes its reader early", "src/ahead/block_ring.cpp",
      "if (exhausted(reader_needs_)) wake(reader_waits_);\n  lock", "wake(reader_waits_);\n  lock"),
     ("a channel forgets which inputs had no output", "src/ahead/channel_reader.cpp",
-     "if (s.first + input < ordinal) ++ordinal;", "(void)input;"),
+     "if (s.first + input.number < ordinal) ++ordinal;", "(void)input;"),
     ("marks are dropped although their owner may go back to them", "src/coro/stream_base.cpp",
      "std::uint64_t oldest_needed = std::min(floor_, fetched_);", "std::uint64_t oldest_needed = fetched_;"),
     ("a stage that commits is cut at each of its requests as well", "src/coro/stream_base.cpp",
@@ -56,12 +56,13 @@ MUTANTS = [
     ("what a stage gave since its resume point is counted from its last block", "src/coro/stage.cpp",
      "delivered_since_cut_ += made();", "delivered_since_cut_ = made();"),
     ("a mark taken late", "src/ahead/pump.cpp",
-     "  if (watch.due(run)) ring.note(r.slot, in.take_due_mark());\n  reach limit = reach_from(in.consumed(), options);",
-     "  reach limit = reach_from(in.consumed(), options);\n"
-     "  if (watch.due(run)) {\n    mark late = in.take_due_mark();\n    ++late.ordinal;\n"
+     "  if (f.watch.due(run)) ring.note(r.slot, f.in.take_due_mark());\n"
+     "  reach::step limit = f.limits.from(f.in.consumed());",
+     "  reach::step limit = f.limits.from(f.in.consumed());\n"
+     "  if (f.watch.due(run)) {\n    mark late = f.in.take_due_mark();\n    ++late.ordinal;\n"
      "    ring.note(r.slot, std::move(late));\n  }"),
     ("a channel takes its first mark and no other", "src/ahead/pump.cpp",
-     "if (watch.due(run)) ring.note", "if (watch.due(run) && in.consumed() == 0) ring.note"),
+     "if (f.watch.due(run)) ring.note", "if (f.watch.due(run) && f.in.consumed() == 0) ring.note"),
     ("a stream takes its first mark and no other", "src/coro/stream_base.cpp",
      "    if (keep_) {\n      try {", "    if (keep_ && marks_.empty()) {\n      try {"),
     ("nobody asks for marks", "src/coro/stream_base.cpp",
@@ -98,6 +99,20 @@ MUTANTS = [
      "o.parallelism.value == 1 && o.order == order::deterministic", "o.parallelism.value == 1"),
     ("a stage reads state of any version", "src/coro/stage.cpp",
      "own.version > identity_.version || own.version < identity_.version_oldest", "false"),
+    ("errors below a channel count as they happen", "src/ahead/pump.cpp",
+     "    in.stage()->set_error_sink(&missed);\n", ""),
+    ("errors behind a channel's last element do not count", "src/ahead/channel_reader.cpp",
+     "out.drop(ring.missed_at_end());", "out.drop(dropped_errors());"),
+    ("errors of a parallel map count before the elements of their block", "src/ahead/block_ring.hpp",
+     "dropped[i].number - static_cast<std::uint32_t>(i)", "0"),
+    ("errors go past what was made before them", "src/coro/stage.cpp",
+     "if (s->has_output()) {", "if (false) {"),
+    ("what a stage makes behind an error is handed over before it", "src/coro/stage.cpp",
+     "return unusual_ & kErrorsAhead ? deliver_before_errors() : deliver();", "return deliver();"),
+    ("an interleave goes on with its block behind an error", "src/op/interleave/interleave.cpp",
+     "      if (have && out.must_yield()) continue;\n", ""),
+    ("errors in front of an input that is opened ahead count at once", "src/op/interleave/cycle.hpp",
+     "    outer.stage()->set_error_sink(outer_missed.get());\n", ""),
     ("a repeat for ever goes on after an empty epoch", "src/op/repeat.cpp",
      "if (!st->any && times == kForEver) break;", ""),
 ]
