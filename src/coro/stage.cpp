@@ -138,7 +138,7 @@ void stage_base::load_own(const position_record& own, position_records& from) {
 }
 
 std::coroutine_handle<> stage_base::serve_elements() {
-  if (unusual_ & kKept) return deliver_kept();
+  if (unusual_ & kOneBehind) return deliver_one_behind();
   if (may_suspend_) want_ = 1;  // what is made must not lie here while the stage itself waits for the next
   std::size_t size = type().size;
   want_ = fit_.at_most(want_);
@@ -234,12 +234,12 @@ std::coroutine_handle<> stage_base::deliver_before_errors() {
   handed_ = block(&out_, &out_.type(), first_, n);
   fit_.made(handed_, want_bytes_);
   put_ = first_;
-  unusual_ |= kKept;
+  unusual_ |= kOneBehind;
   return waiter->self;
 }
 
-std::coroutine_handle<> stage_base::deliver_kept() {
-  unusual_ &= static_cast<std::uint8_t>(~kKept);
+std::coroutine_handle<> stage_base::deliver_one_behind() {
+  unusual_ &= static_cast<std::uint8_t>(~kOneBehind);
   auto untaken = static_cast<std::uint32_t>(out_.size() - 1);  // of those handed over before it
   if (untaken) out_.view().drop_front(untaken);
   ++delivered_since_cut_;

@@ -56,7 +56,8 @@ MUTANTS = [
     ("what a stage gave since its resume point is counted from its last block", "src/coro/stage.cpp",
      "delivered_since_cut_ += made();", "delivered_since_cut_ = made();"),
     ("a mark taken late", "src/ahead/pump.cpp",
-     "  if (f.watch.due(run)) ring.note(r.slot, f.in.take_due_mark());\n  reach::step limit = f.limits.from(f.in.consumed());",
+     "  if (f.watch.due(run)) ring.note(r.slot, f.in.take_due_mark());\n"
+     "  reach::step limit = f.limits.from(f.in.consumed());",
      "  reach::step limit = f.limits.from(f.in.consumed());\n"
      "  if (f.watch.due(run)) {\n    mark late = f.in.take_due_mark();\n    ++late.ordinal;\n"
      "    ring.note(r.slot, std::move(late));\n  }"),
@@ -98,6 +99,20 @@ MUTANTS = [
      "o.parallelism.value == 1 && o.order == order::deterministic", "o.parallelism.value == 1"),
     ("a stage reads state of any version", "src/coro/stage.cpp",
      "own.version > identity_.version || own.version < identity_.version_oldest", "false"),
+    ("errors below a channel count as they happen", "src/ahead/pump.cpp",
+     "    in.stage()->set_error_sink(&missed);\n", ""),
+    ("errors behind a channel's last element do not count", "src/ahead/channel_reader.cpp",
+     "out.drop(ring.missed_at_end());", "out.drop(dropped_errors());"),
+    ("errors of a parallel map count before the elements of their block", "src/ahead/block_ring.hpp",
+     "dropped[i].number - static_cast<std::uint32_t>(i)", "0"),
+    ("errors go past what was made before them", "src/coro/stage.cpp",
+     "if (s->has_output()) {", "if (false) {"),
+    ("what a stage makes behind an error is handed over before it", "src/coro/stage.cpp",
+     "return unusual_ & kErrorsAhead ? deliver_before_errors() : deliver();", "return deliver();"),
+    ("an interleave goes on with its block behind an error", "src/op/interleave/interleave.cpp",
+     "      if (have && out.must_yield()) continue;\n", ""),
+    ("errors in front of an input that is opened ahead count at once", "src/op/interleave/cycle.hpp",
+     "    outer.stage()->set_error_sink(outer_missed.get());\n", ""),
     ("a repeat for ever goes on after an empty epoch", "src/op/repeat.cpp",
      "if (!st->any && times == kForEver) break;", ""),
 ]

@@ -152,6 +152,13 @@ TEST_CASE("more slots than a cycle may have are refused where the plan is made")
                     Catch::Contains("interleave: cycle_length must be at most 65536, and is 65537"));
 }
 
+TEST_CASE("an interleave of more parallelism than there can be is refused where the plan is made") {
+  CHECK_NOTHROW(range(3) | interleave(some, {.parallelism = 65'536}));
+  CHECK_NOTHROW(range(3) | interleave(some, {.parallelism = autotune}));
+  CHECK_THROWS_WITH(range(3) | interleave(some, {.parallelism = 65'537}),
+                    Catch::Contains("interleave: parallelism must be at most 65536, and is 65537"));
+}
+
 namespace {
 
 double cpu_seconds() {

@@ -102,6 +102,12 @@ TEST_CASE("an example that does not fit names the stage and the feature") {
   }
 }
 
+TEST_CASE("more parallelism than a parser can have is refused where the plan is made") {
+  CHECK_NOTHROW(examples(3) | parse_example<sample>({.parallelism = 65'536}));
+  CHECK_THROWS_WITH(examples(3) | parse_example<sample>({.parallelism = 65'537}),
+                    Catch::Contains("parse_example: parallelism must be at most 65536, and is 65537"));
+}
+
 TEST_CASE("examples that do not fit are dropped and counted where errors are skipped") {
   for (std::int64_t parallelism : {1, 2}) {
     auto got =

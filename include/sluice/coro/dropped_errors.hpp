@@ -4,12 +4,13 @@
 // An error has a place among the elements of its stream: behind those that were made before it, in front of those that
 // are made after it. It must be counted there, and not when it happens: a channel's pump works ahead of its reader, a
 // parallel map on several places at once, and how far ahead depends on timing. So an error travels as elements do. It
-// walks from the stage that met it up to the stages that wait for that one (stage_base::drop_element). Where one of them
+// walks from the stage that met it up to the stages that wait for that one (stage_base::drop_elements). Where one of them
 // has made output that is not handed over yet, the error stays there until that output is taken. Where a channel begins,
 // it is put into the channel in front of the next element, and walks on from the reading end. At the root of the run it
 // is counted; if it is one too many, the stream ends there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -18,7 +19,7 @@
 
 namespace sluice::lib {
 
-/// `times` errors in a row. Of the first of them it is known what it says.
+/// `times` errors in a row, all told by the words of the first.
 struct dropped_error {
   status why;
   std::uint64_t times = 1;

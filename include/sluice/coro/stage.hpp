@@ -172,7 +172,7 @@ class stage_base : public promise_base {
   enum : std::uint8_t {
     kOver = 1,         // ended or failed: the coroutine is never resumed again
     kErrorsAhead = 2,  // errors_ come before whatever is handed over next,
-    kKept = 4,         // and then one element that is made already: the last one of out_
+    kOneBehind = 4,    // and then one element that is made already: the last one of out_
   };
 
   void add_input(stream_base& in) { inputs_[input_count_++] = &in; }
@@ -236,21 +236,27 @@ class stage_base : public promise_base {
   }
   /// An element stage's limit is reached: deliver, or drop what is to be passed over and go on.
   std::coroutine_handle<> limit_reached(std::coroutine_handle<> me);
-  /// An element was passed over because of `why`, below this stage or in it; `me` is the coroutine that met it, and all
-  /// stages from it up to the consumer wait. Returns whom to resume: `me`, unless there were too many.
+
+  // Errors of elements that are passed over (dropped_errors.hpp).
+
+  /// This stage, whose coroutine `me` is running, passes over elements because of `errors`. Returns whom to resume: `me`,
+  /// unless there were too many.
   std::coroutine_handle<> drop_elements(std::coroutine_handle<> me, dropped_errors& errors);
-  /// The error goes up from this stage to whoever counts it, or to a stage above whose output comes before it and is not
-  /// handed over yet. Returns what the stream has to end with where there were too many.
+  /// Moves the error from this stage, which is running, up to whoever counts it, or to the first stage on the way whose
+  /// output comes before it and is not handed over yet. All stages on the way wait for this one. Returns what the stream
+  /// has to end with where there were too many.
   status send_up(dropped_error e);
-  /// Output was made since the last request, and is not handed over.
+  /// Has it made output since the last request that is not handed over?
   bool has_output() const { return kind_ == kind::block ? !held_.empty() : put_ != first_; }
+  /// Keeps the error in errors_, behind that output.
   void keep_for_later(dropped_error e);
-  /// What was made before errors_ is handed over: they go up now. Returns what the stage has to end with.
+  /// That output has been taken, and the stage is asked again: moves errors_ up. Returns what the stage has to end with.
   status send_up_later_errors() noexcept;
   /// An element stage has made its last element behind errors_: hands over those before.
   std::coroutine_handle<> deliver_before_errors();
-  /// Hands over, or passes over, what deliver_before_errors() kept.
-  std::coroutine_handle<> deliver_kept();
+  /// Hands over, or passes over, the one that deliver_before_errors() left.
+  std::coroutine_handle<> deliver_one_behind();
+
   void end() noexcept { unusual_ |= kOver; }
   /// A step of passing over elements is done, and nothing is handed over. Returns `me`; or, every 2 ms, gives way to
   /// others; or, after a stop, ends the stage.

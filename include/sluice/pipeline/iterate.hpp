@@ -15,6 +15,15 @@
 //         failed_precondition for an input that is not what the checkpoint was made with, unless on_changed_inputs says
 //         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which nobody can
 //         read again.
+// Counts: under error_policy::skip a bad element counts where it stands among the elements. When a run has given n elements,
+//         its report has counted the bad ones in front of the n-th and no others. The first one beyond errors_max ends the
+//         stream: what comes before it is given, then its error. For plans whose order is deterministic, elements, counts
+//         and that error are therefore the same on any number of workers, with any parallelism and prefetch, and however
+//         the consumer asks; what was worked on ahead and never given does not count. A sloppy stage counts what it drops in
+//         the order in which it gives elements. Where more than 1,000 bad elements follow each other behind a stage that
+//         works ahead, those behind the first 1,000 count, and are told by the words of the last one of these.
+//         A resumed run counts from 0. Bad elements among those that it makes again on the way to its checkpoint's place
+//         (coro/stream_base.hpp, marks) count again, and how many these are depends on timing.
 // Warns:  once for a run, in its report and to runtime_options::on_warning, when it gives or starts from a checkpoint that
 //         cannot tell whether a function or data of the plan has changed (plan/identity.hpp).
 // Thread: iterate from anywhere; a stream has one consumer at a time.
@@ -34,7 +43,7 @@ struct iterate_options {
   checkpoint from = {};  ///< empty: from the start
   /// What a bad element does. A run that stopped at one may be gone on with under skip, not the other way round.
   error_policy on_error = error_policy::stop;
-  std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more ends the stream after all
+  std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more ends the stream (Counts, above)
   std::optional<std::uint64_t> seed = {};        ///< for stages without one; drawn when not given
   /// Which epoch this is, where a plan is iterated once per epoch by hand: shuffles draw as in epoch number `epoch` of a
   /// repeat() on top of the plan. Not given: that of the checkpoint, or 0.
