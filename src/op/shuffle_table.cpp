@@ -39,22 +39,28 @@ task<void> shuffle_table::look_back(std::uint64_t draws, std::uint64_t total) {
   look_again_ = draws_ + held() / 4 + 1;
 }
 
-/// Which places' elements are still held after the draws on the emptying buffer: those are played through with the places'
-/// numbers. (4 bytes a place, before there are ordinals, so no more than these will take.)
-task<void> shuffle_table::find_staying(std::vector<bool>& stays) const {
-  if (!to_remove_) co_return;
-  std::vector<std::uint32_t> came_from;
-  came_from.reserve(size_);
+/// ordinals_[i] = i.
+task<void> shuffle_table::number_places() {
+  ordinals_.clear();
+  ordinals_.reserve(size_);
   auto number = [&](std::uint64_t from, std::uint64_t to) {
-    for (std::uint64_t i = from; i != to; ++i) came_from.push_back(static_cast<std::uint32_t>(i));
+    for (std::uint64_t i = from; i != to; ++i) ordinals_.push_back(i);
     return true;
   };
   auto numbering = in_steps(size_, kStep, number);
   co_await numbering;
+}
+
+/// Which places' elements are still held after the draws on the emptying buffer: those are played through with the places'
+/// numbers, which have the ordinals' memory until there are any.
+task<void> shuffle_table::find_staying(std::vector<bool>& stays) {
+  if (!to_remove_) co_return;
+  auto numbering = number_places();
+  co_await numbering;
   auto take = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i != to; ++i) {
-      came_from[draw(seed_, draws_ + i, came_from.size())] = came_from.back();
-      came_from.pop_back();
+      ordinals_[draw(seed_, draws_ + i, ordinals_.size())] = ordinals_.back();
+      ordinals_.pop_back();
     }
     return true;
   };
@@ -62,21 +68,17 @@ task<void> shuffle_table::find_staying(std::vector<bool>& stays) const {
   co_await taking;
   stays.assign(size_, false);
   auto mark = [&](std::uint64_t from, std::uint64_t to) {
-    for (std::uint64_t i = from; i != to; ++i) stays[came_from[i]] = true;
+    for (std::uint64_t i = from; i != to; ++i) stays[ordinals_[i]] = true;
     return true;
   };
-  auto marking = in_steps(came_from.size(), kStep, mark);
+  auto marking = in_steps(ordinals_.size(), kStep, mark);
   co_await marking;
 }
 
-/// The bits say which places are found: they stay in the cache where the ordinals do not.
+/// The bits say which places are found: they stay in the cache where the ordinals do not. A place that no draw has hit has
+/// still what the first fill put there.
 task<void> shuffle_table::scan_back() {
-  ordinals_.reserve(size_);
-  auto number = [&](std::uint64_t from, std::uint64_t to) {  // never hit: still what the first fill put there
-    for (std::uint64_t i = from; i != to; ++i) ordinals_.push_back(i);
-    return true;
-  };
-  auto numbering = in_steps(size_, kStep, number);
+  auto numbering = number_places();
   co_await numbering;
   std::vector<bool> is_found(size_);
   std::uint64_t missing = size_;

@@ -85,7 +85,8 @@ class shuffle_table {
  private:
   /// Where element o came in.
   std::uint64_t place_of(std::uint64_t o) const { return o < size_ ? o : draw(seed_, o - size_, size_); }
-  task<void> find_staying(std::vector<bool>& stays) const;
+  task<void> number_places();
+  task<void> find_staying(std::vector<bool>& stays);
   task<void> scan_back();
   void look_on();
 

@@ -141,8 +141,9 @@ template <class T> task<void> take_place(stream<T> s, std::uint64_t taken, saved
 }
 /// Goes on behind `taken` elements of a run that was a process of its own: nothing of it is left in this one.
 template <class T>
-shape resumed(const char* name, std::size_t budget, std::size_t elements, dataset<T> ds, std::uint64_t taken) {
-  shape s = of(name, budget, 0, elements, ds);
+shape resumed(const char* name, std::size_t budget, std::size_t elements, dataset<T> ds, std::uint64_t taken,
+              std::size_t made_by_malloc = 0) {
+  shape s = of(name, budget, 0, elements, ds, made_by_malloc);
   s.place = [ds, budget, taken] {
     auto got = in_own_process<saved_place>([&] {
       saved_place told;
@@ -227,12 +228,12 @@ std::vector<shape> shapes(const inputs& in) {
               range(1'000'000'000) | shuffle(3'500'000, {.seed = 1}), 10'000'000),
       resumed("resumed: the same, while it empties", 64 * kMiB, 20'000,
               range(10'000'000) | shuffle(3'500'000, {.seed = 1}), 9'000'000),
-      resumed("resumed: shuffle of 60,000 structs of 1 KiB", 64 * kMiB, 20'000,
-              range(1'000'000'000) | map(make_sample) | shuffle(60'000, {.seed = 1}), 200'000),
-      resumed("resumed: shuffle of 1,400,000 short strings", 64 * kMiB, 20'000,
-              range(1'000'000'000) | map(text<10>) | shuffle(1'400'000, {.seed = 1}), 2'000'000),
+      resumed("resumed: shuffle of 32,000 structs of 1 KiB", 64 * kMiB, 20'000,
+              range(1'000'000'000) | map(make_sample) | shuffle(32'000, {.seed = 1}), 200'000),
+      resumed("resumed: shuffle of 1,000,000 short strings", 64 * kMiB, 20'000,
+              range(1'000'000'000) | map(text<10>) | shuffle(1'000'000, {.seed = 1}), 2'000'000),
       resumed("resumed: shuffle of 40,000 strings of 1,200 bytes", 64 * kMiB, 20'000,
-              range(1'000'000'000) | map(text<1200>) | shuffle(40'000, {.seed = 1}), 200'000),
+              range(1'000'000'000) | map(text<1200>) | shuffle(40'000, {.seed = 1}), 200'000, 12 * kMiB),
       refusal("64 inner shuffles of 4 MiB", 16 * kMiB, 4 * kMiB,
               range(64) | interleave(shuffled_inner, {.cycle_length = 64})),
       refusal("1,000 gzip files open, not read to their end", 8 * kMiB, 32 * kMiB,
@@ -278,7 +279,8 @@ TEST_CASE("a process stays at its budget, whatever the shape of its plan", "[mem
       CHECK(f.code == (s.refused ? status_code::resource_exhausted : status_code::ok));
       CHECK((s.refused || f.count == most));
       CHECK(f.ledger_bytes <= s.budget_bytes + s.alone_bytes);
-      if (s.place) allowed = f.ledger_bytes + kResumedProcessBytes;
+      // What a second worker makes while the run goes on is another heap than the first one's, where there is room by then.
+      if (s.place) allowed = f.ledger_bytes + kResumedProcessBytes + kMallocTimes * (workers - 1) * s.malloc_bytes;
       CHECK((f.peak_bytes <= allowed || kSanitized));
     }
     if (loud)
