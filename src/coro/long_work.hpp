@@ -48,9 +48,8 @@ class long_work {
 };
 
 /// Calls `part(from, to)` for one part of [0, n) after the other, of `step` numbers each, with a breath behind each. `part`
-/// returns true to go on. What it refers to must outlive the task.
-template <class Part> task<void> in_steps(std::uint64_t n, std::uint64_t step, Part part) {
-  long_work work;
+/// returns true to go on. It, what it refers to and `work` must outlive the task.
+template <class Part> task<void> in_steps(long_work& work, std::uint64_t n, std::uint64_t step, Part part) {
   for (std::uint64_t from = 0; from < n;) {
     std::uint64_t to = n - from > step ? from + step : n;
     if (!part(from, to)) break;

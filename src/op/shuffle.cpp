@@ -60,7 +60,8 @@ class fetched_so_far {
   fetched_so_far(const shuffle_table& table, shuffle_buffer& held) : table_(table), held_(held) {}
   fetched_so_far(const fetched_so_far&) = delete;
   ~fetched_so_far() {
-    for (std::uint32_t i = 0; !complete_ && i != table_.held(); ++i)
+    if (complete_ || held_.destroys_nothing()) return;
+    for (std::uint32_t i = 0; i != table_.held(); ++i)
       if (table_.ordinal(i) < next_) held_.destroy(i);
   }
   void reach(std::uint64_t next) { next_ = next; }
@@ -118,7 +119,8 @@ task<void> remove_again(shuffle_table& table, shuffle_buffer& held) {
     }
     return true;
   };
-  auto removing = in_steps(table.to_remove(), kMovedAtOnce, remove);
+  long_work work;
+  auto removing = in_steps(work, table.to_remove(), kMovedAtOnce, remove);
   co_await removing;
 }
 

@@ -45,6 +45,7 @@ class shuffle_buffer {
   status build(block& in, const std::uint32_t* places);
   /// The element in `last` goes to `hole`.
   void move(std::uint32_t hole, std::uint32_t last) { relocate(type_, at(hole), at(last), 1); }
+  bool destroys_nothing() const { return type_.trivially_destroyed; }
   /// Of a place that was built, before all_built().
   void destroy(std::uint32_t place) { type_.destroy(type_, at(place), 1); }
   /// The first n places are built, and no others.

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "coro/long_work.hpp"
-
 namespace sluice::lib {
 namespace {
 
@@ -21,10 +19,11 @@ task<void> shuffle_table::look_back(std::uint64_t draws, std::uint64_t total) {
   draws_ = total == kUnknown ? draws : std::min(draws, total - size_);
   next_ = size_ + draws_;
   to_remove_ = std::min(draws - draws_, size_);
+  long_work work;
   std::vector<bool> stays;
-  auto finding = find_staying(stays);
+  auto finding = find_staying(work, stays);
   co_await finding;
-  auto scanning = scan_back();
+  auto scanning = scan_back(work);
   co_await scanning;
   oldest_ = next_;
   auto settle = [&](std::uint64_t from, std::uint64_t to) {
@@ -34,49 +33,51 @@ task<void> shuffle_table::look_back(std::uint64_t draws, std::uint64_t total) {
     }
     return true;
   };
-  auto settling = in_steps(size_, kStep, settle);
+  auto settling = in_steps(work, size_, kStep, settle);
   co_await settling;
   look_again_ = draws_ + held() / 4 + 1;
 }
 
-/// Which places' elements are still held after the draws on the emptying buffer: those are played through with the places'
-/// numbers. (4 bytes a place, before there are ordinals, so no more than these will take.)
-task<void> shuffle_table::find_staying(std::vector<bool>& stays) const {
-  if (!to_remove_) co_return;
-  std::vector<std::uint32_t> came_from;
-  came_from.reserve(size_);
-  auto number = [&](std::uint64_t from, std::uint64_t to) {
-    for (std::uint64_t i = from; i != to; ++i) came_from.push_back(static_cast<std::uint32_t>(i));
-    return true;
-  };
-  auto numbering = in_steps(size_, kStep, number);
-  co_await numbering;
-  auto take = [&](std::uint64_t from, std::uint64_t to) {
-    for (std::uint64_t i = from; i != to; ++i) {
-      came_from[draw(seed_, draws_ + i, came_from.size())] = came_from.back();
-      came_from.pop_back();
-    }
-    return true;
-  };
-  auto taking = in_steps(to_remove_, kStep, take);
-  co_await taking;
-  stays.assign(size_, false);
-  auto mark = [&](std::uint64_t from, std::uint64_t to) {
-    for (std::uint64_t i = from; i != to; ++i) stays[came_from[i]] = true;
-    return true;
-  };
-  auto marking = in_steps(came_from.size(), kStep, mark);
-  co_await marking;
-}
-
-/// The bits say which places are found: they stay in the cache where the ordinals do not.
-task<void> shuffle_table::scan_back() {
+/// ordinals_[i] = i.
+task<void> shuffle_table::number_places(long_work& work) {
+  ordinals_.clear();
   ordinals_.reserve(size_);
-  auto number = [&](std::uint64_t from, std::uint64_t to) {  // never hit: still what the first fill put there
+  auto number = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i != to; ++i) ordinals_.push_back(i);
     return true;
   };
-  auto numbering = in_steps(size_, kStep, number);
+  auto numbering = in_steps(work, size_, kStep, number);
+  co_await numbering;
+}
+
+/// Which places' elements are still held after the draws on the emptying buffer: those are played through with the places'
+/// numbers, which have the ordinals' memory until there are any.
+task<void> shuffle_table::find_staying(long_work& work, std::vector<bool>& stays) {
+  if (!to_remove_) co_return;
+  auto numbering = number_places(work);
+  co_await numbering;
+  auto take = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i != to; ++i) {
+      ordinals_[draw(seed_, draws_ + i, ordinals_.size())] = ordinals_.back();
+      ordinals_.pop_back();
+    }
+    return true;
+  };
+  auto taking = in_steps(work, to_remove_, kStep, take);
+  co_await taking;
+  stays.assign(size_, false);
+  auto mark = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i != to; ++i) stays[ordinals_[i]] = true;
+    return true;
+  };
+  auto marking = in_steps(work, ordinals_.size(), kStep, mark);
+  co_await marking;
+}
+
+/// The bits say which places are found: they stay in the cache where the ordinals do not. A place that no draw has hit has
+/// still what the first fill put there.
+task<void> shuffle_table::scan_back(long_work& work) {
+  auto numbering = number_places(work);
   co_await numbering;
   std::vector<bool> is_found(size_);
   std::uint64_t missing = size_;
@@ -90,7 +91,7 @@ task<void> shuffle_table::scan_back() {
     }
     return missing != 0;
   };
-  auto finding = in_steps(draws_, kStep, find);
+  auto finding = in_steps(work, draws_, kStep, find);
   co_await finding;
 }
 

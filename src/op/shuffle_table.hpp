@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "coro/long_work.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/coro/task.hpp"
 
@@ -85,8 +86,9 @@ class shuffle_table {
  private:
   /// Where element o came in.
   std::uint64_t place_of(std::uint64_t o) const { return o < size_ ? o : draw(seed_, o - size_, size_); }
-  task<void> find_staying(std::vector<bool>& stays) const;
-  task<void> scan_back();
+  task<void> number_places(long_work& work);
+  task<void> find_staying(long_work& work, std::vector<bool>& stays);
+  task<void> scan_back(long_work& work);
   void look_on();
 
   std::uint64_t seed_;

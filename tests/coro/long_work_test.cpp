@@ -67,7 +67,8 @@ TEST_CASE("parts follow each other, cover everything, and end where one says so"
       seen.emplace_back(from, to);
       return to < last;
     };
-    world.run(in_steps(n, step, note));
+    long_work work;
+    world.run(in_steps(work, n, step, note));
     return seen;
   };
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
