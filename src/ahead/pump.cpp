@@ -152,19 +152,18 @@ task<pulled> pull_one(feed& f, block_ring::reservation r) {
   co_return result;
 }
 
-run_task pump(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, erased_stream input,
-              pump_options pump_opts) {
-  feed f(std::move(shared_ring), std::move(input), std::move(pump_opts));
+run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
+  auto f = std::move(owned);
   co_await yield_now();
   for (bool more = true; more;) {
-    auto r = co_await f.ring->reserve();
+    auto r = co_await f->ring->reserve();
     if (!r.slot) break;
-    if (f.options.permits) co_await f.options.permits->acquire();
-    auto pulling = pull_one(f, r);
+    if (f->options.permits) co_await f->options.permits->acquire();
+    auto pulling = pull_one(*f, r);
     result<pulled> got = co_await pulling.as_result();
-    if (f.options.permits) f.options.permits->release();
+    if (f->options.permits) f->options.permits->release();
     if (!got.ok()) {
-      f.finish(r.slot, got.why());
+      f->finish(r.slot, got.why());
       break;
     }
     more = got->more;
@@ -183,7 +182,8 @@ void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options
   std::shared_ptr<run_context> run = ring->run();
   in.set_environment(run.get());
   ring->set_computation(options.computation);
-  pump(run, std::move(ring), std::move(in), std::move(options));
+  auto all = std::make_unique<feed>(std::move(ring), std::move(in), std::move(options));
+  pump(run, std::move(all));
 }
 
 }  // namespace sluice::lib
