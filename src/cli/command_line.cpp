@@ -149,8 +149,9 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--workers", t.run.workers, "threads that compute")->check(whole(1, 1024));
   run->add_option("--io", t.run.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
   run->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
-  run->add_option("--checkpoint", t.run.checkpoint_file,
-                  "write the position to this file at the end, when interrupted, and before an error")
+  run->add_option(
+         "--checkpoint", t.run.checkpoint_file,
+         "write the position to this file at the end, when interrupted, and at an error unless the disk is full")
       ->check(path());
   run->add_option("--every", t.every, "write it, and what came before it, so often while the run goes on as well")
       ->check(interval());
