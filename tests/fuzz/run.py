@@ -2,7 +2,7 @@
 """Runs fuzz targets under libFuzzer, one after the other, and says how far each came. `./dev fuzz` builds and calls it.
 
   ./dev fuzz                          every target for a minute
-  ./dev fuzz lines inflate 600        these for ten minutes each
+  ./dev fuzz lines inflate 600        these for ten minutes each, or ten million executions where those come first
   ./dev fuzz lines FILE               one input (of build-fuzz/findings/, for example), with the sanitizers' reports
   ./dev fuzz --keep [TARGET…]         what was found to reach new code, minimised, into tests/fuzz/corpus/
 
@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CORPUS = ROOT / "tests/fuzz/corpus"
 KEPT_FILES_MAX, KEPT_BYTES_MAX = 80, 16 << 10  # of each target: they run in every lane, and live in the history
 # Hanging is a finding too. libFuzzer's clock is the wall's: an input of 10 ms took ten seconds on a machine with others at work.
+EXECUTIONS_MAX = 10_000_000  # beyond that a target finds little that is new
 LIMITS = ["-timeout=60", "-rss_limit_mb=2048", "-max_len=4096"]
 
 
@@ -40,7 +41,8 @@ def fuzz(build, target, seconds):
     log = build / f"{target}.log"
     started = time.monotonic()
     with open(log, "w") as out:
-        command = ["nice", "-n", "19", build / "sluice_fuzz", f"-max_total_time={seconds}", "-print_final_stats=1",
+        command = ["nice", "-n", "19", build / "sluice_fuzz", f"-max_total_time={seconds}", f"-runs={EXECUTIONS_MAX}",
+                   "-print_final_stats=1",
                    f"-artifact_prefix={findings}/{target}-", *LIMITS, work, CORPUS / target]
         status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment(target)).returncode
     text = log.read_text(errors="replace")
