@@ -221,7 +221,7 @@ TEST_CASE("eight lives of a run cost what one of their length costs, each: nothi
 }
 
 TEST_CASE("a resume by next() on one and on two workers makes again what is held and a mark interval") {
-  constexpr std::uint64_t kMany = 250'000;
+  constexpr std::uint64_t kMany = testing::kSanitized ? 25'000 : 250'000;
   constexpr std::uint64_t kBlocks = 33 * 1024;  // the interval where blocks are as large as they get
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
@@ -238,7 +238,8 @@ TEST_CASE("a resume by next() on one and on two workers makes again what is held
         std::printf("%-66s %8llu again %8llu goal %8llu  %7.2f ms, %u workers\n", p.name.c_str(),
                     static_cast<unsigned long long>(c.made), static_cast<unsigned long long>(c.made_again),
                     static_cast<unsigned long long>(goal), c.first_ms, workers);
-      CHECK(c.made_again <= goal);
+      // Marks are paid for by time, and a sanitizer makes each some twenty times as dear: what is left is that it resumes.
+      if (!testing::kSanitized) CHECK(c.made_again <= goal);
     }
   }
 }
