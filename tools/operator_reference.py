@@ -5,7 +5,7 @@
   tools/operator_reference.py BUILD --check    exits 1 where it differs from what the headers say
 
 An operator's header begins with its contract: "NAME: purpose.", an example indented by two spaces, paragraphs, and labels
-("Order:", "Errors:" …). Its options are the members of NAME_options, each with its `///<` comment.
+("Order:", "Errors:" …). What it takes are the members of NAME_arguments, each with its `///<` comment; those of `options` have names of their own.
 `BUILD/sluice ops` says which operators there are and how each is written in plan text.
 """
 import pathlib
@@ -16,6 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "operators.md"
 LABELS = ["Shape", "Patterns", "Streams", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
+REQUIRED = {"count", "integer", "count_or_all", "function", "reader or function", "path", "text", "schema"}
 LABEL = re.compile(rf"({'|'.join(LABELS)}):\s+(.*)")
 INTRODUCTION = """# Operators
 
@@ -35,12 +36,29 @@ class operator:
         text = header.read_text()
         lines = re.search(r"^// SPDX.*\n((?://.*\n)+)#pragma once", text, re.M).group(1).splitlines()
         self.contract = [line[2:].removeprefix(" ") for line in lines]
-        options = re.search(rf"struct {name}_options {{\n(.*?)^}};", text, re.S | re.M)
-        self.options = parse_options(options.group(1)) if options else []
+        self.fields = fields_of(f"{name}_arguments", text)
         self.is_source = not re.search(r"preserving|_stage\b|over_inner_plans", text)
 
 
-def parse_options(body):
+def fields_of(struct, text):
+    """[(name, type, default, comment)]: its members, and those of a last member `options` in that one's place."""
+    body = re.search(rf"struct {struct} {{\n(.*?)^}};", text, re.S | re.M)
+    fields = parse_members(body.group(1)) if body else []
+    if not fields or fields[-1][0] != "options":
+        return fields
+    options = fields.pop()[1]
+    where = text if f"struct {options} " in text else (ROOT / "include/sluice/op" / f"{options.removesuffix('_options')}.hpp").read_text()
+    return fields + fields_of(options, where)
+
+
+def type_of(spelled):
+    """As the table calls it: the type's own name, or what a function_arg<…> is to the user."""
+    name = spelled.split("<")[0].split("::")[-1]
+    return {"function_arg": "function", "inner_plan": "reader or function", "file_path": "path", "later_text": "text",
+            "required_text": "text", "example_schema_arg": "schema"}.get(name, name)
+
+
+def parse_members(body):
     """[(name, type, default, comment)]"""
     found, above = [], []
     for line in body.splitlines():
@@ -48,10 +66,10 @@ def parse_options(body):
         if note:
             above.append(note.group(1))
             continue
-        member = re.match(r"\s*([\w:<>]+)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
+        member = re.match(r"\s*([\w:<>, ]+?)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
         if member:
             kind, name, default, comment = member.groups()
-            found.append([name, kind.split("::")[-1], default, " ".join(above + [comment or ""]).strip()])
+            found.append([name, type_of(kind), default, " ".join(above + [comment or ""]).strip()])
             above = []
         elif found and (more := re.match(r"\s*///<\s*(.*)", line)):
             found[-1][3] += " " + more.group(1)
@@ -113,10 +131,10 @@ def section(op):
         else:
             labels.append(f"- **{kind}**: {in_markdown(' '.join(lines))}")
     out += labels + ([""] if labels else [])
-    if op.options:
-        out += ["| option | type | default | |", "|---|---|---|---|"]
-        for name, kind, default, comment in op.options:
-            shown = "required" if kind in ("count", "integer") and default == "{}" else f"`{default}`"
+    if op.fields:
+        out += ["| argument | type | default | |", "|---|---|---|---|"]
+        for name, kind, default, comment in op.fields:
+            shown = "required" if kind in REQUIRED and default == "{}" else f"`{default}`"
             out.append(f"| `{name}` | {kind} | {shown} | {comment.replace('|', chr(92) + '|')} |")
         out.append("")
     return out

@@ -18,7 +18,7 @@
 #include "cli/description.hpp"
 #include "cli/output_stream.hpp"
 #include "cli/verbs.hpp"
-#include "sluice/base/fields.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/version.hpp"
 

@@ -8,6 +8,7 @@
 #include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/verbs.hpp"
+#include "plan/codec.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
@@ -20,11 +21,14 @@ std::string size_text(const node& n) {
   return c.kind == cardinality::infinite ? ", without end" : "";
 }
 
-/// The options in force, also those that the text leaves out.
+/// The values in force, also those that the text leaves out. Texts, functions and plans stand in the text.
 std::string options_text(const node& n) {
   std::string out;
-  for (auto& f : n.fields.list().fields)
-    absl::StrAppend(&out, out.empty() ? "; " : ", ", std::string(f.name), "=", n.fields.text(f));
+  for (auto& f : n.op->arguments().fields) {
+    if (f.type->takes_text() || f.type->takes_functions() || f.type->takes_plan()) continue;
+    absl::StrAppend(&out, out.empty() ? "; " : ", ", std::string(f.name), "=",
+                    printed(*f.type, argument_list::at(n.arguments.get(), f)));
+  }
   return out;
 }
 

@@ -2,44 +2,48 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
+
 #include "cli/description.hpp"
 #include "cli/verbs.hpp"
+#include "plan/codec.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::cli {
 namespace {
 
-/// "path, *, compression: name = automatic": what it takes in the parentheses.
-std::string arguments_of(const op_info& op) {
+/// "\"path\", compression=automatic, read_bytes=256KiB": what it takes in the parentheses.
+std::string arguments_text(const op_info& op) {
   std::string out;
   auto add = [&](const std::string& text) { absl::StrAppend(&out, out.empty() ? "" : ", ", text); };
-  if (!op.text_name.empty()) add(absl::StrCat("\"", std::string(op.text_name), "\""));
-  if (op.accepts && op.text_name.empty()) add(op.reader == op_info::no_reader ? "function" : "function or reader");
-  else if (op.reader != op_info::no_reader) add("reader");
   if (op.shape == op_info::combine) add("plan, plan …");
-  options defaults(op.fields());
-  for (auto& f : op.fields().fields)
-    add(f.required ? std::string(f.name) : absl::StrCat(std::string(f.name), "=", defaults.text(f)));
+  auto& list = op.arguments();
+  for (auto& f : list.fields)
+    add(f.required ? f.type->placeholder(f.name)
+                   : absl::StrCat(std::string(f.name), "=", printed(*f.type, argument_list::at(list.defaults, f))));
   return out;
+}
+
+/// No registered function can be what has to be given here.
+bool lacks_function(const field& f) {
+  if (!f.required || !f.type->takes_functions() || f.type->takes_plan()) return false;
+  for (auto& name : function_names())
+    for (auto& function : find_functions(name))
+      if (f.type->takes_function(*function)) return false;
+  return true;
 }
 
 }  // namespace
 
-bool needs_program(const op_info& op) {
-  if (!op.accepts || !op.text_name.empty() || op.reader != op_info::no_reader) return false;
-  for (auto& name : function_names())
-    for (auto& f : find_functions(name))
-      if (op.accepts(*f)) return false;
-  return true;
-}
+bool needs_program(const op_info& op) { return std::ranges::any_of(op.arguments().fields, lacks_function); }
 
 int ops() {
   bool any_needs = false;
   for (auto* op : operators()) {
     bool needs = needs_program(*op);
     any_needs |= needs;
-    absl::PrintF("%-14s %s\n%-14s   (%s)%s\n", std::string(op->name), std::string(op->doc), "", arguments_of(*op),
+    absl::PrintF("%-14s %s\n%-14s   (%s)%s\n", std::string(op->name), std::string(op->doc), "", arguments_text(*op),
                  needs ? "  C++" : "");
   }
   if (any_needs)

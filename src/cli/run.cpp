@@ -12,6 +12,7 @@
 #include "cli/run_checkpoint.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
+#include "plan/parts.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -70,9 +71,16 @@ void check_arguments(const run_arguments& a, const std::string& output) {
 
 /// Does a source of the plan read a stream, which has no position to go back to? Its path; empty: not as far as is known.
 std::string stream_in(const node& plan) {
-  std::error_code unknown;
-  const bool reads_path = plan.op->shape == op_info::source && plan.op->text_name == "path";
-  if (reads_path && (plan.text == "-" || std::filesystem::is_fifo(plan.text, unknown))) return plan.text;
+  struct streams final : part_visitor {
+    std::string found;
+    void path(const file_path& p) override {
+      std::error_code unknown;
+      if (p.value == "-" || std::filesystem::is_fifo(p.value, unknown)) found = p.value;
+    }
+  };
+  streams here;
+  visit_parts(plan, here);
+  if (!here.found.empty()) return here.found;
   for (const node_ptr& input : plan.inputs)
     if (std::string found = stream_in(*input); !found.empty()) return found;
   return {};

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sluice/base/fields.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/format/sample.hpp"
 
 namespace sluice::lib::cli {

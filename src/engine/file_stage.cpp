@@ -180,7 +180,6 @@ std::size_t element_format::find_next(const byte_window&, std::size_t, std::size
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {
-  o.path = n.text;
   o.epoch = context.passes;
   outlet out(*n.type);
   saved<file_place> at;

@@ -50,15 +50,15 @@ class element_format {
   }
 };
 
-/// What an operator's options say of reading.
-template <class Options> byte_source_options reading_with(const Options& o) {
+/// What an operator's arguments say of reading.
+template <class Arguments> byte_source_options reading_with(const Arguments& a) {
   byte_source_options reading;
-  reading.compression = o.compression;
-  reading.read_bytes = static_cast<std::size_t>(o.read_bytes.value);
+  reading.path = a.path.value;
+  reading.compression = a.options.compression;
+  reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
   return reading;
 }
 
-/// The path is the node's.
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format);
 

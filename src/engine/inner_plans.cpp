@@ -14,9 +14,9 @@ constexpr std::uint32_t kInnerSlots = 3;
 
 }  // namespace
 
-inner_plans::inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width)
-    : reader_(n.reader),
-      function_(n.function),
+inner_plans::inner_plans(const node& n, const plan_or_function& inner, const open_context& context,
+                         std::uint32_t parallelism, std::uint32_t width)
+    : inner_(inner),
       site_(n.site),
       type_(n.type),
       context_(context),
@@ -33,8 +33,8 @@ inner_plans::inner_plans(const node& n, const open_context& context, std::uint32
 result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal, std::string position) const {
   node_ptr plan;
   try {
-    plan = reader_ ? with_path(reader_, outer.type().text(outer.data()))
-                   : static_cast<const plan_function&>(*function_).plan_for(outer.data());
+    plan = inner_.plan ? with_path(inner_.plan, outer.type().text(outer.data()))
+                       : static_cast<const plan_function&>(*inner_.function).plan_for(outer.data());
   } catch (...) { return current_exception_status(); }
   if (context_.depth + plan->depth > kPlanDepthMax)
     return invalid_argument_error("the plans opened inside of each other have more than " +

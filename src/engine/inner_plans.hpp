@@ -19,7 +19,8 @@ struct inner_stream {
 class inner_plans {
  public:
   /// With more than one worker at a time, every inner stream gets a channel of its own.
-  inner_plans(const node& n, const open_context& context, std::uint32_t parallelism, std::uint32_t width);
+  inner_plans(const node& n, const plan_or_function& inner, const open_context& context, std::uint32_t parallelism,
+              std::uint32_t width);
   inner_plans(const inner_plans&) = default;
 
   /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position on
@@ -33,9 +34,8 @@ class inner_plans {
   const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
 
  private:
-  node_ptr reader_;        ///< a plan that lacks its path; or
-  function_ptr function_;  ///< a user's function from element to dataset
-  std::uint32_t site_;     ///< of the stage
+  plan_or_function inner_;  ///< a plan that lacks its path, or a user's function from element to dataset
+  std::uint32_t site_;      ///< of the stage
   const element_type* type_;
   open_context context_;
   error_gate gate_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "coro/position_records.hpp"
+#include "plan/parts.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -69,8 +70,12 @@ std::uint32_t open_context::limit_of(knob k) const {
 }
 
 error_gate open_context::gate(const node& n) const {
+  std::string_view function;  // the first that has a name
+  for_each_function(n, [&](const function_ptr& f) {
+    if (function.empty()) function = f->name;
+  });
   std::string label(n.op->name);
-  if (n.function && !n.function->name.empty()) label.append("(").append(n.function->name).append(")");
+  if (!function.empty()) label.append("(").append(function).append(")");
   return {run.get(), std::move(label)};
 }
 

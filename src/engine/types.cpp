@@ -5,22 +5,21 @@ namespace sluice::lib {
 
 const element_type* same_type(const node& n, std::string&) { return n.inputs[0]->type; }
 
-const element_type* type_of_function(const node& n, std::string& why) {
-  const stage_function& f = *n.function;
-  if (!n.inputs.empty() && f.in != n.inputs[0]->type) {
-    why = "expects " + f.in->name + ", and gets " + n.inputs[0]->type->name;
+const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why) {
+  if (!n.inputs.empty() && f->in != n.inputs[0]->type) {
+    why = "expects " + f->in->name + ", and gets " + n.inputs[0]->type->name;
     return nullptr;
   }
-  return f.out;
+  return f->out;
 }
 
-const element_type* type_of_inner(const node& n, std::string& why) {
-  if (!n.reader) return type_of_function(n, why);
+const element_type* type_of_inner(const node& n, const plan_or_function& inner, std::string& why) {
+  if (!inner.plan) return type_of_function(n, inner.function, why);
   if (!n.inputs[0]->type->text) {
     why = "a reader takes paths (strings), and gets " + n.inputs[0]->type->name;
     return nullptr;
   }
-  return n.reader->type;
+  return inner.plan->type;
 }
 
 bool is_parallelism(knob k, std::string& why) {

@@ -25,9 +25,9 @@ erased_stream make_user_stage(const function_ptr& function, erased_stream in, st
   return made;
 }
 
-erased_stream open_user_stage(const node& n, erased_stream in) {
+erased_stream open_user_stage(const node& n, const function_ptr& function, erased_stream in) {
   status why;
-  erased_stream made = make_user_stage(n.function, std::move(in), why);
+  erased_stream made = make_user_stage(function, std::move(in), why);
   if (made) return made;
   outlet out(*n.type);
   return failed_stage(out, std::move(why));

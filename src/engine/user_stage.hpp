@@ -12,6 +12,6 @@ namespace sluice::lib {
 /// Empty where it throws or makes no stream; `why` then tells.
 erased_stream make_user_stage(const function_ptr& function, erased_stream in, status& why);
 /// The same as a stage: where the function makes no stream, the first request fails.
-erased_stream open_user_stage(const node& n, erased_stream in);
+erased_stream open_user_stage(const node& n, const function_ptr& function, erased_stream in);
 
 }  // namespace sluice::lib

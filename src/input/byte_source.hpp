@@ -20,7 +20,7 @@
 
 #include "input/input_memory.hpp"
 #include "sluice/base/buffer.hpp"
-#include "sluice/base/fields.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/io/files.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/input_memory.hpp"
 
-#include "sluice/base/fields.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {

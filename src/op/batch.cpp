@@ -2,12 +2,11 @@
 #include "sluice/op/batch.hpp"
 
 #include "engine/open_context.hpp"
+#include "plan/codec.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<batch_options>() { return make_field_list<batch_options>(); }
 
 namespace {
 
@@ -114,10 +113,10 @@ erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows,
 }
 
 erased_stream open_batch(const node& n, open_context& context) {
-  auto o = n.as<batch_options>();
+  auto& a = n.as<batch_arguments>();
   outlet out(*n.type);
-  return batch_stage_loop(out, context.open(n.inputs[0]), static_cast<std::uint64_t>(o.size.value), o.drop_remainder,
-                          context.run, context.gate(n).label());
+  return batch_stage_loop(out, context.open(n.inputs[0]), static_cast<std::uint64_t>(a.size.value),
+                          a.options.drop_remainder, context.run, context.gate(n).label());
 }
 
 }  // namespace
@@ -125,8 +124,7 @@ erased_stream open_batch(const node& n, open_context& context) {
 extern const op_info batch_op{
     .name = "batch",
     .doc = "n elements become one, stored by column",
-    .fields = fields_of<batch_options>,
-    .positional = 1,
+    .arguments = arguments_of<batch_arguments>,
     .type = [](const node& n, std::string& why) -> const element_type* {
       const element_type* t = batched_of(n.inputs[0]->type);
       if (!t)
@@ -137,14 +135,11 @@ extern const op_info batch_op{
     .open = open_batch,
     .size =
         [](const node& n) {
-          auto o = n.as<batch_options>();
-          return cardinality_of(*n.inputs[0]).in_groups(o.size, o.drop_remainder);
+          auto& a = n.as<batch_arguments>();
+          return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
 };
 
-batch_stage batch(count size, batch_options o) {
-  o.size = size;
-  return batch_stage(o);
-}
+batch_stage batch(count size, batch_options o) { return batch_stage(batch_arguments{size, o}); }
 
 }  // namespace sluice::lib

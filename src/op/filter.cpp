@@ -6,6 +6,7 @@
 #include "element/blocks.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
@@ -53,10 +54,11 @@ erased_stream filter_good_elements(outlet out, erased_stream in, function_ptr fu
 
 erased_stream open_filter(const node& n, open_context& context) {
   outlet out(*n.type);
+  const function_ptr& function = n.as<filter_arguments>().function.value;
   error_gate gate = context.gate(n);
   erased_stream in = context.open(n.inputs[0]);
-  if (gate.skips()) return filter_good_elements(out, std::move(in), n.function, std::move(gate));
-  return filter_stage(out, std::move(in), n.function, std::move(gate));
+  if (gate.skips()) return filter_good_elements(out, std::move(in), function, std::move(gate));
+  return filter_stage(out, std::move(in), function, std::move(gate));
 }
 
 }  // namespace
@@ -64,8 +66,9 @@ erased_stream open_filter(const node& n, open_context& context) {
 extern const op_info filter_op{
     .name = "filter",
     .doc = "the elements a predicate keeps",
-    .accepts = is_a<predicate_function>,
-    .type = type_of_function,
+    .arguments = arguments_of<filter_arguments>,
+    .type = [](const node& n,
+               std::string& why) { return type_of_function(n, n.as<filter_arguments>().function.value, why); },
     .open = open_filter,
 };
 

@@ -2,11 +2,10 @@
 #include "sluice/op/fixed_length.hpp"
 
 #include "engine/file_stage.hpp"
+#include "plan/codec.hpp"
 #include "sluice/format/fixed_length.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<fixed_length_options>() { return make_field_list<fixed_length_options>(); }
 
 namespace {
 
@@ -68,12 +67,12 @@ class fixed_length_format final : public element_format {
 };
 
 erased_stream open_fixed_length(const node& n, open_context& context) {
-  auto o = n.as<fixed_length_options>();
+  auto& a = n.as<fixed_length_arguments>();
   fixed_length_layout layout;
-  layout.record_bytes = static_cast<std::uint64_t>(o.record_bytes.value);
-  layout.header_bytes = static_cast<std::uint64_t>(o.header_bytes.value);
-  layout.footer_bytes = static_cast<std::uint64_t>(o.footer_bytes.value);
-  return open_file_stage(n, context, reading_with(o), std::make_shared<fixed_length_format>(layout));
+  layout.record_bytes = static_cast<std::uint64_t>(a.options.record_bytes.value);
+  layout.header_bytes = static_cast<std::uint64_t>(a.options.header_bytes.value);
+  layout.footer_bytes = static_cast<std::uint64_t>(a.options.footer_bytes.value);
+  return open_file_stage(n, context, reading_with(a), std::make_shared<fixed_length_format>(layout));
 }
 
 }  // namespace
@@ -82,8 +81,7 @@ extern const op_info fixed_length_op{
     .name = "fixed_length",
     .doc = "records of n bytes each",
     .shape = op_info::source,
-    .fields = fields_of<fixed_length_options>,
-    .text_name = "path",
+    .arguments = arguments_of<fixed_length_arguments>,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
     .open = open_fixed_length,
 };

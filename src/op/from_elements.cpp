@@ -3,6 +3,7 @@
 
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -28,7 +29,7 @@ erased_stream elements_stage(outlet out, saved<std::uint64_t> at, function_ptr f
 erased_stream open_elements(const node& n, open_context&) {
   outlet out(*n.type);
   saved<std::uint64_t> at;
-  return elements_stage(out, std::move(at), n.function);
+  return elements_stage(out, std::move(at), n.as<from_elements_arguments>().function.value);
 }
 
 }  // namespace
@@ -37,12 +38,14 @@ extern const op_info from_elements_op{
     .name = "from_elements",
     .doc = "elements that are in memory already",
     .shape = op_info::source,
-    .accepts = is_a<elements_function>,
-    .type = type_of_function,
+    .arguments = arguments_of<from_elements_arguments>,
+    .type = [](const node& n,
+               std::string& why) { return type_of_function(n, n.as<from_elements_arguments>().function.value, why); },
     .open = open_elements,
     .size =
         [](const node& n) {
-          return cardinality::of(static_cast<std::int64_t>(static_cast<const elements_function&>(*n.function).size()));
+          return cardinality::of(static_cast<std::int64_t>(
+              static_cast<const elements_function&>(*n.as<from_elements_arguments>().function.value).size()));
         },
 };
 

@@ -4,18 +4,27 @@
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "engine/user_stage.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
 
+bool detail::generator_form::accepts(const stage_function& f) {
+  return dynamic_cast<const stream_function*>(&f) && !f.in;
+}
+
 extern const op_info generate_op{
     .name = "generate",
     .doc = "a user's own coroutine as a source",
     .shape = op_info::source,
-    .accepts = [](const stage_function& f) { return is_a<stream_function>(f) && !f.in; },
-    .type = type_of_function,
-    .open = [](const node& n, open_context&) { return open_user_stage(n, erased_stream()); },
+    .arguments = arguments_of<generate_arguments>,
+    .type = [](const node& n,
+               std::string& why) { return type_of_function(n, n.as<generate_arguments>().function.value, why); },
+    .open =
+        [](const node& n, open_context&) {
+          return open_user_stage(n, n.as<generate_arguments>().function.value, erased_stream());
+        },
 };
 
 }  // namespace sluice::lib

@@ -2,11 +2,10 @@
 #include "sluice/op/lines.hpp"
 
 #include "engine/file_stage.hpp"
+#include "plan/codec.hpp"
 #include "sluice/format/lines.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<lines_options>() { return make_field_list<lines_options>(); }
 
 namespace {
 
@@ -55,8 +54,8 @@ class lines_format final : public element_format {
 };
 
 erased_stream open_lines(const node& n, open_context& context) {
-  auto o = n.as<lines_options>();
-  return open_file_stage(n, context, reading_with(o), std::make_shared<lines_format>());
+  auto& a = n.as<lines_arguments>();
+  return open_file_stage(n, context, reading_with(a), std::make_shared<lines_format>());
 }
 
 }  // namespace
@@ -65,8 +64,7 @@ extern const op_info lines_op{
     .name = "lines",
     .doc = "the lines of a text file",
     .shape = op_info::source,
-    .fields = fields_of<lines_options>,
-    .text_name = "path",
+    .arguments = arguments_of<lines_arguments>,
     .type = [](const node&, std::string&) { return &type_of<line>(); },
     .open = open_lines,
 };

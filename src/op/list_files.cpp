@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "engine/open_context.hpp"
+#include "plan/codec.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/random.hpp"
@@ -12,8 +13,6 @@
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<list_files_options>() { return make_field_list<list_files_options>(); }
 
 namespace {
 
@@ -76,13 +75,13 @@ erased_stream list_stage(outlet out, saved<std::uint64_t> given, std::shared_ptr
 }
 
 erased_stream open_list_files(const node& n, open_context& context) {
-  auto o = n.as<list_files_options>();
+  auto& a = n.as<list_files_arguments>();
   outlet out(*n.type);
   saved<std::uint64_t> given;
   list_request ask;
-  ask.patterns = n.text;
-  ask.shuffled = o.shuffle;
-  ask.seed = context.seed_of(n, o.seed.value);
+  ask.patterns = a.pattern.value;
+  ask.shuffled = a.options.shuffle;
+  ask.seed = context.seed_of(n, a.options.seed.value);
   ask.epoch = context.passes;
   return list_stage(out, std::move(given), context.run, std::move(ask), context.gate(n));
 }
@@ -93,14 +92,13 @@ extern const op_info list_files_op{
     .name = "list_files",
     .doc = "paths that match a pattern (*, ?, […]); a comma separates patterns",
     .shape = op_info::source,
-    .fields = fields_of<list_files_options>,
-    .text_name = "pattern",
+    .arguments = arguments_of<list_files_arguments>,
     .type = [](const node&, std::string&) { return &type_of<std::string>(); },
     .open = open_list_files,
 };
 
 dataset<std::string> list_files(std::string_view patterns, list_files_options o) {
-  return dataset<std::string>(make_source("list_files", options::of(o), std::string(patterns)));
+  return dataset<std::string>(make_source("list_files", arguments::of(list_files_arguments{std::string(patterns), o})));
 }
 
 }  // namespace sluice::lib

@@ -7,13 +7,12 @@
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "op/open_mapped.hpp"
+#include "plan/codec.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<map_options>() { return make_field_list<map_options>(); }
 
 namespace {
 
@@ -188,13 +187,16 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
 extern const op_info map_op{
     .name = "map",
     .doc = "each element becomes f(element)",
-    .fields = fields_of<map_options>,
-    .accepts = [](const stage_function& f) { return is_a<block_function>(f) || is_a<async_function>(f); },
+    .arguments = arguments_of<map_arguments>,
     .type = [](const node& n, std::string& why) -> const element_type* {
-      return is_parallelism(n.as<map_options>().parallelism, why) ? type_of_function(n, why) : nullptr;
+      auto& a = n.as<map_arguments>();
+      return is_parallelism(a.options.parallelism, why) ? type_of_function(n, a.function.value, why) : nullptr;
     },
-    .open = [](const node& n,
-               open_context& context) { return open_mapped(n, context, n.function, n.as<map_options>()); },
+    .open =
+        [](const node& n, open_context& context) {
+          auto& a = n.as<map_arguments>();
+          return open_mapped(n, context, a.function.value, a.options);
+        },
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 

@@ -4,6 +4,7 @@
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "op/open_mapped.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/format/example_layout.hpp"
@@ -41,49 +42,62 @@ struct example_function final : block_function {
 };
 
 const element_type* parsed_type(const node& n, std::string& why) {
-  if (!is_parallelism(n.as<map_options>().parallelism, why)) return nullptr;
+  auto& [schema, o] = n.as<parse_example_arguments>();
+  if (!is_parallelism(o.parallelism, why)) return nullptr;
   const element_type* in = n.inputs[0]->type;
   if (!in->text) {
     why = "expects records that hold tf.Examples, and gets " + in->name;
     return nullptr;
   }
-  if (n.function) return n.function->out;
-  auto layout = layout_of(n.text);
+  if (schema.type) return schema.type;
+  auto layout = layout_of(schema.value);
   if (layout.ok()) return layout->type;
   why = layout.why().message();
   return nullptr;
 }
 
 erased_stream open_parse_example(const node& n, open_context& context) {
-  function_ptr f = n.function;
-  if (!f) f = std::make_shared<example_function>(n.inputs[0]->type, n.type, layout_of(n.text)->schema);
-  return open_mapped(n, context, f, n.as<map_options>());
+  auto& [schema, o] = n.as<parse_example_arguments>();
+  auto made = schema.schema ? *schema.schema : layout_of(schema.value)->schema;
+  auto f = std::make_shared<example_function>(n.inputs[0]->type, n.type, std::move(made));
+  return open_mapped(n, context, f, o);
 }
+
+/// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
+class schema_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override { to.text(get(p).value); }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!is_text_argument(a)) r.expected(a, "a text in quotes, such as \"label: int64\"");
+    *static_cast<example_schema_arg*>(p) = example_schema_arg(text_of(a));
+  }
+  bool is_missing(const void* p) const override { return !get(p).is_given; }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).is_given == get(b).is_given && get(a).value == get(b).value && get(a).type == get(b).type;
+  }
+  bool takes_text() const override { return true; }
+  std::string type_name() const override { return "schema"; }
+  std::string wanted(std::string_view name) const override { return "a " + std::string(name); }
+  std::string placeholder(std::string_view name) const override { return "\"" + std::string(name) + "\""; }
+
+ private:
+  static const example_schema_arg& get(const void* p) { return *static_cast<const example_schema_arg*>(p); }
+};
 
 }  // namespace
 
-namespace detail {
+example_schema_arg::example_schema_arg(const element_type& t, example_schema s)
+    : required_text(schema_text(s)), type(&t), schema(std::make_shared<const example_schema>(std::move(s))) {}
 
-node_ptr make_parse_example(const node_ptr& in, const map_options& o, const element_type& type,
-                            const example_schema& schema) {
-  node n;
-  n.op = find_op("parse_example");
-  n.fields = options::of(o);
-  n.inputs.push_back(in);
-  n.text = schema_text(schema);
-  n.has_text = true;
-  n.function = std::make_shared<example_function>(in->type, &type, schema);
-  return make_node(std::move(n));
+template <> const codec& codec_of<example_schema_arg>() {
+  static const schema_codec c;
+  return c;
 }
-
-}  // namespace detail
 
 extern const op_info parse_example_op{
     .name = "parse_example",
     .doc = "records that hold tf.Examples become structures",
-    .fields = fields_of<map_options>,
-    .text_name = "schema",
-    .accepts = [](const stage_function& f) { return is_a<example_function>(f); },
+    .arguments = arguments_of<parse_example_arguments>,
     .type = parsed_type,
     .open = open_parse_example,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },

@@ -4,11 +4,10 @@
 #include "ahead/channel_reader.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<prefetch_options>() { return make_field_list<prefetch_options>(); }
 
 namespace {
 
@@ -17,7 +16,7 @@ namespace {
 constexpr std::uint32_t kSlots = 8;
 
 erased_stream open_prefetch(const node& n, open_context& context) {
-  knob elements = n.as<prefetch_options>().elements;
+  knob elements = n.as<prefetch_arguments>().elements;
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
   block_ring::limits limits{kSlots};
@@ -35,13 +34,12 @@ erased_stream open_prefetch(const node& n, open_context& context) {
 extern const op_info prefetch_op{
     .name = "prefetch",
     .doc = "work ahead of the consumer, by up to n elements",
-    .fields = fields_of<prefetch_options>,
-    .positional = 1,
+    .arguments = arguments_of<prefetch_arguments>,
     .type = same_type,
     .open = open_prefetch,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 
-preserving prefetch(knob elements) { return {"prefetch", options::of(prefetch_options{elements})}; }
+preserving prefetch(knob elements) { return {"prefetch", arguments::of(prefetch_arguments{elements})}; }
 
 }  // namespace sluice::lib

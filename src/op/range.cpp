@@ -2,6 +2,7 @@
 #include "sluice/op/range.hpp"
 
 #include "engine/open_context.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -9,13 +10,14 @@ namespace sluice::lib {
 namespace {
 
 /// How many values [start, stop) by step holds. Computed without overflow: the distance is taken as unsigned.
-std::uint64_t length_of(const range_options& o) {
+std::uint64_t length_of(const range_arguments& a) {
+  auto& o = a.options;
   auto distance = [](std::int64_t from, std::int64_t to) {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
   };
   if (o.step > 0)
-    return o.start >= o.stop ? 0 : (distance(o.start, o.stop) - 1) / static_cast<std::uint64_t>(o.step) + 1;
-  return o.start <= o.stop ? 0 : (distance(o.stop, o.start) - 1) / (0 - static_cast<std::uint64_t>(o.step)) + 1;
+    return o.start >= a.stop ? 0 : (distance(o.start, a.stop) - 1) / static_cast<std::uint64_t>(o.step) + 1;
+  return o.start <= a.stop ? 0 : (distance(a.stop, o.start) - 1) / (0 - static_cast<std::uint64_t>(o.step)) + 1;
 }
 
 /// Wraps as two's complement does. The usual step has a loop of its own, which is vectorised: baseline x86-64 has no product
@@ -28,15 +30,15 @@ void count_up(std::int64_t* to, std::uint32_t n, std::uint64_t value, std::uint6
   }
 }
 
-erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_options o) {
-  std::uint64_t total = length_of(o);
-  auto step = static_cast<std::uint64_t>(o.step);
+erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_arguments a) {
+  std::uint64_t total = length_of(a);
+  auto step = static_cast<std::uint64_t>(a.options.step);
   while (*made < total) {
     *made += out.pass(total - *made);
     std::uint32_t n = out.wanted_of(total - *made);
     if (n == 0) break;
     auto* to = reinterpret_cast<std::int64_t*>(out.room(n));
-    count_up(to, n, static_cast<std::uint64_t>(o.start) + *made * step, step);
+    count_up(to, n, static_cast<std::uint64_t>(a.options.start) + *made * step, step);
     *made += n;
     co_yield out.made(n);
   }
@@ -45,33 +47,29 @@ erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_options o
 erased_stream open_range(const node& n, open_context&) {
   outlet out(*n.type);
   saved<std::uint64_t> made;
-  return range_stage(out, std::move(made), n.as<range_options>());
+  return range_stage(out, std::move(made), n.as<range_arguments>());
 }
 
 }  // namespace
-
-template <> const field_list& fields_of<range_options>() { return make_field_list<range_options>(); }
 
 extern const op_info range_op{
     .name = "range",
     .doc = "whole numbers from start to before stop, by step",
     .shape = op_info::source,
-    .fields = fields_of<range_options>,
-    .positional = 1,
+    .arguments = arguments_of<range_arguments>,
     .type = [](const node& n, std::string& why) -> const element_type* {
-      if (n.as<range_options>().step == 0) {
+      if (n.as<range_arguments>().options.step == 0) {
         why = "step must not be 0";
         return nullptr;
       }
       return &type_of<std::int64_t>();
     },
     .open = open_range,
-    .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_options>())); },
+    .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_arguments>())); },
 };
 
 dataset<std::int64_t> range(integer stop, range_options o) {
-  o.stop = stop;
-  return dataset<std::int64_t>(make_source("range", options::of(o)));
+  return dataset<std::int64_t>(make_source("range", arguments::of(range_arguments{stop, o})));
 }
 
 }  // namespace sluice::lib

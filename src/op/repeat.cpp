@@ -5,6 +5,7 @@
 #include "engine/open_context.hpp"
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/saved.hpp"
@@ -61,7 +62,7 @@ erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, o
 }
 
 erased_stream open_repeat(const node& n, open_context& context) {
-  std::int64_t times = n.as<repeat_options>().times;
+  std::int64_t times = n.as<repeat_arguments>().times;
   outlet out(*n.type);
   if (times == 0 || cardinality_of(*n.inputs[0]) == cardinality::of(0)) return empty_stage(out);
   saved<repeat_state> st;
@@ -71,24 +72,21 @@ erased_stream open_repeat(const node& n, open_context& context) {
 
 }  // namespace
 
-template <> const field_list& fields_of<repeat_options>() { return make_field_list<repeat_options>(); }
-
 extern const op_info repeat_op{
     .name = "repeat",
     .doc = "the input again and again; -1: for ever",
-    .fields = fields_of<repeat_options>,
-    .positional = 1,
+    .arguments = arguments_of<repeat_arguments>,
     .type = same_type,
     .open = open_repeat,
     .size =
         [](const node& n) {
           cardinality in = cardinality_of(*n.inputs[0]);
-          std::int64_t times = n.as<repeat_options>().times;
+          std::int64_t times = n.as<repeat_arguments>().times;
           if (times >= 0) return in.times(times);
           return in.kind == cardinality::unknown || in == cardinality::of(0) ? in : cardinality::forever();
         },
 };
 
-preserving repeat(count_or_all times) { return {"repeat", options::of(repeat_options{times})}; }
+preserving repeat(count_or_all times) { return {"repeat", arguments::of(repeat_arguments{times})}; }
 
 }  // namespace sluice::lib

@@ -7,12 +7,11 @@
 #include "engine/types.hpp"
 #include "op/shuffle_buffer.hpp"
 #include "op/shuffle_table.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<shuffle_options>() { return make_field_list<shuffle_options>(); }
 
 namespace {
 
@@ -207,12 +206,12 @@ erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_strea
 }
 
 erased_stream open_shuffle(const node& n, open_context& context) {
-  auto o = n.as<shuffle_options>();
-  std::uint64_t seed = context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration);
+  auto& a = n.as<shuffle_arguments>();
+  std::uint64_t seed = context.seed_of(n, a.options.seed.value, !a.options.reshuffle_each_iteration);
   outlet out(*n.type);
   saved<shuffle_place> place;
   return shuffle_stage(out, std::move(place), context.open(n.inputs[0]),
-                       static_cast<std::uint64_t>(o.buffer_size.value), seed, context.run, context.gate(n));
+                       static_cast<std::uint64_t>(a.buffer_size.value), seed, context.run, context.gate(n));
 }
 
 }  // namespace
@@ -220,16 +219,14 @@ erased_stream open_shuffle(const node& n, open_context& context) {
 extern const op_info shuffle_op{
     .name = "shuffle",
     .doc = "a random order, as far as a buffer of n elements reaches",
-    .fields = fields_of<shuffle_options>,
-    .positional = 1,
+    .arguments = arguments_of<shuffle_arguments>,
     .type = same_type,
     .open = open_shuffle,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 
 preserving shuffle(count buffer_size, shuffle_options o) {
-  o.buffer_size = buffer_size;
-  return {"shuffle", options::of(o)};
+  return {"shuffle", arguments::of(shuffle_arguments{buffer_size, o})};
 }
 
 }  // namespace sluice::lib

@@ -4,6 +4,7 @@
 #include "engine/open_context.hpp"
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -26,7 +27,7 @@ erased_stream skip_stage(outlet out, saved<std::uint64_t> left, erased_stream in
 }
 
 erased_stream open_skip(const node& n, open_context& context) {
-  std::int64_t elements = n.as<skip_options>().elements;
+  std::int64_t elements = n.as<skip_arguments>().elements;
   outlet out(*n.type);
   if (elements < 0) return empty_stage(out);
   erased_stream in = context.open(n.inputs[0]);
@@ -37,22 +38,19 @@ erased_stream open_skip(const node& n, open_context& context) {
 
 }  // namespace
 
-template <> const field_list& fields_of<skip_options>() { return make_field_list<skip_options>(); }
-
 extern const op_info skip_op{
     .name = "skip",
     .doc = "all but the first n elements; -1: none",
-    .fields = fields_of<skip_options>,
-    .positional = 1,
+    .arguments = arguments_of<skip_arguments>,
     .type = same_type,
     .open = open_skip,
     .size =
         [](const node& n) {
-          std::int64_t skipped = n.as<skip_options>().elements;
+          std::int64_t skipped = n.as<skip_arguments>().elements;
           return skipped < 0 ? cardinality::of(0) : cardinality_of(*n.inputs[0]).without(skipped);
         },
 };
 
-preserving skip(count_or_all elements) { return {"skip", options::of(skip_options{elements})}; }
+preserving skip(count_or_all elements) { return {"skip", arguments::of(skip_arguments{elements})}; }
 
 }  // namespace sluice::lib

@@ -3,6 +3,7 @@
 
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -24,7 +25,7 @@ erased_stream take_stage(outlet out, saved<std::uint64_t> left, erased_stream in
 
 erased_stream open_take(const node& n, open_context& context) {
   erased_stream in = context.open(n.inputs[0]);
-  std::int64_t elements = n.as<take_options>().elements;
+  std::int64_t elements = n.as<take_arguments>().elements;
   if (elements < 0) return in;
   outlet out(*n.type);
   saved<std::uint64_t> left(static_cast<std::uint64_t>(elements));
@@ -33,23 +34,20 @@ erased_stream open_take(const node& n, open_context& context) {
 
 }  // namespace
 
-template <> const field_list& fields_of<take_options>() { return make_field_list<take_options>(); }
-
 extern const op_info take_op{
     .name = "take",
     .doc = "the first n elements; -1: all",
-    .fields = fields_of<take_options>,
-    .positional = 1,
+    .arguments = arguments_of<take_arguments>,
     .type = same_type,
     .open = open_take,
     .size =
         [](const node& n) {
           cardinality in = cardinality_of(*n.inputs[0]);
-          std::int64_t most = n.as<take_options>().elements;
+          std::int64_t most = n.as<take_arguments>().elements;
           return most < 0 ? in : in.at_most(most);
         },
 };
 
-preserving take(count_or_all elements) { return {"take", options::of(take_options{elements})}; }
+preserving take(count_or_all elements) { return {"take", arguments::of(take_arguments{elements})}; }
 
 }  // namespace sluice::lib

@@ -2,11 +2,10 @@
 #include "sluice/op/tfrecord.hpp"
 
 #include "engine/file_stage.hpp"
+#include "plan/codec.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<tfrecord_options>() { return make_field_list<tfrecord_options>(); }
 
 namespace {
 
@@ -52,8 +51,8 @@ class tfrecord_format final : public element_format {
 };
 
 erased_stream open_tfrecord(const node& n, open_context& context) {
-  auto o = n.as<tfrecord_options>();
-  return open_file_stage(n, context, reading_with(o), std::make_shared<tfrecord_format>());
+  auto& a = n.as<tfrecord_arguments>();
+  return open_file_stage(n, context, reading_with(a), std::make_shared<tfrecord_format>());
 }
 
 }  // namespace
@@ -62,8 +61,7 @@ extern const op_info tfrecord_op{
     .name = "tfrecord",
     .doc = "the records of a TFRecord file",
     .shape = op_info::source,
-    .fields = fields_of<tfrecord_options>,
-    .text_name = "path",
+    .arguments = arguments_of<tfrecord_arguments>,
     .type = [](const node&, std::string&) { return &type_of<record>(); },
     .open = open_tfrecord,
 };

@@ -7,6 +7,7 @@
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
 #include "engine/user_stage.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/engine/functions.hpp"
@@ -94,29 +95,35 @@ erased_stream go_on_behind_errors(outlet out, one_to_one, erased_stream made, fu
 }
 
 erased_stream open_transform(const node& n, open_context& context) {
+  const function_ptr& function = n.as<transform_arguments>().function.value;
   erased_stream in = context.open(n.inputs[0]);
   error_gate gate = context.gate(n);
-  if (!gate.skips()) return open_user_stage(n, std::move(in));
+  if (!gate.skips()) return open_user_stage(n, function, std::move(in));
   status why;
   outlet out(*n.type);
-  erased_stream made = make_user_stage(n.function, std::move(in), why);
+  erased_stream made = make_user_stage(function, std::move(in), why);
   if (!made) return failed_stage(out, std::move(why));
   // The record is the user's stage's, as it is under error_policy::stop: a place of either run is one for the other.
   stage_base::identity i = identity_of(n);
   i.once_nameless = true;
   made.stage()->set_identity(i);
-  erased_stream around = go_on_behind_errors(out, one_to_one(), std::move(made), n.function, std::move(gate));
+  erased_stream around = go_on_behind_errors(out, one_to_one(), std::move(made), function, std::move(gate));
   around.stage()->stay_nameless();
   return around;
 }
 
 }  // namespace
 
+bool detail::transform_form::accepts(const stage_function& f) {
+  return dynamic_cast<const stream_function*>(&f) && f.in;
+}
+
 extern const op_info transform_op{
     .name = "transform",
     .doc = "a user's own coroutine as a stage",
-    .accepts = [](const stage_function& f) { return is_a<stream_function>(f) && f.in; },
-    .type = type_of_function,
+    .arguments = arguments_of<transform_arguments>,
+    .type = [](const node& n,
+               std::string& why) { return type_of_function(n, n.as<transform_arguments>().function.value, why); },
     .open = open_transform,
 };
 

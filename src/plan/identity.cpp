@@ -2,6 +2,7 @@
 #include "sluice/plan/identity.hpp"
 
 #include "absl/strings/str_cat.h"
+#include "plan/parts.hpp"
 #include "sluice/plan/function.hpp"
 
 namespace sluice::lib {
@@ -9,15 +10,15 @@ namespace {
 
 void collect(const node& n, std::vector<function_identity>& out) {
   for (auto& input : n.inputs) collect(*input, out);
-  if (n.reader) collect(*n.reader, out);
-  if (!n.function || n.has_text) return;  // beside a text, the function is what the text says
-  const stage_function& f = *n.function;
-  out.push_back({.op = std::string(n.op->name),
-                 .name = f.name,
-                 .version = f.version,
-                 .is_data = f.is_data(),
-                 .values_known = f.values_known,
-                 .values = f.values_known ? f.values() : 0});
+  for_each_plan(n, [&](const node_ptr& p) { collect(*p, out); });
+  for_each_function(n, [&](const function_ptr& f) {
+    out.push_back({.op = std::string(n.op->name),
+                   .name = f->name,
+                   .version = f->version,
+                   .is_data = f->is_data(),
+                   .values_known = f->values_known,
+                   .values = f->values_known ? f->values() : 0});
+  });
 }
 
 std::string shown(const function_identity& f) {
@@ -59,8 +60,8 @@ std::string open_identities(const std::vector<function_identity>& identities) {
   }
   std::string text;
   if (!functions.empty())
-    absl::StrAppend(&text, "checkpoints of this plan cannot tell whether what these functions captured changes: ",
-                    functions,
+    absl::StrAppend(&text,
+                    "checkpoints of this plan cannot tell whether what these functions captured changes: ", functions,
                     "; capture plain values without padding between them, no pointers and no containers, or count up "
                     "the version in fn(\"name\", 1, f) with what they capture");
   if (!data.empty())

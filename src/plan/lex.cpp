@@ -66,7 +66,7 @@ void lexer::advance() {
   if (starts_word(c)) return read_word();
   if (c == '"') return read_string();
   if (is_digit(c) || ((c == '-' || c == '+') && is_digit(at(at_ + 1)))) return read_number();
-  if (std::string_view("|(),=").find(c) == std::string_view::npos) refuse_character();
+  if (std::string_view("|(),=[]{}").find(c) == std::string_view::npos) refuse_character();
   now_.kind = token::sign;
   now_.text = c;
   ++at_;

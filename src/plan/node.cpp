@@ -5,9 +5,9 @@
 #include <atomic>
 
 #include "absl/strings/str_cat.h"
+#include "plan/codec.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/plan/dataset.hpp"
-#include "sluice/plan/function.hpp"
 
 namespace sluice::lib {
 
@@ -36,30 +36,28 @@ void check_inputs(const node& n) {
 }
 
 void check_arguments(const node& n) {
-  auto& op = *n.op;
-  bool may_lack_text = op.shape == op_info::source;
-  if (!n.has_text && !op.text_name.empty() && !may_lack_text)
-    refuse(n, absl::StrCat("needs a ", std::string(op.text_name)));
-  if (n.has_text && op.text_name.empty()) refuse(n, "takes no text");
-  if (n.function && !op.accepts) refuse(n, "takes no function");
-  if (n.function && !op.accepts(*n.function)) refuse(n, "cannot use a function of this form");
-  if (n.reader && op.reader == op_info::no_reader) refuse(n, "takes no reader");
-  if (n.reader && op.reader == op_info::needs_path && !n.reader->lacks_path)
-    refuse(n, "the reader has its path already; it gets one from each element");
-  if (n.function && n.reader) refuse(n, "takes a function or a reader, not both");
-  if (n.function || n.reader) return;
-  if (n.has_text && op.accepts) return;  // the text says what the function does
-  if (op.accepts && op.reader != op_info::no_reader) refuse(n, "needs a function or a reader, such as tfrecord");
-  if (op.accepts) refuse(n, "needs a function");
-  if (op.reader != op_info::no_reader) refuse(n, "needs a reader, such as tfrecord");
+  auto& list = n.op->arguments();
+  if (n.arguments.tag() != list.tag)
+    throw error(internal_error(std::string(n.op->name) + ": its arguments are of another operator's struct"));
+  if (auto broken = list.check(n.arguments.get()); !broken.empty()) refuse(n, broken);
+}
+
+bool lacks_later(const node& n) {
+  auto& list = n.op->arguments();
+  for (auto& f : list.fields)
+    if (f.type->is_later() && f.type->is_missing(argument_list::at(n.arguments.get(), f))) return true;
+  return false;
 }
 
 void derive_facts(node& n) {
-  n.lacks_path = n.op->shape == op_info::source && !n.op->text_name.empty() && !n.has_text;
-  n.depth = n.reader ? n.reader->depth + 1 : 1;
+  n.lacks_path = lacks_later(n);
+  if (n.lacks_path && n.op->shape != op_info::source) refuse(n, "only a source may get an argument later");
+  n.depth = 1;
+  auto stands_on = [&](const node& below) { n.depth = std::max(n.depth, below.depth + 1); };
+  for_each_plan(n, [&](const node_ptr& plan) { stands_on(*plan); });
   for (auto& input : n.inputs) {
     n.lacks_path |= input->lacks_path;
-    n.depth = std::max(n.depth, input->depth + 1);
+    stands_on(*input);
   }
   if (n.depth > kPlanDepthMax) refuse(n, absl::StrCat("the plan is more than ", kPlanDepthMax, " stages deep"));
 }
@@ -105,7 +103,6 @@ std::uint32_t site_above(std::string_view op, const node* below) {
 node_ptr make_node(node n) {
   check_inputs(n);
   check_arguments(n);
-  if (auto broken = n.fields.check(); !broken.empty()) refuse(n, broken);
   derive_facts(n);
   std::string why;
   n.type = n.op->type(n, why);
@@ -116,41 +113,26 @@ node_ptr make_node(node n) {
 
 namespace {
 
-node started(std::string_view op, options fields) {
+node started(std::string_view op, arguments a) {
   node n;
   n.op = find_op(op);
   if (!n.op) throw error(internal_error(std::string(op) + ": not in the table of operators"));
-  n.fields = std::move(fields);
+  n.arguments = std::move(a);
   return n;
 }
 
 }  // namespace
 
-node_ptr make_stage(std::string_view op, options fields, node_ptr input, function_ptr function, node_ptr reader) {
-  node n = started(op, std::move(fields));
+node_ptr make_stage(std::string_view op, arguments a, node_ptr input) {
+  node n = started(op, std::move(a));
   n.inputs.push_back(std::move(input));
-  n.function = std::move(function);
-  n.reader = std::move(reader);
   return make_node(std::move(n));
 }
 
-node_ptr make_source(std::string_view op, options fields, function_ptr function) {
-  node n = started(op, std::move(fields));
-  n.function = std::move(function);
-  return make_node(std::move(n));
-}
+node_ptr make_source(std::string_view op, arguments a) { return make_node(started(op, std::move(a))); }
 
-node_ptr make_source(std::string_view op, options fields, std::string text) {
-  node n = started(op, std::move(fields));
-  n.text = std::move(text);
-  n.has_text = true;
-  return make_node(std::move(n));
-}
-
-node_ptr make_reader(std::string_view op, options fields) { return make_node(started(op, std::move(fields))); }
-
-node_ptr make_combine(std::string_view op, options fields, std::vector<node_ptr> inputs) {
-  node n = started(op, std::move(fields));
+node_ptr make_combine(std::string_view op, arguments a, std::vector<node_ptr> inputs) {
+  node n = started(op, std::move(a));
   n.inputs = std::move(inputs);
   return make_node(std::move(n));
 }
@@ -158,9 +140,14 @@ node_ptr make_combine(std::string_view op, options fields, std::vector<node_ptr>
 node_ptr with_path(const node_ptr& reader, std::string_view path) {
   if (!reader->lacks_path) return reader;
   node n = *reader;
-  if (n.inputs.empty()) {
-    n.text = path;
-    n.has_text = true;
+  if (lacks_later(n)) {
+    auto& list = n.op->arguments();
+    std::shared_ptr<void> complete = list.copy(n.arguments.get());
+    for (auto& f : list.fields) {
+      void* p = argument_list::at(complete.get(), f);
+      if (f.type->is_later() && f.type->is_missing(p)) f.type->complete(p, path);
+    }
+    n.arguments = arguments(list.tag, std::move(complete));
   }
   for (auto& input : n.inputs) input = with_path(input, path);
   n.lacks_path = false;
@@ -192,15 +179,8 @@ cardinality cardinality_of(const node& n) { return n.op->size ? n.op->size(n) : 
 
 bool same_plan(const node& a, const node& b) {
   if (&a == &b) return true;
-  auto same_function = [](const function_ptr& f, const function_ptr& g) {
-    if (!f || !g) return f == g;
-    if (f == g) return true;
-    if (f->name.empty() || f->name != g->name || f->version != g->version) return false;
-    return f->values_known && g->values_known && f->values() == g->values();
-  };
-  auto same = [](const node_ptr& x, const node_ptr& y) { return x && y ? same_plan(*x, *y) : x == y; };
-  return a.op == b.op && a.fields == b.fields && a.has_text == b.has_text && a.text == b.text &&
-         same_function(a.function, b.function) && same(a.reader, b.reader) &&
+  auto same = [](const node_ptr& x, const node_ptr& y) { return same_plan(*x, *y); };
+  return a.op == b.op && a.op->arguments().equal(a.arguments.get(), b.arguments.get()) &&
          std::ranges::equal(a.inputs, b.inputs, same);
 }
 

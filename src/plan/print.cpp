@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans to text, and to what a fingerprint is taken of.
 #include "absl/strings/str_cat.h"
+#include "plan/codec.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
@@ -35,110 +36,133 @@ void quote(std::string_view s, std::string& out) {
   out += '"';
 }
 
-class printer {
- public:
-  /// `meaning`: everything that the elements depend on, defaults and versions too, and no knobs.
-  explicit printer(bool meaning) : meaning_(meaning) {}
+bool is_word(std::string_view s) {
+  bool starts = !s.empty() && !(s[0] >= '0' && s[0] <= '9') && s[0] != '.';
+  return starts && s.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == s.npos;
+}
 
-  void plan(const node& n, std::string& out) const {
+class text_printer final : public printer {
+ public:
+  text_printer(std::string& out, bool is_meaning) : printer(is_meaning), out_(out) {}
+
+  void plain(std::string_view spelled) override { out_ += spelled; }
+  void word(std::string_view w) override { out_ += w; }
+  void text(const std::string& s) override { quote(s, out_); }
+  void nothing() override { out_ += "nothing"; }
+  void function(const stage_function& f) override {
+    out_ += f.name.empty() ? "<lambda>" : f.name;
+    if (is_meaning()) absl::StrAppend(&out_, "@", f.version);
+  }
+  void plan(const node& n) override {
     if (n.op->shape == op_info::stage) {
-      plan(*n.inputs[0], out);
-      out += " | ";
+      plan(*n.inputs[0]);
+      out_ += " | ";
     }
-    call(n, out);
+    call(n);
   }
 
-  void call(const node& n, std::string& out) const {
-    std::string arguments;
-    things(n, arguments);
-    fields(n, arguments);
-    out += n.op->name;
-    bool is_word = arguments.empty() && (n.op->shape != op_info::source || !n.op->text_name.empty());
-    if (!is_word) absl::StrAppend(&out, "(", arguments, ")");
+  void begin_list() override { out_ += '['; }
+  void item() override {
+    if (std::string_view("([{").find(out_.back()) == std::string_view::npos) out_ += ", ";
+  }
+  void end_list() override { out_ += ']'; }
+  void begin_fields() override { out_ += '{'; }
+  void name(std::string_view n, bool is_key) override {
+    item();
+    if (is_key && !is_word(n)) quote(n, out_);
+    else out_ += n;
+    out_ += '=';
+  }
+  void end_fields() override { out_ += '}'; }
+
+  void call(const node& n) {
+    auto& list = n.op->arguments();
+    out_ += n.op->name;
+    out_ += '(';
+    auto start = out_.size();
+    if (n.op->shape == op_info::combine) {
+      for (auto& input : n.inputs) {
+        item();
+        plan(*input);
+      }
+    }
+    fields(list, n.arguments.get());
+    // A stage needs no parentheses, and a reader is a word: but range() would be a source that lacks what it needs.
+    bool is_a_word = out_.size() == start && (n.op->shape != op_info::source || list.has_later());
+    if (is_a_word) out_.pop_back();
+    else out_ += ')';
   }
 
  private:
-  static void comma(std::string& out) {
-    if (!out.empty()) out += ", ";
-  }
-
-  /// Path, function, reader and inputs.
-  void things(const node& n, std::string& out) const {
-    if (n.has_text) quote(n.text, out);
-    if (n.function && !n.has_text) {  // beside a text it is the C++ form of what the text says
-      comma(out);
-      out += n.function->name.empty() ? "<lambda>" : n.function->name;
-      if (meaning_) absl::StrAppend(&out, "@", n.function->version);
-    }
-    if (n.reader) {
-      comma(out);
-      plan(*n.reader, out);
-    }
-    if (n.op->shape != op_info::combine) return;
-    for (auto& input : n.inputs) {
-      comma(out);
-      plan(*input, out);
-    }
-  }
-
   /// Those that lead without names, as long as none was left out; then the others that are not as by default.
-  void fields(const node& n, std::string& out) const {
+  void fields(const argument_list& list, const void* a) {
     bool leading = true;
-    std::size_t k = 0;
-    for (auto& f : n.fields.list().fields) {
-      bool positional = f.required || k < n.op->positional;  // by its place in the list, as the parser counts
-      ++k;
-      leading = leading && positional;
-      bool told = meaning_ ? !f.type->is_knob() : f.required || !n.fields.is_default(f);
-      if (!told) {
+    for (auto& f : list.fields) {
+      const void* p = argument_list::at(a, f);
+      if (f.type->is_later() && f.type->is_missing(p)) continue;
+      leading = leading && (f.required || f.by_position);
+      bool is_told = is_meaning() ? !f.type->is_knob() : f.required || !list.is_default(a, f);
+      if (!is_told) {
         leading = false;
         continue;
       }
-      comma(out);
-      if (!leading) absl::StrAppend(&out, std::string(f.name), "=");
-      f.type->print(n.fields.at(f), out);
+      if (leading) item();
+      else name(f.name, false);
+      f.type->print(p, *this);
     }
   }
 
-  bool meaning_;
+  std::string& out_;
 };
 
 }  // namespace
 
+std::string printed(const codec& type, const void* field) {
+  std::string out;
+  text_printer to(out, false);
+  type.print(field, to);
+  return out;
+}
+
 std::string plan_text(const node& n) {
   std::string out;
-  printer(false).plan(n, out);
+  text_printer(out, false).plan(n);
   return out;
 }
 
 std::string stage_text(const node& n) {
   std::string out;
-  printer(false).call(n, out);
+  text_printer(out, false).call(n);
   return out;
 }
 
 std::uint64_t fingerprint(const node& n) {
   std::string meaning;
-  printer(true).plan(n, meaning);
+  text_printer(meaning, true).plan(n);
   return stable_hash(meaning);
 }
 
 status serialisable(const node& n) {
-  if (n.function && n.function->name.empty() && !n.has_text)
-    return failed_precondition_error(
-        absl::StrCat(stage_text(n),
-                     " holds a lambda or data of the program, which cannot be written down; "
-                     "name the function with SLUICE_FUNCTION"));
-  if (n.function && !n.has_text && find_functions(n.function->name).empty())
-    return failed_precondition_error(
-        absl::StrCat(stage_text(n),
-                     " has a function that is named in place, by fn(), and cannot be found by its name; "
-                     "register it with SLUICE_FUNCTION"));
-  if (n.reader)
-    if (auto s = serialisable(*n.reader); !s.ok()) return s;
+  status why;
+  for_each_function(n, [&](const function_ptr& f) {
+    if (!why.ok()) return;
+    if (f->name.empty())
+      why = failed_precondition_error(
+          absl::StrCat(stage_text(n),
+                       " holds a lambda or data of the program, which cannot be written down; "
+                       "name the function with SLUICE_FUNCTION"));
+    else if (find_functions(f->name).empty())
+      why = failed_precondition_error(
+          absl::StrCat(stage_text(n),
+                       " has a function that is named in place, by fn(), and cannot be found by its name; "
+                       "register it with SLUICE_FUNCTION"));
+  });
+  for_each_plan(n, [&](const node_ptr& p) {
+    if (why.ok()) why = serialisable(*p);
+  });
   for (auto& input : n.inputs)
-    if (auto s = serialisable(*input); !s.ok()) return s;
-  return {};
+    if (why.ok()) why = serialisable(*input);
+  return why;
 }
 
 }  // namespace sluice::lib

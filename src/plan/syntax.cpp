@@ -28,8 +28,12 @@ class syntax_reader {
     return true;
   }
 
-  plan_syntax plan() {
+  void enter() {
     if (++depth_ > kNestingMax) fail("plans are nested deeper than " + std::to_string(kNestingMax));
+  }
+
+  plan_syntax plan() {
+    enter();
     plan_syntax calls;
     do calls.push_back(call());
     while (take('|'));
@@ -39,18 +43,20 @@ class syntax_reader {
 
   call_syntax call() {
     if (lexer_.now().kind != token::word) fail("expected a stage, " + lexer_.now().found());
-    call_syntax c{lexer_.now().column, lexer_.now().text};
+    call_syntax c;
+    c.at = lexer_.now().column;
+    c.name = lexer_.now().text;
     lexer_.advance();
     if (!take('(') || take(')')) return c;
-    do c.arguments.push_back(argument());
+    do c.arguments.push_back(named_value());
     while (take(','));
     if (!take(')')) fail(c.name + ": expected ',' or ')', " + lexer_.now().found());
     return c;
   }
 
-  argument_syntax argument() {
-    argument_syntax a;
-    a.name_column = lexer_.now().column;
+  argument named_value() {
+    argument a;
+    a.name_at = lexer_.now().column;
     if (lexer_.now().kind == token::word && lexer_.next_is('=')) {
       a.name = lexer_.now().text;
       lexer_.advance();
@@ -60,23 +66,63 @@ class syntax_reader {
     return a;
   }
 
-  void value(argument_syntax& a) {
-    a.column = lexer_.now().column;
+  void value(argument& a) {
+    a.at = lexer_.now().column;
     a.text = lexer_.now().text;
     switch (lexer_.now().kind) {
-      case token::number: a.kind = argument_syntax::number; break;
-      case token::string: a.kind = argument_syntax::quoted; break;
+      case token::number: a.kind = argument::number; break;
+      case token::string: a.kind = argument::quoted; break;
       case token::word: return word_or_plan(a);
-      default: fail("expected a value, " + lexer_.now().found());
+      default:
+        if (lexer_.now().is('[')) return list(a);
+        if (lexer_.now().is('{')) return fields(a);
+        fail("expected a value, " + lexer_.now().found());
     }
     lexer_.advance();
   }
 
+  void list(argument& a) {
+    a.kind = argument::list;
+    a.text.clear();
+    enter();
+    take('[');
+    if (!take(']')) {
+      do value(a.items.emplace_back());
+      while (take(','));
+      if (!take(']')) fail("expected ',' or ']', " + lexer_.now().found());
+    }
+    --depth_;
+  }
+
+  /// Names are words, or any texts in quotes.
+  void fields(argument& a) {
+    a.kind = argument::fields;
+    a.text.clear();
+    enter();
+    take('{');
+    if (!take('}')) {
+      do field(a.items.emplace_back());
+      while (take(','));
+      if (!take('}')) fail("expected ',' or '}', " + lexer_.now().found());
+    }
+    --depth_;
+  }
+
+  void field(argument& a) {
+    if (lexer_.now().kind != token::word && lexer_.now().kind != token::string)
+      fail("expected a name, " + lexer_.now().found());
+    a.name = lexer_.now().text;
+    a.name_at = lexer_.now().column;
+    lexer_.advance();
+    if (!take('=')) fail("expected '=', " + lexer_.now().found());
+    value(a);
+  }
+
   /// A bare word may still be a value, a function or a reader: the operator decides.
-  void word_or_plan(argument_syntax& a) {
+  void word_or_plan(argument& a) {
     bool is_call = lexer_.next_is('(');
     a.calls = plan();
-    a.kind = is_call || a.calls.size() > 1 ? argument_syntax::plan : argument_syntax::word;
+    a.kind = is_call || a.calls.size() > 1 ? argument::plan : argument::word;
   }
 
   lexer lexer_;

@@ -71,13 +71,7 @@ std::string refusal(const std::string& schema) {
 
 /// The same stage with a schema as text, over any input.
 node_ptr by_text(const node_ptr& in, const std::string& schema, map_options o = {}) {
-  node n;
-  n.op = find_op("parse_example");
-  n.fields = options::of(o);
-  n.inputs.push_back(in);
-  n.text = schema;
-  n.has_text = true;
-  return make_node(std::move(n));
+  return make_stage("parse_example", arguments::of(parse_example_arguments{schema, o}), in);
 }
 
 TEST_CASE("a struct and a schema's text give the same elements, sequential or parallel") {

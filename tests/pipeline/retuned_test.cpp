@@ -139,9 +139,9 @@ node_ptr with_parallelism(const node_ptr& plan, int64 setting) {
   return rewritten(plan, [setting](const node_ptr& n) {
     if (n->op->name != "map") return n;
     node copy = *n;
-    map_options o = n->as<map_options>();
-    o.parallelism = setting;
-    copy.fields = options::of(o);
+    map_arguments a = n->as<map_arguments>();
+    a.options.parallelism = setting;
+    copy.arguments = arguments::of(std::move(a));
     return make_node(std::move(copy));
   });
 }

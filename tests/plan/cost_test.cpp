@@ -71,6 +71,20 @@ TEST_CASE("JSON plans are read in time that is linear in inputs, keys, bytes and
   is_linear(4'000, keys, from_json);
   is_linear(20'000, [](auto n) { return R"({"op":"lines","text":[)" + repeated(n, "255", ",") + "]}"; }, from_json);
   auto chain = [&](std::size_t n) { return repeated(n, R"({"op":"repeat","inputs":[)") + range + repeated(n, "]}"); };
+  auto list = [](const std::string& item, const std::string& field) {
+    return [=](std::size_t n) {
+      return R"({"op":"columns","arguments":{")" + field + "\":[" + repeated(n, item, ",") + "]}}";
+    };
+  };
+  is_linear(5'000, list("12", "table"), from_json);
+  is_linear(2'000, list("[1,2]", "table"), from_json);
+  is_linear(2'000, list(R"({"size":2})", "windows"), from_json);
+  auto names = [](std::size_t n) {
+    std::string text = R"({"op":"columns","arguments":{"defaults":{"a":1)";
+    for (std::size_t i = 0; i != n; ++i) text += ",\"key" + std::to_string(i) + "\":1";
+    return text + "}}}";
+  };
+  is_linear(2'000, names, from_json);
   // A stage looks once over those below it, of which there are 1,000 at most, so that its site is its own.
   is_linear(120, chain, from_json, 64);
   auto nested = [](std::size_t n) {
@@ -84,6 +98,7 @@ TEST_CASE("plan text is read in time that is linear in stages, inputs, comments 
   scoped_operators scope(test::fake_operators());
   is_linear(2'000, [](auto n) { return "zip(" + repeated(n, "range(5)", ",") + ")"; }, from_text);
   is_linear(2'000, [](auto n) { return "zip(" + repeated(n, "range # five\n (stop #\n = 5)", ",") + ")"; }, from_text);
+  is_linear(2'000, [](auto n) { return "range(1) | columns(table=[" + repeated(n, "[1, 2]", ",") + "])"; }, from_text);
   is_linear(120, [](auto n) { return "range(1)" + repeated(n, " | repeat(2)"); }, from_text, 64);
   is_linear(
       120, [](auto n) { return repeated(n, "lines(\"f\") | flat_map(") + "lines" + repeated(n, ")"); }, from_text);

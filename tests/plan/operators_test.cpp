@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+#include "plan/codec.hpp"
+#include "plan/syntax.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
@@ -58,14 +60,14 @@ class plan_generator {
     if (input) n.inputs.push_back(std::move(input));
     for (auto inputs = 2 + chance(3); op->shape == op_info::combine && inputs != 0; --inputs)
       n.inputs.push_back(plan(depth - 1, reader));
-    bool is_source = op->shape == op_info::source;
-    if (reader && is_source && op->text_name.empty()) return nullptr;
-    n.has_text = !op->text_name.empty() && !(reader && is_source);
-    if (n.has_text) n.text = text();
-    n.fields = options(op->fields());
-    for (auto& f : op->fields().fields)
-      if (f.required || chance(2)) set(n.fields, f);
-    if (!n.has_text || is_source) take_function_or_reader(n, depth);
+    auto& list = op->arguments();
+    if (reader && op->shape == op_info::source && !list.has_later()) return nullptr;
+    auto drawn = list.copy(list.defaults);
+    for (auto& f : list.fields) {
+      bool is_left_open = reader && f.type->is_later();
+      if (!is_left_open && (f.required || chance(2))) set(argument_list::at(drawn.get(), f), f, depth);
+    }
+    n.arguments = arguments(list.tag, std::move(drawn));
     try {
       auto plan = make_node(std::move(n));
       ++seen_[std::string(op->name)];
@@ -73,20 +75,40 @@ class plan_generator {
     } catch (const error&) { return nullptr; }
   }
 
-  void take_function_or_reader(node& n, int depth) {
-    if (n.op->reader != op_info::no_reader && chance(2)) {
-      n.reader = plan(std::max(1, depth - 1), true);
-      return;
+  /// A value is drawn as what plan text has in its place, since every type of argument reads that.
+  void set(void* to, const field& f, int depth) {
+    if (f.type->takes_plan() && chance(2)) return read_plan(to, f, *plan(std::max(1, depth - 1), true));
+    if (f.type->takes_functions()) return read_function(to, f);
+    if (f.type->takes_text()) {
+      argument a;
+      a.kind = argument::quoted;
+      a.text = text();
+      return f.type->read(to, a, reading_);
     }
-    std::vector<function_ptr> fitting;
-    for (auto& name : function_names())
-      for (auto& f : find_functions(name))
-        if (n.op->accepts && n.op->accepts(*f)) fitting.push_back(f);
-    if (!fitting.empty()) n.function = one_of(fitting);
+    set_value(to, f);
   }
 
-  /// Values are drawn as text, since every type of field reads text: any of these that the type takes.
-  void set(options& o, const field& f) {
+  void read_plan(void* to, const field& f, const node& reader) {
+    auto calls = detail::read_syntax(plan_text(reader));
+    argument a;
+    a.kind = argument::plan;
+    a.calls = std::move(calls);
+    f.type->read(to, a, reading_);
+  }
+
+  void read_function(void* to, const field& f) {
+    std::vector<function_ptr> fitting;
+    for (auto& name : function_names())
+      for (auto& function : find_functions(name))
+        if (f.type->takes_function(*function)) fitting.push_back(function);
+    if (fitting.empty()) return;
+    argument a;
+    a.kind = argument::word;
+    a.text = one_of(fitting)->name;
+    f.type->read(to, a, reading_);
+  }
+
+  void set_value(void* to, const field& f) {
     static const std::string kValues[] = {"true",
                                           "false",
                                           "0",
@@ -98,7 +120,6 @@ class plan_generator {
                                           "100",
                                           "1000",
                                           "9223372036854775807",
-                                          "-9223372036854775808",
                                           "0.25",
                                           "-2.5e-300",
                                           "1e+30",
@@ -108,20 +129,22 @@ class plan_generator {
                                           "1.5KiB",
                                           "4096",
                                           "4097",
-                                          "3kB"};
+                                          "3kB",
+                                          "-9223372036854775808"};
     std::vector<std::string> values(std::begin(kValues), std::end(kValues));
     std::string word;
-    for (char c : std::string(f.type->type_name()) + " ") {  // of an enum: its enumerators
+    for (char c : f.type->type_name() + " ") {  // of an enum: its enumerators
       if (c != ' ' && c != ',') word += c;
       else if (!word.empty()) values.push_back(std::exchange(word, {}));
     }
-    options drawn = o;
     for (int attempt = 0; attempt != 200; ++attempt) {
-      drawn = o;
-      if (!f.type->read(drawn.at(f), one_of(values), false).empty()) continue;
-      if (!f.type->check(drawn.at(f)).empty()) continue;
-      o = drawn;
-      return;
+      argument a;
+      a.kind = argument::word;
+      a.text = one_of(values);
+      try {
+        reading(f.name, 1, false).read(*f.type, to, a, "value");
+        return;
+      } catch (const misplaced&) {}
     }
     FAIL("no value is known for a field of the type " << f.type->type_name());
   }
@@ -139,6 +162,7 @@ class plan_generator {
     return s;
   }
 
+  reading reading_{"drawn", 1, false};
   std::mt19937_64 random_;
   std::map<std::string, int> seen_;
 };
@@ -183,7 +207,7 @@ TEST_CASE("what was printed of readers that have options reads back") {
   CHECK(plan_text(*parse_plan("list_files(\"a\") | flat_map(fixed_length(record_bytes=4))")) ==
         "list_files(\"a\") | flat_map(fixed_length(4))");
   CHECK_THROWS_WITH(parse_plan("fixed_length(4)"),
-                    Catch::Contains("column 14: fixed_length: expected a path in quotes, and found 4"));
+                    Catch::Contains("column 14: fixed_length: path expects a text in quotes, and is 4"));
 }
 
 }  // namespace sluice::lib

@@ -54,18 +54,35 @@ TEST_CASE("a plan prints as it is written") {
            "zip(range(1), zip(range(2), lines(\"x\"))) | batch(2)",
            "sample_from(range(1), range(2), range(3), weight=0.25)",
            "range(1) | cache(\"dir\")",
+           "lines(\"f\") | group(length_of, length_of, 3)",
+           "range(1) | group(next_of, length_of, 3, boundaries=[1, 2, -3], weights=[], ahead=2)",
+           "range(1) | columns({a=1.5, \"b c\"=2})",
+           "range(1) | columns(limit=3, label=nothing)",
+           "range(1) | columns(window={size=2, shift=3}, windows=[{size=1}, {size=2, ahead=autotune}])",
+           "range(1) | columns(names={x=[\"a\", \"\\\"\"], y=[]}, tried=[gzip, none], table=[[1, 2], [], [3]])",
+           "range(1) | route",
+           "range(1) | route([range(2) | take(1), lines(\"f\")], [next_of, length_of])",
+           "lines(\"f\") | route(inners={a=lines(compression=gzip) | take(2), b=length_of, c=range(2)})",
+           "join(range(1), range(2), length_of)",
+           "join(range(1), range(2), length_of, key=next_of)",
        })
     CHECK(printed(text) == text);
 }
 
 TEST_CASE("ways of writing that mean the same are one plan") {
   scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
   CHECK(printed(" range( stop = 5 )# five\n|\ttake( 2 ) # | take(1)") == "range(5) | take(2)");
   CHECK(printed("range(10'000)|repeat()") == "range(10000) | repeat");
   CHECK(printed("range(5, start=0, step=1)") == "range(5)");
   CHECK(printed("lines(\"f\", buffer=1048576)") == "lines(\"f\")");
   CHECK(printed("lines(\"a\\x41\\n\\\"\")") == "lines(\"aA\\n\\\"\")");
   CHECK(printed("range(+5)") == "range(5)");
+  CHECK(printed("lines(path=\"f\", buffer=1MiB)") == "lines(\"f\")");
+  CHECK(printed("lines(\"f\") | map(parallelism=2, function=length_of)") ==
+        "lines(\"f\") | map(length_of, parallelism=2)");
+  CHECK(printed("range(1) | columns({ } , windows = [ # none\n ])") == "range(1) | columns");
+  CHECK(printed("range(1) | columns({b=1, \"a\"=2})") == "range(1) | columns({a=2, b=1})");
   CHECK(printed("range # five\n (5) | take # one\n ( # a comment\n n # |\n = 1)") == "range(5) | take(1)");
 }
 
@@ -97,23 +114,55 @@ TEST_CASE("an error in a plan names its column") {
             "column 41: map: parallelism must be at least 1, or autotune, and is 0"},
            {"range(5) | map(length_of)", 12, "column 12: map: expects string, and gets int64"},
            {"range(5) | map(lenght_of)", 16,
-            "column 16: map: no function is registered as lenght_of; did you mean length_of?"},
+            "column 16: map: function: no function is registered as lenght_of; did you mean length_of?"},
            {"range(5) | filter(next_of)", 19,
-            "column 19: filter: next_of cannot be its function: it makes int64 of int64"},
+            "column 19: filter: function: next_of cannot be its function: it makes int64 of int64"},
            {"range(5) | map", 12, "column 12: map: needs a function"},
            {"lines(\"f\") | interleave", 14, "column 14: interleave: needs a function or a reader, such as tfrecord"},
            {"lines(\"f\") | interleave(lines(\"g\"))", 25,
-            "column 25: interleave: the reader has its path already; it gets one from each element"},
+            "column 25: interleave: inner: the reader has its path already; it gets one from each element"},
            {"range(5) | interleave(lines)", 12, "column 12: interleave: expects paths, and gets int64"},
            {"lines", 1, "column 1: lines: needs a path"},
-           {"lines(f)", 7, "column 7: lines: expected a path in quotes, and found f"},
+           {"lines(f)", 7, "column 7: lines: path expects a text in quotes, and is f"},
            {"take(5)", 1, "column 1: take: a plan starts with a source"},
            {"range(5) | range(5)", 12, "column 12: range: a source takes no input"},
            {"zip(range(1))", 1, "column 1: zip: needs two inputs or more"},
            {"range(5) | map(<lambda>)", 16,
             "column 16: a lambda cannot be written down; name the function with SLUICE_FUNCTION"},
            {"lines(\"f\") | map(length_of # no call\n (5))", 18,
-            "column 18: map: expected the name of a function, and found a plan"},
+            "column 18: map: function expects the name of a function, and is a plan"},
+           {"range(5) | group(next_of)", 12, "column 12: group: needs a function for reduce"},
+           {"range(5) | group(next_of, prev_of, 3)", 27,
+            "column 27: group: reduce: no function is registered as prev_of"},
+           {"range(5) | group(next_of, next_of, 3, boundaries=[1, x])", 54,
+            "column 54: group: boundaries[1] expects a whole number, and is x"},
+           {"range(5) | group(next_of, next_of, 3, boundaries=4)", 50,
+            "column 50: group: boundaries expects a list of whole numbers in brackets, and is 4"},
+           {"range(5) | columns({a=x})", 23, "column 23: columns: defaults.a expects a number, and is x"},
+           {"range(5) | columns({a=1, a=2})", 28, "column 28: columns: defaults: a is given twice"},
+           {"range(5) | columns([1])", 20,
+            "column 20: columns: defaults expects names in braces, each with a number, and is a list"},
+           {"range(5) | columns(windows=[{shift=1}])", 29, "column 29: columns: windows[0]: needs size"},
+           {"range(5) | columns(windows=[{size=1}, {size=0}])", 45,
+            "column 45: columns: windows[1].size must be at least 1, and is 0"},
+           {"range(5) | columns(window={size=1, width=2})", 42,
+            "column 42: columns: window: has no width (it has size, shift, ahead)"},
+           {"range(5) | columns(table=[[1], [2, 0]])", 36,
+            "column 36: columns: table[1][1] must be at least 1, and is 0"},
+           {"range(5) | columns(limit=some)", 26, "column 26: columns: limit expects a whole number, and is some"},
+           {"range(5) | columns(names={x=[\"a\", b]})", 35,
+            "column 35: columns: names.x[1] expects a text in quotes, and is b"},
+           {"range(5) | route([range(2), lines])", 29, "column 29: lines: needs a path"},
+           {"range(5) | route([], [next_of, 5])", 32,
+            "column 32: route: functions[1] expects the name of a function, and is 5"},
+           {"range(5) | route(inners={a=5})", 28,
+            "column 28: route: inners.a expects a function or a reader, such as tfrecord, and is 5"},
+           {"join(range(1), range(2))", 1, "column 1: join: needs a function for on"},
+           {"join(range(1), range(2), next_of)", 26,
+            "column 26: join: on: next_of cannot be its function: it makes int64 of int64"},
+           {"range(5) | columns(windows=[1", 30, "column 30: expected ',' or ']', and the text ends"},
+           {"range(5) | columns({1=2})", 21, "column 21: expected a name, and found '1'"},
+           {"range(5) | columns({a 2})", 23, "column 23: expected '=', and found '2'"},
            {"range(5", 8, "column 8: range: expected ',' or ')', and the text ends"},
            {"range(5) take(1)", 10, "column 10: expected '|' or the end, and found 'take'"},
            {"range(5) |", 11, "column 11: expected a stage, and the text ends"},
@@ -140,6 +189,7 @@ TEST_CASE("nesting and length have limits that are told, not reached by the stac
   for (int i = 0; i != 100000; ++i) nested += "zip(";
   for (int i = 0; i != 100000; ++i) chain += "|take(1)";
   CHECK(refused(nested).message.find("plans are nested deeper than 1000") != std::string::npos);
+  CHECK(refused("range(" + std::string(100'000, '[')).message.find("nested deeper than 1000") != std::string::npos);
   CHECK(refused(chain).message.find("more than 1000 stages deep") != std::string::npos);
 }
 

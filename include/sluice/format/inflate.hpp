@@ -17,7 +17,7 @@
 #include <memory>
 #include <string_view>
 
-#include "sluice/base/fields.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
 
 namespace sluice::lib {

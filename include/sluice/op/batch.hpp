@@ -17,17 +17,19 @@
 namespace sluice::lib {
 
 struct batch_options {
-  count size = {};              ///< rows
   bool drop_remainder = false;  ///< a last batch of fewer rows is dropped
 };
-template <> const field_list& fields_of<batch_options>();
+struct batch_arguments {
+  count size = {};  ///< rows
+  batch_options options = {};
+};
 
 class batch_stage : public stage_base_tag {
  public:
-  explicit batch_stage(batch_options o) : options_(o) {}
+  explicit batch_stage(batch_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage("batch", options::of(options_), in.plan()));
+      return dataset<batched<T>>(make_stage("batch", arguments::of(arguments_), in.plan()));
     } else if constexpr (detail::has_unstackable_member<T>) {
       static_assert(detail::can_be_stacked<detail::unstackable_member<T>()>,
                     "batch: this member cannot be stacked (numbers, texts, arrays and structs of them can)");
@@ -40,7 +42,7 @@ class batch_stage : public stage_base_tag {
   }
 
  private:
-  batch_options options_;
+  batch_arguments arguments_;
 };
 
 batch_stage batch(count size, batch_options o = {});

@@ -57,13 +57,17 @@ template <class T, class F> struct filter_function final : predicate_function {
 
 }  // namespace detail
 
+struct filter_arguments {
+  function_arg<predicate_function> function = {};  ///< true: the element is kept
+};
+
 template <class F> class filter_stage : public stage_base_tag {
  public:
   explicit filter_stage(F f) : f_(std::move(f)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::filters<F, T>) {
-      return dataset<T>(make_stage("filter", options::of(no_fields{}), in.plan(),
-                                   detail::adopt(new detail::filter_function<T, F>(f_))));
+      return dataset<T>(make_stage(
+          "filter", arguments::of(filter_arguments{detail::adopt(new detail::filter_function<T, F>(f_))}), in.plan()));
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "filter: the function must take const T& and return bool");

@@ -22,9 +22,12 @@ struct fixed_length_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
-template <> const field_list& fields_of<fixed_length_options>();
+struct fixed_length_arguments {
+  file_path path = {};  ///< "-": standard input
+  fixed_length_options options = {};
+};
 
-inline constexpr file_source<record, fixed_length_options> fixed_length{"fixed_length"};
+inline constexpr file_source<record, fixed_length_arguments> fixed_length{"fixed_length"};
 
 }  // namespace sluice::lib
 

@@ -43,16 +43,18 @@ concept path_like = std::is_same_v<T, std::string> || requires(const T& t) {
 };
 
 /// flat_map and interleave: a function or a reader over each element.
-template <class T, class F>
-auto over_inner_plans(std::string_view op, options fields, const dataset<T>& in, const F& f) {
+/// `over(inner)` gives the arguments.
+template <class T, class F, class Over>
+auto over_inner_plans(std::string_view op, const dataset<T>& in, const F& f, const Over& over) {
+  using plan_or_reader = inner_plan<opens::readers, plan_function>;
   if constexpr (requires { reader_of(f); }) {
     static_assert(path_like<T>,
                   "flat_map, interleave: a file reader takes paths (strings), and this dataset has other elements");
     auto reader = reader_of(f);
     return dataset<typename decltype(reader)::value_type>(
-        make_stage(op, std::move(fields), in.plan(), {}, reader.plan()));
+        make_stage(op, over(plan_or_reader(reader.plan())), in.plan()));
   } else if constexpr (opens_datasets<F, T>) {
-    return dataset<opened<F, T>>(make_stage(op, std::move(fields), in.plan(), adopt(new opening_function<T, F>(f))));
+    return dataset<opened<F, T>>(make_stage(op, over(plan_or_reader(adopt(new opening_function<T, F>(f)))), in.plan()));
   } else {
     static_assert(element_is<T>::template taken_by<F>,
                   "flat_map, interleave: the function must take the element and return a dataset");
@@ -62,11 +64,16 @@ auto over_inner_plans(std::string_view op, options fields, const dataset<T>& in,
 
 }  // namespace detail
 
+struct flat_map_arguments {
+  inner_plan<opens::readers, plan_function> inner = {};  ///< what is opened for each element
+};
+
 template <class F> class flat_map_stage : public stage_base_tag {
  public:
   explicit flat_map_stage(F f) : f_(std::move(f)) {}
   template <class T> auto apply(const dataset<T>& in) const {
-    return detail::over_inner_plans("flat_map", options::of(no_fields{}), in, f_);
+    return detail::over_inner_plans("flat_map", in, f_,
+                                    [](auto inner) { return arguments::of(flat_map_arguments{std::move(inner)}); });
   }
 
  private:

@@ -30,6 +30,10 @@ struct elements_function : stage_function {
   virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
 };
 
+struct from_elements_arguments {
+  function_arg<elements_function> function = {};  ///< the elements
+};
+
 namespace detail {
 template <class T> struct stored_elements final : elements_function {
   std::vector<T> elements;
@@ -54,8 +58,9 @@ template <class T> struct stored_elements final : elements_function {
 }  // namespace detail
 
 template <std::copyable T> dataset<T> from_elements(std::vector<T> elements) {
-  return dataset<T>(make_source("from_elements", options::of(no_fields{}),
-                                detail::adopt(new detail::stored_elements<T>(std::move(elements)))));
+  return dataset<T>(make_source(
+      "from_elements",
+      arguments::of(from_elements_arguments{detail::adopt(new detail::stored_elements<T>(std::move(elements)))})));
 }
 template <std::copyable T> dataset<T> from_elements(std::initializer_list<T> elements) {
   return from_elements(std::vector<T>(elements));

@@ -30,12 +30,21 @@ template <class F> struct generator_function final : stream_function {
   erased_stream open(erased_stream) const override { return erased_stream(detail::call(f)); }
 };
 
+/// A stream_function that is a source.
+struct generator_form {
+  static bool accepts(const stage_function& f);
+};
+
 }  // namespace detail
+
+struct generate_arguments {
+  function_arg<detail::generator_form> function = {};  ///< a coroutine that takes nothing
+};
 
 template <std::invocable F> auto generate(F f) {
   using function = detail::generator_function<F>;
   return dataset<typename function::T>(
-      make_source("generate", options::of(no_fields{}), detail::adopt(new function(std::move(f)))));
+      make_source("generate", arguments::of(generate_arguments{detail::adopt(new function(std::move(f)))})));
 }
 
 }  // namespace sluice::lib

@@ -26,13 +26,18 @@ struct interleave_options {
   knob parallelism = 1;     ///< datasets read at once, at most 65,536; 1: on the consumer's demand
   sluice::lib::order order = order::deterministic;
 };
-template <> const field_list& fields_of<interleave_options>();
+struct interleave_arguments {
+  inner_plan<opens::readers, plan_function> inner = {};  ///< what is opened for each element
+  interleave_options options = {};
+};
 
 template <class F> class interleave_stage : public stage_base_tag {
  public:
   interleave_stage(F f, interleave_options o) : f_(std::move(f)), options_(o) {}
   template <class T> auto apply(const dataset<T>& in) const {
-    return detail::over_inner_plans("interleave", options::of(options_), in, f_);
+    return detail::over_inner_plans("interleave", in, f_, [this](auto inner) {
+      return arguments::of(interleave_arguments{std::move(inner), options_});
+    });
   }
 
  private:

@@ -20,9 +20,12 @@ struct lines_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
-template <> const field_list& fields_of<lines_options>();
+struct lines_arguments {
+  file_path path = {};  ///< "-": standard input
+  lines_options options = {};
+};
 
-inline constexpr file_source<line, lines_options> lines{"lines"};
+inline constexpr file_source<line, lines_arguments> lines{"lines"};
 
 }  // namespace sluice::lib
 

@@ -22,7 +22,10 @@ struct list_files_options {
   bool shuffle = false;         ///< a uniformly random order of all of them
   sluice::lib::seed seed = {};  ///< -1: drawn once per run
 };
-template <> const field_list& fields_of<list_files_options>();
+struct list_files_arguments {
+  later_text pattern = {};  ///< or patterns, with commas in between
+  list_files_options options = {};
+};
 
 dataset<std::string> list_files(std::string_view patterns, list_files_options o = {});
 

@@ -27,7 +27,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/base/fields.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
@@ -38,7 +38,10 @@ struct map_options {
   sluice::lib::order order = order::deterministic;  ///< sloppy: results are delivered as they come
   sluice::lib::seed seed = {};                      ///< of what random_source& draws; -1: drawn once per run
 };
-template <> const field_list& fields_of<map_options>();
+struct map_arguments {
+  function_arg<block_function, async_function> function = {};  ///< from element to element, or to a task of one
+  map_options options = {};
+};
 
 namespace detail {
 
@@ -135,7 +138,7 @@ template <class F> class map_stage : public stage_base_tag {
     if constexpr (detail::maps<F, T>) {
       using function = detail::any_map_function<T, F>;
       return dataset<typename function::U>(
-          make_stage("map", options::of(options_), in.plan(), detail::adopt(new function(f_))));
+          make_stage("map", arguments::of(map_arguments{detail::adopt(new function(f_)), options_}), in.plan()));
     } else if constexpr (detail::callable_over<F, T>) {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "map: the function returns void (or task<>); it must return the new element, or the old one");

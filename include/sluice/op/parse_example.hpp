@@ -20,17 +20,28 @@
 #include "sluice/op/map.hpp"
 
 namespace sluice::lib {
-namespace detail {
-node_ptr make_parse_example(const node_ptr& in, const map_options& o, const element_type& type,
-                            const example_schema& schema);
-}  // namespace detail
+
+/// A schema as text, which makes a structure of its own, or that of a structure of the program, which prints as its text.
+struct example_schema_arg : required_text {
+  const element_type* type = nullptr;              ///< null: the structure is made from the text
+  std::shared_ptr<const example_schema> schema{};  ///< of `type`
+  example_schema_arg() = default;
+  example_schema_arg(std::string text) : required_text(std::move(text)) {}  // NOLINT: a schema is written as a text
+  example_schema_arg(const element_type& t, example_schema s);
+};
+
+struct parse_example_arguments {
+  example_schema_arg schema = {};  ///< the members and their types
+  map_options options = {};
+};
 
 template <class T> class parse_example_stage : public stage_base_tag {
  public:
   explicit parse_example_stage(map_options o) : options_(o) {}
   template <class In> auto apply(const dataset<In>& in) const {
     if constexpr (detail::is_text<In>) {
-      return dataset<T>(detail::make_parse_example(in.plan(), options_, type_of<T>(), example_schema_of<T>()));
+      parse_example_arguments a{example_schema_arg(type_of<T>(), example_schema_of<T>()), options_};
+      return dataset<T>(make_stage("parse_example", arguments::of(std::move(a)), in.plan()));
     } else {
       static_assert(detail::element_is<In>::template taken_by<parse_example_stage>,
                     "parse_example: expects records (or strings) that hold tf.Examples");

@@ -15,10 +15,9 @@
 
 namespace sluice::lib {
 
-struct prefetch_options {
+struct prefetch_arguments {
   knob elements = autotune;  ///< made ahead at most
 };
-template <> const field_list& fields_of<prefetch_options>();
 
 preserving prefetch(knob elements = autotune);
 

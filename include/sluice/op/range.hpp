@@ -15,11 +15,13 @@
 namespace sluice::lib {
 
 struct range_options {
-  integer stop = {};       ///< the first number not made
   std::int64_t start = 0;  ///< the first number made
   std::int64_t step = 1;   ///< not 0; negative counts down
 };
-template <> const field_list& fields_of<range_options>();
+struct range_arguments {
+  integer stop = {};  ///< the first number not made
+  range_options options = {};
+};
 
 dataset<std::int64_t> range(integer stop, range_options o = {});
 

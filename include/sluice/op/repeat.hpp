@@ -14,10 +14,9 @@
 
 namespace sluice::lib {
 
-struct repeat_options {
+struct repeat_arguments {
   count_or_all times = -1;  ///< epochs; -1: for ever
 };
-template <> const field_list& fields_of<repeat_options>();
 
 preserving repeat(count_or_all times = -1);
 

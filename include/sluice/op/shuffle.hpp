@@ -23,11 +23,13 @@
 namespace sluice::lib {
 
 struct shuffle_options {
-  count buffer_size = {};                ///< elements held
   sluice::lib::seed seed = {};           ///< -1: drawn once per run
   bool reshuffle_each_iteration = true;  ///< another order in each epoch of a repeat
 };
-template <> const field_list& fields_of<shuffle_options>();
+struct shuffle_arguments {
+  count buffer_size = {};  ///< elements held
+  shuffle_options options = {};
+};
 
 preserving shuffle(count buffer_size, shuffle_options o = {});
 

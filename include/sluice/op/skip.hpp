@@ -14,10 +14,9 @@
 
 namespace sluice::lib {
 
-struct skip_options {
+struct skip_arguments {
   count_or_all elements = {};  ///< how many; -1: all
 };
-template <> const field_list& fields_of<skip_options>();
 
 preserving skip(count_or_all elements);
 

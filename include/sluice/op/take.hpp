@@ -12,10 +12,9 @@
 
 namespace sluice::lib {
 
-struct take_options {
+struct take_arguments {
   count_or_all elements = {};  ///< how many; -1: all
 };
-template <> const field_list& fields_of<take_options>();
 
 preserving take(count_or_all elements);
 

@@ -29,9 +29,12 @@ struct tfrecord_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
 };
-template <> const field_list& fields_of<tfrecord_options>();
+struct tfrecord_arguments {
+  file_path path = {};  ///< "-": standard input
+  tfrecord_options options = {};
+};
 
-inline constexpr file_source<record, tfrecord_options> tfrecord{"tfrecord"};
+inline constexpr file_source<record, tfrecord_arguments> tfrecord{"tfrecord"};
 
 }  // namespace sluice::lib
 

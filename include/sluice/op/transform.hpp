@@ -56,7 +56,16 @@ template <class T, class F> struct transform_function final : stream_function {
   }
 };
 
+/// A stream_function that takes a stream.
+struct transform_form {
+  static bool accepts(const stage_function& f);
+};
+
 }  // namespace detail
+
+struct transform_arguments {
+  function_arg<detail::transform_form> function = {};  ///< a coroutine that takes a stream
+};
 
 template <class F> class transform_stage : public stage_base_tag {
  public:
@@ -65,7 +74,7 @@ template <class F> class transform_stage : public stage_base_tag {
     if constexpr (detail::transforms<F, T>) {
       using function = detail::transform_function<T, F>;
       return dataset<typename function::U>(
-          make_stage("transform", options::of(no_fields{}), in.plan(), detail::adopt(new function(f_))));
+          make_stage("transform", arguments::of(transform_arguments{detail::adopt(new function(f_))}), in.plan()));
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "transform: the coroutine must take stream<T> and return stream<U>");

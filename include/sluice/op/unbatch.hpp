@@ -23,7 +23,7 @@ class unbatch_stage : public stage_base_tag {
  public:
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::has_rows<T>) {
-      return dataset<typename detail::row_of<T>::type>(make_stage("unbatch", options::of(no_fields{}), in.plan()));
+      return dataset<typename detail::row_of<T>::type>(make_stage("unbatch", arguments(), in.plan()));
     } else {
       static_assert(detail::element_is<T>::template taken_by<unbatch_stage>, "unbatch: the element is not a batch");
       return dataset<refused>();

@@ -16,7 +16,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/base/fields.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
@@ -64,14 +63,14 @@ template <class S> concept stage = std::derived_from<S, stage_base_tag>;
 /// Stages that keep the element type: one class for all of them, so that the user's file instantiates nothing.
 class preserving : public stage_base_tag {
  public:
-  preserving(std::string_view op, options fields) : op_(op), fields_(std::move(fields)) {}
+  preserving(std::string_view op, arguments a) : op_(op), arguments_(std::move(a)) {}
   template <class T> dataset<T> apply(const dataset<T>& in) const {
-    return dataset<T>(make_stage(op_, fields_, in.plan()));
+    return dataset<T>(make_stage(op_, arguments_, in.plan()));
   }
 
  private:
   std::string_view op_;
-  options fields_;
+  arguments arguments_;
 };
 
 template <stage A, stage B> class composed : public stage_base_tag {
@@ -133,12 +132,6 @@ template <reader_verb R, stage S> auto operator|(const R& reader, S s) {
   auto out = s.apply(dataset<typename decltype(in)::value_type>(in.plan()));
   if constexpr (std::is_same_v<decltype(out), dataset<refused>>) return out;
   else return file_reader<typename decltype(out)::value_type>(out.plan());
-}
-
-/// A stage around a user's function f, as the form Form of it.
-template <class U, class Form, class T, class F>
-dataset<U> with_function(std::string_view op, options fields, const dataset<T>& in, const F& f) {
-  return dataset<U>(make_stage(op, std::move(fields), in.plan(), detail::adopt(new Form(f))));
 }
 
 }  // namespace sluice::lib

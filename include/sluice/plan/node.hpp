@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: an immutable tree of stages, known by operator name and element type. What a dataset<T> is a handle on.
 //
-//   node_ptr n = make_node(shuffle_op, options::of(o), {input});     // checked: rules of fields, inputs, types
-//   plan_text(n)                                                     // "range(5) | shuffle(10, seed=7)"
+//   node_ptr n = make_stage("shuffle", arguments::of(shuffle_arguments{10, {.seed = 7}}), input);    // checked
+//   plan_text(*n)                                                    // "range(5) | shuffle(10, seed=7)"
 //
 // Nodes are values: they may be inputs of several plans and serve many runs at once.
 // Sites: each node has a *site*, which names it within its own chain. Random draws and positions are bound to it, so it
@@ -18,18 +18,14 @@
 #include <string_view>
 #include <vector>
 
-#include "sluice/base/fields.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
+#include "sluice/plan/arguments.hpp"
 
 namespace sluice::lib {
 
-class erased_stream;    // coro/erased_stream.hpp
-struct open_context;    // engine/open_context.hpp
-struct stage_function;  // plan/function.hpp
-struct node;
-using node_ptr = std::shared_ptr<const node>;
-using function_ptr = std::shared_ptr<const stage_function>;
+class erased_stream;  // coro/erased_stream.hpp
+struct open_context;  // engine/open_context.hpp
 
 /// How many elements a plan gives, as far as can be said without running it. Arithmetic saturates: what does not fit is
 /// kMost, which stands for that many or more.
@@ -58,23 +54,12 @@ struct op_info {
     stage,    ///< one input, left of the bar
     combine,  ///< two inputs or more, in the parentheses
   };
-  enum reader_type : std::uint8_t {
-    no_reader,
-    needs_path,  ///< takes a reader: a plan that lacks its path (interleave(tfrecord))
-    any_plan,    ///< the same, or a plan that has all it needs
-  };
 
   std::string_view name;
   std::string_view doc;  ///< one line, for `sluice ops` and the documentation
   shape_type shape = stage;
-  const field_list& (*fields)() = fields_of<no_fields>;
-  /// Fields that are written without their name, from the first on; those that are required are in any case.
-  std::uint8_t positional = 0;
-  /// What the text argument is ("path", "schema"), empty where it takes none. A source that lacks it is a reader.
-  std::string_view text_name = {};
-  /// Can this be the stage's function? Null: it takes none.
-  bool (*accepts)(const stage_function&) = nullptr;
-  reader_type reader = no_reader;
+  /// The struct of all that it takes in its parentheses, but for inputs.
+  const argument_list& (*arguments)() = arguments_of<no_arguments>;
   /// The output type; null with `why` said.
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   erased_stream (*open)(const node&, open_context&) = nullptr;
@@ -87,19 +72,16 @@ struct op_info {
 
 struct node {
   const op_info* op = nullptr;
-  options fields{fields_of<no_fields>()};
+  sluice::lib::arguments arguments{};
   std::vector<node_ptr> inputs{};
-  std::string text{};  ///< a path, a schema
-  bool has_text = false;
-  function_ptr function{};
-  node_ptr reader{};                   ///< interleave's, flat_map's: opened once for each element
   const element_type* type = nullptr;  ///< of the elements that come out
   bool lacks_path = false;             ///< it is a reader: with_path() completes it
   std::uint32_t depth = 1;
   /// Which stage this is, whatever is done to the plan: site_above() of what it was first written on. Never 0 once made.
   std::uint32_t site = 0;
 
-  template <class Options> Options as() const { return fields.as<Options>(); }
+  /// The operator's arguments, as the struct they are.
+  template <class A> const A& as() const { return arguments.as<A>(); }
 };
 
 /// Stages below each other that a plan may have: what walks plans is recursive.
@@ -123,21 +105,17 @@ const op_info* find_op(std::string_view name);
 /// anywhere else changes no stage's site. Unique in its chain.
 std::uint32_t site_above(std::string_view op, const node* below);
 
-/// Checks fields, arguments, inputs and types, and sets the type; and the site, unless the node has one (a rewritten copy).
+/// Checks arguments, inputs and types, and sets the type; and the site, unless the node has one (a rewritten copy).
 node_ptr make_node(node n);
-// The usual forms.
-node_ptr make_stage(std::string_view op, options fields, node_ptr input, function_ptr function = {},
-                    node_ptr reader = {});
-node_ptr make_source(std::string_view op, options fields, function_ptr function = {});
-node_ptr make_source(std::string_view op, options fields, std::string text);
-/// A source without its path.
-node_ptr make_reader(std::string_view op, options fields);
-node_ptr make_combine(std::string_view op, options fields, std::vector<node_ptr> inputs);
+// The usual forms. A source without what may come later (its path) is a reader.
+node_ptr make_stage(std::string_view op, arguments a, node_ptr input);
+node_ptr make_source(std::string_view op, arguments a);
+node_ptr make_combine(std::string_view op, arguments a, std::vector<node_ptr> inputs);
 /// A reader with its path filled in. Nodes that do not lack it are shared.
 node_ptr with_path(const node_ptr& reader, std::string_view path);
 
 cardinality cardinality_of(const node& n);
-/// Every field, function and input alike; lambdas and data by identity.
+/// Every argument and input alike; lambdas and data by identity.
 bool same_plan(const node& a, const node& b);
 /// What a checkpoint is compared by: everything but knobs, so that a retuned run can resume.
 std::uint64_t fingerprint(const node& n);

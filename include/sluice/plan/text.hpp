@@ -5,13 +5,17 @@
 //   plan_text(*n)                                          // range(5) | shuffle(10, seed=7)
 //
 //   plan := call { "|" call }      call := name [ "(" [ arg { "," arg } ] ")" ]
-//   arg  := [ name "=" ] ( number | string | plan )        comment := "#" to the end of the line
+//   arg  := [ name "=" ] value                             comment := "#" to the end of the line
+//   value := number | string | plan | "[" [ value { "," value } ] "]" | "{" [ key "=" value { "," … } ] "}"
+//   key  := name | string
 //
 // Numbers may have a unit (64MiB) and separators (10'000). Strings stand in double quotes, with \" \\ \n \t \r \xHH.
-// What is required comes first, then options by name; a path, function, reader or the inputs before all. A bare word
-// is a value, a function or a reader, as its place wants: interleave(tfrecord | take(3)).
+// The inputs of a combine come first, then what is required, then options by name. A bare word is a value, a function or a
+// plan, as its place wants: interleave(tfrecord | take(3)). Brackets hold lists; braces hold maps and structs. An optional
+// value that is not there is `nothing`.
 // Printing parses back to an equal plan, for all but lambdas, which print as <lambda>.
-// Limits: kPlanBytesMax bytes; kPlanDepthMax stages below each other, and as many plans inside of plans. Costs: linear.
+// Limits: kPlanBytesMax bytes; kPlanDepthMax stages below each other, and as many plans, lists and braces inside of each
+// other. Costs: linear.
 #pragma once
 
 #include <string>

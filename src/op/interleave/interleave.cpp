@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/interleave.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/saved.hpp"
 
 #include "op/interleave/cycle.hpp"
 #include "op/interleave/sloppy_interleave.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<interleave_options>() { return make_field_list<interleave_options>(); }
 
 namespace {
 
@@ -126,10 +125,10 @@ erased_stream read_outer_ahead(const node& n, const open_context& context, erase
 }
 
 erased_stream open_interleave(const node& n, open_context& context) {
-  auto o = n.as<interleave_options>();
+  auto& [inner, o] = n.as<interleave_arguments>();
   outlet out(*n.type);
   auto width = static_cast<std::uint32_t>(o.cycle_length.value);
-  inner_plans inners(n, context, std::min(context.limit_of(o.parallelism), width), width);
+  inner_plans inners(n, inner, context, std::min(context.limit_of(o.parallelism), width), width);
   erased_stream outer = context.open(n.inputs[0]);
   if (inners.parallel() && o.order == order::deterministic)
     outer = read_outer_ahead(n, context, std::move(outer), inners);
@@ -140,17 +139,17 @@ erased_stream open_interleave(const node& n, open_context& context) {
 }
 
 const element_type* interleaved_type(const node& n, std::string& why) {
-  auto o = n.as<interleave_options>();
+  auto& [inner, o] = n.as<interleave_arguments>();
   auto width = o.cycle_length.value;
   if (!is_parallelism(o.parallelism, why)) return nullptr;
-  if (width <= cycle::kSlotsMax) return type_of_inner(n, why);
+  if (width <= cycle::kSlotsMax) return type_of_inner(n, inner, why);
   why = "cycle_length must be at most " + std::to_string(cycle::kSlotsMax) + ", and is " + std::to_string(width);
   return nullptr;
 }
 
 erased_stream open_flat_map(const node& n, open_context& context) {
   outlet out(*n.type);
-  inner_plans inners(n, context, 1, 1);
+  inner_plans inners(n, n.as<flat_map_arguments>().inner, context, 1, 1);
   erased_stream outer = context.open(n.inputs[0]);
   saved<cycle> c;
   return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), 1, kToTheEnd);
@@ -161,9 +160,7 @@ erased_stream open_flat_map(const node& n, open_context& context) {
 extern const op_info interleave_op{
     .name = "interleave",
     .doc = "several elements' datasets at once, by turns",
-    .fields = fields_of<interleave_options>,
-    .accepts = is_a<plan_function>,
-    .reader = op_info::needs_path,
+    .arguments = arguments_of<interleave_arguments>,
     .type = interleaved_type,
     .open = open_interleave,
 };
@@ -171,9 +168,8 @@ extern const op_info interleave_op{
 extern const op_info flat_map_op{
     .name = "flat_map",
     .doc = "each element becomes a dataset; their elements follow each other",
-    .accepts = is_a<plan_function>,
-    .reader = op_info::needs_path,
-    .type = type_of_inner,
+    .arguments = arguments_of<flat_map_arguments>,
+    .type = [](const node& n, std::string& why) { return type_of_inner(n, n.as<flat_map_arguments>().inner, why); },
     .open = open_flat_map,
 };
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types of the values that operators take as arguments, besides bool, std::int64_t, double, std::string and enums of one
+// byte. What a value prints as, what it is read from and which values are forbidden follows from its type.
+//
+//   struct shuffle_options {
+//     sluice::lib::seed seed = {};
+//     bool reshuffle_each_iteration = true;
+//   };
+//
+// A type whose default breaks its own rule makes its argument a required one (count, integer, required_text).
+// Every member of an options struct has an initialiser (`= {}`): without, a partial {.seed = 7} warns under -Wextra.
+// See: plan/arguments.hpp for whole lists of arguments, functions and inner plans.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace sluice::lib {
+
+/// A whole number ≥ 1 that has to be given.
+struct count {
+  std::int64_t value = 0;
+  constexpr count() = default;
+  constexpr count(std::int64_t v) : value(v) {}  // NOLINT: numbers are written as numbers
+  constexpr operator std::int64_t() const { return value; }
+};
+
+/// A whole number that has to be given: take(0) and range(-5) mean something.
+struct integer {
+  static constexpr std::int64_t kNotGiven = INT64_MIN;
+  std::int64_t value = kNotGiven;
+  constexpr integer() = default;
+  constexpr integer(std::int64_t v) : value(v) {}  // NOLINT
+  constexpr operator std::int64_t() const { return value; }
+};
+
+/// A whole number ≥ 0 that has to be given; -1: all there are.
+struct count_or_all {
+  static constexpr std::int64_t kAll = -1, kNotGiven = INT64_MIN;
+  std::int64_t value = kNotGiven;
+  constexpr count_or_all() = default;
+  constexpr count_or_all(std::int64_t v) : value(v) {}  // NOLINT
+  constexpr operator std::int64_t() const { return value; }
+  constexpr bool is_all() const { return value == kAll; }
+};
+
+/// A limit that changes speed and never the elements: fixed, or left to the tuner. Not part of a fingerprint.
+struct knob {
+  static constexpr std::int64_t kAutotune = -1;
+  std::int64_t value = 1;
+  constexpr knob() = default;
+  constexpr knob(std::int64_t v) : value(v) {}  // NOLINT
+  constexpr bool is_autotuned() const { return value == kAutotune; }
+};
+inline constexpr knob autotune{knob::kAutotune};
+
+/// Where random draws start.
+struct seed {
+  static constexpr std::int64_t kDrawn = -1;  ///< drawn once per run
+  std::int64_t value = kDrawn;
+  constexpr seed() = default;
+  constexpr seed(std::int64_t v) : value(v) {}  // NOLINT
+  constexpr bool is_drawn() const { return value == kDrawn; }
+};
+
+/// A size ≥ 0; plan text writes 64MiB.
+struct byte_size {
+  std::int64_t value = 0;
+  constexpr byte_size() = default;
+  constexpr byte_size(std::int64_t v) : value(v) {}  // NOLINT
+};
+/// "64MiB" or "64M", "1 GiB", "4096", "1.5KiB": powers of 1024; "64MB", "64kB", "64KB": of 1000. False: not a size.
+bool read_byte_size(std::string_view text, std::int64_t& bytes);
+std::string print_byte_size(std::int64_t bytes);
+
+/// A text that has to be given; it may be empty.
+struct required_text {
+  std::string value{};
+  bool is_given = false;
+  required_text() = default;
+  required_text(std::string v) : value(std::move(v)), is_given(true) {}  // NOLINT: texts are written as texts
+};
+
+/// A text that has to be given, or that comes with each element: a source that lacks it is a reader.
+struct later_text : required_text {
+  using required_text::required_text;
+};
+
+/// The path of a file, given or coming with each element.
+struct file_path : later_text {
+  using later_text::later_text;
+};
+
+enum class order : std::uint8_t { deterministic, sloppy };
+// As options are written, {.order = sloppy}: `order` itself is too good a name to take from a program.
+inline constexpr order deterministic = order::deterministic;
+inline constexpr order sloppy = order::sloppy;
+enum class compression : std::uint8_t { automatic, none, gzip, zlib };
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::autotune;
+using lib::compression;
+using lib::deterministic;
+using lib::sloppy;
+
+}  // namespace sluice

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codecs of single values: numbers, words, texts.
+#include <charconv>
+#include <cmath>
+
+#include "plan/codec.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+bool is_plain(const argument& a) {
+  return a.kind == argument::word || a.kind == argument::number || a.kind == argument::string;
+}
+
+bool read_number(const argument& a, auto& value) {
+  const char* end = a.text.data() + a.text.size();
+  auto r = std::from_chars(a.text.data(), end, value);
+  return is_plain(a) && r.ec == std::errc() && r.ptr == end;
+}
+
+/// Compares as the number that T is or holds.
+template <class T> class value_codec : public codec {
+ public:
+  bool equal(const void* a, const void* b) const final { return value(get(a)) == value(get(b)); }
+  std::string check(const void* p) const final {
+    std::string_view broken = rule(get(p));
+    if (broken.empty()) return {};
+    return " must be " + std::string(broken) + ", and is " + printed(*this, p);
+  }
+
+ protected:
+  /// Empty, or the rule that is broken: "at least 1".
+  virtual std::string_view rule(const T&) const { return {}; }
+  static const T& get(const void* p) { return *static_cast<const T*>(p); }
+  static T& get(void* p) { return *static_cast<T*>(p); }
+  static auto value(const T& t) {
+    if constexpr (requires { t.value; }) return t.value;
+    else return t;
+  }
+};
+
+class bool_codec final : public value_codec<bool> {
+ public:
+  void print(const void* p, printer& to) const override { to.plain(get(p) ? "true" : "false"); }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!is_plain(a) || (a.text != "true" && a.text != "false")) r.expected(a, "true or false");
+    get(p) = a.text == "true";
+  }
+  std::string type_name() const override { return "bool"; }
+};
+
+class double_codec final : public value_codec<double> {
+ public:
+  void print(const void* p, printer& to) const override {
+    char text[32];
+    char* end = std::to_chars(text, text + sizeof text, get(p)).ptr;
+    to.plain(std::string_view(text, static_cast<std::size_t>(end - text)));
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!read_number(a, get(p))) r.expected(a, "a number");
+  }
+  std::string type_name() const override { return "number"; }
+
+ private:
+  std::string_view rule(const double& v) const override { return std::isfinite(v) ? "" : "finite"; }
+};
+
+template <class T> class whole_codec : public value_codec<T> {
+ public:
+  void print(const void* p, printer& to) const override { to.plain(std::to_string(this->value(this->get(p)))); }
+  void read(void* p, const argument& a, reading& r) const override {
+    std::int64_t v = 0;
+    if (!read_number(a, v)) r.expected(a, "a whole number");
+    this->get(p) = v;
+  }
+  std::string type_name() const override { return "whole number"; }
+};
+
+class count_codec final : public whole_codec<count> {
+ public:
+  std::string type_name() const override { return "count"; }
+
+ private:
+  std::string_view rule(const count& c) const override { return c.value >= 1 ? "" : "at least 1"; }
+};
+
+class integer_codec final : public whole_codec<integer> {
+ public:
+  bool is_missing(const void* p) const override { return get(p).value == integer::kNotGiven; }
+};
+
+class count_or_all_codec final : public whole_codec<count_or_all> {
+ public:
+  bool is_missing(const void* p) const override { return get(p).value == count_or_all::kNotGiven; }
+  std::string type_name() const override { return "count or -1"; }
+
+ private:
+  std::string_view rule(const count_or_all& c) const override {
+    return c.value >= 0 || c.is_all() ? "" : "at least 0, or -1 for all";
+  }
+};
+
+class seed_codec final : public whole_codec<seed> {
+ public:
+  std::string type_name() const override { return "seed"; }
+};
+
+class knob_codec final : public whole_codec<knob> {
+ public:
+  void print(const void* p, printer& to) const override {
+    if (get(p).is_autotuned()) to.word("autotune");
+    else whole_codec::print(p, to);
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    std::int64_t v = 0;
+    if (is_plain(a) && a.text == "autotune") get(p) = autotune;
+    else if (read_number(a, v)) get(p) = v;
+    else r.expected(a, "a whole number or autotune");
+  }
+  bool is_knob() const override { return true; }
+  std::string type_name() const override { return "knob"; }
+
+ private:
+  std::string_view rule(const knob& k) const override {
+    return k.value >= 1 || k.is_autotuned() ? "" : "at least 1, or autotune";
+  }
+};
+
+class byte_size_codec final : public value_codec<byte_size> {
+ public:
+  void print(const void* p, printer& to) const override {
+    std::string text = print_byte_size(get(p).value);
+    bool has_unit = text.back() == 'B';
+    if (has_unit) to.word(text);
+    else to.plain(text);
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    bool is_spelled = is_plain(a) || a.kind == argument::quoted;  // "1 GiB" has a space
+    if (!is_spelled || !read_byte_size(a.text, get(p).value))
+      r.expected(a, "a size in bytes, such as 64MiB (or 64M), 64MB, 4096");
+  }
+  std::string type_name() const override { return "size"; }
+
+ private:
+  std::string_view rule(const byte_size& b) const override { return b.value >= 0 ? "" : "at least 0"; }
+};
+
+class named_values_codec final : public value_codec<std::uint8_t> {
+ public:
+  named_values_codec(const std::string_view* names, std::size_t n) {
+    for (std::size_t i = 0; i != n && !names[i].empty(); ++i) names_.push_back(names[i]);
+    for (std::size_t i = 0; i != names_.size(); ++i) {
+      expected_ += i == 0 ? "" : i + 1 == names_.size() ? " or " : ", ";
+      expected_ += names_[i];
+    }
+  }
+  void print(const void* p, printer& to) const override {
+    if (get(p) < names_.size()) to.word(names_[get(p)]);
+    else to.plain(std::to_string(get(p)));
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    for (std::size_t i = 0; i != names_.size() && is_plain(a); ++i)
+      if (names_[i] == a.text) {
+        get(p) = static_cast<std::uint8_t>(i);
+        return;
+      }
+    r.expected(a, expected_);
+  }
+  std::string type_name() const override { return expected_; }
+
+ private:
+  std::string_view rule(const std::uint8_t& v) const override {
+    return v < names_.size() ? std::string_view() : std::string_view(expected_);
+  }
+  std::vector<std::string_view> names_;
+  std::string expected_;
+};
+
+class string_codec final : public value_codec<std::string> {
+ public:
+  void print(const void* p, printer& to) const override { to.text(get(p)); }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!is_text_argument(a)) r.expected(a, "a text in quotes");
+    get(p) = text_of(a);
+  }
+  bool takes_text() const override { return true; }
+  std::string type_name() const override { return "text"; }
+};
+
+/// Of T, a required_text.
+template <class T> class given_text_codec : public codec {
+ public:
+  void print(const void* p, printer& to) const final { to.text(get(p).value); }
+  void read(void* p, const argument& a, reading& r) const final {
+    if (!is_text_argument(a)) r.expected(a, "a text in quotes");
+    *static_cast<T*>(p) = T(text_of(a));
+  }
+  bool is_missing(const void* p) const final { return !get(p).is_given; }
+  bool equal(const void* a, const void* b) const final {
+    return get(a).is_given == get(b).is_given && get(a).value == get(b).value;
+  }
+  void visit(const void* p, part_visitor& v) const final {
+    if constexpr (std::is_same_v<T, file_path>) {
+      if (get(p).is_given) v.path(get(p));
+    }
+  }
+  bool takes_text() const final { return true; }
+  bool is_later() const final { return std::is_base_of_v<later_text, T>; }
+  void complete(void* p, std::string_view text) const final { *static_cast<T*>(p) = T(std::string(text)); }
+  std::string type_name() const final { return std::is_same_v<T, file_path> ? "path" : "text"; }
+  std::string wanted(std::string_view name) const final { return "a " + std::string(name); }
+  std::string placeholder(std::string_view name) const final { return "\"" + std::string(name) + "\""; }
+
+ private:
+  static const T& get(const void* p) { return *static_cast<const T*>(p); }
+};
+
+template <class Codec> const codec& the() {
+  static const Codec c;
+  return c;
+}
+
+}  // namespace
+
+template <> const codec& codec_of<bool>() { return the<bool_codec>(); }
+template <> const codec& codec_of<std::int64_t>() { return the<whole_codec<std::int64_t>>(); }
+template <> const codec& codec_of<double>() { return the<double_codec>(); }
+template <> const codec& codec_of<std::string>() { return the<string_codec>(); }
+template <> const codec& codec_of<count>() { return the<count_codec>(); }
+template <> const codec& codec_of<integer>() { return the<integer_codec>(); }
+template <> const codec& codec_of<count_or_all>() { return the<count_or_all_codec>(); }
+template <> const codec& codec_of<knob>() { return the<knob_codec>(); }
+template <> const codec& codec_of<seed>() { return the<seed_codec>(); }
+template <> const codec& codec_of<byte_size>() { return the<byte_size_codec>(); }
+template <> const codec& codec_of<required_text>() { return the<given_text_codec<required_text>>(); }
+template <> const codec& codec_of<later_text>() { return the<given_text_codec<later_text>>(); }
+template <> const codec& codec_of<file_path>() { return the<given_text_codec<file_path>>(); }
+
+namespace detail {
+
+const codec& enum_codec(const std::string_view* names, std::size_t n) { return *new named_values_codec(names, n); }
+
+}  // namespace detail
+
+}  // namespace sluice::lib

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codecs of functions and plans, which are looked up while they are read.
+#include "absl/strings/str_cat.h"
+#include "plan/build.hpp"
+#include "plan/closest.hpp"
+#include "plan/codec.hpp"
+#include "sluice/plan/function.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+using detail::function_filter;
+
+bool same_function(const function_ptr& f, const function_ptr& g) {
+  if (!f || !g) return f == g;
+  if (f == g) return true;
+  if (f->name.empty() || f->name != g->name || f->version != g->version) return false;
+  return f->values_known && g->values_known && f->values() == g->values();
+}
+
+bool same(const node_ptr& a, const node_ptr& b) { return a && b ? same_plan(*a, *b) : a == b; }
+
+/// {"name": …, "version": …}
+struct written_function {
+  const argument* name = nullptr;
+  const argument* version = nullptr;
+};
+
+written_function parts_of(const argument& a, reading& r) {
+  written_function w;
+  for (const argument& item : a.items) {
+    auto*& member = item.name == "name" ? w.name : w.version;
+    if (item.name != "name" && item.name != "version") r.fail(a, absl::StrCat("a function has no \"", item.name, "\""));
+    if (member) r.fail(a, absl::StrCat("\"", item.name, "\" is given twice"));
+    member = &item;
+  }
+  if (!w.name || !w.version) r.fail(a, absl::StrCat("a function lacks \"", w.name ? "version" : "name", "\""));
+  if (w.name->kind != argument::string) r.fail(a, "a function's name is a string, and this is " + w.name->shown());
+  return w;
+}
+
+/// A word in text, an object in JSON. `what`: what else might stand here, for the error.
+function_ptr read_function(const argument& a, reading& r, function_filter accepts, std::string_view what) {
+  if (a.kind != argument::word && a.kind != argument::object) r.expected(a, what);
+  written_function w;
+  if (a.kind == argument::object) w = parts_of(a, r);
+  const std::string& name = w.name ? w.name->text : a.text;
+  auto forms = find_functions(name);
+  if (forms.empty())
+    r.fail(a, absl::StrCat("no function is registered as ", name, detail::did_you_mean(name, function_names())));
+  const stage_function& first = *forms[0];
+  if (w.version && (w.version->kind != argument::number || w.version->text != std::to_string(first.version)))
+    r.fail(a, absl::StrCat("the plan wants version ", w.version->shown(), " of ", name, ", and this program has ",
+                           first.version));
+  for (auto& f : forms)
+    if (accepts(*f)) return f;
+  r.fail(a, absl::StrCat(name, " cannot be its function: it makes ", first.out ? first.out->name : "something else",
+                         first.in ? " of " + first.in->name : ""));
+}
+
+std::string check_function(const function_ptr& f, function_filter accepts) {
+  return f && !(accepts && accepts(*f)) ? " is of a form that this stage cannot use" : "";
+}
+
+class function_value_codec final : public codec {
+ public:
+  explicit function_value_codec(function_filter accepts) : accepts_(accepts) {}
+  void print(const void* p, printer& to) const override {
+    if (get(p)) to.function(*get(p));
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    static_cast<function_value*>(p)->value = read_function(a, r, accepts_, "the name of a function");
+  }
+  std::string check(const void* p) const override { return check_function(get(p), accepts_); }
+  bool is_missing(const void* p) const override { return !get(p); }
+  bool equal(const void* a, const void* b) const override { return same_function(get(a), get(b)); }
+  void visit(const void* p, part_visitor& v) const override {
+    if (get(p)) v.function(get(p));
+  }
+  bool takes_function(const stage_function& f) const override { return accepts_(f); }
+  bool takes_functions() const override { return true; }
+  std::string type_name() const override { return "function"; }
+  std::string wanted(std::string_view name) const override {
+    return name == "function" ? "a function" : absl::StrCat("a function for ", std::string(name));
+  }
+
+ private:
+  static const function_ptr& get(const void* p) { return static_cast<const function_value*>(p)->value; }
+  function_filter accepts_;
+};
+
+bool is_plan(const argument& a) {
+  if (a.kind == argument::object) return a.find("op") != nullptr;
+  return a.kind == argument::plan || (a.kind == argument::word && find_op(a.text));
+}
+
+class plan_or_function_codec final : public codec {
+ public:
+  plan_or_function_codec(opens which, function_filter accepts) : which_(which), accepts_(accepts) {}
+  void print(const void* p, printer& to) const override {
+    if (get(p).plan) to.plan(*get(p).plan);
+    if (get(p).function) to.function(*get(p).function);
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    auto& field = *static_cast<plan_or_function*>(p);
+    if (!is_plan(a) && accepts_) {
+      field.function = read_function(a, r, accepts_, expected());
+      return;
+    }
+    bool may_be = is_plan(a) || a.kind == argument::word || a.kind == argument::object;
+    if (!may_be) r.expected(a, expected());
+    field.plan = detail::build_plan(a, true);
+    if (which_ == opens::readers && !field.plan->lacks_path) r.fail(a, kHasPath);
+  }
+  std::string check(const void* p) const override {
+    auto& [plan, function] = get(p);
+    if (plan && function) return " must be a plan or a function, not both";
+    if (plan && which_ == opens::readers && !plan->lacks_path) return absl::StrCat(": ", kHasPath);
+    return check_function(function, accepts_);
+  }
+  bool is_missing(const void* p) const override { return !get(p).plan && !get(p).function; }
+  bool equal(const void* a, const void* b) const override {
+    return same(get(a).plan, get(b).plan) && same_function(get(a).function, get(b).function);
+  }
+  void visit(const void* p, part_visitor& v) const override {
+    if (get(p).plan) v.plan(get(p).plan);
+    if (get(p).function) v.function(get(p).function);
+  }
+  bool takes_plan() const override { return true; }
+  bool takes_function(const stage_function& f) const override { return accepts_ && accepts_(f); }
+  bool takes_functions() const override { return accepts_ != nullptr; }
+  std::string type_name() const override { return accepts_ ? "function or reader" : "reader"; }
+  std::string wanted(std::string_view) const override { return expected(); }
+  std::string placeholder(std::string_view) const override { return type_name(); }
+
+ private:
+  static constexpr const char* kHasPath = "the reader has its path already; it gets one from each element";
+  static const plan_or_function& get(const void* p) { return *static_cast<const plan_or_function*>(p); }
+  std::string expected() const { return absl::StrCat(accepts_ ? "a function or " : "", "a reader, such as tfrecord"); }
+  opens which_;
+  function_filter accepts_;
+};
+
+class plan_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    if (get(p)) to.plan(*get(p));
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    bool may_be = a.kind == argument::plan || a.kind == argument::word || a.kind == argument::object;
+    if (!may_be) r.expected(a, "a plan");
+    *static_cast<node_ptr*>(p) = detail::build_plan(a, false);
+  }
+  std::string check(const void* p) const override {
+    return get(p) && get(p)->lacks_path ? ": the plan is a reader: its source needs a path" : "";
+  }
+  bool is_missing(const void* p) const override { return !get(p); }
+  bool equal(const void* a, const void* b) const override { return same(get(a), get(b)); }
+  void visit(const void* p, part_visitor& v) const override {
+    if (get(p)) v.plan(get(p));
+  }
+  bool takes_plan() const override { return true; }
+  std::string type_name() const override { return "plan"; }
+  std::string wanted(std::string_view name) const override { return absl::StrCat("a plan for ", std::string(name)); }
+
+ private:
+  static const node_ptr& get(const void* p) { return *static_cast<const node_ptr*>(p); }
+};
+
+}  // namespace
+
+template <> const codec& codec_of<node_ptr>() {
+  static const plan_codec c;
+  return c;
+}
+
+namespace detail {
+
+const codec& function_codec(function_filter accepts) { return *new function_value_codec(accepts); }
+const codec& inner_plan_codec(opens which, function_filter accepts) {
+  return *new plan_or_function_codec(which, accepts);
+}
+
+}  // namespace detail
+
+}  // namespace sluice::lib

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A JSON document as an argument, in one pass and before any operator is looked up.
+#pragma once
+
+#include <string_view>
+
+#include "plan/argument.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib::detail {
+
+/// Objects and lists inside each other: a plan's stages stand two below each other, as inputs or as arguments.
+inline constexpr std::size_t kJsonDepthMax = 2 * kPlanDepthMax + 20;
+
+/// Objects are numbered from 1, as they begin.
+/// Errors: `error`, invalid_argument: not JSON (with line and column), too deep, too long.
+/// Costs: linear in the text; values take up to some forty times as much memory, lists of numbers no more than the text.
+argument read_json(std::string_view text);
+
+}  // namespace sluice::lib::detail
