@@ -250,3 +250,41 @@ TEST_CASE("damaged texts are refused at a column inside the text, or are plans")
   }
   CHECK(rejected > 1000);
 }
+
+TEST_CASE("damaged JSON is refused as an invalid argument, or is a plan that both forms give back") {
+  scoped_operators scope(test::fake_operators());
+  test::register_fake_functions();
+  auto seed = seed_of_run();
+  INFO("SLUICE_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  static constexpr std::string_view kPieces[] = {"[", "]",     "{",    "}",    ",",     ":",
+                                                 "1", "\"a\"", "null", "true", "[1,2]", "{}"};
+  int rejected = 0, read = 0;
+  for (int i = 0; i != 6000; ++i) {
+    auto text = plan_json(*test::random_plan(random, 4));
+    for (auto n = 1 + random() % 2; n != 0 && !text.empty(); --n) {
+      auto at = random() % text.size();
+      switch (random() % 4) {
+        case 0: text.erase(at, 1 + random() % 3); break;
+        case 1: text.replace(at, 1, kPieces[random() % std::size(kPieces)]); break;
+        case 2: text.insert(at, kPieces[random() % std::size(kPieces)]); break;
+        default: {  // a value becomes another
+          auto colon = text.find(':', at);
+          if (colon != text.npos) text.replace(colon + 1, 1 + random() % 6, kPieces[random() % std::size(kPieces)]);
+        }
+      }
+    }
+    INFO(text);
+    try {
+      auto plan = parse_plan_json(text);
+      ++read;
+      REQUIRE(same_plan(*plan, *parse_plan_json(plan_json(*plan))));
+      REQUIRE(same_plan(*plan, *parse_plan(plan_text(*plan))));
+    } catch (const error& e) {
+      ++rejected;
+      REQUIRE(e.code() == status_code::invalid_argument);
+    }
+  }
+  CHECK(rejected > 1000);
+  CHECK(read > 100);
+}
