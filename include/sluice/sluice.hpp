@@ -7,6 +7,8 @@
 
 #include "sluice/coro/sleep.hpp"
 #include "sluice/op/batch.hpp"
+#include "sluice/op/concatenate.hpp"
+#include "sluice/op/enumerate.hpp"
 #include "sluice/op/filter.hpp"
 #include "sluice/op/fixed_length.hpp"
 #include "sluice/op/flat_map.hpp"
@@ -27,6 +29,7 @@
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
+#include "sluice/op/zip.hpp"
 #include "sluice/pipeline/checkpoint_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/json.hpp"

@@ -1,21 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/erased_stream.hpp"
 
+#include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace sluice::lib {
 
-// Elements of the view that were taken before this part stay behind it, constructed; a block that moves elements out
-// must be the first of its owner's live ones, so they go now.
-block erased_stream::take_part() {
-  if (view_owner_->begin() < cur_) {
-    auto taken = static_cast<std::uint32_t>(static_cast<std::size_t>(cur_ - view_owner_->begin()) / element_bytes_);
-    block(view_owner_, &type(), view_owner_->begin(), taken).drop_front(taken);
-  }
-  std::uint32_t n = std::min(request_want_, left());
-  block part(view_owner_, &type(), cur_, n);
+void erased_stream::destroy_given() {
+  auto given = static_cast<std::uint32_t>(static_cast<std::size_t>(cur_ - view_owner_->begin()) / element_bytes_);
+  block(view_owner_, &type(), view_owner_->begin(), given).drop_front(given);
+}
+
+void erased_stream::skip_within_view() {
+  std::uint32_t passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(request_skip_, left()));
+  drop(passed);
+  request_skip_ -= passed;
+}
+
+void erased_stream::drop(std::uint32_t n) {
+  if (n == 0) return;
+  assert(n <= left());
+  settle();
+  block(view_owner_, &type(), cur_, n).drop_front(n);
   cur_ += std::size_t{n} * element_bytes_;
-  return part;
+}
+
+block erased_stream::take(std::uint32_t n) {
+  n = std::min(n, left());
+  if (n == 0) return {};
+  settle();
+  block taken(view_owner_, &type(), cur_, n);
+  cur_ += std::size_t{n} * element_bytes_;
+  return taken;
 }
 
 void erased_stream::take_up() {
@@ -29,23 +46,23 @@ void erased_stream::take_up() {
 block erased_stream::take_odd_view() {
   take_up();
   if (cur_ == end_) return {};
-  if (left() > request_want_) return take_part();
-  block all = peek();
-  cur_ = end_;
-  return all;
+  return take(request_want_);
 }
 
-std::uint32_t erased_stream::move_out(char* to, std::uint32_t n) {
-  const element_type& t = child_->type();
-  std::size_t ready_bytes = static_cast<std::size_t>(end_ - cur_), wanted_bytes = n * t.size;
-  if (ready_bytes < wanted_bytes) {
-    n = static_cast<std::uint32_t>(ready_bytes / t.size);
-    wanted_bytes = ready_bytes;
+std::uint32_t erased_stream::move_to(char* to, std::uint32_t n, std::size_t stride_bytes) {
+  const std::size_t size = element_bytes_;
+  std::size_t ready_bytes = static_cast<std::size_t>(end_ - cur_), moved_bytes = n * size;
+  if (ready_bytes < moved_bytes) {
+    n = static_cast<std::uint32_t>(ready_bytes / size);
+    moved_bytes = ready_bytes;
   }
-  if (n == 0) return 0;  // there may be no view at all
-  if (t.relocatable) std::memcpy(to, cur_, wanted_bytes);
-  else t.relocate(t, to, cur_, n, t.size, t.size);
-  cur_ += wanted_bytes;
+  if (n == 0) return 0;  // there may be no stage at all
+  const element_type& t = child_->type();
+  // Of elements without a destructor the owner need not know at once that they are gone: settle() tells it.
+  if (!t.trivially_destroyed) settle();
+  if (t.relocatable && stride_bytes == size) std::memcpy(to, cur_, moved_bytes);
+  else t.relocate(t, to, cur_, n, stride_bytes, size);
+  cur_ += moved_bytes;
   if (!t.trivially_destroyed) view_owner_->forget_front(n);
   return n;
 }

@@ -46,21 +46,21 @@ bool stage_base::may_wait() const {
   if (may_suspend_) return true;
   for (int i = 0; i < saved_count_; ++i)
     if (saved_[i]->may_wait()) return true;
-  for (int i = 0; i < input_count_; ++i)
-    if (inputs_[i]->may_wait()) return true;
+  for (const stage_input& in : inputs_)
+    if (in.stream->may_wait()) return true;
   return false;
 }
 
 void stage_base::settle_cut() {
   if (!cut_pending_) return;
   cut_pending_ = simple_commit_ = false;
-  for (int i = 0; i < input_count_; ++i) cut_ordinal_[i] = inputs_[i]->ordinal_at(cut_cursor_[i]);
+  for (stage_input& in : inputs_) in.cut_ordinal = in.stream->ordinal_at(in.cut_cursor);
 }
 
 void stage_base::commit() {
   user_cut_ = true;
   cut();
-  simple_commit_ = input_count_ <= 1 && saved_count_ == 1;
+  simple_commit_ = inputs_.size() <= 1 && saved_count_ == 1;
 }
 
 // A state that owns no input is not asked about it.
@@ -75,7 +75,7 @@ mark stage_base::snapshot(std::uint64_t made) {
     settle_cut();
   }
   if (follows_input()) {
-    mark m = input_owner_ ? input_owner_->input_place() : inputs_[0]->place();
+    mark m = input_owner_ ? input_owner_->input_place() : inputs_.first().stream->place();
     m.ordinal = made;
     return m;
   }
@@ -85,14 +85,16 @@ mark stage_base::snapshot(std::uint64_t made) {
   m.site = identity_.site;
   m.version = identity_.version;
   bool apart = inputs_are_apart();
-  for (int i = 0; apart && i < input_count_; ++i) {
-    auto chain = std::make_shared<position_writer>();
-    input_position(i, *chain);
-    m.state.blob(std::move(chain));
+  if (apart) {
+    for (const stage_input& in : inputs_) {
+      auto chain = std::make_shared<position_writer>();
+      input_position(in, *chain);
+      m.state.blob(std::move(chain));
+    }
   }
   for (int i = 0; i < saved_count_; ++i) saved_[i]->save(m.state, !block_style);
   m.own_bytes = m.state.size_bytes();
-  for (int i = 0; !apart && i < input_count_; ++i) input_position(i, m.state);
+  if (!apart && !inputs_.empty()) input_position(inputs_.first(), m.state);
   if (input_owner_) {
     mark below = input_owner_->input_place();
     m.state.record(below, below.ordinal);
@@ -100,13 +102,13 @@ mark stage_base::snapshot(std::uint64_t made) {
   return m;
 }
 
-void stage_base::input_position(int i, position_writer& w) {
-  if (kind_ == kind::block) inputs_[i]->position(w);
-  else inputs_[i]->position_at(cut_ordinal_[i], w);
+void stage_base::input_position(const stage_input& in, position_writer& w) {
+  if (kind_ == kind::block) in.stream->position(w);
+  else in.stream->position_at(in.cut_ordinal, w);
 }
 
 std::uint64_t stage_base::restore(const position_record* own, position_records& from) {
-  bool alone = input_count_ == 0 && !input_owner_;
+  bool alone = inputs_.empty() && !input_owner_;
   bool needs_record = alone || inputs_are_apart();
   for (int i = 0; i < saved_count_; ++i) needs_record |= !saved_[i]->holds_nothing();
   if (!own && needs_record) {
@@ -115,10 +117,10 @@ std::uint64_t stage_base::restore(const position_record* own, position_records& 
   }
   if (own) load_own(*own, from);
   if (input_owner_) input_owner_->restore_input(from);
-  else if (input_count_ && !inputs_are_apart()) inputs_[0]->restore(from);
+  else if (!inputs_.empty() && !inputs_are_apart()) inputs_.first().stream->restore(from);
   if (own) return own->ordinal - own->to_pass;
   // A stage that the position knows nothing of gave one element for each of its input until there.
-  return input_owner_ ? input_owner_->input_consumed() : inputs_[0]->consumed();
+  return input_owner_ ? input_owner_->input_consumed() : inputs_.first().stream->consumed();
 }
 
 void stage_base::load_own(const position_record& own, position_records& from) {
@@ -128,10 +130,12 @@ void stage_base::load_own(const position_record& own, position_records& from) {
         ", and this version of sluice reads versions " + std::to_string(identity_.version_oldest) + " to " +
         std::to_string(identity_.version) + "; resume it with the version of sluice that wrote it"));
   position_reader r(own.saved, own.version);
-  for (int i = 0; inputs_are_apart() && i < input_count_; ++i) {
-    position_records chain{std::string(r.text())};
-    inputs_[i]->restore(chain);
-    from.refuse(chain.finish());
+  if (inputs_are_apart()) {
+    for (const stage_input& in : inputs_) {
+      position_records chain{std::string(r.text())};
+      in.stream->restore(chain);
+      from.refuse(chain.finish());
+    }
   }
   for (int i = 0; i < saved_count_; ++i) saved_[i]->load(r);
   if (!r.ok() || !r.done()) from.damaged();
@@ -148,8 +152,8 @@ std::coroutine_handle<> stage_base::serve_elements() {
     started_ = true;
     cut();
     settle_cut();
-    for (int i = 0; i < input_count_; ++i) inputs_[i]->hold_from(cut_ordinal_[i]);
-    start_ordinal_ = cut_ordinal_[0];
+    for (const stage_input& in : inputs_) in.stream->hold_from(in.cut_ordinal);
+    start_ordinal_ = inputs_.first().cut_ordinal;
   }
   if (stream_base* in = std::exchange(pending_, nullptr)) return in->fill(this, 0, input_want(0));
   return self;
@@ -222,7 +226,7 @@ status stage_base::send_up_later_errors() noexcept {
     for (dropped_error& e : errors->list())
       if (why.ok()) why = send_up(std::move(e));
   } catch (...) { why = current_exception_status(); }  // no memory to keep it further up
-  if (!why.ok()) threw_ = false;  // it ends with that one, whatever it has met itself behind it
+  if (!why.ok()) threw_ = false;                       // it ends with that one, whatever it has met itself behind it
   return why;
 }
 
@@ -299,11 +303,11 @@ void stage_base::fail_with_current_exception() noexcept {
   end();
 }
 
-stage_base* stage_base::input_stage() const { return input_count_ ? inputs_[0]->stage() : nullptr; }
+stage_base* stage_base::input_stage() const { return inputs_.empty() ? nullptr : inputs_.first().stream->stage(); }
 
 std::uint64_t stage_base::current_element() const {
   if (!numbers_errors_ || !started_ || !input_stage()) return provenance::kUnknown;
-  const stream_base& in = *inputs_[0];
+  const stream_base& in = *inputs_.first().stream;
   bool between = in.cur_ != nullptr && in.consumed() != start_ordinal_;  // at the end there is no view
   return between ? in.consumed() - 1 : provenance::kUnknown;
 }
@@ -314,7 +318,7 @@ stage_base::restart stage_base::after_throw() {
   r.safe = kind_ == kind::stateless || user_cut_;
   for (int i = 0; i < saved_count_; ++i) r.safe = r.safe && saved_[i]->keeps_resume_point();
   bool remembers = saved_count_ > 0 || user_cut_;
-  r.dropped_from = remembers ? cut_ordinal_[0] : current_element();
+  r.dropped_from = remembers ? inputs_.first().cut_ordinal : current_element();
   return r;
 }
 

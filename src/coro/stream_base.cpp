@@ -193,7 +193,7 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
   check_not_empty();
   if (p.kind_ == stage_base::kind::stateless && !p.user_cut_) p.cut();
   p.settle_cut();
-  for (int i = 0; i < p.input_count_; ++i) p.inputs_[i]->floor_ = p.cut_ordinal_[i];
+  for (const stage_input& in : p.inputs_) in.stream->floor_ = in.cut_ordinal;
   std::uint32_t made = p.made();
   // A ready element is never held back behind one that may have to wait; errors behind it wait until it is taken.
   if (made && !p.skip_ && (may_wait() || p.unusual_ & stage_base::kErrorsAhead)) {

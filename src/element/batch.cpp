@@ -8,7 +8,8 @@ namespace sluice::lib {
 namespace {
 
 bool is_by_member(const element_type& row) {
-  return (row.kind == kind::structure || row.kind == kind::pair) && !row.members.empty();
+  bool has_members = row.kind == kind::structure || row.kind == kind::pair || row.kind == kind::tuple;
+  return has_members && !row.members.empty();
 }
 
 /// f(column type, offset within the row, column index) for each column of a batch of `row`.

@@ -94,6 +94,19 @@ void lay_out(element_type& t) {
   if (can_construct) t.construct = construct_parts;
 }
 
+/// Does a std::tuple have its last member first? In libstdc++ it does, in libc++ it does not.
+bool tuples_are_reversed() {
+  std::tuple<char, char> t;
+  return &std::get<1>(t) < &std::get<0>(t);
+}
+
+void lay_out_tuple(element_type& t) {
+  bool reversed = tuples_are_reversed();
+  if (reversed) std::reverse(t.members.begin(), t.members.end());
+  lay_out(t);
+  if (reversed) std::reverse(t.members.begin(), t.members.end());
+}
+
 void choose_footprint(element_type& t) {
   bool owns = t.kind == kind::array && t.element->footprint != no_footprint;
   bool compacts = t.kind == kind::array && t.element->compact;
@@ -111,7 +124,8 @@ void choose_print(element_type& t) {
     case kind::text: t.print = print_text; break;
     case kind::array: t.print = print_extent; break;
     case kind::structure:
-    case kind::pair: t.print = print_members; break;
+    case kind::pair:
+    case kind::tuple: t.print = print_members; break;
     default: t.print = print_opaque;
   }
 }
@@ -208,6 +222,26 @@ const element_type* pair_of(const element_type* first, const element_type* secon
     t.kind = kind::pair;
     t.members = {{"first", 0, first}, {"second", 0, second}};
     detail::lay_out(t);
+    return t;
+  });
+}
+
+const element_type* tuple_of(const std::vector<const element_type*>& members) {
+  std::string how = "tuple";
+  for (auto* m : members) {
+    if (!m) return nullptr;
+    absl::StrAppend(&how, ",", reinterpret_cast<std::uintptr_t>(m));
+  }
+  if (members.empty()) return nullptr;
+  return detail::made_once(std::move(how), nullptr, 0, [&] {
+    element_type t;
+    t.kind = kind::tuple;
+    for (auto* m : members) {
+      absl::StrAppend(&t.name, t.name.empty() ? "" : ", ", m->name);
+      t.members.push_back({std::to_string(t.members.size()), 0, m});
+    }
+    t.name = absl::StrCat(members.size() > 2 ? "(" : "tuple(", t.name, ")");  // (a, b) is the pair
+    detail::lay_out_tuple(t);
     return t;
   });
 }

@@ -64,6 +64,13 @@ open_context open_context::in_input(const node& combine, std::size_t index) cons
   return inner;
 }
 
+input_set open_context::open_inputs(const node& combine) const {
+  std::vector<erased_stream> streams;
+  for (std::size_t i = 0; i != combine.inputs.size(); ++i)
+    streams.push_back(in_input(combine, i).open(combine.inputs[i]));
+  return input_set(std::move(streams));
+}
+
 std::uint32_t open_context::limit_of(knob k) const {
   if (!k.is_autotuned()) return static_cast<std::uint32_t>(k.value);
   return std::max(2u, run->rt->workers() * 2);

@@ -9,7 +9,7 @@
 #include "ahead/channel_memory.hpp"
 #include "engine/error_gate.hpp"
 #include "sluice/base/result.hpp"
-#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/input_set.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -43,6 +43,8 @@ struct open_context {
   open_context in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const;
   /// For one of the inputs of a combine.
   open_context in_input(const node& combine, std::size_t index) const;
+  /// All inputs of a combine, opened at once.
+  input_set open_inputs(const node& combine) const;
   error_gate gate(const node& n) const;
   /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
   channel_memory memory_of(const node& n, std::string_view stage) const {

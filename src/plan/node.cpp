@@ -170,6 +170,13 @@ cardinality cardinality::without(std::int64_t n) const {
   return kind == exact && !is_most() ? of(std::max<std::int64_t>(0, elements - n)) : *this;
 }
 
+cardinality cardinality::and_then(cardinality next) const {
+  if (kind == infinite || next.kind == infinite) return forever();
+  if (kind != exact || next.kind != exact) return {};
+  std::int64_t sum = 0;
+  return of(__builtin_add_overflow(elements, next.elements, &sum) ? kMost : sum);
+}
+
 cardinality cardinality::in_groups(std::int64_t n, bool drop_remainder) const {
   if (kind != exact || is_most()) return *this;
   return of(elements / n + (!drop_remainder && elements % n != 0));

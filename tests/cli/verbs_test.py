@@ -42,8 +42,21 @@ class Verbs(ProgramTest):
         self.assertIn("PLANS_OR_FILES or --file is required", self.fails(2, "count"))
 
     def test_count_agrees_with_reading_where_elements_are_passed_over(self):
-        for plan in ("range(100) | batch(7)", "range(100) | batch(7) | unbatch | take(93)", "range(50) | shuffle(9) | prefetch(3)"):
+        for plan in ("range(100) | batch(7)", "range(100) | batch(7) | unbatch | take(93)", "range(50) | shuffle(9) | prefetch(3)",
+                     "zip(range(70), range(90) | prefetch(2), range(80) | shuffle(5))", "concatenate(range(20), range(0), range(9)) | enumerate"):
             self.assertEqual(self.ok("count", "--read", plan).stdout, self.ok("count", plan).stdout, plan)
+
+    def test_plans_of_several_inputs_run_and_go_on_from_a_checkpoint(self):
+        plan = 'zip(range(40), range(1000) | shuffle(50, seed=3), concatenate(range(2), range(900))) | enumerate(start=1)'
+        whole = self.ok("run", plan, "--output", "jsonl:/dev/stdout").stdout.splitlines()
+        self.assertEqual(len(whole), 40)
+        self.assertEqual([json.loads(line)[0] for line in whole], list(range(1, 41)))
+        self.assertEqual([json.loads(line)[1][2] for line in whole][:4], [0, 1, 0, 1])
+        out, place = (os.path.join(self.folder.name, name) for name in ("combined.jsonl", "combined.ckpt"))
+        self.ok("run", plan, "--limit", 17, "--output", f"jsonl:{out}", "--checkpoint", place)
+        self.ok("run", plan, "--resume", place, "--output", f"jsonl:{out}")
+        with open(out) as f:
+            self.assertEqual(f.read().splitlines(), whole)
 
     def test_select_prints_the_members_that_are_named(self):
         rows = [json.loads(line) for line in self.ok("select", "label,text", self.files[0], "--limit", 3).stdout.splitlines()]

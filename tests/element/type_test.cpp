@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <tuple>
 
 #include "sluice/element/batch.hpp"
 #include "sluice/element/slice.hpp"
@@ -79,6 +80,8 @@ TEST_CASE("builtin types have the same name under every compiler") {
   CHECK(type_of<std::array<double, 3>>().name == "double[3]");
   CHECK(type_of<std::optional<bool>>().name == "bool?");
   CHECK(type_of<std::pair<std::string, int>>().name == "(string, int32)");
+  CHECK(type_of<std::tuple<std::string, int, bool>>().name == "(string, int32, bool)");
+  CHECK(type_of<std::tuple<std::string, int>>().name == "tuple(string, int32)");
   CHECK(type_of<batched<sample>>().name == "batch<sample>");
   CHECK(type_of<sample>().name == "sample");
 }
@@ -90,6 +93,9 @@ TEST_CASE("a type declared in a header and defined in one source is as any other
 
 TEST_CASE("a type made at run time is the C++ type's own descriptor") {
   CHECK(pair_of(&type_of<line>(), &type_of<std::uint16_t>()) == &type_of<std::pair<line, std::uint16_t>>());
+  CHECK(tuple_of({&type_of<bool>(), &type_of<line>(), &type_of<bool>()}) == &type_of<std::tuple<bool, line, bool>>());
+  CHECK(tuple_of({&type_of<bool>(), nullptr}) == nullptr);
+  CHECK(tuple_of({}) == nullptr);
   CHECK(batched_of(&type_of<sample>()) == &type_of<batched<sample>>());
   CHECK(array_of(&type_of<std::int32_t>(), 7) == &type_of<std::array<std::int32_t, 7>>());
   CHECK(list_of(&type_of<float>()) == &type_of<std::vector<float>>());
@@ -111,6 +117,17 @@ TEST_CASE("layouts made at run time are the compiler's") {
   auto& p = type_of<std::pair<char, std::pair<double, bool>>>();
   CHECK(p.size == sizeof(std::pair<char, std::pair<double, bool>>));
   CHECK(p.align == alignof(std::pair<char, std::pair<double, bool>>));
+  using odd = std::tuple<char, std::string, short, double, bool>;
+  auto& t = type_of<odd>();
+  CHECK(t.size == sizeof(odd));
+  CHECK(t.align == alignof(odd));
+  odd value;
+  CHECK(reinterpret_cast<char*>(&std::get<0>(value)) - reinterpret_cast<char*>(&value) ==
+        static_cast<std::ptrdiff_t>(t.members[0].offset));
+  CHECK(reinterpret_cast<char*>(&std::get<1>(value)) - reinterpret_cast<char*>(&value) ==
+        static_cast<std::ptrdiff_t>(t.members[1].offset));
+  CHECK(reinterpret_cast<char*>(&std::get<4>(value)) - reinterpret_cast<char*>(&value) ==
+        static_cast<std::ptrdiff_t>(t.members[4].offset));
   auto* s = struct_of("sample", {{"text", 0, &type_of<std::string>()}, {"label", 0, &type_of<std::int64_t>()}});
   REQUIRE(s);
   CHECK(s->size == sizeof(sample));
@@ -196,6 +213,8 @@ template <class T> T made(int i) {
   else if constexpr (std::is_same_v<T, std::string>) return "a string with the number " + std::to_string(i);
   else if constexpr (std::is_same_v<T, sample>) return {made<std::string>(i), i};
   else if constexpr (detail::is_pair<T>) return {made<typename T::first_type>(i), made<typename T::second_type>(i)};
+  else if constexpr (detail::is_tuple<T>)
+    return [i]<class... M>(std::tuple<M...>*) { return T(made<M>(i)...); }(static_cast<T*>(nullptr));
   else if constexpr (detail::is_array<T>) return {made<typename T::value_type>(i), made<typename T::value_type>(i + 1)};
   else return {made<typename T::value_type>(i)};
 }
@@ -209,8 +228,9 @@ template <class T> struct cells {
 }  // namespace
 
 TEMPLATE_TEST_CASE("kernels move, copy, exchange and destroy each element once", "", std::int8_t, double, std::string,
-                   sample, (std::pair<std::string, int>), (std::pair<std::int64_t, double>), std::vector<std::string>,
-                   (std::array<std::string, 2>), (std::array<char, 2>)) {
+                   sample, (std::pair<std::string, int>), (std::pair<std::int64_t, double>),
+                   (std::tuple<char, std::string, short, double>), (std::tuple<char, short, int, std::int64_t>),
+                   std::vector<std::string>, (std::array<std::string, 2>), (std::array<char, 2>)) {
   using T = TestType;
   auto& t = type_of<T>();
   constexpr int n = cells<T>::kCount;

@@ -44,6 +44,12 @@ MISTAKES = {
         ("struct inner { int size; void (*hook)(); }; struct sample { int label; inner worker; };\n"
          "auto ds = range(5) | map([](std::int64_t) { return sample{}; }) | batch(3);", ["batch: this member cannot be stacked", "hook"]),
     "unbatch of what is no batch": ("auto ds = range(5) | unbatch();", ["unbatch: the element is not a batch", "long"]),
+    "a one-to-one stage of two streams":
+        ("lib::erased_stream both(lib::outlet out, one_to_one, lib::erased_stream a, lib::erased_stream b) {\n"
+         "  while (auto x = co_await a.next_block({})) co_yield x;\n}",
+         ["a stage with the tag one_to_one has one stream as a parameter"]),
+    "inputs of two types, one after the other":
+        ("auto ds = concatenate(range(3), lines(\"a\"));", ["concatenate: the inputs must have one type", "long"]),
     # A misspelt designator makes the braces fit nothing; the compilers name the struct, not the word.
     "a misspelt option of a named struct":
         ("auto ds = range(5) | shuffle(10, shuffle_options{.sead = 7});", ["shuffle_options", "sead"]),

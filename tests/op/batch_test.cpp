@@ -64,7 +64,16 @@ TEST_CASE("batches of one size become batches of another") {
 
 TEST_CASE("unbatch conforms") {
   conforms({.stage = [](const auto& in) { return in | batch(5) | unbatch(); },
-            .expected = [](const int64s& in) { return in; }});
+            .expected = [](const int64s& in) { return in; },
+            .needs = [](const int64s& in, std::size_t k) { return std::min(in.size(), (k + 4) / 5 * 5); }});
+}
+
+TEST_CASE("batch and unbatch conform for rows of every kind that can be stacked") {
+  auto stage = [](const auto& in) { return in | batch(5) | unbatch(); };
+  conformance c{.expected = [](const int64s& in) { return in; }};
+  conforms_as<as_text>(stage, c);
+  conforms_as<as_record>(stage, c);
+  conforms_as<as_counting>(stage, c);
 }
 
 TEST_CASE("a batch asks for its rows and no more") {

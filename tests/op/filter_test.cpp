@@ -32,6 +32,12 @@ TEST_CASE("filter conforms") {
   conforms({.stage = [](const auto& in) { return in | filter(is_third); },
             .expected = thirds_of,
             .before_error = thirds_of});
+  conforms_for_elements(
+      [](const auto& in) {
+        using element = typename std::remove_cvref_t<decltype(in)>::value_type;
+        return in | filter([n = std::make_shared<int>()](const element&) { return ++*n > 0; });
+      },
+      {.expected = [](const int64s& in) { return in; }, .before_error = [](const int64s& in) { return in; }});
 }
 
 TEST_CASE("filter conforms when it keeps nothing, and when it keeps all") {

@@ -30,6 +30,10 @@ TEST_CASE("a prefetch of a prefetch conforms") {
       {.stage = [](const auto& in) { return in | prefetch(2) | prefetch(3); }, .expected = same, .before_error = same});
 }
 
+TEST_CASE("prefetch conforms for elements of every kind") {
+  conforms_for_elements([](const auto& in) { return in | prefetch(3); }, {.expected = same, .before_error = same});
+}
+
 TEST_CASE("prefetch works no further ahead than it was told") {
   auto calls = std::make_shared<int>();
   auto counting = [calls](int64 x) {

@@ -35,7 +35,10 @@ task<void> end_of(stream<int64>& s, status& why) {
 TEST_CASE("repeat conforms") {
   for (int times : {0, 1, 3})
     conforms({.stage = [times](const auto& in) { return in | repeat(times); },
-              .expected = [times](const int64s& in) { return repeated(in, times); }});
+              .expected = [times](const int64s& in) { return repeated(in, times); },
+              .needs = [](const int64s&, std::size_t k) { return k; }});
+  conforms_for_elements([](const auto& in) { return in | repeat(2); },
+                        {.expected = [](const int64s& in) { return repeated(in, 2); }});
 }
 
 TEST_CASE("an error of the first epoch comes after its elements") {

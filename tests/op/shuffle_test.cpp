@@ -99,6 +99,12 @@ TEST_CASE("shuffle conforms, whether its buffer is smaller or larger than the in
               .expected = [=](const int64s& in) { return shuffled(in, buffer_size, 7); }});
 }
 
+TEST_CASE("shuffle conforms for elements of every kind, and fills its buffer with no more than it holds") {
+  conforms_for_elements([](const auto& in) { return in | shuffle(9, {.seed = 7}); },
+                        {.expected = [](const int64s& in) { return shuffled(in, 9, 7); },
+                         .needs = [](const int64s& in, std::size_t k) { return std::min(in.size(), k + 9); }});
+}
+
 TEST_CASE("a shuffle of shuffles conforms") {
   conforms({.stage = [](const auto& in) { return in | shuffle(5, {.seed = 7}) | shuffle(3, {.seed = 7}) | repeat(2); },
             .expected =

@@ -18,7 +18,10 @@ using int64 = std::int64_t;
 TEST_CASE("skip conforms") {
   for (int64 n : {0, 1, 5, 100})
     conforms({.stage = [n](const auto& in) { return in | skip(n); },
-              .expected = [n](const int64s& in) { return without_first(in, static_cast<std::size_t>(n)); }});
+              .expected = [n](const int64s& in) { return without_first(in, static_cast<std::size_t>(n)); },
+              .needs = one_each});
+  conforms_for_elements([](const auto& in) { return in | skip(7); },
+                        {.expected = [](const int64s& in) { return without_first(in, 7); }, .needs = one_each});
 }
 
 TEST_CASE("skip sees errors behind what it skips, and none in it") {

@@ -18,7 +18,10 @@ using int64 = std::int64_t;
 TEST_CASE("take conforms") {
   for (int64 n : {0, 1, 5, 100})
     conforms({.stage = [n](const auto& in) { return in | take(n); },
-              .expected = [n](const int64s& in) { return first_of(in, static_cast<std::size_t>(n)); }});
+              .expected = [n](const int64s& in) { return first_of(in, static_cast<std::size_t>(n)); },
+              .needs = one_each});
+  conforms_for_elements([](const auto& in) { return in | take(30); },
+                        {.expected = [](const int64s& in) { return first_of(in, 30); }, .needs = one_each});
 }
 
 TEST_CASE("take(-1) takes all, and an error below is not hidden") {

@@ -93,6 +93,22 @@ std::vector<stage_case> stages() {
        5 * kSlotElements},
       {"map awaiting sloppy", [=](const numbers& in) { return in | map(awaited, {.parallelism = 4, .order = sloppy}); },
        8},
+      {"enumerate",
+       [=](const numbers& in) {
+         return in | enumerate() | map([](const std::pair<int64, int64>& p) { return p.second; });
+       }},
+      {"zip",
+       [=](const numbers& in) {
+         return zip(in, range(kEndless) | batch(7) | unbatch()) |
+                map([](const std::pair<int64, int64>& p) { return p.first; });
+       }},
+      {"zip, counted twice",
+       [=](const numbers& in) {
+         return zip(in, range(kEndless) | prefetch(2), counted(range(kEndless))) |
+                map([](const std::tuple<int64, int64, int64>& t) { return std::get<0>(t); });
+       },
+       0, 2},
+      {"concatenate", [=](const numbers& in) { return concatenate(range(10), in); }},
       {"flat_map", [=](const numbers& in) { return in | flat_map(few); }},
       {"interleave", [=](const numbers& in) { return in | interleave(few, {.cycle_length = 3}); }, 6},
       {"interleave parallel",

@@ -42,7 +42,7 @@ class plan_generator {
 
   node_ptr plan(int depth, bool reader) {
     node_ptr n;
-    while (!n) n = made(one_of(operators()), nullptr, 0, reader);
+    while (!n) n = made(one_of(operators()), nullptr, depth - 1, reader);
     for (int i = 1; i < depth; ++i)
       if (auto next = made(one_of(operators()), n, depth, reader)) n = next;
     return n;
@@ -55,6 +55,7 @@ class plan_generator {
   /// Null: the operator does not go here, or refuses what was drawn.
   node_ptr made(const op_info* op, node_ptr input, int depth, bool reader) {
     if ((op->shape == op_info::stage) != (input != nullptr)) return nullptr;
+    if (op->shape == op_info::combine && depth <= 0) return nullptr;
     node n;
     n.op = op;
     if (input) n.inputs.push_back(std::move(input));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/consumption.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sluice/runtime/simulation.hpp"
@@ -61,6 +62,8 @@ task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& 
   by.between(s);
   while (!by.enough()) {
     auto ask = 1 + static_cast<std::uint32_t>(random.below(how.ask_max));
+    if (how.asks_all)
+      ask = static_cast<std::uint32_t>(std::min<std::size_t>(how.ask_max, how.elements_max - c.elements.size()));
     demand d;
     d.skip = std::exchange(skip, 0) + (how.pass_max ? random.below(how.pass_max + 1) : 0);
     d.elements = ask;

@@ -24,6 +24,7 @@ struct consumption {
   std::size_t elements_max = ~std::size_t{0};  ///< then the stream is dropped where it stands
   std::size_t stop_after = ~std::size_t{0};    ///< elements; then the run is asked to stop
   std::uint32_t ask_max = 0;                   ///< 0: next(); else blocks of a random 1..ask_max
+  bool asks_all = false;                       ///< … of ask_max each, and of no more than elements_max in all
   std::uint64_t pass_max = 0;                  ///< by blocks: a random 0..pass_max are passed over before each request
   std::uint64_t marks_every = 0;               ///< elements; 0: never
   bool save = false;
@@ -38,8 +39,8 @@ struct consumed {
   std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the end. Empty: not to be had there
   std::vector<std::uint64_t> errors;  ///< what the run had counted when each of them came, and at the end
   status why;                         ///< of the end
-  std::uint64_t length = 0;        ///< the ordinal after the last request: how many elements the stream has, at its end
-  std::string mistake;             ///< of the protocol
+  std::uint64_t length = 0;  ///< the ordinal after the last request: how many elements the stream has, at its end
+  std::string mistake;       ///< of the protocol
   /// What went wrong, for runs that have to end well.
   std::string complaint() const { return mistake.empty() && !why.ok() ? why.to_string() : mistake; }
 };

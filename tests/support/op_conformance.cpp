@@ -11,6 +11,7 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
+#include "support/counting_element.hpp"
 
 namespace sluice::lib::test {
 namespace {
@@ -54,6 +55,8 @@ class suite {
   explicit suite(const conformance& c) : c_(c) {}
 
   void run() {
+    CAPTURE(c_.elements);
+    if (c_.needs) exact_demand();
     for (const input& in : kInputs) {
       for (int64 n : {0, 1, 2, 23, 200}) {
         CAPTURE(in.name, n);
@@ -154,6 +157,33 @@ class suite {
     }
   }
 
+  /// Outputs are taken in requests of some size, and no more than so many: what has its inputs made by then?
+  void exact_demand() const {
+    for (int64 n : {5, 23, 200}) {
+      int64s in = numbers(n);
+      std::size_t length = c_.expected(in).size();
+      for (std::size_t k : {std::size_t{1}, std::size_t{4}, length / 2}) {
+        if (k > length) continue;
+        for (std::uint32_t ask : {1u, 3u, 7u}) {
+          auto made = std::make_shared<std::size_t>(0);
+          auto counting_in = range(n) | map([made](int64 x) {
+                               ++*made;
+                               return x;
+                             });
+          consumption how;
+          how.ask_max = ask;
+          how.asks_all = true;
+          how.elements_max = k;
+          consumed got = consume(c_.stage(counting_in), how);
+          CAPTURE(n, k, ask);
+          CHECK(got.complaint() == "");
+          CHECK(got.elements.size() == k);
+          CHECK(*made <= c_.needs(in, k));
+        }
+      }
+    }
+  }
+
   void stopped(const input& in) const {
     constexpr int64 kMany = 100'000;  // far more than anybody has ahead
     auto ds = c_.stage(in.make(kMany));
@@ -174,7 +204,11 @@ class suite {
 
 }  // namespace
 
-void conforms(const conformance& c) { suite(c).run(); }
+void conforms(const conformance& c) {
+  lifetimes watched;
+  suite(c).run();
+  CHECK(watched.complaint() == "");
+}
 
 void round_trips(const node& plan, const std::string& text) {
   CHECK(plan_text(plan) == text);

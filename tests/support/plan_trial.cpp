@@ -179,9 +179,13 @@ std::vector<plan_ptr> smaller(const plan_ptr& p) {
   for (std::int64_t a : {std::int64_t{1}, p->a / 2, p->a - 1})
     if (a >= 0 && a < p->a && (a > 0 || !p->in)) with([a](auto& q) { q.a = a; });
   if (p->b) with([](auto& q) { q.b = q.b / 2; });
-  if (!p->in && p->op != verb::range) with([](auto& q) { q.op = verb::range; });
+  if (!p->in && p->inputs.empty() && p->op != verb::range) with([](auto& q) { q.op = verb::range; });
   if (p->in)
     for (auto& in : smaller(p->in)) with([&](auto& q) { q.in = in; });
+  for (auto& input : p->inputs) all.push_back(input);
+  if (p->inputs.size() == 3) with([](auto& q) { q.inputs.pop_back(); });
+  for (std::size_t k = 0; k != p->inputs.size(); ++k)
+    for (auto& input : smaller(p->inputs[k])) with([&](auto& q) { q.inputs[k] = input; });
   if (p->inner)
     for (auto& inner : smaller(p->inner)) with([&](auto& q) { q.inner = inner; });
   return all;
@@ -193,8 +197,8 @@ std::string trial_counts::to_string() const {
   auto mean = checkpoints ? checkpoint_bytes / checkpoints : 0;
   return "plans " + std::to_string(plans) + ", elements " + std::to_string(elements) + ", resumes " +
          std::to_string(resumes) + " (retuned " + std::to_string(retuned) + "), skips " + std::to_string(skips) +
-         ", dropped " + std::to_string(dropped) + ", ended by errors_max " + std::to_string(limits) + ", checkpoints of " + std::to_string(mean) + " bytes (at most " +
-         std::to_string(checkpoint_bytes_max) + ")";
+         ", dropped " + std::to_string(dropped) + ", ended by errors_max " + std::to_string(limits) +
+         ", checkpoints of " + std::to_string(mean) + " bytes (at most " + std::to_string(checkpoint_bytes_max) + ")";
 }
 
 std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/random_plan.hpp"
 
+#include <algorithm>
 #include <array>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sluice/base/random.hpp"
@@ -18,6 +21,8 @@ constexpr std::array<const char*, kVerbs> kNames = {"range",
                                                     "elements",
                                                     "generate",
                                                     "generate_saved",
+                                                    "zip",
+                                                    "concatenate",
                                                     "map",
                                                     "map_awaiting",
                                                     "map_parallel",
@@ -32,6 +37,7 @@ constexpr std::array<const char*, kVerbs> kNames = {"range",
                                                     "shuffle",
                                                     "shuffle_same",
                                                     "prefetch",
+                                                    "enumerate",
                                                     "flat_map",
                                                     "interleave",
                                                     "interleave_parallel",
@@ -183,6 +189,20 @@ dataset<int64> build_source(const plan_description& p, int64 opened_for) {
   }
 }
 
+int64 folded_pair(const std::pair<int64, int64>& p) { return folded_row(p.first, p.second); }
+int64 folded_three(const std::tuple<int64, int64, int64>& t) {
+  return folded_row(folded_row(std::get<0>(t), std::get<1>(t)), std::get<2>(t));
+}
+
+dataset<int64> build_combine(const plan_description& p, int64 opened_for) {
+  std::vector<dataset<int64>> in;
+  for (const plan_ptr& input : p.inputs) in.push_back(build(*input, opened_for));
+  bool three = in.size() == 3;
+  if (p.op == verb::concatenate) return three ? concatenate(in[0], in[1], in[2]) : concatenate(in[0], in[1]);
+  if (three) return zip(in[0], in[1], in[2]) | map(folded_three);
+  return zip(in[0], in[1]) | map(folded_pair);
+}
+
 dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
   std::uint64_t b = p.b;
   auto compute = [b](int64 x) { return affine(x, b); };
@@ -205,6 +225,7 @@ dataset<int64> build_stage(const plan_description& p, dataset<int64> in) {
     case verb::shuffle_same:
       return in | shuffle(p.a, {.seed = static_cast<int64>(p.shuffle_seed()), .reshuffle_each_iteration = false});
     case verb::prefetch: return in | prefetch(b % 7 || p.tuned ? knob(p.tuned_or(p.a)) : autotune);
+    case verb::enumerate: return in | enumerate({.start = p.a}) | map(folded_pair);
     case verb::flat_map: return in | flat_map(open_inner);
     case verb::interleave:
       return in | interleave(open_inner,
@@ -261,11 +282,22 @@ plan_ptr source(random_numbers& random, bool inner) {
 }
 
 plan_ptr stage_above(random_numbers& random, verb op, plan_ptr in, int inner_depth);
+plan_ptr chain(random_numbers& random, int depth, bool inner);
+
+plan_ptr combine(random_numbers& random, int depth, bool inner) {
+  plan_description p;
+  p.op = static_cast<verb>(kSources + random.below(static_cast<std::uint64_t>(kCombines - kSources)));
+  for (std::uint64_t n = 2 + random.below(2); n; --n)
+    p.inputs.push_back(chain(random, static_cast<int>(random.below(static_cast<std::uint64_t>(depth) + 1)), inner));
+  return std::make_shared<plan_description>(std::move(p));
+}
 
 plan_ptr chain(random_numbers& random, int depth, bool inner) {
-  plan_ptr p = source(random, inner);
-  while (depth--) {
-    auto op = static_cast<verb>(kSources + random.below(static_cast<std::uint64_t>(kDeterministic - kSources)));
+  bool combines = depth > 0 && random.below(4) == 0;
+  if (combines) --depth;
+  plan_ptr p = combines ? combine(random, depth, inner) : source(random, inner);
+  while (depth-- > 0) {
+    auto op = static_cast<verb>(kCombines + random.below(static_cast<std::uint64_t>(kDeterministic - kCombines)));
     p = stage_above(random, op, std::move(p), static_cast<int>(random.below(2)));
   }
   return p;
@@ -287,15 +319,35 @@ const char* to_string(verb v) { return kNames[static_cast<std::size_t>(v)]; }
 
 std::string describe(const plan_description& p) {
   std::string text = p.in ? describe(*p.in) + " | " : std::string();
+  if (!p.inputs.empty()) {
+    for (const plan_ptr& input : p.inputs) text += (text.empty() ? "" : ", ") + describe(*input);
+    return to_string(p.op) + ("(" + text) + ")";
+  }
   text += std::string(to_string(p.op)) + "(" + std::to_string(p.a) + "," + std::to_string(p.b);
   if (p.tuned) text += ", tuned " + std::to_string(p.tuned);
   if (p.inner) text += ", [" + describe(*p.inner) + "]";
   return text + ")";
 }
 
+namespace {
+
+/// Does one of the plans directly below do `test`?
+template <class Test> bool any_below(const plan_description& p, Test test) {
+  if ((p.in && test(*p.in)) || (p.inner && test(*p.inner))) return true;
+  return std::any_of(p.inputs.begin(), p.inputs.end(), [&](const plan_ptr& input) { return test(*input); });
+}
+
+/// `change` done to each plan directly below.
+template <class Change> void change_below(plan_description& p, Change change) {
+  if (p.in) p.in = change(*p.in);
+  if (p.inner) p.inner = change(*p.inner);
+  for (plan_ptr& input : p.inputs) input = change(*input);
+}
+
+}  // namespace
+
 bool is_sloppy(const plan_description& p) {
-  if (static_cast<int>(p.op) >= kDeterministic) return true;
-  return (p.in && is_sloppy(*p.in)) || (p.inner && is_sloppy(*p.inner));
+  return static_cast<int>(p.op) >= kDeterministic || any_below(p, is_sloppy);
 }
 
 bool meets_bad_elements(const plan_description& p) {
@@ -305,7 +357,7 @@ bool meets_bad_elements(const plan_description& p) {
     case verb::map_failing_awaiting:
     case verb::filter_failing:
     case verb::sloppy_map_failing: return true;
-    default: return (p.in && meets_bad_elements(*p.in)) || (p.inner && meets_bad_elements(*p.inner));
+    default: return any_below(p, meets_bad_elements);
   }
 }
 
@@ -316,8 +368,7 @@ plan_ptr retuned(const plan_description& p, random_numbers& random) {
   constexpr std::array<std::int64_t, 6> kSettings = {0, 1, 1, 2, 3, 8};
   plan_description q = p;
   q.tuned = kSettings[random.below(kSettings.size())];
-  if (p.in) q.in = retuned(*p.in, random);
-  if (p.inner) q.inner = retuned(*p.inner, random);
+  change_below(q, [&random](const plan_description& below) { return retuned(below, random); });
   return std::make_shared<plan_description>(std::move(q));
 }
 
@@ -325,8 +376,7 @@ plan_ptr without_channels(const plan_description& p) {
   if (p.op == verb::prefetch) return without_channels(*p.in);
   plan_description q = p;
   q.tuned = 1;
-  if (p.in) q.in = without_channels(*p.in);
-  if (p.inner) q.inner = without_channels(*p.inner);
+  change_below(q, without_channels);
   return std::make_shared<plan_description>(std::move(q));
 }
 
@@ -355,6 +405,7 @@ plan_ptr random_plan(random_numbers& random, random_plan_options o) {
 }
 
 dataset<std::int64_t> build(const plan_description& p, std::int64_t opened_for) {
+  if (!p.inputs.empty()) return build_combine(p, opened_for);
   return p.in ? build_stage(p, build(*p.in, opened_for)) : build_source(p, opened_for);
 }
 
@@ -368,6 +419,7 @@ std::int64_t times(std::int64_t x, std::int64_t y) {
 std::int64_t affine(std::int64_t x, std::uint64_t b) { return added(times(x, 3), static_cast<std::int64_t>(b)); }
 bool is_kept(std::int64_t x, std::uint64_t b) { return mix(static_cast<std::uint64_t>(x) ^ b) % 3 != 0; }
 bool is_bad(std::int64_t x, std::uint64_t b) { return mix(static_cast<std::uint64_t>(x) + b) % 5 == 0; }
+std::int64_t folded_row(std::int64_t folded, std::int64_t next) { return added(times(folded, 7), next); }
 std::int64_t source_element(std::int64_t index, std::int64_t opened_for) {
   return added(index, times(opened_for % 1000003, 17));
 }

@@ -12,17 +12,21 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib::test {
 
-/// What one stage of a description does. Sources first, then stages, then those whose order is a matter of timing.
+/// What one stage of a description does. Sources first, then those of several inputs, then stages of one, then those whose
+/// order is a matter of timing.
 enum class verb : std::uint8_t {
   range,
   elements,
   generate,
   generate_saved,
+  zip,  ///< … and fold
+  concatenate,
   map,
   map_awaiting,
   map_parallel,
@@ -37,6 +41,7 @@ enum class verb : std::uint8_t {
   shuffle,
   shuffle_same,  ///< the same order in every epoch
   prefetch,
+  enumerate,  ///< … and fold
   flat_map,
   interleave,
   interleave_parallel,
@@ -55,7 +60,8 @@ enum class verb : std::uint8_t {
   sloppy_map_awaiting,
   sloppy_map_failing,
 };
-inline constexpr int kSources = static_cast<int>(verb::map);
+inline constexpr int kSources = static_cast<int>(verb::zip);
+inline constexpr int kCombines = static_cast<int>(verb::map);
 inline constexpr int kDeterministic = static_cast<int>(verb::sloppy_interleave);
 inline constexpr int kVerbs = static_cast<int>(verb::sloppy_map_failing) + 1;
 const char* to_string(verb v);
@@ -68,9 +74,10 @@ struct plan_description {
   verb op = verb::range;
   std::int64_t a = 0;
   std::uint64_t b = 0;
-  plan_ptr in = {};
-  plan_ptr inner = {};     ///< what flat_map and interleave open for each element
-  std::int64_t tuned = 0;  ///< what the stage's knob is set to instead of its usual value; 0: that
+  plan_ptr in = {};                   ///< of a stage of one input
+  std::vector<plan_ptr> inputs = {};  ///< of one of several
+  plan_ptr inner = {};                ///< what flat_map and interleave open for each element
+  std::int64_t tuned = 0;             ///< what the stage's knob is set to instead of its usual value; 0: that
 
   std::uint32_t block_length() const { return 1 + static_cast<std::uint32_t>(b % 4); }
   std::int64_t parallelism() const { return tuned_or(1 + static_cast<std::int64_t>(b / 4 % 6)); }
@@ -117,6 +124,7 @@ dataset<std::int64_t> build(const plan_description& p, std::int64_t opened_for =
 std::int64_t affine(std::int64_t x, std::uint64_t b);
 bool is_kept(std::int64_t x, std::uint64_t b);
 bool is_bad(std::int64_t x, std::uint64_t b);
+std::int64_t folded_row(std::int64_t folded, std::int64_t next);
 std::int64_t source_element(std::int64_t index, std::int64_t opened_for);
 std::int64_t added(std::int64_t x, std::int64_t y);
 std::int64_t times(std::int64_t x, std::int64_t y);

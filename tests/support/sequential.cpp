@@ -17,6 +17,7 @@ struct too_many {};
 struct place {
   std::uint64_t outers = 0;
   std::uint64_t passes = 0;
+  std::uint32_t combines = 0;  ///< around it
 
   place in_epoch(const plan_description& repeat, std::uint64_t number) const {
     if (number == 0) return *this;
@@ -24,12 +25,13 @@ struct place {
     for (auto* p = repeat.in.get(); p; p = p->in.get())
       repeats_below += p->op == verb::repeat || p->op == verb::repeat_forever;
     auto site = static_cast<std::uint32_t>(stable_hash("repeat", repeats_below));
-    return {outers, derive(passes, derive(site, number))};
+    return {outers, derive(passes, derive(site + (std::uint64_t{combines} << 32), number)), combines};
   }
   place in_inner_plan(std::uint64_t ordinal) const {
     std::uint64_t key = 0x6f75'7465'7200 + mix(ordinal);
-    return {derive(outers, key), derive(passes, key)};
+    return {derive(outers, key), derive(passes, key), combines};
   }
+  place in_input() const { return {outers, passes, combines + 1}; }
 };
 
 class evaluation {
@@ -37,7 +39,9 @@ class evaluation {
   explicit evaluation(std::size_t elements_max) : elements_max_(elements_max) {}
 
   int64s of(const plan_description& p, int64 opened_for, const place& where) const {
-    int64s out = p.in ? stage(p, opened_for, where) : source(p, opened_for);
+    int64s out = !p.inputs.empty() ? combine(p, opened_for, where)
+                 : p.in            ? stage(p, opened_for, where)
+                                   : source(p, opened_for);
     if (out.size() > elements_max_) throw too_many();
     return out;
   }
@@ -46,6 +50,20 @@ class evaluation {
   static int64s source(const plan_description& p, int64 opened_for) {
     int64s out;
     for (int64 i = 0; i < p.a; ++i) out.push_back(source_element(i, opened_for));
+    return out;
+  }
+
+  int64s combine(const plan_description& p, int64 opened_for, const place& where) const {
+    int64s out = of(*p.inputs[0], opened_for, where.in_input());
+    for (std::size_t k = 1; k != p.inputs.size(); ++k) {
+      int64s next = of(*p.inputs[k], opened_for, where.in_input());
+      if (p.op == verb::concatenate) {
+        out.insert(out.end(), next.begin(), next.end());
+        continue;
+      }
+      out.resize(std::min(out.size(), next.size()));
+      for (std::size_t i = 0; i != out.size(); ++i) out[i] = folded_row(out[i], next[i]);
+    }
     return out;
   }
 
@@ -94,6 +112,7 @@ class evaluation {
           if (!is_bad(x, p.b)) out.push_back(affine(x, p.b));
           break;
         case verb::prefetch: out.push_back(x); break;
+        case verb::enumerate: out.push_back(folded_row(added(p.a, static_cast<int64>(i)), x)); break;
         case verb::stage_opaque:
           out.push_back(added(x, previous));
           previous = x;

@@ -16,6 +16,15 @@
 // Rules for such a stage: `saved` values are right at every co_yield; anything else in a local can be recomputed;
 // output made and not yet yielded is told to the outlet (`hold`), so that an error passing through delivers it first. So
 // is a bad element that is passed over (`drop`): the run counts it where it stands among the elements.
+//
+// A stage whose output is not its input's blocks goes along its input with a cursor: `ready` asks for elements, `left` and
+// `peek` tell what is there, `drop`, `move_to` and `take` consume from the front, any number of times and in any order:
+//
+//   while (co_await in.ready({.elements = out.wanted()})) {
+//     std::uint32_t n = std::min(out.wanted(), in.left());
+//     in.move_to(out.room(n), n);
+//     co_yield out.made(n);
+//   }
 #pragma once
 
 #include <coroutine>
@@ -77,6 +86,31 @@ class outlet {
   block_promise* promise_ = nullptr;
 };
 
+/// Elements to look at: what of a stream's current view is not consumed yet. They stay the stream's.
+class element_view {
+ public:
+  element_view() = default;
+  element_view(char* data, std::uint32_t size, std::size_t element_bytes)
+      : data_(data), size_(size), element_bytes_(element_bytes) {}
+
+  std::uint32_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  char* data() const noexcept { return data_; }  ///< null where it is empty
+  char* at(std::size_t i) const noexcept { return data_ + i * element_bytes_; }
+  template <class T> T* as() const noexcept { return std::launder(reinterpret_cast<T*>(data_)); }
+
+ private:
+  char* data_ = nullptr;
+  std::uint32_t size_ = 0;
+  std::size_t element_bytes_ = 0;
+};
+
+/// A stream whose consumer is a built-in stage, or whoever has no C++ type for its elements.
+///
+/// The cursor. Between two calls each element that the input has handed over is either in the current view, where `left`
+/// counts it, or is gone: destroyed, moved out, or given to the caller by next_block, take or next(). What the caller was
+/// given is its own until its next call on this stream, which destroys what is left of it. Every call accepts 0 elements,
+/// and at the end or before the first request there are 0.
 class [[nodiscard]] erased_stream : public stream_base {
  public:
   using promise_type = block_promise;
@@ -103,11 +137,14 @@ class [[nodiscard]] erased_stream : public stream_base {
   };
 
   /// A view of 1..elements elements; empty at the end. In a task it throws `error`; in a stage an error unwinds.
+  /// The same as ready(d), then take(d.elements).
   block_awaiter next_block(demand d) {
     request(d);
     return {{*this}};
   }
-  /// Makes at least one element ready and takes none: `left()` and `peek()` tell what there is. False at the end.
+  /// Passes over d.skip elements from here on, the first of them out of what is left of the current view; then makes at
+  /// least one element ready and consumes none. d.elements bounds what the input is asked for, not left(): where something
+  /// is left of the view, nothing is asked for. False at the end.
   ready_awaiter ready(demand d) {
     request(d);
     return {{*this}};
@@ -141,21 +178,30 @@ class [[nodiscard]] erased_stream : public stream_base {
     return try_awaiter(*this);
   }
 
-  /// The untaken part of the current view.
-  block peek() const { return {view_owner_, &type(), cur_, left()}; }
-  /// Moves up to n elements of the current view to uninitialised room; returns how many.
-  std::uint32_t move_out(char* to, std::uint32_t n);
-  /// Takes n elements of the current view; the caller moved them out, or leaves them to be destroyed.
-  void advance(std::uint32_t n) { cur_ += std::size_t{n} * element_bytes_; }
+  /// What is left of the current view.
+  element_view peek() const {
+    std::uint32_t n = left();
+    return {n ? cur_ : nullptr, n, element_bytes_};
+  }
+  /// Destroys the next n elements. REQUIRES: n <= left().
+  void drop(std::uint32_t n);
+  /// Moves the next n elements, or as many as are left, to uninitialised room at `to`; returns how many.
+  std::uint32_t move_to(char* to, std::uint32_t n) { return move_to(to, n, element_bytes_); }
+  /// The same, one to each stride_bytes.
+  std::uint32_t move_to(char* to, std::uint32_t n, std::size_t stride_bytes);
+  /// The next n elements, or as many as are left; empty where none is.
+  block take(std::uint32_t n);
 
  private:
   void request(const demand& d) {
     request_skip_ = d.skip;
     request_want_ = d.elements ? d.elements : 1;
     request_bytes_ = d.bytes;
+    if (cur_ != end_ && d.skip) [[unlikely]]
+      skip_within_view();
   }
   block take_view() {
-    if (cur_ != end_) return take_part();
+    if (cur_ != end_) return take(request_want_);
     stage_base* c = child_;
     block all;
     all.view_of(c->handed_);
@@ -172,7 +218,14 @@ class [[nodiscard]] erased_stream : public stream_base {
   void take_up();
   /// The view is more than was asked for, or none, or goes to a task.
   block take_odd_view();
-  block take_part();
+  /// The request passes over elements, and some are left of the view: those go first.
+  void skip_within_view();
+  /// Destroys what was given to the caller out of the current view and is still there, so that what is left of the view
+  /// is its owner's front. REQUIRES: left() > 0.
+  void settle() {
+    if (view_owner_->begin() != cur_) destroy_given();
+  }
+  void destroy_given();
 };
 
 /// The promise of a block stage.

@@ -98,7 +98,8 @@ template <class S> class saved final : public saved_base {
     stage_base& o = *owner_;
     if (!o.simple_commit_) return o.commit();
     // The usual case, once per element: no virtual call, no flags to set again.
-    if (stream_base* in = o.inputs_[0]) o.cut_cursor_[0] = in->cur_;
+    stage_input& in = o.inputs_.only();
+    if (in.stream) in.cut_cursor = in.stream->cur_;
     o.cut_put_ = o.put_;
     cut();
   }

@@ -16,6 +16,7 @@
 
 #include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/dropped_errors.hpp"
+#include "sluice/coro/input_list.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/promise.hpp"
 #include "sluice/element/slab.hpp"
@@ -66,7 +67,8 @@ class turn {
 };
 
 /// Tag: every input element gives exactly one output element, so passing over outputs is passing over inputs. A block stage
-/// with this tag and no saved values of its own has no record in a position: it stands where its input stands.
+/// with this tag and no saved values of its own has no record in a position: it stands where its input stands. It has one
+/// input: whose elements were passed over, and where it stands, would be open questions with two.
 struct one_to_one {
   bool holds = true;
 };
@@ -101,7 +103,6 @@ class saved_base {
 
 class stage_base : public promise_base {
  public:
-  static constexpr int kInputs = 4;
   static constexpr int kSaved = 4;
 
   explicit stage_base(const element_type& type);
@@ -156,7 +157,7 @@ class stage_base : public promise_base {
   };
   restart after_throw();
   /// Gives up its input, to be taken by the new coroutine, and its saved values as they were at the resume point.
-  stream_base& input() { return *inputs_[0]; }
+  stream_base& input() { return *inputs_.first().stream; }
   void copy_saved_to(stage_base& fresh) const;
 
  protected:
@@ -175,24 +176,36 @@ class stage_base : public promise_base {
     kOneBehind = 4,    // and then one element that is made already: the last one of out_
   };
 
-  void add_input(stream_base& in) { inputs_[input_count_++] = &in; }
   void add_saved(saved_base& s) {
     s.owner_ = this;
     saved_[saved_count_++] = &s;
     if (s.owns_input()) input_owner_ = &s;
   }
   template <class... A> static constexpr void check_parameters() {
-    static_assert((0 + ... + std::is_base_of_v<stream_base, A>) <= kInputs,
-                  "sluice: a stage has at most 4 streams as parameters; zip or interleave them first");
+    static_assert(
+        !(false || ... || std::is_same_v<A, one_to_one>) ||
+            ((0 + ... + std::is_base_of_v<stream_base, A>) <= 1 && !(false || ... || detail::holds_inputs<A>)),
+        "sluice: a stage with the tag one_to_one has one stream as a parameter: of two, each output would count "
+        "as an element of either");
     static_assert((0 + ... + std::is_base_of_v<saved_base, A>) <= kSaved,
                   "sluice: a stage has at most 4 saved<S> as parameters; put what they hold into one struct");
   }
   template <class A> void register_parameter(A& a) {
-    if constexpr (std::is_base_of_v<stream_base, A>) add_input(a);
+    if constexpr (std::is_base_of_v<stream_base, A>) inputs_.add(a);
+    else if constexpr (detail::holds_inputs<A>) register_inputs(a);
     else if constexpr (std::is_base_of_v<saved_base, A>) add_saved(a);
     else if constexpr (std::is_same_v<A, one_to_one>) one_to_one_ = a.holds;
     else if constexpr (std::is_same_v<A, may_suspend>) may_suspend_ = true;
     else if constexpr (std::is_same_v<A, stateless>) kind_ = kind::stateless;
+  }
+
+  template <class A> void register_inputs(A& a) {
+    inputs_together_ = true;
+    if constexpr (detail::is_stream_vector<A>) {
+      for (auto& in : a) inputs_.add(in);
+    } else {
+      a.each_input([this](stream_base& in) { inputs_.add(in); });
+    }
   }
 
   /// The resume point of an element stage is now: its saved values, its inputs' places, its output so far.
@@ -208,7 +221,7 @@ class stage_base : public promise_base {
   /// It stands where its input stands, and has no record.
   bool follows_input() const {
     return kind_ == kind::block && one_to_one_ &&
-           (input_owner_ ? saved_count_ == 1 : input_count_ == 1 && !saved_count_);
+           (input_owner_ ? saved_count_ == 1 : inputs_.size() == 1 && !saved_count_);
   }
 
   /// What is asked of the input where elements to be passed over have to be made first: enough of them at once to
@@ -298,14 +311,12 @@ class stage_base : public promise_base {
   std::uint64_t delivered_since_cut_ = 0;
   stream_base* pending_ = nullptr;  // a fill put off until the output made so far is taken
 
-  stream_base* inputs_[kInputs] = {};
+  input_list inputs_;
   std::uint64_t start_ordinal_ = 0;  // of the first input, when the coroutine began
-  std::uint64_t cut_ordinal_[kInputs] = {};
-  char* cut_cursor_[kInputs] = {};
   saved_base* saved_[kSaved] = {};
   turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
-  std::uint8_t input_count_ = 0;
   std::uint8_t saved_count_ = 0;
+  bool inputs_together_ = false;  // one parameter holds them, any number
   bool nameless_ = false;
   saved_base* input_owner_ = nullptr;  // the one of them that owns the input
   error_sink* error_sink_ = nullptr;
@@ -316,8 +327,10 @@ class stage_base : public promise_base {
 
  private:
   /// Each input's records are a position of their own, inside of this stage's record.
-  bool inputs_are_apart() const { return input_count_ > 1 || (input_count_ && identity_.separate_inputs); }
-  void input_position(int i, position_writer& w);
+  bool inputs_are_apart() const {
+    return inputs_.size() > 1 || inputs_together_ || (!inputs_.empty() && identity_.separate_inputs);
+  }
+  void input_position(const stage_input& in, position_writer& w);
   void load_own(const position_record& own, position_records& from);
 };
 

@@ -17,7 +17,9 @@
 // Cancel: a stop makes the next fill fail with `cancelled`; a stop is never an end.
 // State: a user's stage resumes by replay from its start (correct, but as long as the stage is old) unless it takes the
 //   tag `stateless`, a `saved<S>` parameter, or calls commit() (saved.hpp).
-// Limits: a stage's parameters may hold 4 streams and 4 saved<S>; more do not compile.
+// Inputs: a stage's streams are its parameters, any number of them; or a std::vector of streams, whose size it does not
+//   change. Where each stands belongs to the stage's position.
+// Limits: a stage's parameters may hold 4 saved<S>; more do not compile.
 // Thread: one consumer at a time. While a next() is outstanding the stream may be told to stop (request_stop), and
 //   nothing else: it is neither moved, nor cleaned up, nor destroyed before its consumer has been resumed.
 #pragma once

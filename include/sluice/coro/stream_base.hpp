@@ -234,7 +234,7 @@ class stream_base {
 };
 
 inline void stage_base::cut() {
-  for (int i = 0; i < input_count_; ++i) cut_cursor_[i] = inputs_[i]->cur_;
+  for (stage_input& in : inputs_) in.cut_cursor = in.stream->cur_;
   for (int i = 0; i < saved_count_; ++i) saved_[i]->cut();
   cut_put_ = put_;
   cut_pending_ = true;

@@ -23,7 +23,7 @@
 
 namespace sluice::lib {
 
-/// A batch as the engine sees it: one slab for each member of a structure or pair, one for any other row.
+/// A batch as the engine sees it: one slab for each member of a structure, pair or tuple, one for any other row.
 struct batch_storage {
   static constexpr bool trivially_relocatable = true;
 
@@ -56,16 +56,18 @@ namespace detail {
 /// Which column holds the member at this offset.
 std::size_t column_at(const element_type& row, std::size_t offset);
 
-/// Does a batch of T have a column for each member? The C++ side of kind::structure and kind::pair.
+/// Does a batch of T have a column for each member? The C++ side of kind::structure, kind::pair and kind::tuple.
 template <class T>
 inline constexpr bool by_member =
-    is_pair<T> || (reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; });
+    is_pair<T> || is_tuple<T> || (reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; });
 
 template <class T> constexpr bool stacks() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || is_text<T> || is_batched<T>) return true;
   else if constexpr (std::is_array_v<T>) return stacks<std::remove_extent_t<T>>();
   else if constexpr (is_list<T> || is_maybe<T> || is_array<T>) return stacks<typename T::value_type>();
   else if constexpr (is_pair<T>) return stacks<typename T::first_type>() && stacks<typename T::second_type>();
+  else if constexpr (is_tuple<T>)
+    return []<class... M>(std::tuple<M...>*) { return (stacks<M>() && ...); }(static_cast<T*>(nullptr));
   else if constexpr (requires { T::sluice_name; }) return true;
   else if constexpr (reflectable<T>)
     return []<class... M>(std::tuple<M*...>*) {
@@ -130,6 +132,10 @@ template <class T> class batched {
   auto columns() {
     if constexpr (detail::is_pair<T>) {
       return std::tuple(column<typename T::first_type>(0), column<typename T::second_type>(1));
+    } else if constexpr (detail::is_tuple<T>) {
+      return [this]<class... M, std::size_t... I>(std::tuple<M...>*, std::index_sequence<I...>) {
+        return std::tuple(this->template column<M>(I)...);
+      }(static_cast<T*>(nullptr), std::make_index_sequence<std::tuple_size_v<T>>{});
     } else if constexpr (detail::by_member<T>) {
       return [this]<class... M, std::size_t... I>(std::tuple<M*...>*, std::index_sequence<I...>) {
         return std::tuple(this->template column<std::remove_cv_t<M>>(I)...);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which types may be moved by copying their bytes and forgetting the original.
 //
-// Yes: trivially copyable types; unique_ptr (default deleter), shared_ptr, vector; optional and pair of yes; our own
+// Yes: trivially copyable types; unique_ptr (default deleter), shared_ptr, vector; optional, pair and tuple of yes; our own
 // and users' classes that say `static constexpr bool trivially_relocatable = true`; aggregates all of whose members
 // are. No: std::string (libstdc++'s short string points into itself), map, and whatever we do not know.
 // One hole that cannot be seen from outside: an aggregate with its own destructor beside a shared_ptr member; give it
@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,6 +37,8 @@ template <class T> struct known_relocatable<std::vector<T>> : std::true_type {};
 template <class T> struct known_relocatable<std::optional<T>> : std::bool_constant<relocatable<T>()> {};
 template <class A, class B>
 struct known_relocatable<std::pair<A, B>> : std::bool_constant<relocatable<A>() && relocatable<B>()> {};
+
+template <class... M> struct known_relocatable<std::tuple<M...>> : std::bool_constant<(relocatable<M>() && ...)> {};
 
 template <class T> constexpr bool relocatable() {
   if constexpr (requires { T::trivially_relocatable; }) return T::trivially_relocatable;

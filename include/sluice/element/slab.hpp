@@ -50,6 +50,8 @@ class block {
 
   /// A view of the first k: the rest stays live in the owner, behind the view.
   block first(std::uint32_t k) const noexcept { return {owner_, type_, data_, k}; }
+  // These remove elements. REQUIRES of all: n <= size(), and the view is its owner's front (blocks from a stream are).
+
   /// Destroys the first n.
   void drop_front(std::uint32_t n) noexcept;
   /// Moves the first n to uninitialised room at `to`, one each to_stride bytes.
@@ -145,6 +147,8 @@ class slab {
 
 inline void block::forget_front(std::uint32_t n) noexcept {
   assert(n <= size_);
+  // Elsewhere it would be the owner's front that is forgotten, alive, and these that the owner destroys once more.
+  assert(n == 0 || type_->trivially_destroyed || data_ == owner_->begin());
   owner_->first_ += n;
   owner_->live_ -= n;
   data_ += n * type_->size;

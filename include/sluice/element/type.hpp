@@ -28,6 +28,7 @@ enum class kind : std::uint8_t {
   maybe,      ///< std::optional
   structure,  ///< `members` by name
   pair,       ///< `members` first and second
+  tuple,      ///< `members` 0, 1, 2 …
   batch,      ///< rows of `element`, one array for each of its members
   named,      ///< a class that describes itself (sluice_name)
   opaque,     ///< anything else: can be moved and dropped, not batched or printed
@@ -78,6 +79,8 @@ template <class T> const element_type& type_of();
 const element_type* batched_of(const element_type* t);
 /// std::pair of the two.
 const element_type* pair_of(const element_type* first, const element_type* second);
+/// std::tuple of all of them. Errors: null where one is null, or where there is none.
+const element_type* tuple_of(const std::vector<const element_type*>& members);
 /// std::array<T, n>.
 const element_type* array_of(const element_type* t, std::size_t n);
 /// std::vector<T> for numbers (not bool), strings and records; null for other types.
@@ -92,7 +95,7 @@ const element_type* type_named(std::string_view name);
 /// Can rows of t be stacked into a batch? The same answer as the concept `stackable`.
 bool can_stack(const element_type& t);
 
-/// One element as JSON: numbers, texts, arrays and lists as arrays, a pair as [first, second], structures as objects, a
+/// One element as JSON: numbers, texts, arrays and lists as arrays, a pair as [first, second], a tuple alike, structures as objects, a
 /// batch as an object of columns (an array where it has just one). What JSON has no words for: a text that is not UTF-8
 /// is {"base64":"…"}, floats are "NaN", "Infinity" and "-Infinity". Always valid JSON, and no two texts look the same.
 void print(const element_type& t, const void* p, std::string& out);

@@ -18,6 +18,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -163,6 +164,8 @@ template <class T> inline constexpr bool is_maybe = false;
 template <class T> inline constexpr bool is_maybe<std::optional<T>> = true;
 template <class T> inline constexpr bool is_pair = false;
 template <class A, class B> inline constexpr bool is_pair<std::pair<A, B>> = true;
+template <class T> inline constexpr bool is_tuple = false;
+template <class... M> inline constexpr bool is_tuple<std::tuple<M...>> = sizeof...(M) != 0;
 template <class T> inline constexpr bool is_array = false;
 template <class T, std::size_t N> inline constexpr bool is_array<std::array<T, N>> = N != 0;
 template <class T> inline constexpr bool is_batched = false;
@@ -254,6 +257,12 @@ template <class T> element_type made_of() {
   return t;
 }
 
+template <class... M> const element_type& make_tuple_type(std::tuple<M...>*) {
+  static_assert(!(false || ... || std::is_empty_v<M>),
+                "sluice: an empty class within a std::tuple takes no room there, so the tuple cannot be an element");
+  return *tuple_of({&type_of<M>()...});
+}
+
 template <class T> const element_type& make_type() {
   element_type t = made_of<T>();
   complete(t);
@@ -275,6 +284,7 @@ template <class T> const element_type& type_of() {
     static const element_type& type = []() -> const element_type& {
       if constexpr (detail::is_pair<T>)
         return *pair_of(&type_of<typename T::first_type>(), &type_of<typename T::second_type>());
+      else if constexpr (detail::is_tuple<T>) return detail::make_tuple_type(static_cast<T*>(nullptr));
       else if constexpr (std::is_array_v<T>) return *array_of(&type_of<std::remove_extent_t<T>>(), std::extent_v<T>);
       else if constexpr (detail::is_array<T>)
         return *array_of(&type_of<typename T::value_type>(), std::tuple_size_v<T>);

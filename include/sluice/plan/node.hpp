@@ -42,6 +42,8 @@ struct cardinality {
   cardinality times(std::int64_t n) const;
   cardinality at_most(std::int64_t n) const;
   cardinality without(std::int64_t n) const;
+  /// This many, then as many as `next`.
+  cardinality and_then(cardinality next) const;
   /// Groups of n > 0; `drop_remainder`: only those that are full.
   cardinality in_groups(std::int64_t n, bool drop_remainder) const;
   bool operator==(const cardinality&) const = default;

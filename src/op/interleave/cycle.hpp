@@ -106,7 +106,7 @@ class cycle {
       slot& s = slots[at];
       if (!s.in) break;
       std::uint32_t n =
-          s.in.move_out(to + have * size, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, want - have)));
+          s.in.move_to(to + have * size, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, want - have)));
       if (n == 0) break;
       have += n;
       if (run != kToTheEnd && (left -= n) == 0) advance(run);

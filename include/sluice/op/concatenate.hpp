@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// concatenate: all elements of the first input, then all of the next.
+//
+//   concatenate(tfrecord("old"), tfrecord("new")) | shuffle(1000)
+//
+// One input is open at a time: what an input holds (buffers, files) is given back before the next one begins.
+// Shape:  the inputs' type, which is one; as many as all of them have.
+// Order:  each input's own, one input after the other.
+// Ends:   with the last input.
+// Errors: an input's; the inputs behind it are not reached.
+// State:  which input it is at, and that one's position.
+#pragma once
+
+#include <type_traits>
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+namespace detail {
+/// False. The condition of a static_assert: the first line of the error names the inputs' types.
+template <class... T> struct inputs_of {
+  static constexpr bool have_one_type = false;
+};
+}  // namespace detail
+
+/// Errors: invalid_argument: the plan would be too deep.
+template <class T, class Next, class... More>
+auto concatenate(const dataset<T>& first, const dataset<Next>& second, const dataset<More>&... more) {
+  if constexpr (std::is_same_v<T, Next> && (std::is_same_v<T, More> && ...)) {
+    return dataset<T>(
+        make_combine("concatenate", options::of(no_fields{}), {first.plan(), second.plan(), more.plan()...}));
+  } else {
+    static_assert(detail::inputs_of<T, Next, More...>::have_one_type, "concatenate: the inputs must have one type");
+    return dataset<refused>();
+  }
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::concatenate;
+
+}  // namespace sluice

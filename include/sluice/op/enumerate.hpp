@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// enumerate: each element with its number.
+//
+//   lines("names.txt") | enumerate()                     // dataset<std::pair<std::int64_t, line>>: 0, 1, 2 …
+//   lines("names.txt") | enumerate({.start = 1})
+//
+// Shape:  std::pair<std::int64_t, T>; as many as the input has.
+// Order:  as the input's. The number is that of the place in the input: a run that is resumed, or that passes over
+//         elements, goes on with the right one. Elements that the input has dropped have no number.
+// Ends:   with the input.
+// State:  none of its own: the input's position.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+struct enumerate_options {
+  std::int64_t start = 0;  ///< the first element's number; behind the largest comes the smallest
+};
+template <> const field_list& fields_of<enumerate_options>();
+
+class enumerate_stage : public stage_base_tag {
+ public:
+  explicit enumerate_stage(enumerate_options o) : options_(o) {}
+  template <class T> dataset<std::pair<std::int64_t, T>> apply(const dataset<T>& in) const {
+    return dataset<std::pair<std::int64_t, T>>(make_stage("enumerate", options::of(options_), in.plan()));
+  }
+
+ private:
+  enumerate_options options_;
+};
+
+inline enumerate_stage enumerate(enumerate_options o = {}) { return enumerate_stage(o); }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::enumerate;
+using lib::enumerate_options;
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ahead/any_input.hpp"
+
+#include <utility>
+
+namespace sluice::lib {
+namespace {
+
+/// Blocks a channel holds: one that the stage goes along, and the one behind it.
+constexpr std::uint32_t kBlocksAhead = 2;
+
+}  // namespace
+
+any_input::any_input(std::shared_ptr<run_context> run, channel_memory memory, std::size_t inputs)
+    : run_(std::move(run)),
+      memory_(std::move(memory)),
+      signal_(std::make_shared<ready_signal>(run_)),
+      sources_(inputs) {}
+
+task<std::size_t> any_input::next(input_set& in, demand d) {
+  for (;;) {
+    std::uint64_t seen = signal_->count();  // before looking at the channels
+    bool some_wait = false;
+    for (std::size_t k = 0; k != in.size(); ++k) {
+      std::size_t i = (turn_ + k) % in.size();
+      source& s = sources_[i];
+      if (s.ended) continue;
+      if (in[i].may_wait() && !s.channel) give_channel(in[i], s);
+      if (in[i].may_wait()) {
+        some_wait = true;
+        continue;
+      }
+      turn_ = i + 1;
+      bool more = co_await in[i].ready(d);
+      s.ended = !more;
+      co_return i;
+    }
+    if (!some_wait) co_return kNone;
+    urge_one();
+    co_await signal_->changed_since(seen);
+  }
+}
+
+void any_input::give_channel(erased_stream& in, source& s) {
+  const element_type& type = in.type();
+  s.channel = std::make_shared<reader_link>(run_, memory_, std::move(in), type, block_ring::limits{kBlocksAhead},
+                                            pump_options());
+  s.channel->set_signal(signal_);
+  outlet out(type);
+  in = read_ahead(out, s.channel);
+  in.set_environment(run_.get());
+  in.may_go_back();
+  s.channel->start();
+}
+
+/// All wait. Where all of them wait for memory the first goes on without; one is enough.
+void any_input::urge_one() {
+  for (const source& s : sources_)
+    if (s.channel && !s.ended && s.channel->busy()) return;
+  for (const source& s : sources_) {
+    if (!s.channel || s.ended) continue;
+    s.channel->urge();
+    return;
+  }
+}
+
+}  // namespace sluice::lib

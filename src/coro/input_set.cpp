@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/input_set.hpp"
+
+#include <algorithm>
+
+namespace sluice::lib {
+
+erased_stream* request_to_all::next() {
+  for (;;) {
+    if (asked_) {
+      asked_ = false;
+      erased_stream& in = inputs_[at_++];
+      if (in.left() == 0) {
+        std::uint64_t to_pass = each().skip, missing = std::min(in.skip_left(), to_pass);
+        existed_ = to_pass - missing;
+        ended_ = true;
+      }
+      ready_ = std::min(ready_, in.left());
+      continue;
+    }
+    // Behind an end the others matter only as far as elements were to be passed over that existed before it.
+    if (at_ == inputs_.size() || (ended_ && existed_ == 0)) return nullptr;
+    asked_ = true;
+    return &inputs_[at_];
+  }
+}
+
+demand request_to_all::each() const {
+  demand d = demand_;
+  if (ended_) {
+    d.skip = existed_ - 1;  // is the last of them there, too?
+    d.elements = 1;
+  }
+  d.bytes = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, d.bytes / inputs_.size()));
+  return d;
+}
+
+}  // namespace sluice::lib

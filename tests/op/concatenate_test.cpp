@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/concatenate.hpp
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+int64s joined(int64s a, const int64s& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("concatenate conforms") {
+  conforms({.stage = [](const auto& in) { return concatenate(in, range(1007, {.start = 1000})); },
+            .expected = [](const int64s& in) { return joined(in, {1000, 1001, 1002, 1003, 1004, 1005, 1006}); },
+            .before_error = [](const int64s& in) { return in; }});
+  conforms({.stage = [](const auto& in) { return concatenate(range(0), range(3), in, range(0)); },
+            .expected = [](const int64s& in) { return joined({0, 1, 2}, in); },
+            .before_error = [](const int64s& in) { return joined({0, 1, 2}, in); }});
+}
+
+TEST_CASE("concatenate conforms for elements of every kind, and asks for no more than it needs") {
+  conforms_for_elements([](const auto& in) { return concatenate(in | take(20), in | take(3)); },
+                        {.expected = [](const int64s& in) { return joined(first_of(in, 20), first_of(in, 3)); },
+                         .needs = [](const int64s&, std::size_t k) { return k; }});
+}
+
+TEST_CASE("an input of concatenate is not touched before the ones in front of it have ended") {
+  auto made = std::make_shared<int64>(0);
+  auto second = range(10) | map([made](int64 x) {
+                  ++*made;
+                  return x;
+                });
+  CHECK(consume(concatenate(range(5), second) | take(5), {}).elements.size() == 5);
+  CHECK(*made == 0);
+  CHECK(consume(concatenate(range(5), second) | take(6), {}).elements.size() == 6);
+  CHECK(*made == 1);
+}
+
+TEST_CASE("the same plan twice in a concatenate, shuffled, comes in two orders") {
+  auto one = range(30) | shuffle(30);
+  int64s got = consume(concatenate(one, one), {}).elements;
+  REQUIRE(got.size() == 60);
+  CHECK(int64s(got.begin(), got.begin() + 30) != int64s(got.begin() + 30, got.end()));
+}
+
+TEST_CASE("concatenate adds up its inputs' sizes") {
+  CHECK(cardinality_of(*concatenate(range(5), range(3), range(4)).plan()) == cardinality::of(12));
+  CHECK(cardinality_of(*concatenate(range(5), range(3) | repeat()).plan()) == cardinality::forever());
+  CHECK(cardinality_of(*concatenate(range(5), range(3) | filter([](int64) { return true; })).plan()) == cardinality());
+  std::int64_t most = cardinality::kMost;
+  CHECK(cardinality_of(*concatenate(range(most), range(3)).plan()).is_most());
+}
+
+TEST_CASE("concatenate prints as text, and is read again; its inputs have one type") {
+  round_trips(*concatenate(range(4), range(5) | take(2), range(6)).plan(),
+              "concatenate(range(4), range(5) | take(2), range(6))");
+  CHECK_THROWS_WITH(parse_plan("concatenate(range(4), range(5) | batch(2))"),
+                    Catch::Matchers::Contains("input 2 gives batch<int64> where the first gives int64"));
+  // A reader of two formats: each gets the path.
+  CHECK(plan_text(*with_path(parse_plan("list_files(\"x\") | flat_map(concatenate(lines, lines))")->reader, "f")) ==
+        "concatenate(lines(\"f\"), lines(\"f\"))");
+}
+
+}  // namespace sluice::lib
