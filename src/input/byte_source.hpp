@@ -81,7 +81,7 @@ class byte_source {
     return size_ == provenance::kUnknown ? room : static_cast<std::size_t>(std::min<std::uint64_t>(room, size_ - at));
   }
   status cut_short(std::uint64_t at) const;
-  std::ptrdiff_t try_read(status& why);
+  ready_read try_read();
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
   enum class filled : std::uint8_t { enough, must_wait, goes_on };
   /// As try_more; `goes_on` after a megabyte of work: the caller gives way to others and looks for a stop. With an error
@@ -104,9 +104,11 @@ class byte_source {
   std::size_t read_bytes_;
   std::uint64_t epoch_;
   std::unique_ptr<file> file_;
-  bool noted_ = false;                         ///< the run's table of inputs has it as open
-  std::uint64_t size_ = provenance::kUnknown;  ///< of the file when it was opened; unknown of a stream
-  bool jumped_ = false;                        ///< the window's bytes before offset_ were not read
+  bool noted_ = false;  ///< the run's table of inputs has it as open
+  std::uint64_t size_ =
+      provenance::kUnknown;  ///< of the file when it was opened; unknown of a stream, and of some objects
+  bool can_seek_ = true;     ///< not in a stream
+  bool jumped_ = false;      ///< the window's bytes before offset_ were not read
   buffer_ref buffer_;
   std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
   std::uint64_t offset_ = 0;         ///< of the byte at begin_
