@@ -50,11 +50,18 @@ class element_format {
   }
 };
 
+/// What autotune starts with: four reads hide the time of one where a server answers in a few milliseconds.
+inline constexpr std::uint32_t kReadsInFlight = 4;
+inline std::uint32_t reads_in_flight(const knob& k) {
+  return k.is_autotuned() ? kReadsInFlight : static_cast<std::uint32_t>(std::min<std::int64_t>(k.value, 1024));
+}
+
 /// What an operator's options say of reading.
 template <class Options> byte_source_options reading_with(const Options& o) {
   byte_source_options reading;
   reading.compression = o.compression;
   reading.read_bytes = static_cast<std::size_t>(o.read_bytes.value);
+  reading.reads_in_flight = reads_in_flight(o.reads_in_flight);
   return reading;
 }
 

@@ -28,7 +28,8 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       path_(std::move(o.path)),
       compression_(o.compression),
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
-      epoch_(o.epoch) {}
+      epoch_(o.epoch),
+      reads_in_flight_(o.reads_in_flight) {}
 
 byte_source::~byte_source() {
   if (noted_) run_->inputs->file_closed(path_);
@@ -41,6 +42,7 @@ task<void> byte_source::open(std::uint64_t offset) {
   file_ = co_await opening;
   size_ = file_->size_bytes();
   can_seek_ = !file_->info().is_stream;
+  make_ranges(read_bytes_);
   last_ = size_ == 0;
   status fits = note_opened(offset);
   if (!fits.ok()) co_await fail(std::move(fits));
@@ -54,6 +56,11 @@ task<void> byte_source::open(std::uint64_t offset) {
   }
   auto going = go_to(offset);
   co_await going;
+}
+
+void byte_source::make_ranges(std::size_t bytes) {
+  ranges_.emplace(run_, file_, memory_,
+                  read_ahead_options{.ranges_max = can_seek_ ? reads_in_flight_ : 1, .range_bytes = bytes});
 }
 
 status byte_source::note_opened(std::uint64_t offset) {
@@ -86,6 +93,7 @@ status byte_source::start_inflating() {
   if (!fits.ok()) return fits;
   is_compressed_ = true;
   inflater_ = std::make_unique<inflater>(compression_);
+  make_ranges(kRawBytes);
   if (!can_seek_) {  // what was looked at cannot be read again
     raw_begin_ = begin_;
     raw_end_ = end_;
@@ -238,7 +246,7 @@ ready_read byte_source::try_read() {
   const std::size_t behind = compressed() ? raw_end_ : end_;
   const std::uint64_t at = compressed() ? raw_offset_ : offset_ + (end_ - begin_);
   std::size_t room = std::min(to.capacity() - behind, kStepBytes);
-  return file_->try_read_at(at, to.data() + behind, readable(at, room));
+  return ranges_->try_read_at(at, to.data() + behind, readable(at, room));
 }
 
 status byte_source::took(std::size_t n) {
@@ -268,6 +276,7 @@ status byte_source::refresh_raw() {
 
 void byte_source::rest() {
   if (!can_seek_ || !memory_.is_tight()) return;  // a stream cannot be read again
+  ranges_->drop();
   if (!compressed()) {
     begin_ = end_ = 0;
     buffer_ = buffer_ref();
@@ -306,7 +315,7 @@ task<void> byte_source::more(std::size_t needed) {
     const std::size_t behind = raw ? raw_end_ : end_;
     const std::uint64_t at = raw ? raw_offset_ : offset_ + (end_ - begin_);
     const std::size_t room = readable(at, to->capacity() - behind);
-    auto reading = file_->read_at(at, std::move(to), behind, room, can_seek_ ? io_deadline(*run_) : kNever);
+    auto reading = ranges_->read_at(at, std::move(to), behind, room);
     std::size_t n = co_await reading;
     why = took(n);
     if (!why.ok()) co_await fail(std::move(why));
