@@ -2,15 +2,18 @@
 // One request to the operating system, from submission to completion.
 //
 // The node, never the coroutine frame, owns what the kernel uses: path, descriptor, buffer. It has two references, the
-// awaiter's and the back end's, and dies with the later; it stays until the kernel has answered. A frame that waits here may
+// awaiter's and the back end's, and dies with the later; it stays until the kernel has answered. A deadline parts the two: the
+// awaiter goes on, and the node waits for the kernel alone. A frame that waits here may
 // be destroyed only when its executor will not run it again (at the end of everything); else it is stopped, and resumed.
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "sluice/base/buffer.hpp"
 #include "sluice/coro/promise.hpp"
@@ -26,7 +29,12 @@ struct descriptor {
   const int number;
 };
 
+class backend;
+
 struct operation {
+  /// perform()'s answer where the deadline came first. No system call gives it.
+  static constexpr std::int64_t kTimedOut = -ETIME;
+
   enum class kind : std::uint8_t {
     open,  ///< path, open_flags → result: a descriptor
     read,  ///< from, offset, length, to, at → result: bytes
@@ -44,7 +52,7 @@ struct operation {
   std::size_t at = 0, length = 0;
   int open_flags = 0;
   std::uint64_t offset = 0;
-  std::int64_t result = 0;  ///< ≥ 0, or a negative errno
+  std::int64_t result = -ECANCELED;  ///< ≥ 0, or a negative errno
 
   executor* exec = nullptr;
   std::coroutine_handle<> waiter;
@@ -61,14 +69,35 @@ struct operation {
   void drop_reference() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  /// Has `io` end it as soon as it can. Stops and deadlines may both ask; the back end is told once.
+  void ask_to_cancel(backend& io) noexcept;
   /// The back end is done: resumes the waiter unless it is gone, and drops the back end's reference.
   void complete(std::int64_t outcome) noexcept;
   /// The waiter is gone: nobody is resumed.
-  void abandon() noexcept { abandoned_.store(true, std::memory_order_release); }
+  void abandon() noexcept { waiter_is_.store(state::gone, std::memory_order_release); }
+
+  /// Resumes the waiter at `deadline` where the back end has not done so before. The timer holds a reference.
+  void arm(clock& time, time_point deadline, backend& io) noexcept;
+  /// Before the waiter reads anything, and before it goes.
+  void disarm(clock& time) noexcept;
+  /// From here on the operation may be submitted, and the waiter resumed. False: the deadline has passed already.
+  bool begin() noexcept;
+  /// The deadline came first: `result` is the back end's still.
+  bool timed_out() const noexcept { return waiter_is_.load(std::memory_order_acquire) == state::timed_out; }
 
  private:
+  struct deadline_timer : timer_node {
+    operation* of = nullptr;
+    backend* home = nullptr;
+  };
+  static void on_deadline(timer_node& node) noexcept;
+
+  // Back end and deadline both want to resume the waiter: the first to change `waits` does. Release and acquire: the waiter
+  // sees what the back end has written.
+  enum class state : std::uint8_t { starts, waits, resumed, timed_out, gone };
+  std::atomic<state> waiter_is_{state::starts};
   std::atomic<std::uint32_t> references_{2};
-  std::atomic<bool> abandoned_{false};
+  deadline_timer timer_;
 };
 
 /// What carries operations out. Thread: any.
@@ -82,44 +111,53 @@ class backend {
   virtual std::string description() const = 0;
 };
 
-/// `auto n = co_await perform(io, op);` submits and waits; n is op->result. Takes over the awaiter's reference.
+/// `auto n = co_await perform(io, op, deadline);` submits and waits; n is op->result, or kTimedOut. Takes over the awaiter's
+/// reference.
 class [[nodiscard]] perform {
  public:
-  perform(backend& io, operation* op) noexcept : io_(io), op_(op) {}
+  perform(backend& io, operation* op, time_point deadline = time_point::max()) noexcept
+      : io_(io), op_(op), deadline_(deadline) {}
   perform(const perform&) = delete;
   ~perform() {
     stop_.reset();
+    if (time_) op_->disarm(*time_);
     if (waiting_) op_->abandon();
     op_->drop_reference();
   }
 
   bool await_ready() const noexcept { return false; }
-  template <class Promise> void await_suspend(std::coroutine_handle<Promise> h) noexcept {
+  template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
     environment* env = h.promise().env;
     op_->exec = env->exec;
     op_->waiter = h;
     waiting_ = true;
-    // Before the submission: after it we may be resumed, and gone, on another thread.
+    // Before it begins: after that we may be resumed, and gone, on another thread.
     if (env->stop.stop_possible()) stop_.emplace(env->stop, canceller{&io_, op_});
-    io_.submit(op_);
+    if (deadline_ != time_point::max()) op_->arm(*(time_ = env->time), deadline_, io_);
+    operation* op = op_;
+    backend& io = io_;
+    if (op->begin()) return io.submit(op), true;
+    op->drop_reference();  // the back end's
+    return false;
   }
   std::int64_t await_resume() noexcept {
     waiting_ = false;
     stop_.reset();
-    return op_->result;
+    if (!time_) return op_->result;
+    op_->disarm(*std::exchange(time_, nullptr));
+    return op_->timed_out() ? operation::kTimedOut : op_->result;
   }
 
  private:
   struct canceller {
     backend* io;
     operation* op;
-    void operator()() const noexcept {
-      op->cancel_wanted.store(true, std::memory_order_relaxed);
-      io->cancel(op);
-    }
+    void operator()() const noexcept { op->ask_to_cancel(*io); }
   };
   backend& io_;
   operation* op_;
+  time_point deadline_;
+  clock* time_ = nullptr;  ///< while the deadline's timer is armed
   bool waiting_ = false;
   std::optional<std::stop_callback<canceller>> stop_;
 };

@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/whole_file.hpp"
 #include "io/nothing_matches.hpp"
 
 namespace sluice::lib::detail {
@@ -60,7 +61,7 @@ bool is_made_up(int fd, const struct stat& s) {
 
 file_info info_of_stream() {
   file_info info;
-  info.is_stream = true;
+  info.is_stream = true;  // and of no size
   return info;
 }
 
@@ -80,8 +81,15 @@ status check_regular(mode_t mode, const std::string& path) {
       .in_file(path);
 }
 
+constexpr int kTimedOut = static_cast<int>(-operation::kTimedOut);
+
+status timed_out(const char* what) {
+  return status(status_code::deadline_exceeded, absl::StrCat(what, " until the deadline"));
+}
+
 status open_error(int error_number, const std::string& path) {
   struct stat s;
+  if (error_number == kTimedOut) return timed_out("could not be opened").in_file(path);
   // A socket cannot be opened at all: say what it is rather than ENXIO's words.
   if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
     return check_regular(s.st_mode, path);
@@ -91,6 +99,7 @@ status open_error(int error_number, const std::string& path) {
 
 status read_error(int error_number, const std::string& path, std::uint64_t offset) {
   if (error_number == ECANCELED) return cancelled_error().in_file(path);
+  if (error_number == kTimedOut) return timed_out("could not be read").in_file(path, offset);
   return errno_error(error_number, "cannot read").in_file(path, offset);
 }
 
@@ -99,14 +108,18 @@ class posix_file final : public file {
   posix_file(std::string path, file_info info, std::shared_ptr<descriptor> from, backend& io, page_cache_reader& cache)
       : file(std::move(path), info), from_(std::move(from)), io_(io), cache_(cache) {}
 
-  std::ptrdiff_t try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
-    return cache_.read(from_->number, offset, to, n, cache_refused_);
+  ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
+    std::ptrdiff_t got = cache_.read(from_->number, offset, to, n, cache_refused_);
+    if (got >= 0) return {.bytes = static_cast<std::size_t>(got)};
+    if (got == -EAGAIN) return {.must_wait = true};
+    return {.why = read_error(static_cast<int>(-got), path(), offset)};
   }
   std::uint64_t size_now() const noexcept override {
     struct stat s;
     return ::fstat(from_->number, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : size_bytes();
   }
-  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) override;
+  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
+                            time_point deadline) override;
 
  private:
   operation* new_read(std::uint64_t offset, const buffer_ref& to, std::size_t at, std::size_t n) const {
@@ -125,13 +138,14 @@ class posix_file final : public file {
   std::atomic<bool> cache_refused_{false};
 };
 
-task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
+task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
+                                      time_point deadline) {
   std::size_t done = 0;
   while (done < n) {
-    std::int64_t got = try_read_at(offset + done, to->data() + at + done, n - done);
+    std::int64_t got = cache_.read(from_->number, offset + done, to->data() + at + done, n - done, cache_refused_);
     if (got == -EAGAIN) {
       operation* op = new_read(offset + done, to, at + done, n - done);
-      got = co_await perform(io_, op);
+      got = co_await perform(io_, op, deadline);
     }
     if (got == -EINTR) continue;
     if (got < 0) {
@@ -149,22 +163,24 @@ class posix_stream final : public file {
   posix_stream(std::string path, std::shared_ptr<descriptor> from, stream_backend& io)
       : file(std::move(path), info_of_stream()), from_(std::move(from)), io_(io) {}
 
-  std::ptrdiff_t try_read_at(std::uint64_t, char*, std::size_t) noexcept override { return -EAGAIN; }
-  std::uint64_t size_now() const noexcept override { return 0; }
-  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) override;
+  ready_read try_read_at(std::uint64_t, char*, std::size_t) noexcept override { return {.must_wait = true}; }
+  std::uint64_t size_now() const noexcept override { return file_info::kUnknownSize; }
+  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
+                            time_point deadline) override;
 
  private:
   std::shared_ptr<descriptor> from_;
   stream_backend& io_;
 };
 
-task<std::size_t> posix_stream::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
+task<std::size_t> posix_stream::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
+                                        time_point deadline) {
   auto* op = new operation(operation::kind::read);
   op->from = from_;
   op->to = std::move(to);
   op->at = at;
   op->length = std::min(n, kReadBytesMax);
-  std::int64_t got = co_await perform(io_, op);
+  std::int64_t got = co_await perform(io_, op, deadline);
   if (got < 0) {
     status why = read_error(static_cast<int>(-got), path(), offset);
     co_await fail(std::move(why));
@@ -172,11 +188,46 @@ task<std::size_t> posix_stream::read_at(std::uint64_t offset, buffer_ref to, std
   co_return static_cast<std::size_t>(got);
 }
 
-/// ::stat on a thread of the back end.
-struct stat_operation final : operation {
-  stat_operation() : operation(kind::call) {}
-  void run() noexcept override { result = ::stat(path.c_str(), &found) == 0 ? 0 : -errno; }
+/// A call that blocks a thread of the back end, with what it needs and what it finds. Shared with the thread, which may
+/// still be at it when a deadline has passed.
+template <class Call> struct call_operation final : operation {
+  explicit call_operation(Call c) : operation(kind::call), call(std::move(c)) {}
+  void run() noexcept override { result = call(); }
+  Call call;
+};
+
+/// The waiter's own share of a call: what was found is read from it.
+template <class Call> class shared_call {
+ public:
+  explicit shared_call(Call c) : op_(new call_operation<Call>(std::move(c))) { op_->add_reference(); }
+  shared_call(const shared_call&) = delete;
+  ~shared_call() { op_->drop_reference(); }
+  perform on(backend& io, time_point deadline) { return perform(io, op_, deadline); }
+  /// Once it has given anything but kTimedOut.
+  Call* operator->() { return &op_->call; }
+
+ private:
+  call_operation<Call>* op_;
+};
+
+/// ::stat of one path, or of each of a page.
+struct stat_call {
+  std::string path;
   struct stat found{};
+  std::int64_t operator()() noexcept { return ::stat(path.c_str(), &found) == 0 ? 0 : -errno; }
+};
+
+struct stat_page_call {
+  std::vector<listed_file> page;
+  std::int64_t operator()() noexcept {
+    for (listed_file& f : page) {
+      struct stat s;
+      if (::stat(f.path.c_str(), &s) != 0) continue;
+      if (S_ISREG(s.st_mode)) f.info = info_of(s);
+      else if (S_ISFIFO(s.st_mode)) f.info = info_of_stream();
+    }
+    return 0;
+  }
 };
 
 thread_local int t_glob_error;  // glob's callback has no argument of ours
@@ -190,22 +241,152 @@ int note_unreadable(const char* folder, int error_number) {
   return 0;
 }
 
-/// ::glob on a thread of the back end.
-struct glob_operation final : operation {
-  glob_operation() : operation(kind::call) {}
-  void run() noexcept override {
+struct glob_call {
+  std::string pattern;
+  std::vector<std::string> names = {};
+  std::string unreadable = {};
+  std::int64_t operator()() {
     glob_t found{};
     t_glob_error = 0;
     t_glob_folder = &unreadable;
-    int outcome = ::glob(path.c_str(), GLOB_NOSORT, note_unreadable, &found);
+    int outcome = ::glob(pattern.c_str(), GLOB_NOSORT, note_unreadable, &found);
     for (std::size_t i = 0; outcome == 0 && i < found.gl_pathc; ++i) names.emplace_back(found.gl_pathv[i]);
     ::globfree(&found);
-    result = -t_glob_error;
-    if (outcome == GLOB_NOSPACE) result = -ENOMEM;
+    std::sort(names.begin(), names.end());
+    return outcome == GLOB_NOSPACE ? -ENOMEM : -t_glob_error;
   }
-  std::vector<std::string> names;
-  std::string unreadable;
 };
+
+/// Names come from one call of glob(3), which finds them all; they are handed on in pages.
+class posix_listing final : public listing {
+ public:
+  posix_listing(std::string pattern, list_options o, backend& io)
+      : pattern_(std::move(pattern)), options_(o), io_(io) {}
+  task<std::vector<listed_file>> next(time_point deadline) override;
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  task<> find(time_point deadline);
+
+  std::string pattern_;
+  list_options options_;
+  backend& io_;
+  std::vector<std::string> names_;
+  std::size_t given_ = 0;
+  bool found_ = false;
+};
+
+task<> posix_listing::find(time_point deadline) {
+  shared_call<glob_call> call(glob_call{pattern_});
+  std::int64_t got = co_await call.on(io_, deadline);
+  status why;
+  if (got == -ECANCELED) why = cancelled_error().in_file(pattern_);
+  else if (got == operation::kTimedOut) why = timed_out("could not be listed").in_file(pattern_);
+  else if (got < 0)
+    why = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern_, "\""))
+              .in_file(call->unreadable.empty() ? pattern_ : call->unreadable);
+  else if (call->names.empty()) why = nothing_matches(pattern_);
+  if (!why.ok()) co_await fail(std::move(why));
+  names_ = std::move(call->names);
+  found_ = true;
+}
+
+task<std::vector<listed_file>> posix_listing::next(time_point deadline) {
+  if (!found_) {
+    auto finding = find(deadline);
+    co_await finding;
+  }
+  stat_page_call page;
+  const std::size_t n = std::min(kPage, names_.size() - given_);
+  page.page.reserve(n);
+  for (std::size_t i = 0; i != n; ++i) page.page.push_back({std::move(names_[given_++]), std::nullopt});
+  if (given_ == names_.size()) {
+    names_ = {};
+    given_ = 0;
+  }
+  if (!options_.with_info || n == 0) co_return std::move(page.page);
+  shared_call<stat_page_call> call(std::move(page));
+  std::int64_t got = co_await call.on(io_, deadline);
+  status why;
+  if (got == -ECANCELED) why = cancelled_error().in_file(pattern_);
+  if (got == operation::kTimedOut) why = timed_out("could not be listed").in_file(pattern_);
+  if (!why.ok()) co_await fail(std::move(why));
+  co_return std::move(call->page);
+}
+
+/// A whole_file, each of whose calls blocks a thread of the back end. Shared with the call that is going on.
+class posix_writer final : public file_writer {
+ public:
+  posix_writer(std::string path, std::shared_ptr<whole_file> to, backend& io)
+      : path_(std::move(path)), to_(std::move(to)), io_(io) {}
+  task<> write(buffer_ref from, std::size_t at, std::size_t n, time_point deadline) override;
+  task<file_info> commit(time_point deadline) override;
+
+ private:
+  std::string path_;
+  std::shared_ptr<whole_file> to_;
+  backend& io_;
+};
+
+// Each call gives its share of the file back before its outcome is known: whoever drops the writer then drops the file.
+struct begin_call {
+  std::string path;
+  std::shared_ptr<whole_file> to;
+  status why = {};
+  std::int64_t operator()() {
+    auto share = std::move(to);
+    why = share->begin(path);
+    return 0;
+  }
+};
+
+struct write_call {
+  std::shared_ptr<whole_file> to;
+  buffer_ref from;
+  std::size_t at = 0, n = 0;
+  status why = {};
+  std::int64_t operator()() {
+    auto share = std::move(to);
+    why = share->write({from->data() + at, n});
+    return 0;
+  }
+};
+
+struct commit_call {
+  std::string path;
+  std::shared_ptr<whole_file> to;
+  struct stat found{};
+  status why = {};
+  std::int64_t operator()() {
+    auto share = std::move(to);
+    why = share->finish();
+    return why.ok() && ::stat(path.c_str(), &found) != 0 ? -errno : 0;
+  }
+};
+
+/// What a call of a writer came to.
+template <class Call> status outcome_of(std::int64_t got, shared_call<Call>& call, const std::string& path) {
+  if (got == operation::kTimedOut) return timed_out("could not be written").in_file(path);
+  if (got == -ECANCELED) return cancelled_error().in_file(path);
+  if (got < 0) return errno_error(static_cast<int>(-got), "cannot write").in_file(path);
+  return call->why;
+}
+
+task<> posix_writer::write(buffer_ref from, std::size_t at, std::size_t n, time_point deadline) {
+  shared_call<write_call> call(write_call{to_, std::move(from), at, n});
+  std::int64_t got = co_await call.on(io_, deadline);
+  status why = outcome_of(got, call, path_);
+  if (!why.ok()) co_await fail(std::move(why));
+}
+
+task<file_info> posix_writer::commit(time_point deadline) {
+  shared_call<commit_call> call(commit_call{path_, to_});
+  std::int64_t got = co_await call.on(io_, deadline);
+  status why = outcome_of(got, call, path_);
+  if (!why.ok()) co_await fail(std::move(why));
+  file_info info = info_of(call->found);
+  co_return std::move(info);
+}
 
 }  // namespace
 
@@ -219,7 +400,7 @@ result<std::unique_ptr<file>> posix_file_system::open_standard_input() {
   return std::unique_ptr<file>(std::make_unique<posix_stream>("standard input", std::move(from), streams_));
 }
 
-task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
+task<std::unique_ptr<file>> posix_file_system::open(std::string path, open_options o) {
   if (path == "-") {
     auto input = open_standard_input();
     if (!input.ok()) co_await fail(input.why());
@@ -228,7 +409,7 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
   auto* op = new operation(operation::kind::open);
   op->path = path;
   op->open_flags = kOpenFlags;
-  std::int64_t got = co_await perform(*io_, op);
+  std::int64_t got = co_await perform(*io_, op, o.deadline);
   if (got < 0) {
     status why = open_error(static_cast<int>(-got), path);
     co_await fail(std::move(why));
@@ -238,8 +419,12 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
   status why;
   if (::fstat(from->number, &s) != 0) why = errno_error(errno, "cannot stat").in_file(path);
   else if (!S_ISFIFO(s.st_mode)) why = check_regular(s.st_mode, path);
+  const bool is_stream = why.ok() && (S_ISFIFO(s.st_mode) || is_made_up(from->number, s));
+  file_info info = is_stream ? info_of_stream() : info_of(s);
+  if (why.ok() && o.known && *o.known != info)
+    why = failed_precondition_error("is another file than the one that was listed").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
-  if (S_ISFIFO(s.st_mode) || is_made_up(from->number, s)) {
+  if (is_stream) {
     std::unique_ptr<file> stream = std::make_unique<posix_stream>(std::move(path), std::move(from), streams_);
     co_return std::move(stream);
   }
@@ -247,39 +432,33 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path) {
   ::fcntl(from->number, F_SETFL, 0);
   ::posix_fadvise(from->number, 0, 0, POSIX_FADV_SEQUENTIAL);
   std::unique_ptr<file> opened =
-      std::make_unique<posix_file>(std::move(path), info_of(s), std::move(from), *io_, cache_);
+      std::make_unique<posix_file>(std::move(path), std::move(info), std::move(from), *io_, cache_);
   co_return std::move(opened);
 }
 
-task<file_info> posix_file_system::stat(std::string path) {
-  auto* op = new stat_operation;
-  op->path = path;
-  op->add_reference();
-  std::unique_ptr<stat_operation, void (*)(stat_operation*)> keep(op, [](stat_operation* p) { p->drop_reference(); });
-  std::int64_t got = co_await perform(*io_, op);
+task<file_info> posix_file_system::stat(std::string path, time_point deadline) {
+  shared_call<stat_call> call(stat_call{path});
+  std::int64_t got = co_await call.on(*io_, deadline);
   status why;
   if (got < 0) why = open_error(static_cast<int>(-got), path);
-  else if (S_ISFIFO(op->found.st_mode)) co_return info_of_stream();
-  else why = check_regular(op->found.st_mode, path);
+  else if (S_ISFIFO(call->found.st_mode)) co_return info_of_stream();
+  else why = check_regular(call->found.st_mode, path);
   if (!why.ok()) co_await fail(std::move(why));
-  co_return info_of(op->found);
+  co_return info_of(call->found);
 }
 
-task<std::vector<std::string>> posix_file_system::glob(std::string pattern) {
-  auto* op = new glob_operation;
-  op->path = pattern;
-  op->add_reference();
-  std::unique_ptr<glob_operation, void (*)(glob_operation*)> keep(op, [](glob_operation* p) { p->drop_reference(); });
-  std::int64_t got = co_await perform(*io_, op);
-  status why;
-  if (got == -ECANCELED) why = cancelled_error().in_file(pattern);
-  else if (got < 0)
-    why = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern, "\""))
-              .in_file(op->unreadable.empty() ? pattern : op->unreadable);
-  else if (op->names.empty()) why = nothing_matches(pattern);
+std::unique_ptr<listing> posix_file_system::list(std::string pattern, list_options o) {
+  return std::make_unique<posix_listing>(std::move(pattern), o, *io_);
+}
+
+task<std::unique_ptr<file_writer>> posix_file_system::create(std::string path, time_point deadline) {
+  auto to = std::make_shared<whole_file>();
+  shared_call<begin_call> call(begin_call{path, to});
+  std::int64_t got = co_await call.on(*io_, deadline);
+  status why = outcome_of(got, call, path);
   if (!why.ok()) co_await fail(std::move(why));
-  std::sort(op->names.begin(), op->names.end());
-  co_return std::move(op->names);
+  std::unique_ptr<file_writer> writer = std::make_unique<posix_writer>(std::move(path), std::move(to), *io_);
+  co_return std::move(writer);
 }
 
 }  // namespace sluice::lib::detail

@@ -29,9 +29,10 @@ class posix_file_system final : public file_system {
  public:
   explicit posix_file_system(std::unique_ptr<backend> io) : io_(std::move(io)) {}
 
-  task<std::unique_ptr<file>> open(std::string path) override;
-  task<file_info> stat(std::string path) override;
-  task<std::vector<std::string>> glob(std::string pattern) override;
+  task<std::unique_ptr<file>> open(std::string path, open_options o) override;
+  task<file_info> stat(std::string path, time_point deadline) override;
+  std::unique_ptr<listing> list(std::string pattern, list_options o) override;
+  task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
   std::string description() const override { return io_->description(); }
 
  private:

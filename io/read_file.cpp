@@ -16,7 +16,9 @@ task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max
   auto opening = files_of(rt).open(path);
   std::unique_ptr<file> f = co_await opening;
   // One more than there should be: a file that has grown is noticed.
-  std::size_t piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, f->size_bytes() + 1));
+  std::size_t piece = f->info().has_size()
+                          ? static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, f->size_bytes() + 1))
+                          : kPieceBytes;
   std::string bytes;
   buffer_ref to(buffer::make(piece));
   for (;;) {
@@ -28,7 +30,7 @@ task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max
       status why = out_of_range_error("is longer than " + std::to_string(bytes_max) + " bytes").in_file(path);
       co_await fail(std::move(why));
     }
-    if (n < piece) break;
+    if (n == 0 || (n < piece && f->info().has_size())) break;
   }
   co_return std::move(bytes);
 }

@@ -19,13 +19,15 @@ struct simulated_file_system::content {
   std::int64_t modified_ns = 0;
   std::uint64_t inode = 0;
   bool is_stream = false;
+  bool has_size = true;
+  bool hangs = false;
   std::set<std::uint64_t> damaged;
 
   file_info info() const {
     file_info is;
     is.is_stream = is_stream;
     if (is_stream) return is;
-    is.size_bytes = bytes.size();
+    if (has_size) is.size_bytes = bytes.size();
     is.modified_ns = modified_ns;
     is.inode = inode;
     return is;
@@ -36,7 +38,28 @@ struct simulated_file_system::content {
 struct simulated_file_system::shared_state {
   std::size_t open = 0;
   std::uint64_t reads = 0;
+  std::size_t waiting = 0, waiting_max = 0;
 };
+
+namespace {
+
+/// Long enough for nobody to wait that long, and short enough to be added to any moment.
+constexpr duration kHang = std::chrono::hours(24 * 365 * 100);
+
+status too_late() { return status(status_code::deadline_exceeded, "no answer until the deadline"); }
+
+/// A read that waits is one of `waiting` as long as this lives.
+class counted_wait {
+ public:
+  counted_wait(std::size_t& waiting, std::size_t& most) : waiting_(waiting) { most = std::max(most, ++waiting_); }
+  counted_wait(const counted_wait&) = delete;
+  ~counted_wait() { --waiting_; }
+
+ private:
+  std::size_t& waiting_;
+};
+
+}  // namespace
 
 class simulated_file final : public file {
  public:
@@ -48,38 +71,52 @@ class simulated_file final : public file {
     ++state_->open;
   }
   ~simulated_file() override { --state_->open; }
-  std::uint64_t size_now() const noexcept override { return from_->bytes.size(); }
-
-  std::ptrdiff_t try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
-    ++state_->reads;
-    if (!home_.world_.chance(home_.behaviour_.page_cache_hits)) return -EAGAIN;
-    if (n > 1 && home_.world_.chance(home_.behaviour_.short_reads)) n = 1 + home_.world_.random(n - 1);
-    return copy(offset, to, n);
+  std::uint64_t size_now() const noexcept override {
+    return from_->has_size && !from_->is_stream ? from_->bytes.size() : file_info::kUnknownSize;
   }
 
-  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) override {
+  ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
     ++state_->reads;
-    duration delay = home_.draw_delay();
-    co_await sleep_for(delay);
-    if (from_->is_stream && n > 1) n = 1 + home_.world_.random(n - 1);
-    std::ptrdiff_t got = copy(offset, to->data() + at, n);
-    if (got < 0) {
-      status why = errno_error(static_cast<int>(-got), "cannot read").in_file(path(), offset);
+    if (from_->is_stream || !home_.world_.chance(home_.behaviour_.page_cache_hits)) return {.must_wait = true};
+    if (n > 1 && home_.world_.chance(home_.behaviour_.short_reads)) n = 1 + home_.world_.random(n - 1);
+    ready_read now;
+    now.why = copy(offset, to, n, now.bytes);
+    return now;
+  }
+
+  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
+                            time_point deadline) override {
+    ++state_->reads;
+    std::shared_ptr<shared_state> state = state_;
+    counted_wait counted(state->waiting, state->waiting_max);
+    duration delay = from_->hangs ? kHang : home_.draw_delay();
+    environment* env = co_await this_environment();
+    time_point due = env->time->now() + delay;
+    co_await sleep_until(std::min(due, deadline));
+    if (due > deadline) {
+      status why = too_late().in_file(path(), offset);
       co_await fail(std::move(why));
     }
-    co_return static_cast<std::size_t>(got);
+    if (from_->is_stream && n > 1) n = 1 + home_.world_.random(n - 1);
+    std::size_t got = 0;
+    status why = copy(offset, to->data() + at, n, got);
+    if (!why.ok()) co_await fail(std::move(why));
+    co_return got;
   }
 
  private:
-  std::ptrdiff_t copy(std::uint64_t offset, char* to, std::size_t n) noexcept {
-    if (home_.world_.chance(home_.behaviour_.read_failures)) return -EIO;
-    if (offset >= from_->bytes.size()) return 0;
+  status copy(std::uint64_t offset, char* to, std::size_t n, std::size_t& got) noexcept {
+    got = 0;
+    if (home_.world_.chance(home_.behaviour_.read_failures)) return damage(offset);
+    if (offset >= from_->bytes.size()) return {};
     n = std::min<std::size_t>(n, from_->bytes.size() - offset);
     auto hit = from_->damaged.lower_bound(offset);
-    if (hit != from_->damaged.end() && *hit < offset + n) return -EIO;
+    if (hit != from_->damaged.end() && *hit < offset + n) return damage(offset);
     std::memcpy(to, from_->bytes.data() + offset, n);
-    return static_cast<std::ptrdiff_t>(n);
+    got = n;
+    return {};
   }
+  status damage(std::uint64_t offset) const { return errno_error(EIO, "cannot read").in_file(path(), offset); }
 
   std::shared_ptr<content> from_;  // appended to and cut by the test
   simulated_file_system& home_;
@@ -113,6 +150,8 @@ void simulated_file_system::cut(const std::string& path, std::size_t size_bytes)
   c.bytes.resize(std::min(c.bytes.size(), size_bytes));
   c.modified_ns = world_.elapsed().count();
 }
+void simulated_file_system::hide_size(const std::string& path) { files_.at(path)->has_size = false; }
+void simulated_file_system::hang(const std::string& path) { files_.at(path)->hangs = true; }
 void simulated_file_system::remove(const std::string& path) { files_.erase(path); }
 void simulated_file_system::refuse(const std::string& path, int error_number) { refused_[path] = error_number; }
 void simulated_file_system::damage(const std::string& path, std::uint64_t offset) {
@@ -120,6 +159,13 @@ void simulated_file_system::damage(const std::string& path, std::uint64_t offset
 }
 std::size_t simulated_file_system::files_open() const noexcept { return state_->open; }
 std::uint64_t simulated_file_system::reads() const noexcept { return state_->reads; }
+
+std::size_t simulated_file_system::reads_at_once() const noexcept { return state_->waiting_max; }
+std::optional<std::string> simulated_file_system::contents(const std::string& path) const {
+  auto found = files_.find(path);
+  if (found == files_.end()) return std::nullopt;
+  return found->second->bytes;
+}
 
 duration simulated_file_system::draw_delay() {
   auto span = static_cast<std::uint64_t>((behaviour_.delay_max - behaviour_.delay_min).count());
@@ -134,37 +180,104 @@ result<std::shared_ptr<simulated_file_system::content>> simulated_file_system::f
   return std::shared_ptr<content>(found->second);
 }
 
-task<std::unique_ptr<file>> simulated_file_system::open(std::string path) {
-  duration delay = draw_delay();
-  co_await sleep_for(delay);
+task<> simulated_file_system::answer(std::string path, time_point deadline) {
+  environment* env = co_await this_environment();
+  time_point due = env->time->now() + draw_delay();
+  co_await sleep_until(std::min(due, deadline));
+  if (due <= deadline) co_return;
+  status why = too_late().in_file(path);
+  co_await fail(std::move(why));
+}
+
+task<std::unique_ptr<file>> simulated_file_system::open(std::string path, open_options o) {
+  if (!o.known) {
+    auto answering = answer(path, o.deadline);
+    co_await answering;
+  }
   auto found = find(path);
   status why = found.why();
   if (why.ok() && world_.chance(behaviour_.open_failures)) why = errno_error(EMFILE, "cannot open").in_file(path);
+  if (why.ok() && o.known && *o.known != (*found)->info())
+    why = failed_precondition_error("is another file than the one that was listed").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
   std::unique_ptr<file> opened = std::make_unique<simulated_file>(std::move(path), *found, *this);
   co_return std::move(opened);
 }
 
-task<file_info> simulated_file_system::stat(std::string path) {
-  duration delay = draw_delay();
-  co_await sleep_for(delay);
+task<file_info> simulated_file_system::stat(std::string path, time_point deadline) {
+  auto answering = answer(path, deadline);
+  co_await answering;
   auto found = find(path);
   status why = found.why();
   if (!why.ok()) co_await fail(std::move(why));
   file_info info = (*found)->info();
-  co_return info;
+  co_return std::move(info);
 }
 
-task<std::vector<std::string>> simulated_file_system::glob(std::string pattern) {
-  duration delay = draw_delay();
-  co_await sleep_for(delay);
-  std::vector<std::string> names;  // the map has them sorted
-  for (auto& [path, unused] : files_)
-    if (::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0) names.push_back(path);
+/// Pages of a few entries, as a remote listing has them; what is put behind the last one given is still seen.
+class simulated_listing final : public listing {
+ public:
+  simulated_listing(simulated_file_system& home, std::string pattern) : home_(home), pattern_(std::move(pattern)) {}
+
+  task<std::vector<listed_file>> next(time_point deadline) override {
+    auto answering = home_.answer(pattern_, deadline);
+    co_await answering;
+    std::vector<listed_file> page;  // the map has them sorted
+    const std::size_t most = 1 + home_.world_.random(4);
+    for (auto at = home_.files_.upper_bound(last_); at != home_.files_.end() && page.size() != most; ++at)
+      if (::fnmatch(pattern_.c_str(), at->first.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0)
+        page.push_back({at->first, at->second->info()});
+    if (page.empty() && last_.empty()) {
+      status why = detail::nothing_matches(pattern_);
+      co_await fail(std::move(why));
+    }
+    if (!page.empty()) last_ = page.back().path;
+    co_return std::move(page);
+  }
+
+ private:
+  simulated_file_system& home_;
+  std::string pattern_;
+  std::string last_;  ///< of the page before
+};
+
+std::unique_ptr<listing> simulated_file_system::list(std::string pattern, list_options) {
+  return std::make_unique<simulated_listing>(*this, std::move(pattern));
+}
+
+class simulated_writer final : public file_writer {
+ public:
+  simulated_writer(simulated_file_system& home, std::string path) : home_(home), path_(std::move(path)) {}
+  ~simulated_writer() override { home_.written_.erase(path_); }
+
+  task<> write(buffer_ref from, std::size_t at, std::size_t n, time_point deadline) override {
+    auto answering = home_.answer(path_, deadline);
+    co_await answering;
+    bytes_.append(from->data() + at, n);
+  }
+  task<file_info> commit(time_point deadline) override {
+    auto answering = home_.answer(path_, deadline);
+    co_await answering;
+    file_info info = home_.make(path_, std::move(bytes_)).info();
+    co_return std::move(info);
+  }
+
+ private:
+  simulated_file_system& home_;
+  std::string path_;
+  std::string bytes_;
+};
+
+task<std::unique_ptr<file_writer>> simulated_file_system::create(std::string path, time_point deadline) {
+  auto answering = answer(path, deadline);
+  co_await answering;
   status why;
-  if (names.empty()) why = detail::nothing_matches(pattern);
+  auto refused = refused_.find(path);
+  if (refused != refused_.end()) why = errno_error(refused->second, "cannot open").in_file(path);
+  else if (!written_.insert(path).second) why = unavailable_error("somebody else writes to it").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
-  co_return std::move(names);
+  std::unique_ptr<file_writer> writer = std::make_unique<simulated_writer>(*this, std::move(path));
+  co_return std::move(writer);
 }
 
 }  // namespace sluice::lib

@@ -87,6 +87,16 @@ CLI::Validator interval() {
   return CLI::Validator(check, "ELEMENTS|TIME");
 }
 
+CLI::Validator time_span() {
+  auto check = [](const std::string& text) -> std::string {
+    std::uint64_t elements = 0;
+    std::chrono::nanoseconds time{0};
+    if (read_interval(text, elements, time) && time.count() > 0) return {};
+    return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", in_quotes(text));
+  };
+  return CLI::Validator(check, "TIME");
+}
+
 CLI::Validator path() {
   auto check = [](const std::string& text) -> std::string { return text.empty() ? "expects a path" : ""; };
   return CLI::Validator(check, "PATH");
@@ -95,7 +105,7 @@ CLI::Validator path() {
 /// What was typed, and the verb that was chosen.
 struct typed {
   run_arguments run;
-  std::string memory_budget, on_error = "stop", every, plan, folder = "data";
+  std::string memory_budget, on_error = "stop", every, io_timeout, plan, folder = "data";
   std::string resume_or_start, plan_file, names, compression = "automatic", shell;
   bool reads = false;
   std::uint64_t limit = kAny;
@@ -148,6 +158,9 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--memory-budget", t.memory_budget, "for all bytes in flight: 64MiB")->check(size_in_bytes());
   run->add_option("--workers", t.run.workers, "threads that compute")->check(whole(1, 1024));
   run->add_option("--io", t.run.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
+  run->add_option("--io-timeout", t.io_timeout,
+                  "how long a file may take to answer, 30s for example; pipes may take for ever")
+      ->check(time_span());
   run->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
   run->add_option(
          "--checkpoint", t.run.checkpoint_file,
@@ -179,6 +192,8 @@ void add_run(CLI::App& app, typed& t) {
       t.run.skip_errors = t.on_error == "skip";
       if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
+      std::uint64_t no_elements = 0;
+      if (!t.io_timeout.empty()) read_interval(t.io_timeout, no_elements, t.run.io_timeout);
       return cli::run(t.run);
     });
   });

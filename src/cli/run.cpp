@@ -22,6 +22,7 @@ runtime_options runtime_of(const run_arguments& a) {
   o.workers = a.workers;
   o.memory_budget_bytes = static_cast<std::size_t>(a.memory_budget_bytes);
   o.io = a.io;
+  o.io_timeout = a.io_timeout;
   o.on_warning = [](std::string_view text) {
     std::fprintf(stderr, "sluice: warning: %.*s\n", static_cast<int>(text.size()), text.data());
   };

@@ -38,6 +38,7 @@ struct run_arguments {
   std::int64_t memory_budget_bytes = 0;
   unsigned workers = 0;
   std::string io = {};
+  std::chrono::nanoseconds io_timeout{0};  ///< 0: none
   bool skip_errors = false;
   std::string checkpoint_file = {}, resume_file = {};
   bool starts_without_checkpoint = false;  ///< a resume_file that is not there is no error

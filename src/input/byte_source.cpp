@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/byte_source.hpp"
 
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "coro/long_work.hpp"
 #include "runtime/seen_inputs.hpp"
+#include "sluice/base/hash.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -28,16 +28,21 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       path_(std::move(o.path)),
       compression_(o.compression),
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
-      epoch_(o.epoch) {}
+      epoch_(o.epoch),
+      reads_in_flight_(o.reads_in_flight) {}
 
 byte_source::~byte_source() {
   if (noted_) run_->inputs->file_closed(path_);
 }
 
 task<void> byte_source::open(std::uint64_t offset) {
-  auto opening = files_of(*run_).open(path_);
+  open_options how;
+  how.deadline = io_deadline(*run_);
+  auto opening = files_of(*run_).open(path_, std::move(how));
   file_ = co_await opening;
-  size_ = file_->info().is_stream ? provenance::kUnknown : file_->size_bytes();
+  size_ = file_->size_bytes();
+  can_seek_ = !file_->info().is_stream;
+  make_ranges(read_bytes_);
   last_ = size_ == 0;
   status fits = note_opened(offset);
   if (!fits.ok()) co_await fail(std::move(fits));
@@ -53,6 +58,11 @@ task<void> byte_source::open(std::uint64_t offset) {
   co_await going;
 }
 
+void byte_source::make_ranges(std::size_t bytes) {
+  ranges_.emplace(run_, file_, memory_,
+                  read_ahead_options{.ranges_max = can_seek_ ? reads_in_flight_ : 1, .range_bytes = bytes});
+}
+
 status byte_source::note_opened(std::uint64_t offset) {
   const file_info& info = file_->info();
   if (info.is_stream) {
@@ -62,6 +72,7 @@ status byte_source::note_opened(std::uint64_t offset) {
   }
   input_identity now{
       .size_bytes = info.size_bytes, .modified_ns = info.modified_ns, .inode = info.inode, .device = info.device};
+  if (!info.version.empty()) now.inode = stable_hash(info.version);
   status changed = run_->inputs->file_opened(path_, epoch_, now);
   noted_ = true;
   return run_->settle_changed_input(changed.in_file(path_));
@@ -82,7 +93,8 @@ status byte_source::start_inflating() {
   if (!fits.ok()) return fits;
   is_compressed_ = true;
   inflater_ = std::make_unique<inflater>(compression_);
-  if (size_ == provenance::kUnknown) {  // what was looked at cannot be read again
+  make_ranges(kRawBytes);
+  if (!can_seek_) {  // what was looked at cannot be read again
     raw_begin_ = begin_;
     raw_end_ = end_;
     raw_offset_ = end_ - begin_;
@@ -98,14 +110,17 @@ status byte_source::start_inflating() {
 
 task<void> byte_source::go_to(std::uint64_t offset) {
   long_work work;
-  const bool seeks = !compressed() && size_ != provenance::kUnknown;
-  if (seeks && offset <= size_ && offset > offset_) consume(offset - offset_);
+  const bool seeks = !compressed() && can_seek_;
+  if (seeks && offset <= size_ && offset > offset_) {
+    // Of a file without a size the byte before tells whether it is as long as that.
+    consume(offset - offset_ - (size_ == provenance::kUnknown ? 1 : 0));
+  }
   while (offset_ < offset) {
-    if (begin_ == end_ && !seeks) {
+    if (begin_ == end_ && (!seeks || size_ == provenance::kUnknown)) {
       auto reading = more(1);
       co_await reading;
     }
-    if (begin_ == end_ || seeks)
+    if (begin_ == end_)
       co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers").in_file(path_));
     consume(std::min<std::uint64_t>(end_ - begin_, offset - offset_));
     co_await work.breath();
@@ -217,23 +232,21 @@ byte_source::filled byte_source::fill_window(std::size_t needed, status& why) {
       why = refresh_raw();
       if (!why.ok()) return filled::enough;
     }
-    std::ptrdiff_t n = try_read(why);
-    if (n == -EAGAIN) return filled::must_wait;
-    if (why.ok()) why = took(static_cast<std::size_t>(n));
+    ready_read now = try_read();
+    if (now.must_wait) return filled::must_wait;
+    why = now.why.ok() ? took(now.bytes) : std::move(now.why);
     if (!why.ok()) return filled::enough;
-    done += static_cast<std::size_t>(n);
+    done += now.bytes;
   }
   return filled::enough;
 }
 
-std::ptrdiff_t byte_source::try_read(status& why) {
+ready_read byte_source::try_read() {
   buffer& to = compressed() ? *raw_.get() : *buffer_.get();
   const std::size_t behind = compressed() ? raw_end_ : end_;
   const std::uint64_t at = compressed() ? raw_offset_ : offset_ + (end_ - begin_);
   std::size_t room = std::min(to.capacity() - behind, kStepBytes);
-  std::ptrdiff_t n = file_->try_read_at(at, to.data() + behind, readable(at, room));
-  if (n < 0 && n != -EAGAIN) why = errno_error(static_cast<int>(-n), "cannot read").in_file(path_, at);
-  return n;
+  return ranges_->try_read_at(at, to.data() + behind, readable(at, room));
 }
 
 status byte_source::took(std::size_t n) {
@@ -262,7 +275,8 @@ status byte_source::refresh_raw() {
 }
 
 void byte_source::rest() {
-  if (size_ == provenance::kUnknown || !memory_.is_tight()) return;  // a stream cannot be read again
+  if (!can_seek_ || !memory_.is_tight()) return;  // a stream cannot be read again
+  ranges_->drop();
   if (!compressed()) {
     begin_ = end_ = 0;
     buffer_ = buffer_ref();
@@ -301,7 +315,7 @@ task<void> byte_source::more(std::size_t needed) {
     const std::size_t behind = raw ? raw_end_ : end_;
     const std::uint64_t at = raw ? raw_offset_ : offset_ + (end_ - begin_);
     const std::size_t room = readable(at, to->capacity() - behind);
-    auto reading = file_->read_at(at, std::move(to), behind, room);
+    auto reading = ranges_->read_at(at, std::move(to), behind, room);
     std::size_t n = co_await reading;
     why = took(n);
     if (!why.ok()) co_await fail(std::move(why));

@@ -7,7 +7,7 @@
 //
 // Records are cut out of the window's buffer and keep it alive, so a buffer that is still referred to is left behind and
 // the window goes on in another one, taking along only its unread tail. What the page cache has is read on the calling
-// thread, without a task; only the rest is awaited.
+// thread, without a task; only the rest is awaited, and of that several ranges are read at once (input/range_reader.hpp).
 // Errors: failed_precondition: a resumed run sees another file than the checkpoint's run did, or a position is to be found
 //   in a stream that cannot be read again.
 // Owns: the open file; buffers and an inflater, charged to the ledger.
@@ -15,10 +15,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "input/input_memory.hpp"
+#include "input/range_reader.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/coro/task.hpp"
@@ -32,7 +34,8 @@ struct byte_source_options {
   std::string path;
   sluice::lib::compression compression = compression::automatic;
   std::size_t read_bytes = 256 << 10;
-  std::uint64_t epoch = 0;  ///< which pass over the data reads the file
+  std::uint32_t reads_in_flight = 1;  ///< of ranges of read_bytes, where they have to be waited for
+  std::uint64_t epoch = 0;            ///< which pass over the data reads the file
 };
 
 struct byte_window {
@@ -72,6 +75,8 @@ class byte_source {
   void rest();
 
  private:
+  /// Reads of `bytes` from now on; what was read ahead is left.
+  void make_ranges(std::size_t bytes);
   status note_opened(std::uint64_t offset);
   task<void> guess_compression();
   status start_inflating();
@@ -81,7 +86,7 @@ class byte_source {
     return size_ == provenance::kUnknown ? room : static_cast<std::size_t>(std::min<std::uint64_t>(room, size_ - at));
   }
   status cut_short(std::uint64_t at) const;
-  std::ptrdiff_t try_read(status& why);
+  ready_read try_read();
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
   enum class filled : std::uint8_t { enough, must_wait, goes_on };
   /// As try_more; `goes_on` after a megabyte of work: the caller gives way to others and looks for a stop. With an error
@@ -103,10 +108,14 @@ class byte_source {
   compression compression_;
   std::size_t read_bytes_;
   std::uint64_t epoch_;
-  std::unique_ptr<file> file_;
-  bool noted_ = false;                         ///< the run's table of inputs has it as open
-  std::uint64_t size_ = provenance::kUnknown;  ///< of the file when it was opened; unknown of a stream
-  bool jumped_ = false;                        ///< the window's bytes before offset_ were not read
+  std::uint32_t reads_in_flight_;
+  std::shared_ptr<file> file_;
+  std::optional<range_reader> ranges_;  ///< once the file is open
+  bool noted_ = false;                  ///< the run's table of inputs has it as open
+  std::uint64_t size_ =
+      provenance::kUnknown;  ///< of the file when it was opened; unknown of a stream, and of some objects
+  bool can_seek_ = true;     ///< not in a stream
+  bool jumped_ = false;      ///< the window's bytes before offset_ were not read
   buffer_ref buffer_;
   std::size_t begin_ = 0, end_ = 0;  ///< the window, in buffer_
   std::uint64_t offset_ = 0;         ///< of the byte at begin_

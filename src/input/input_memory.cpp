@@ -32,6 +32,17 @@ status input_memory::make_buffer(std::size_t bytes, buffer_ref& made) {
   return {};
 }
 
+bool input_memory::make_buffer_ahead(std::size_t bytes, buffer_ref& made) {
+  memory_ledger& ledger = *run_->ledger;
+  if (ledger.used_bytes() + bytes > ledger.budget_bytes() / 2) return false;
+  buffer_ref fresh(buffer::make(bytes));
+  const std::size_t charged = fresh->capacity();
+  if (!ledger.try_charge(charged, windows_)) return false;
+  fresh->charge(&windows_, charged);
+  made = std::move(fresh);
+  return true;
+}
+
 status input_memory::hold_inflater() { return inflater_.resize(inflater::kBytes); }
 
 }  // namespace sluice::lib

@@ -24,6 +24,8 @@ class input_memory {
   bool is_tight() const { return !run_->ledger->within_budget(); }
   /// A buffer of at least `bytes`, charged. Errors: resource_exhausted.
   status make_buffer(std::size_t bytes, buffer_ref& made);
+  /// The same for bytes that nobody waits for yet. False: at most half of the budget is for such.
+  bool make_buffer_ahead(std::size_t bytes, buffer_ref& made);
   /// The file has an inflater from now on; or no more. Errors: resource_exhausted.
   status hold_inflater();
   void drop_inflater() { inflater_.shrink_by(inflater_.bytes()); }

@@ -5,11 +5,10 @@
 #include <cstring>
 
 #include "engine/open_context.hpp"
+#include "plan/codec.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
-
-template <> const field_list& fields_of<enumerate_options>() { return make_field_list<enumerate_options>(); }
 
 namespace {
 
@@ -34,7 +33,7 @@ erased_stream enumerate_loop(outlet out, one_to_one, erased_stream in, std::uint
 
 erased_stream open_enumerate(const node& n, open_context& context) {
   outlet out(*n.type);
-  auto start = static_cast<std::uint64_t>(n.as<enumerate_options>().start);
+  auto start = static_cast<std::uint64_t>(n.as<enumerate_arguments>().options.start);
   return enumerate_loop(out, one_to_one(), context.open(n.inputs[0]), start);
 }
 
@@ -43,7 +42,7 @@ erased_stream open_enumerate(const node& n, open_context& context) {
 extern const op_info enumerate_op{
     .name = "enumerate",
     .doc = "each element with its number",
-    .fields = fields_of<enumerate_options>,
+    .arguments = arguments_of<enumerate_arguments>,
     .type = [](const node& n, std::string&) { return pair_of(&type_of<std::int64_t>(), n.inputs[0]->type); },
     .open = open_enumerate,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/list_files.hpp"
 
-#include <iterator>
+#include <memory>
 
 #include "engine/open_context.hpp"
 #include "plan/codec.hpp"
@@ -45,21 +45,28 @@ struct list_request {
   std::uint64_t epoch = 0;
 };
 
+/// All that match, page by page: a listing may be long, and each page is charged before the next is asked for.
+task<> add_matches(std::vector<std::string>& names, held_memory& memory, run_context& run, std::string pattern) {
+  std::unique_ptr<listing> matches = files_of(run).list(std::move(pattern));
+  for (;;) {
+    auto listing_more = matches->next(io_deadline(run));
+    std::vector<listed_file> page = co_await listing_more;
+    if (page.empty()) co_return;
+    for (listed_file& f : page) names.push_back(std::move(f.path));
+    status fits = memory.resize(bytes_of(names));
+    if (!fits.ok()) co_await fail(std::move(fits));
+  }
+}
+
 erased_stream list_stage(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run, list_request ask,
                          error_gate gate) {
   std::vector<std::string> names;
   held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
   for (const std::string& pattern : split_patterns(ask.patterns)) {
-    auto matching = files_of(*run).glob(pattern);
-    auto matches = co_await matching.as_result();
-    if (!matches.ok()) co_await fail(matches.why().in_stage(gate.label()));
-    status fits = memory.resize(memory.bytes() + bytes_of(*matches));
-    if (!fits.ok()) co_await fail(std::move(fits));
-    if (names.empty()) names = *std::move(matches);
-    else names.insert(names.end(), std::move_iterator(matches->begin()), std::move_iterator(matches->end()));
+    auto listing = add_matches(names, memory, *run, pattern);
+    status why = co_await listing.as_result();
+    if (!why.ok()) co_await fail(why.in_stage(gate.label()));
   }
-  status fits = memory.resize(bytes_of(names));
-  if (!fits.ok()) co_await fail(std::move(fits));
   status same = run->settle_changed_input(run->inputs->listed(ask.patterns, ask.epoch, names));
   if (!same.ok()) co_await fail(same.in_stage(gate.label()));
   if (ask.shuffled) shuffle_names(names, ask.seed);

@@ -81,9 +81,4 @@ io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {
   return *io_;
 }
 
-void runtime::set_io(std::unique_ptr<io_service> service) {
-  std::lock_guard lock(io_mutex_);
-  io_ = std::move(service);
-}
-
 }  // namespace sluice::lib

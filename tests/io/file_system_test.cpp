@@ -11,30 +11,12 @@
 #include <random>
 #include <thread>
 
-#include "io/run_task.hpp"
-#include "io/temporary_folder.hpp"
-#include "sluice/io/open_file_system.hpp"
+#include "io/each_backend.hpp"
 
 using namespace sluice::lib;
 using namespace sluice::lib::testing;
 
 namespace {
-
-std::unique_ptr<file_system> open_backend(io_backend which) {
-  auto files = open_file_system({.backend = which});
-  if (!files.ok()) {
-    WARN("this back end cannot run here: " << files.why().to_string());
-    return nullptr;
-  }
-  return *std::move(files);
-}
-
-std::string random_bytes(std::size_t n, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::string bytes(n, '\0');
-  for (auto& b : bytes) b = static_cast<char>(random());
-  return bytes;
-}
 
 task<std::string> read_all(file_system& files, std::string path, std::size_t piece) {
   auto f = co_await files.open(std::move(path));
@@ -49,36 +31,7 @@ task<std::string> read_all(file_system& files, std::string path, std::size_t pie
   co_return std::move(bytes);
 }
 
-/// Past the page cache's fast path, whatever is in the cache.
-void evict(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY);
-  ::fdatasync(fd);
-  ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(fd);
-}
-
-std::size_t open_descriptors() {
-  std::size_t n = 0;
-  for ([[maybe_unused]] auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
-  return n;
-}
-
-struct fixture {
-  explicit fixture(io_backend which) : files(open_backend(which)) {}
-  std::unique_ptr<file_system> files;
-  temporary_folder folder;
-  environment env;
-  queue_executor on;
-  template <class T> auto run(task<T> work) { return run_task(env, on, std::move(work)); }
-};
-
 }  // namespace
-
-#define FOR_EACH_BACKEND(f)                                      \
-  auto which = GENERATE(io_backend::threads, io_backend::uring); \
-  CAPTURE(static_cast<int>(which));                              \
-  fixture f(which);                                              \
-  if (!f.files) return
 
 TEST_CASE("a file is read as it was written, from the page cache and from the disk") {
   FOR_EACH_BACKEND(f);
@@ -288,13 +241,13 @@ TEST_CASE("stat tells the size before a file is opened") {
 TEST_CASE("a glob's matches are sorted by bytes and wildcards do not cross a slash") {
   FOR_EACH_BACKEND(f);
   for (auto name : {"d/b-2", "d/b-10", "d/a", "d/Z", "d/e/b-3"}) f.folder.write(name, "");
-  auto all = f.run(f.files->glob(f.folder.path("d/b-*")));
+  auto all = f.run(glob(*f.files, f.folder.path("d/b-*")));
   REQUIRE(all.ok());
   CHECK(*all == std::vector<std::string>{f.folder.path("d/b-10"), f.folder.path("d/b-2")});
-  auto any = f.run(f.files->glob(f.folder.path("d/[aZ]")));
+  auto any = f.run(glob(*f.files, f.folder.path("d/[aZ]")));
   REQUIRE(any.ok());
   CHECK(*any == std::vector<std::string>{f.folder.path("d/Z"), f.folder.path("d/a")});
-  auto plain = f.run(f.files->glob(f.folder.path("d/a")));
+  auto plain = f.run(glob(*f.files, f.folder.path("d/a")));
   REQUIRE(plain.ok());
   CHECK(plain->size() == 1);
 }
@@ -302,11 +255,11 @@ TEST_CASE("a glob's matches are sorted by bytes and wildcards do not cross a sla
 TEST_CASE("a glob without a match names its pattern") {
   FOR_EACH_BACKEND(f);
   std::string pattern = f.folder.path("nothing-*.tfrecord");
-  auto none = f.run(f.files->glob(pattern));
+  auto none = f.run(glob(*f.files, pattern));
   REQUIRE_FALSE(none.ok());
   CHECK(none.why().to_string() == "not_found: no file matches the pattern \"" + pattern + "\"");
   std::string plain = f.folder.path("nothing.tfrecord");
-  auto missing = f.run(f.files->glob(plain));
+  auto missing = f.run(glob(*f.files, plain));
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.why().to_string() == "not_found: " + plain + ": cannot open: No such file or directory");
 }
@@ -323,7 +276,7 @@ TEST_CASE("a stop that was requested before ends I/O with cancelled and leaves n
   auto got = f.run(f.files->open(path));
   REQUIRE_FALSE(got.ok());
   CHECK(got.why().code() == status_code::cancelled);
-  auto names = f.run(f.files->glob(path));
+  auto names = f.run(glob(*f.files, path));
   CHECK(names.why().code() == status_code::cancelled);
   CHECK(open_descriptors() == before);
 }

@@ -86,7 +86,7 @@ class with_first_come {
 };
 
 template <class... More> dataset<int64> first_come(const dataset<int64>& a, const More&... more) {
-  return dataset<int64>(make_combine("first_come", options::of(no_fields{}), {a.plan(), more.plan()...}));
+  return dataset<int64>(make_combine("first_come", arguments::of(no_arguments{}), {a.plan(), more.plan()...}));
 }
 
 task<int64> after(std::chrono::microseconds time, int64 x) {

@@ -13,6 +13,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,8 @@ class simulated_file_system final : public file_system {
   void put(std::string path, std::string bytes);
   /// Makes or replaces a stream: a FIFO whose writer has all of this to say, in pieces, to each who opens it.
   void put_stream(std::string path, std::string bytes);
+  /// From now on the file is one whose size nobody tells before it has been read.
+  void hide_size(const std::string& path);
   /// Adds to a file in place: those who have it open see it grow.
   void append(const std::string& path, const std::string& bytes);
   /// Cuts a file in place.
@@ -46,22 +50,35 @@ class simulated_file_system final : public file_system {
   void remove(const std::string& path);
   /// From now on opening `path` fails, as with EACCES.
   void refuse(const std::string& path, int error_number);
+  /// From now on a read of `path` that has to wait waits for ever: for its deadline, or for a stop.
+  void hang(const std::string& path);
   /// From now on every read of `path` that takes in the byte at `offset` fails with EIO.
   void damage(const std::string& path, std::uint64_t offset);
 
   std::size_t files_open() const noexcept;
   std::uint64_t reads() const noexcept;  ///< of both kinds, so far
+  /// The most reads that were waiting at one moment.
+  std::size_t reads_at_once() const noexcept;
+  /// What a file has now; nothing: there is none.
+  std::optional<std::string> contents(const std::string& path) const;
 
-  task<std::unique_ptr<file>> open(std::string path) override;
-  task<file_info> stat(std::string path) override;
-  task<std::vector<std::string>> glob(std::string pattern) override;
+  /// With `known` it believes what the listing said, and takes no time.
+  task<std::unique_ptr<file>> open(std::string path, open_options o = {}) override;
+  task<file_info> stat(std::string path, time_point deadline = kNever) override;
+  /// Entries have their info: its listings know.
+  std::unique_ptr<listing> list(std::string pattern, list_options o = {}) override;
+  task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline = kNever) override;
   std::string description() const override { return "simulated"; }
 
  private:
   friend class simulated_file;
+  friend class simulated_listing;
+  friend class simulated_writer;
   struct content;
   struct shared_state;
   struct entry;
+  /// Sleeps for what an answer takes, or until the deadline.
+  task<> answer(std::string path, time_point deadline);
   duration draw_delay();
   content& make(std::string path, std::string bytes);
   result<std::shared_ptr<content>> find(const std::string& path) const;
@@ -71,6 +88,7 @@ class simulated_file_system final : public file_system {
   std::shared_ptr<shared_state> state_;
   std::map<std::string, std::shared_ptr<content>> files_;
   std::map<std::string, int> refused_;
+  std::set<std::string> written_;                     ///< paths that a writer has now
   std::map<std::string, std::uint64_t> generations_;  ///< how often each path was put: its inode
 };
 

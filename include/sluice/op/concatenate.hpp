@@ -29,7 +29,7 @@ template <class T, class Next, class... More>
 auto concatenate(const dataset<T>& first, const dataset<Next>& second, const dataset<More>&... more) {
   if constexpr (std::is_same_v<T, Next> && (std::is_same_v<T, More> && ...)) {
     return dataset<T>(
-        make_combine("concatenate", options::of(no_fields{}), {first.plan(), second.plan(), more.plan()...}));
+        make_combine("concatenate", arguments::of(no_arguments{}), {first.plan(), second.plan(), more.plan()...}));
   } else {
     static_assert(detail::inputs_of<T, Next, More...>::have_one_type, "concatenate: the inputs must have one type");
     return dataset<refused>();

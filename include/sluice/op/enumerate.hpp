@@ -21,17 +21,19 @@ namespace sluice::lib {
 struct enumerate_options {
   std::int64_t start = 0;  ///< the first element's number; behind the largest comes the smallest
 };
-template <> const field_list& fields_of<enumerate_options>();
+struct enumerate_arguments {
+  enumerate_options options = {};
+};
 
 class enumerate_stage : public stage_base_tag {
  public:
-  explicit enumerate_stage(enumerate_options o) : options_(o) {}
+  explicit enumerate_stage(enumerate_options o) : arguments_{o} {}
   template <class T> dataset<std::pair<std::int64_t, T>> apply(const dataset<T>& in) const {
-    return dataset<std::pair<std::int64_t, T>>(make_stage("enumerate", options::of(options_), in.plan()));
+    return dataset<std::pair<std::int64_t, T>>(make_stage("enumerate", arguments::of(arguments_), in.plan()));
   }
 
  private:
-  enumerate_options options_;
+  enumerate_arguments arguments_;
 };
 
 inline enumerate_stage enumerate(enumerate_options o = {}) { return enumerate_stage(o); }

@@ -21,6 +21,7 @@ struct fixed_length_options {
   byte_size footer_bytes = {};  ///< passed over at the end
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
+  knob reads_in_flight = autotune;   ///< so many such reads, where the bytes have to be waited for
 };
 struct fixed_length_arguments {
   file_path path = {};  ///< "-": standard input

@@ -19,6 +19,7 @@ namespace sluice::lib {
 struct lines_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
+  knob reads_in_flight = autotune;   ///< so many such reads, where the bytes have to be waited for
 };
 struct lines_arguments {
   file_path path = {};  ///< "-": standard input

@@ -32,6 +32,9 @@ struct runtime_options {
   std::size_t memory_budget_bytes = 0;
   std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
   unsigned blocking_threads_max = 64;
+  /// How long an open, a page of a listing or a read of a file may take before it fails with deadline_exceeded; 0: for
+  /// ever. A stream (a FIFO, standard input) is waited for as long as its writer takes.
+  std::chrono::nanoseconds io_timeout{0};
   /// Is given each warning of a run's report when it arises, on the thread that asked for a checkpoint or started from one.
   void (*on_warning)(std::string_view text) = nullptr;
   std::uint64_t seed = 0;  ///< of runs that name none
@@ -73,8 +76,6 @@ class runtime {
 
   /// The file back end; `make` makes it when it is first asked for.
   io_service& io(std::unique_ptr<io_service> (*make)(runtime&));
-  /// Puts one in, before anybody asked: a simulated one, for example.
-  void set_io(std::unique_ptr<io_service> service);
 
  private:
   struct threads;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends each path to the file system of its scheme (sluice/io/files.hpp).
+#pragma once
+
+#include <absl/base/thread_annotations.h>
+#include <absl/synchronization/mutex.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sluice/base/result.hpp"
+#include "sluice/io/file_system.hpp"
+
+namespace sluice::lib::detail {
+
+class file_router final : public file_system {
+ public:
+  using maker = std::function<result<std::unique_ptr<file_system>>()>;
+  /// `make_local` is called when the first path without a scheme is asked for.
+  explicit file_router(maker make_local) : make_local_(std::move(make_local)) {}
+
+  void set_local(std::unique_ptr<file_system> files);
+  /// invalid_argument: no scheme, or one that is there already.
+  status add(std::string scheme, std::unique_ptr<file_system> files);
+
+  task<std::unique_ptr<file>> open(std::string path, open_options o) override;
+  task<file_info> stat(std::string path, time_point deadline) override;
+  std::unique_ptr<listing> list(std::string pattern, list_options o) override;
+  task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
+  /// The local one's, and the schemes. Throws where the local one cannot be opened.
+  std::string description() const override;
+
+ private:
+  result<file_system*> local() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// Who answers for the path; cuts "file://" off.
+  result<file_system*> home_of(std::string& path) const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const maker make_local_;
+  mutable absl::Mutex mutex_;
+  mutable std::unique_ptr<file_system> local_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::unique_ptr<file_system>> schemes_ ABSL_GUARDED_BY(mutex_);
+};
+
+/// "s3" of "s3://bucket/key", in lower case; empty: a path without a scheme.
+std::string scheme_of(std::string_view path);
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input/range_reader.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "runtime/run_task.hpp"
+#include "sluice/io/files.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// So many ranges that were in memory already show that reading ahead brings nothing now.
+constexpr std::uint32_t kReadyInARow = 4;
+
+}  // namespace
+
+/// Some bytes of the file, being read by a task; its own until `done`.
+struct range_reader::range {
+  std::uint64_t offset = 0;
+  std::size_t bytes = 0;  ///< that are wanted
+  buffer_ref to;
+  std::size_t got = 0;
+  bool waited = false;
+  status why;
+  // Release: who sees it sees the bytes.
+  std::atomic<bool> done{false};
+
+  std::uint64_t end() const { return offset + bytes; }
+};
+
+range_reader::range_reader(std::shared_ptr<run_context> run, std::shared_ptr<file> from, input_memory& memory,
+                           read_ahead_options o)
+    : run_(std::move(run)), from_(std::move(from)), memory_(memory), options_(o) {}
+
+run_task range_reader::fetch(std::shared_ptr<run_context>& run, std::shared_ptr<file> from, std::shared_ptr<range> r,
+                             std::shared_ptr<ready_signal> done) {
+  auto file = std::move(from);
+  auto mine = std::move(r);
+  auto signal = std::move(done);
+  ready_read now = file->try_read_at(mine->offset, mine->to->data(), mine->bytes);
+  mine->got = now.bytes;
+  mine->why = std::move(now.why);
+  if (mine->why.ok() && mine->got < mine->bytes) {
+    mine->waited = true;
+    buffer_ref to = mine->to;
+    auto reading =
+        file->read_at(mine->offset + mine->got, std::move(to), mine->got, mine->bytes - mine->got, io_deadline(*run));
+    result<std::size_t> rest = co_await reading.as_result();
+    if (rest.ok()) mine->got += *rest;
+    else mine->why = rest.why();
+  }
+  mine->done.store(true, std::memory_order_release);
+  signal->notify(ready_signal::kNobody);
+}
+
+range_reader::range* range_reader::find(std::uint64_t offset) {
+  if (!ahead_.empty() && offset < ahead_.front()->offset) drop();  // it has gone back
+  while (!ahead_.empty() && ahead_.front()->end() <= offset) ahead_.pop_front();
+  return ahead_.empty() ? nullptr : ahead_.front().get();
+}
+
+std::size_t range_reader::copy(range& r, std::uint64_t offset, char* to, std::size_t n) {
+  const auto passed = static_cast<std::size_t>(offset - r.offset);
+  const std::size_t given = passed < r.got ? std::min(n, r.got - passed) : 0;
+  if (given) std::memcpy(to, r.to->data() + passed, given);
+  if (passed + given < r.got || !given) return given;
+  ready_in_a_row_ = r.waited ? 0 : ready_in_a_row_ + 1;
+  if (ready_in_a_row_ >= kReadyInARow) wanted_ = 0;
+  const bool ended = r.got < r.bytes;
+  if (ended) drop();  // what is behind the end is asked again, once it is come to
+  else ahead_.pop_front();
+  if (!ended) start_behind(offset + given);
+  return given;
+}
+
+ready_read range_reader::try_read_at(std::uint64_t offset, char* to, std::size_t n) {
+  range* r = find(offset);
+  if (!r) return from_->try_read_at(offset, to, n);
+  if (!r->done.load(std::memory_order_acquire)) return {.must_wait = true};
+  ready_read now;
+  now.bytes = copy(*r, offset, to, n);
+  if (now.bytes) return now;
+  now.why = r->why;
+  drop();
+  return now.why.ok() ? from_->try_read_at(offset, to, n) : now;
+}
+
+task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
+  if (!find(offset)) {
+    if (options_.ranges_max > 1) {
+      wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, options_.ranges_max - 1);
+      start_behind(offset + n);
+    }
+    const time_point deadline = from_->info().is_stream ? kNever : io_deadline(*run_);
+    auto reading = from_->read_at(offset, std::move(to), at, n, deadline);
+    co_return co_await reading;
+  }
+  wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, options_.ranges_max);
+  std::shared_ptr<range> r = ahead_.front();
+  for (;;) {
+    std::uint64_t seen = done_->count();
+    if (r->done.load(std::memory_order_acquire)) break;
+    co_await done_->changed_since(seen);
+  }
+  std::size_t given = copy(*r, offset, to->data() + at, n);
+  if (given) co_return given;
+  status why = r->why;
+  drop();
+  if (!why.ok()) co_await fail(std::move(why));
+  auto reading = from_->read_at(offset, std::move(to), at, n, io_deadline(*run_));
+  co_return co_await reading;
+}
+
+void range_reader::start_behind(std::uint64_t offset) {
+  if (!ahead_.empty()) offset = ahead_.back()->end();
+  while (ahead_.size() < wanted_ && start(offset)) offset = ahead_.back()->end();
+}
+
+bool range_reader::start(std::uint64_t offset) {
+  const std::uint64_t size = from_->size_bytes();
+  if (offset >= size) return false;
+  auto r = std::make_shared<range>();
+  r->offset = offset;
+  r->bytes = static_cast<std::size_t>(std::min<std::uint64_t>(options_.range_bytes, size - offset));
+  if (!memory_.make_buffer_ahead(r->bytes, r->to)) return false;
+  if (!done_) done_ = std::make_shared<ready_signal>(run_);
+  ahead_.push_back(r);
+  fetch(run_, from_, std::move(r), done_);
+  return true;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads one file from its beginning to its end, several ranges of it at once.
+//
+// As long as the bytes are in memory they are read where they are wanted, without a copy. The first read that has to wait
+// starts reads of the ranges behind it, into buffers of their own: one more, then two, four, as long as reads have to wait,
+// up to `ranges_max`. Once some ranges in a row needed no waiting, no more are started until a read waits again.
+// Order: bytes are given as they stand in the file, whatever read comes back first. Who skips ahead leaves ranges behind.
+// Memory: ranges ahead are charged to the ledger, and started only while at most half of the budget is used.
+// Errors: those of file::read_at, of the range that is wanted: what failed further ahead is told when it is come to.
+// Owns: a share of the file and of what is in flight; reads that nobody waits for any more end by themselves.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "ahead/ready_signal.hpp"
+#include "input/input_memory.hpp"
+#include "sluice/base/buffer.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/io/file_system.hpp"
+
+namespace sluice::lib {
+
+struct read_ahead_options {
+  std::uint32_t ranges_max = 1;  ///< in flight at once, with the one that is waited for
+  std::size_t range_bytes = 256 << 10;
+};
+
+class range_reader {
+ public:
+  range_reader(std::shared_ptr<run_context> run, std::shared_ptr<file> from, input_memory& memory,
+               read_ahead_options o);
+  range_reader(const range_reader&) = delete;
+  range_reader& operator=(const range_reader&) = delete;
+
+  /// As file::try_read_at; may give fewer bytes than there are.
+  ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n);
+  /// As file::read_at; may give fewer bytes than there are, but none only at the end.
+  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n);
+  /// Leaves what was read ahead.
+  void drop() { ahead_.clear(); }
+
+ private:
+  struct range;
+  static class run_task fetch(std::shared_ptr<run_context>& run, std::shared_ptr<file> from, std::shared_ptr<range> r,
+                              std::shared_ptr<ready_signal> done);
+  /// Leaves the ranges before `offset`. The one that has it, or null.
+  range* find(std::uint64_t offset);
+  std::size_t copy(range& r, std::uint64_t offset, char* to, std::size_t n);
+  void start_behind(std::uint64_t offset);
+  bool start(std::uint64_t offset);
+
+  std::shared_ptr<run_context> run_;
+  std::shared_ptr<file> from_;
+  input_memory& memory_;
+  const read_ahead_options options_;
+  std::uint32_t wanted_ = 0;  ///< ranges ahead: 0 as long as nothing has to wait
+  std::uint32_t ready_in_a_row_ = 0;
+  std::deque<std::shared_ptr<range>> ahead_;  ///< in the file's order, without gaps
+  std::shared_ptr<ready_signal> done_;        ///< one of them has ended
+};
+
+}  // namespace sluice::lib

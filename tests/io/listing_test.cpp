@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Listings: pages of paths with what is known of each, and what an open makes of that.
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "io/each_backend.hpp"
+#include "sluice/io/simulated_file_system.hpp"
+
+using namespace sluice::lib;
+using namespace sluice::lib::testing;
+
+namespace {
+
+struct listed {
+  std::vector<listed_file> all;
+  std::size_t pages = 0;
+};
+
+task<listed> list_all(file_system& files, std::string pattern, list_options o) {
+  listed found;
+  std::unique_ptr<listing> names = files.list(std::move(pattern), o);
+  for (;;) {
+    std::vector<listed_file> page = co_await names->next();
+    if (page.empty()) break;
+    ++found.pages;
+    for (listed_file& f : page) found.all.push_back(std::move(f));
+  }
+  co_return std::move(found);
+}
+
+bool sorted(const std::vector<listed_file>& files) {
+  return std::is_sorted(files.begin(), files.end(), [](auto& a, auto& b) { return a.path < b.path; });
+}
+
+open_options knowing(std::optional<file_info> known) {
+  open_options o;
+  o.known = std::move(known);
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("a listing gives every path once, sorted over all pages, and what it was asked to look at") {
+  FOR_EACH_BACKEND(f);
+  constexpr std::size_t kFiles = 5'000;
+  for (std::size_t i = 0; i != kFiles; ++i) f.folder.write("d/f-" + std::to_string(i), i % 500 ? "" : "twelve bytes");
+  f.folder.write("d/f-folder/x", "");
+  auto names = f.run(list_all(*f.files, f.folder.path("d/f-*"), {}));
+  REQUIRE(names.ok());
+  CHECK(names->all.size() == kFiles + 1);
+  CHECK(names->pages == 2);
+  CHECK(sorted(names->all));
+  CHECK(std::none_of(names->all.begin(), names->all.end(), [](auto& l) { return l.info.has_value(); }));
+
+  auto looked = f.run(list_all(*f.files, f.folder.path("d/f-*"), {.with_info = true}));
+  REQUIRE(looked.ok());
+  REQUIRE(looked->all.size() == kFiles + 1);
+  CHECK(sorted(looked->all));
+  std::size_t sized = 0;
+  for (auto& l : looked->all) {
+    if (l.path == f.folder.path("d/f-folder")) {
+      CHECK_FALSE(l.info.has_value());
+      continue;
+    }
+    REQUIRE(l.info.has_value());
+    sized += l.info->size_bytes == 12;
+  }
+  CHECK(sized == kFiles / 500);
+  auto stat = f.run(f.files->stat(looked->all[0].path));
+  REQUIRE(stat.ok());
+  CHECK(*looked->all[0].info == *stat);
+}
+
+TEST_CASE("an open that knows the file from a listing refuses another one") {
+  FOR_EACH_BACKEND(f);
+  std::string path = f.folder.write("a", "before");
+  auto listed = f.run(list_all(*f.files, path, {.with_info = true}));
+  REQUIRE(listed.ok());
+  auto same = f.run(f.files->open(path, knowing(listed->all[0].info)));
+  CHECK(same.ok());
+  f.folder.write("a", "and after");
+  auto other = f.run(f.files->open(path, knowing(listed->all[0].info)));
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.why().to_string() == "failed_precondition: " + path + ": is another file than the one that was listed");
+}
+
+TEST_CASE("simulated listings come in small pages and know each file; an open that believes them takes no time") {
+  simulation world(6);
+  simulated_file_system files(world, {.delay_min = duration(1000), .delay_max = duration(1000)});
+  for (int i = 0; i != 20; ++i) files.put("d/" + std::to_string(i), std::string(static_cast<std::size_t>(i), 'x'));
+  listed found = sync_wait(world, list_all(files, "d/*", {}));
+  REQUIRE(found.all.size() == 20);
+  CHECK(found.pages >= 5);
+  CHECK(sorted(found.all));
+  CHECK(found.all[1].info->size_bytes == 1);  // d/1
+  CHECK(world.elapsed() == duration(1000 * static_cast<std::int64_t>(found.pages + 1)));
+  auto before = world.elapsed();
+  CHECK(sync_wait(world, files.open("d/1", knowing(found.all[1].info)))->size_bytes() == 1);
+  CHECK(world.elapsed() == before);
+  CHECK(sync_wait(world, files.open("d/1"))->size_bytes() == 1);
+  CHECK(world.elapsed() == before + duration(1000));
+  files.append("d/1", "more");
+  CHECK_THROWS_WITH(sync_wait(world, files.open("d/1", knowing(found.all[1].info))),
+                    "failed_precondition: d/1: is another file than the one that was listed");
+}
