@@ -71,7 +71,8 @@ TEST_CASE("concatenate prints as text, and is read again; its inputs have one ty
   CHECK_THROWS_WITH(parse_plan("concatenate(range(4), range(5) | batch(2))"),
                     Catch::Matchers::Contains("input 2 gives batch<int64> where the first gives int64"));
   // A reader of two formats: each gets the path.
-  CHECK(plan_text(*with_path(parse_plan("list_files(\"x\") | flat_map(concatenate(lines, lines))")->reader, "f")) ==
+  node_ptr over = parse_plan("list_files(\"x\") | flat_map(concatenate(lines, lines))");
+  CHECK(plan_text(*with_path(over->as<flat_map_arguments>().inner.plan, "f")) ==
         "concatenate(lines(\"f\"), lines(\"f\"))");
 }
 

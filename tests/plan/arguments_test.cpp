@@ -246,8 +246,9 @@ TEST_CASE("what is wrong with the arguments that a program gives is told where t
   CHECK(refused([&] { with_argument(group, "reduce", function_value{}); }) == "group: needs a function for reduce");
   CHECK(refused([&] { with_argument(group, "key", function_value{find_functions("length_of")[1]}); }) ==
         "group: key is of a form that this stage cannot use");
-  CHECK(refused([&] { with_argument(group, "weights", std::vector<double>{1, 1e400}); }) ==
-        "group: weights[1] must be finite, and is inf");
+  CHECK(refused([&] {
+          with_argument(group, "weights", std::vector<double>{1, std::numeric_limits<double>::infinity()});
+        }) == "group: weights[1] must be finite, and is inf");
   CHECK(refused([&] { make_stage("group", arguments(), group->inputs[0]); }) ==
         "group: its arguments are of another operator's struct");
   auto columns = parse_plan("range(1) | columns");
