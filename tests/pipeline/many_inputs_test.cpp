@@ -164,6 +164,31 @@ TEST_CASE("how far an input reaches that stands behind a shorter one is found ou
   CHECK(*largest == 2);
 }
 
+TEST_CASE("an interleave asks its inputs for what is wanted of all of them together") {
+  auto made = std::make_shared<std::uint64_t>(0);
+  auto noting = [made](int64 x) {
+    ++*made;
+    return x;
+  };
+  auto inner = [noting](int64) { return range(1000) | map(noting); };
+  for (int64 cycle : {2, 8, 30}) {
+    auto ds = range(100) | interleave(inner, {.cycle_length = cycle});
+    for (std::uint32_t ask : {1u, 7u, 20u}) {
+      for (std::size_t taken : {7, 40}) {
+        CAPTURE(cycle, ask, taken);
+        *made = 0;
+        consumption how;
+        how.ask_max = ask;
+        how.asks_all = true;
+        how.elements_max = taken;
+        CHECK(test::consume(ds, how).elements.size() == taken);
+        CHECK(*made >= taken);
+        CHECK(*made < taken + ask);  // one request's shares, where visits are shorter
+      }
+    }
+  }
+}
+
 TEST_CASE("a position of three inputs is no position of two") {
   auto sum_two = [](const std::pair<int64, int64>& p) { return p.first + p.second; };
   auto sum_three = [](const std::tuple<int64, int64, int64>& t) { return std::get<0>(t) + std::get<2>(t); };
