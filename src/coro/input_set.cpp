@@ -2,8 +2,13 @@
 #include "sluice/coro/input_set.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::lib {
+
+input_set::input_set(std::vector<erased_stream> in) : streams_(std::move(in)) {
+  for (erased_stream& s : streams_) s.may_go_back();
+}
 
 erased_stream* request_to_all::next() {
   for (;;) {

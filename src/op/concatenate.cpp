@@ -32,6 +32,7 @@ struct concatenate_state {
 };
 
 erased_stream concatenate_loop(outlet out, saved<concatenate_state> st, node combine, open_context context) {
+  if (st->at > combine.inputs.size()) co_await fail(damaged_position());  // a forged one; equal: it has ended
   for (; st->at < combine.inputs.size(); ++st->at) {
     open_context inner = context.in_input(combine, st->at);
     auto opened = inner.resume(combine.inputs[st->at], std::exchange(st->restored, {}));

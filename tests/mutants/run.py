@@ -24,7 +24,8 @@ COPY = ROOT / "build-mutants"
 NEEDED = ["meson.build", "meson_options.txt", "tools", "include", "src", "io", "tests/main.cpp", "tests/support",
           "tests/pipeline/random_plans_test.cpp", "tests/pipeline/resume_cost_test.cpp",
           "tests/pipeline/channel_bounds_test.cpp", "tests/pipeline/record_files.hpp", "tests/io/temporary_folder.hpp",
-          "tests/pipeline/outcome.hpp", "tests/pipeline/draws_test.cpp", "tests/pipeline/retuned_test.cpp"]
+          "tests/pipeline/outcome.hpp", "tests/pipeline/draws_test.cpp", "tests/pipeline/retuned_test.cpp",
+          "tests/pipeline/any_input_test.cpp", "tests/pipeline/many_inputs_test.cpp"]
 HANG_SECONDS = 60
 
 

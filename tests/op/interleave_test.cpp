@@ -58,8 +58,15 @@ int64s interleaved(const int64s& in, std::size_t cycle, std::size_t block) {
 }  // namespace
 
 TEST_CASE("flat_map conforms") {
-  conforms(
-      {.stage = [](const auto& in) { return in | flat_map(some); }, .expected = flattened, .before_error = flattened});
+  conforms({.stage = [](const auto& in) { return in | flat_map(some); },
+            .expected = flattened,
+            .before_error = flattened,
+            .needs =
+                [](const int64s& in, std::size_t k) {
+                  std::size_t opened = 0;
+                  for (int64s given; given.size() < k; ++opened) given = flattened(first_of(in, opened + 1));
+                  return opened;
+                }});
 }
 
 TEST_CASE("interleave conforms for every cycle and block length") {

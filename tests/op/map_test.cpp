@@ -77,13 +77,15 @@ TEST_CASE("map keeps what an awaited function captured until its last call has e
 TEST_CASE("map conforms when its function computes") {
   conforms({.stage = [](const auto& in) { return in | map(thrice_and_one); },
             .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of});
+            .before_error = thrice_and_one_of,
+            .needs = one_each});
 }
 
 TEST_CASE("map conforms when its function awaits") {
   conforms({.stage = [](const auto& in) { return in | map(later); },
             .expected = thrice_and_one_of,
-            .before_error = thrice_and_one_of});
+            .before_error = thrice_and_one_of,
+            .needs = one_each});
 }
 
 TEST_CASE("map conforms when four calls are in flight") {

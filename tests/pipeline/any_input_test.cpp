@@ -17,6 +17,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
+#include "support/elements.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -43,7 +44,7 @@ struct choices {
   }
 };
 
-/// One element at a time of whichever input has one.
+/// One element at a time of whichever input has one. It asks for some at once, so that it leaves some of their views.
 erased_stream first_come_loop(outlet out, saved<choices> made, input_set in, any_input any) {
   for (;;) {
     std::size_t chosen = 0;
@@ -54,7 +55,7 @@ erased_stream first_come_loop(outlet out, saved<choices> made, input_set in, any
       co_await in[chosen].ready({0, 1});
       if (in[chosen].left() == 0) co_await fail(damaged_position());
     } else {
-      auto choosing = any.next(in, {0, 1});
+      auto choosing = any.next(in, {0, 4});
       chosen = co_await choosing;
       if (chosen == any_input::kNone) break;
       if (in[chosen].left() == 0) continue;
@@ -85,8 +86,8 @@ class with_first_come {
   scoped_operators scope_;
 };
 
-template <class... More> dataset<int64> first_come(const dataset<int64>& a, const More&... more) {
-  return dataset<int64>(make_combine("first_come", arguments::of(no_arguments{}), {a.plan(), more.plan()...}));
+template <class T, class... More> dataset<T> first_come(const dataset<T>& a, const More&... more) {
+  return dataset<T>(make_combine("first_come", arguments::of(no_arguments{}), {a.plan(), more.plan()...}));
 }
 
 task<int64> after(std::chrono::microseconds time, int64 x) {
@@ -155,6 +156,23 @@ TEST_CASE("an input's error comes when that input is chosen, and a stop ends the
   got = test::consume(first_come(paced(0, 10, 1000us), paced(100, 10, 1000us)), how);
   CHECK(got.mistake == "");
   CHECK(got.why.code() == status_code::cancelled);
+}
+
+TEST_CASE("elements that own something are taken out of a view one by one, each destroyed once") {
+  with_first_come known;
+  test::lifetimes watched;
+  auto made = [](const dataset<int64>& in) { return in | map(test::as_counting::made); };
+  auto all = first_come(made(range(50)), made(paced(100, 20, 5us)), made(range(250, {.start = 200})));
+  consumed got = test::consume(all | prefetch(3) | map(test::as_counting::number), {});  // which moves them out
+  CHECK(got.complaint() == "");
+  CHECK(got.elements.size() == 120);
+  consumption how;  // some are only read, others are passed over
+  how.ask_max = 2;
+  how.pass_max = 2;
+  got = test::consume(all | map(test::as_counting::number), how);
+  CHECK(got.complaint() == "");
+  CHECK(got.length == 120);
+  CHECK(watched.complaint() == "");
 }
 
 TEST_CASE("a run goes on from every element with the choices it has made, whatever the timing is by then") {

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <initializer_list>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -27,6 +28,7 @@ constexpr std::size_t kMiB = 1 << 20;
 
 dataset<int64> some_of(int64 x) { return range(x * 10 + 4, {.start = x * 10}); }
 int64 same(int64 x) { return x; }
+int64 second(const std::tuple<int64, int64, int64>& t) { return std::get<1>(t); }
 
 /// One plan for each operator that saves something of its own, at the root: its state is in every position.
 std::vector<dataset<int64>> plans_with_state() {
@@ -42,6 +44,8 @@ std::vector<dataset<int64>> plans_with_state() {
       range(6) | repeat(4),
       range(30) | skip(3) | take(24),
       range(24) | batch(5) | unbatch(),
+      zip(range(24), range(30) | prefetch(2), range(24) | shuffle(4, {.seed = 3})) | map(second),
+      concatenate(range(10), range(0), range(14) | prefetch(2)),
   };
 }
 

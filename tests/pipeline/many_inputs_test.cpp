@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages with more inputs than two: users' coroutines over a vector of streams, and chains of combines.
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -145,6 +147,46 @@ TEST_CASE("an error of the last of seven inputs ends the stage after what was ma
   consumed got = test::consume_on(rt, ds, {});
   CHECK(got.why.code() == status_code::data_loss);
   CHECK(got.elements.size() == 30);
+}
+
+TEST_CASE("how far an input reaches that stands behind a shorter one is found out without an element beyond that") {
+  auto largest = std::make_shared<int64>(-1);
+  auto behind = range(100) | map([largest](int64 x) {
+                  *largest = std::max(*largest, x);
+                  return x;
+                });
+  auto ds = zip(range(3), behind) | map([](const std::pair<int64, int64>& p) { return p.first; });
+  consumption how;
+  how.skip = 50;
+  consumed got = test::consume(ds, how);
+  CHECK(got.complaint() == "");
+  CHECK(got.length == 3);
+  CHECK(*largest == 2);
+}
+
+TEST_CASE("an interleave asks its inputs for what is wanted of all of them together") {
+  auto made = std::make_shared<std::uint64_t>(0);
+  auto noting = [made](int64 x) {
+    ++*made;
+    return x;
+  };
+  auto inner = [noting](int64) { return range(1000) | map(noting); };
+  for (int64 cycle : {2, 8, 30}) {
+    auto ds = range(100) | interleave(inner, {.cycle_length = cycle});
+    for (std::uint32_t ask : {1u, 7u, 20u}) {
+      for (std::size_t taken : {7, 40}) {
+        CAPTURE(cycle, ask, taken);
+        *made = 0;
+        consumption how;
+        how.ask_max = ask;
+        how.asks_all = true;
+        how.elements_max = taken;
+        CHECK(test::consume(ds, how).elements.size() == taken);
+        CHECK(*made >= taken);
+        CHECK(*made < taken + ask);  // one request's shares, where visits are shorter
+      }
+    }
+  }
 }
 
 TEST_CASE("a position of three inputs is no position of two") {

@@ -21,7 +21,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "sluice/coro/erased_stream.hpp"
@@ -31,9 +30,7 @@ namespace sluice::lib {
 class input_set {
  public:
   /// Not yet asked for anything. Each keeps marks: one may be behind another by what is left of a view.
-  explicit input_set(std::vector<erased_stream> in) : streams_(std::move(in)) {
-    for (erased_stream& s : streams_) s.may_go_back();
-  }
+  explicit input_set(std::vector<erased_stream> in);
 
   std::size_t size() const { return streams_.size(); }
   erased_stream& operator[](std::size_t i) { return streams_[i]; }
