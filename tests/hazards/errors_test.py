@@ -26,7 +26,7 @@ MISTAKES = {
         ("task<std::string> name(); task<> f() { auto n = name()->size(); (void)n; co_return; }", [AWAIT]),
     "a source after a bar": ("auto ds = range(3) | range(4);", ["a source stands first and takes no input", "long"]),
     "a source after a stage": ("auto ds = take(3) | range(4);", ["a source stands first and takes no input"]),
-    "a reader after a bar": ("auto ds = range(3) | tfrecord;", ["a source takes no input: give it its path", "tfrecord_options"]),
+    "a reader after a bar": ("auto ds = range(3) | tfrecord;", ["a source takes no input: give it its path", "tfrecord_arguments"]),
     "map's function takes another type":
         ("auto ds = range(5) | map([](const std::string& s) { return s; });", ["map: the function must take the element", "long"]),
     "map's function returns nothing":

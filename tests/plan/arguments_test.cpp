@@ -6,7 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
+#include "plan/build.hpp"
 #include "plan/fake_operators.hpp"
 #include "sluice/plan/identity.hpp"
 #include "sluice/plan/json.hpp"
@@ -56,7 +57,7 @@ std::string read(all_arguments& to, std::string_view name, const argument& a) {
   auto* f = all().find(name);
   REQUIRE(f);
   try {
-    reading("op", 1, false).read(*f->type, argument_list::at(static_cast<void*>(&to), *f), a, name);
+    reading("op", 1, false, detail::kLookup).read(*f->type, argument_list::at(static_cast<void*>(&to), *f), a, name);
   } catch (const misplaced& e) { return e.what; }
   return {};
 }
@@ -246,8 +247,9 @@ TEST_CASE("what is wrong with the arguments that a program gives is told where t
   CHECK(refused([&] { with_argument(group, "reduce", function_value{}); }) == "group: needs a function for reduce");
   CHECK(refused([&] { with_argument(group, "key", function_value{find_functions("length_of")[1]}); }) ==
         "group: key is of a form that this stage cannot use");
-  CHECK(refused([&] { with_argument(group, "weights", std::vector<double>{1, 1e400}); }) ==
-        "group: weights[1] must be finite, and is inf");
+  CHECK(refused([&] {
+          with_argument(group, "weights", std::vector<double>{1, std::numeric_limits<double>::infinity()});
+        }) == "group: weights[1] must be finite, and is inf");
   CHECK(refused([&] { make_stage("group", arguments(), group->inputs[0]); }) ==
         "group: its arguments are of another operator's struct");
   auto columns = parse_plan("range(1) | columns");
