@@ -2,7 +2,7 @@
 #include "sluice/op/batch.hpp"
 
 #include "engine/open_context.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
 

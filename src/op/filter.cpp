@@ -6,7 +6,7 @@
 #include "element/blocks.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

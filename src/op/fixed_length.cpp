@@ -2,7 +2,7 @@
 #include "sluice/op/fixed_length.hpp"
 
 #include "engine/file_stage.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/format/fixed_length.hpp"
 
 namespace sluice::lib {

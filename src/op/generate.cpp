@@ -4,7 +4,7 @@
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "engine/user_stage.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "engine/open_context.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/random.hpp"

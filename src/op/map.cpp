@@ -7,7 +7,7 @@
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "op/open_mapped.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"

@@ -4,7 +4,7 @@
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "op/open_mapped.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/format/example_layout.hpp"

@@ -4,7 +4,7 @@
 #include "ahead/channel_reader.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

@@ -2,7 +2,7 @@
 #include "sluice/op/range.hpp"
 
 #include "engine/open_context.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

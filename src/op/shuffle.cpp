@@ -7,7 +7,7 @@
 #include "engine/types.hpp"
 #include "op/shuffle_buffer.hpp"
 #include "op/shuffle_table.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
 

@@ -4,7 +4,7 @@
 #include "engine/open_context.hpp"
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

@@ -2,7 +2,7 @@
 #include "sluice/op/tfrecord.hpp"
 
 #include "engine/file_stage.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 namespace sluice::lib {

@@ -7,7 +7,7 @@
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
 #include "engine/user_stage.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/engine/functions.hpp"

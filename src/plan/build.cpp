@@ -23,7 +23,7 @@ class node_builder {
       : list_(op.arguments()),
         at_(at),
         may_lack_path_(may_lack_path),
-        reading_(op.name, at, is_json),
+        reading_(op.name, at, is_json, kLookup),
         value_(list_.copy(list_.defaults)),
         given_(list_.fields.size()) {
     node_.op = &op;

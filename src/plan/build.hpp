@@ -2,17 +2,23 @@
 // Calls, as text or JSON has them, to nodes: operators, functions and fields are looked up. The one place where that is done.
 #pragma once
 
-#include "plan/argument.hpp"
+#include "plan/codec.hpp"
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::detail {
 
-// Errors: both throw misplaced.
+// Errors: all throw misplaced.
 
 /// `may_lack_path`: sources may lack what comes later, which makes the plan a reader.
 node_ptr build_plan(const plan_syntax& calls, bool may_lack_path);
 /// An argument that is a plan: a word or a plan in text, an object in JSON. A plan in JSON may always lack its path unless
 /// told otherwise here.
 node_ptr build_plan(const argument& a, bool may_lack_path);
+
+/// The registered function that an argument names: a word in text, an object in JSON. `what`: what may stand there.
+function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what);
+
+/// For whoever reads arguments.
+inline constexpr reading::lookup kLookup{build_plan, read_function};
 
 }  // namespace sluice::lib::detail

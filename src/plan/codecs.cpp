@@ -3,7 +3,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "plan/codec.hpp"
+#include "absl/strings/str_cat.h"
+#include "plan/arguments_of.hpp"
 
 namespace sluice::lib {
 
@@ -19,15 +20,25 @@ bool read_number(const argument& a, auto& value) {
   return is_plain(a) && r.ec == std::errc() && r.ptr == end;
 }
 
+/// " must be RULE, and is VALUE"; empty where the rule is.
+std::string broken_rule(const codec& type, const void* field, std::string_view rule) {
+  if (rule.empty()) return {};
+  return absl::StrCat(" must be ", std::string(rule), ", and is ", printed(type, field));
+}
+
+void print_whole(std::int64_t v, printer& to) { to.plain(std::to_string(v)); }
+
+std::int64_t read_whole(const argument& a, const reading& r) {
+  std::int64_t v = 0;
+  if (!read_number(a, v)) r.expected(a, "a whole number");
+  return v;
+}
+
 /// Compares as the number that T is or holds.
 template <class T> class value_codec : public codec {
  public:
   bool equal(const void* a, const void* b) const final { return value(get(a)) == value(get(b)); }
-  std::string check(const void* p) const final {
-    std::string_view broken = rule(get(p));
-    if (broken.empty()) return {};
-    return " must be " + std::string(broken) + ", and is " + printed(*this, p);
-  }
+  std::string check(const void* p) const final { return broken_rule(*this, p, rule(get(p))); }
 
  protected:
   /// Empty, or the rule that is broken: "at least 1".
@@ -68,12 +79,8 @@ class double_codec final : public value_codec<double> {
 
 template <class T> class whole_codec : public value_codec<T> {
  public:
-  void print(const void* p, printer& to) const override { to.plain(std::to_string(this->value(this->get(p)))); }
-  void read(void* p, const argument& a, reading& r) const override {
-    std::int64_t v = 0;
-    if (!read_number(a, v)) r.expected(a, "a whole number");
-    this->get(p) = v;
-  }
+  void print(const void* p, printer& to) const override { print_whole(this->value(this->get(p)), to); }
+  void read(void* p, const argument& a, reading& r) const override { this->get(p) = read_whole(a, r); }
   std::string type_name() const override { return "whole number"; }
 };
 
@@ -177,44 +184,59 @@ class named_values_codec final : public value_codec<std::uint8_t> {
   std::string expected_;
 };
 
-class string_codec final : public value_codec<std::string> {
+class string_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p)); }
   void read(void* p, const argument& a, reading& r) const override {
     if (!is_text_argument(a)) r.expected(a, "a text in quotes");
-    get(p) = text_of(a);
+    *static_cast<std::string*>(p) = text_of(a);
   }
+  bool equal(const void* a, const void* b) const override { return get(a) == get(b); }
   bool takes_text() const override { return true; }
   std::string type_name() const override { return "text"; }
-};
-
-/// Of T, a required_text.
-template <class T> class given_text_codec : public codec {
- public:
-  void print(const void* p, printer& to) const final { to.text(get(p).value); }
-  void read(void* p, const argument& a, reading& r) const final {
-    if (!is_text_argument(a)) r.expected(a, "a text in quotes");
-    *static_cast<T*>(p) = T(text_of(a));
-  }
-  bool is_missing(const void* p) const final { return !get(p).is_given; }
-  bool equal(const void* a, const void* b) const final {
-    return get(a).is_given == get(b).is_given && get(a).value == get(b).value;
-  }
-  void visit(const void* p, part_visitor& v) const final {
-    if constexpr (std::is_same_v<T, file_path>) {
-      if (get(p).is_given) v.path(get(p));
-    }
-  }
-  bool takes_text() const final { return true; }
-  bool is_later() const final { return std::is_base_of_v<later_text, T>; }
-  void complete(void* p, std::string_view text) const final { *static_cast<T*>(p) = T(std::string(text)); }
-  std::string type_name() const final { return std::is_same_v<T, file_path> ? "path" : "text"; }
-  std::string wanted(std::string_view name) const final { return "a " + std::string(name); }
-  std::string placeholder(std::string_view name) const final { return "\"" + std::string(name) + "\""; }
 
  private:
-  static const T& get(const void* p) { return *static_cast<const T*>(p); }
+  static const std::string& get(const void* p) { return *static_cast<const std::string*>(p); }
 };
+
+/// Of a required_text, or of what is derived from it without members of its own.
+class given_text_codec final : public codec {
+ public:
+  enum given_type : std::uint8_t { required, later, path };
+  explicit given_text_codec(given_type given) : given_(given) {}
+
+  void print(const void* p, printer& to) const override { to.text(get(p).value); }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!is_text_argument(a)) r.expected(a, "a text in quotes");
+    complete(p, text_of(a));
+  }
+  bool is_missing(const void* p) const override { return !get(p).is_given; }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).is_given == get(b).is_given && get(a).value == get(b).value;
+  }
+  void visit(const void* p, part_visitor& v) const override {
+    if (given_ == path && get(p).is_given) v.path(*static_cast<const file_path*>(p));
+  }
+  bool takes_text() const override { return true; }
+  bool is_later() const override { return given_ != required; }
+  void complete(void* p, std::string_view text) const override {
+    auto& field = *static_cast<required_text*>(p);
+    field.value = text;
+    field.is_given = true;
+  }
+  std::string type_name() const override { return given_ == path ? "path" : "text"; }
+  std::string wanted(std::string_view name) const override { return absl::StrCat("a ", std::string(name)); }
+  std::string placeholder(std::string_view name) const override { return absl::StrCat("\"", std::string(name), "\""); }
+
+ private:
+  static const required_text& get(const void* p) { return *static_cast<const required_text*>(p); }
+  given_type given_;
+};
+
+template <given_text_codec::given_type Given> const codec& given_text() {
+  static const given_text_codec c(Given);
+  return c;
+}
 
 template <class Codec> const codec& the() {
   static const Codec c;
@@ -233,9 +255,9 @@ template <> const codec& codec_of<count_or_all>() { return the<count_or_all_code
 template <> const codec& codec_of<knob>() { return the<knob_codec>(); }
 template <> const codec& codec_of<seed>() { return the<seed_codec>(); }
 template <> const codec& codec_of<byte_size>() { return the<byte_size_codec>(); }
-template <> const codec& codec_of<required_text>() { return the<given_text_codec<required_text>>(); }
-template <> const codec& codec_of<later_text>() { return the<given_text_codec<later_text>>(); }
-template <> const codec& codec_of<file_path>() { return the<given_text_codec<file_path>>(); }
+template <> const codec& codec_of<required_text>() { return given_text<given_text_codec::required>(); }
+template <> const codec& codec_of<later_text>() { return given_text<given_text_codec::later>(); }
+template <> const codec& codec_of<file_path>() { return given_text<given_text_codec::path>(); }
 
 namespace detail {
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codecs of functions and plans, which are looked up while they are read.
+// The codecs of functions and plans.
 #include "absl/strings/str_cat.h"
-#include "plan/build.hpp"
-#include "plan/closest.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/plan/function.hpp"
 
 namespace sluice::lib {
 
 namespace {
-
-using detail::function_filter;
 
 bool same_function(const function_ptr& f, const function_ptr& g) {
   if (!f || !g) return f == g;
@@ -20,44 +16,6 @@ bool same_function(const function_ptr& f, const function_ptr& g) {
 }
 
 bool same(const node_ptr& a, const node_ptr& b) { return a && b ? same_plan(*a, *b) : a == b; }
-
-/// {"name": …, "version": …}
-struct written_function {
-  const argument* name = nullptr;
-  const argument* version = nullptr;
-};
-
-written_function parts_of(const argument& a, reading& r) {
-  written_function w;
-  for (const argument& item : a.items) {
-    auto*& member = item.name == "name" ? w.name : w.version;
-    if (item.name != "name" && item.name != "version") r.fail(a, absl::StrCat("a function has no \"", item.name, "\""));
-    if (member) r.fail(a, absl::StrCat("\"", item.name, "\" is given twice"));
-    member = &item;
-  }
-  if (!w.name || !w.version) r.fail(a, absl::StrCat("a function lacks \"", w.name ? "version" : "name", "\""));
-  if (w.name->kind != argument::string) r.fail(a, "a function's name is a string, and this is " + w.name->shown());
-  return w;
-}
-
-/// A word in text, an object in JSON. `what`: what else might stand here, for the error.
-function_ptr read_function(const argument& a, reading& r, function_filter accepts, std::string_view what) {
-  if (a.kind != argument::word && a.kind != argument::object) r.expected(a, what);
-  written_function w;
-  if (a.kind == argument::object) w = parts_of(a, r);
-  const std::string& name = w.name ? w.name->text : a.text;
-  auto forms = find_functions(name);
-  if (forms.empty())
-    r.fail(a, absl::StrCat("no function is registered as ", name, detail::did_you_mean(name, function_names())));
-  const stage_function& first = *forms[0];
-  if (w.version && (w.version->kind != argument::number || w.version->text != std::to_string(first.version)))
-    r.fail(a, absl::StrCat("the plan wants version ", w.version->shown(), " of ", name, ", and this program has ",
-                           first.version));
-  for (auto& f : forms)
-    if (accepts(*f)) return f;
-  r.fail(a, absl::StrCat(name, " cannot be its function: it makes ", first.out ? first.out->name : "something else",
-                         first.in ? " of " + first.in->name : ""));
-}
 
 std::string check_function(const function_ptr& f, function_filter accepts) {
   return f && !(accepts && accepts(*f)) ? " is of a form that this stage cannot use" : "";
@@ -70,7 +28,7 @@ class function_value_codec final : public codec {
     if (get(p)) to.function(*get(p));
   }
   void read(void* p, const argument& a, reading& r) const override {
-    static_cast<function_value*>(p)->value = read_function(a, r, accepts_, "the name of a function");
+    static_cast<function_value*>(p)->value = r.function(a, accepts_, "the name of a function");
   }
   std::string check(const void* p) const override { return check_function(get(p), accepts_); }
   bool is_missing(const void* p) const override { return !get(p); }
@@ -105,12 +63,12 @@ class plan_or_function_codec final : public codec {
   void read(void* p, const argument& a, reading& r) const override {
     auto& field = *static_cast<plan_or_function*>(p);
     if (!is_plan(a) && accepts_) {
-      field.function = read_function(a, r, accepts_, expected());
+      field.function = r.function(a, accepts_, expected());
       return;
     }
     bool may_be = is_plan(a) || a.kind == argument::word || a.kind == argument::object;
     if (!may_be) r.expected(a, expected());
-    field.plan = detail::build_plan(a, true);
+    field.plan = r.plan(a, true);
     if (which_ == opens::readers && !field.plan->lacks_path) r.fail(a, kHasPath);
   }
   std::string check(const void* p) const override {
@@ -150,7 +108,7 @@ class plan_codec final : public codec {
   void read(void* p, const argument& a, reading& r) const override {
     bool may_be = a.kind == argument::plan || a.kind == argument::word || a.kind == argument::object;
     if (!may_be) r.expected(a, "a plan");
-    *static_cast<node_ptr*>(p) = detail::build_plan(a, false);
+    *static_cast<node_ptr*>(p) = r.plan(a, false);
   }
   std::string check(const void* p) const override {
     return get(p) && get(p)->lacks_path ? ": the plan is a reader: its source needs a path" : "";

@@ -6,7 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
+#include "plan/build.hpp"
 #include "plan/fake_operators.hpp"
 #include "sluice/plan/identity.hpp"
 #include "sluice/plan/json.hpp"
@@ -56,7 +57,7 @@ std::string read(all_arguments& to, std::string_view name, const argument& a) {
   auto* f = all().find(name);
   REQUIRE(f);
   try {
-    reading("op", 1, false).read(*f->type, argument_list::at(static_cast<void*>(&to), *f), a, name);
+    reading("op", 1, false, detail::kLookup).read(*f->type, argument_list::at(static_cast<void*>(&to), *f), a, name);
   } catch (const misplaced& e) { return e.what; }
   return {};
 }

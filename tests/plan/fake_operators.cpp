@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 
 namespace sluice::lib {
 

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "plan/build.hpp"
 #include "plan/codec.hpp"
 #include "plan/syntax.hpp"
 #include "sluice/plan/json.hpp"
@@ -143,7 +144,7 @@ class plan_generator {
       a.kind = argument::word;
       a.text = one_of(values);
       try {
-        reading(f.name, 1, false).read(*f.type, to, a, "value");
+        reading(f.name, 1, false, detail::kLookup).read(*f.type, to, a, "value");
         return;
       } catch (const misplaced&) {}
     }
@@ -163,7 +164,7 @@ class plan_generator {
     return s;
   }
 
-  reading reading_{"drawn", 1, false};
+  reading reading_{"drawn", 1, false, detail::kLookup};
   std::mt19937_64 random_;
   std::map<std::string, int> seen_;
 };

@@ -12,7 +12,7 @@
 //
 // Members may be the types of base/field_types.hpp, bool, std::int64_t, double, std::string, enums of one byte, functions and
 // inner plans (below), whole plans (node_ptr), and std::vector, std::optional, std::map<std::string, …> and structs of those.
-// Plan text, JSON, equality, fingerprint, rules and the documentation are derived from the struct (plan/codec.hpp, in the
+// Plan text, JSON, equality, fingerprint, rules and the documentation are derived from the struct (plan/arguments_of.hpp, in the
 // library's sources: a user's program pays for none of it). Renaming a member changes the format of plans.
 // Thread: immutable.
 #pragma once
@@ -64,7 +64,7 @@ template <opens Which, class... Forms> struct inner_plan : plan_or_function {
 /// Of operators that take nothing.
 struct no_arguments {};
 
-/// The members of an arguments struct, each with its codec (plan/codec.hpp).
+/// The members of an arguments struct, each with its codec (src/plan/codec.hpp).
 struct argument_list;
 /// That of the struct A. Called by the operator's own source only.
 template <class A> const argument_list& arguments_of();

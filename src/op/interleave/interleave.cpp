@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/interleave.hpp"
 #include "engine/types.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/saved.hpp"
 
 #include "op/interleave/cycle.hpp"

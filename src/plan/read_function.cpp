@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/str_cat.h"
+#include "plan/build.hpp"
+#include "plan/closest.hpp"
+#include "plan/codec.hpp"
+#include "sluice/plan/function.hpp"
+
+namespace sluice::lib::detail {
+
+namespace {
+
+/// {"name": …, "version": …}
+struct written_function {
+  const argument* name = nullptr;
+  const argument* version = nullptr;
+};
+
+written_function parts_of(const argument& a, const reading& r) {
+  written_function w;
+  for (const argument& item : a.items) {
+    auto*& member = item.name == "name" ? w.name : w.version;
+    if (item.name != "name" && item.name != "version") r.fail(a, absl::StrCat("a function has no \"", item.name, "\""));
+    if (member) r.fail(a, absl::StrCat("\"", item.name, "\" is given twice"));
+    member = &item;
+  }
+  if (!w.name || !w.version) r.fail(a, absl::StrCat("a function lacks \"", w.name ? "version" : "name", "\""));
+  if (w.name->kind != argument::string) r.fail(a, "a function's name is a string, and this is " + w.name->shown());
+  return w;
+}
+
+}  // namespace
+
+function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what) {
+  if (a.kind != argument::word && a.kind != argument::object) r.expected(a, what);
+  written_function w;
+  if (a.kind == argument::object) w = parts_of(a, r);
+  const std::string& name = w.name ? w.name->text : a.text;
+  auto forms = find_functions(name);
+  if (forms.empty())
+    r.fail(a, absl::StrCat("no function is registered as ", name, did_you_mean(name, function_names())));
+  const stage_function& first = *forms[0];
+  if (w.version && (w.version->kind != argument::number || w.version->text != std::to_string(first.version)))
+    r.fail(a, absl::StrCat("the plan wants version ", w.version->shown(), " of ", name, ", and this program has ",
+                           first.version));
+  for (auto& f : forms)
+    if (accepts(*f)) return f;
+  r.fail(a, absl::StrCat(name, " cannot be its function: it makes ", first.out ? first.out->name : "something else",
+                         first.in ? " of " + first.in->name : ""));
+}
+
+}  // namespace sluice::lib::detail
