@@ -45,7 +45,7 @@ struct choices {
 };
 
 /// One element at a time of whichever input has one. It asks for some at once, so that it leaves some of their views.
-erased_stream first_come_loop(outlet out, saved<choices> made, input_set in, any_input any) {
+erased_stream first_come_loop(outlet, saved<choices> made, input_set in, any_input any) {
   for (;;) {
     std::size_t chosen = 0;
     if (!made->replay.empty()) {
