@@ -45,7 +45,7 @@ struct choices {
 };
 
 /// One element at a time of whichever input has one. It asks for some at once, so that it leaves some of their views.
-erased_stream first_come_loop(outlet out, saved<choices> made, input_set in, any_input any) {
+erased_stream first_come_loop(outlet, saved<choices> made, input_set in, any_input any) {
   for (;;) {
     std::size_t chosen = 0;
     if (!made->replay.empty()) {
@@ -173,6 +173,25 @@ TEST_CASE("elements that own something are taken out of a view one by one, each 
   CHECK(got.complaint() == "");
   CHECK(got.length == 120);
   CHECK(watched.complaint() == "");
+}
+
+TEST_CASE("on two workers whichever comes first is taken, and none is lost") {
+  with_first_come known;
+  runtime rt({.workers = 2});
+  auto ds =
+      first_come(range(3000) | prefetch(8), paced(10'000, 40, 20us), range(23'000, {.start = 20'000}) | prefetch());
+  for (std::uint64_t i = 0; i != 20; ++i) {
+    consumption how;
+    how.ask_max = i % 2 ? 0 : 50;
+    how.marks_every = 100;
+    how.seed = i;
+    consumed got = test::consume_on(rt, ds, how);
+    CHECK(got.complaint() == "");
+    int64s all = from_to(0, 3000), second = from_to(10'000, 10'040), third = from_to(20'000, 23'000);
+    all.insert(all.end(), second.begin(), second.end());
+    all.insert(all.end(), third.begin(), third.end());
+    CHECK(sorted(got.elements) == all);
+  }
 }
 
 TEST_CASE("a run goes on from every element with the choices it has made, whatever the timing is by then") {
