@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "engine/open_context.hpp"
-#include "plan/codec.hpp"
+#include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
