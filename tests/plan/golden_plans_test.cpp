@@ -53,7 +53,8 @@ TEST_CASE("plans of earlier versions print as they did, and have the fingerprint
     CHECK(hex(fingerprint(*plan)) == golden.fingerprint);
     note_operators(*plan, seen);
   }
-  CHECK(seen.size() == 19);  // all that there were, but for from_elements, whose data have no text
+  for (auto* op : operators())
+    if (op->name != "from_elements") CHECK(seen.count(op->name) == 1);  // data of the program have no text
 }
 
 TEST_CASE("JSON of earlier versions is read as the same plan") {
