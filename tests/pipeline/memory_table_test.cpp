@@ -222,8 +222,9 @@ std::vector<shape> shapes(const inputs& in) {
       of("structs of 1 MiB, 64 at once", 32 * kMiB, 2 * kMiB, 120, range(1'000) | map(make_image, {.parallelism = 64})),
       of("1 MiB strings through three prefetches", 16 * kMiB, 4 * kMiB, 120,
          range(1'000) | map(text<kMiB>) | prefetch(100) | prefetch(100) | prefetch(100)),
+      // Made on one thread and freed on another, with small ones in between that pin the pages around them.
       of("10 B, then 1 MiB, and again: map, prefetch", 64 * kMiB, 24 * kMiB, 2'000,
-         range(4'000) | map(changing) | prefetch(4000), kMiB),
+         range(4'000) | map(changing) | prefetch(4000), 8 * kMiB),
       of("the same, 8 at once", 64 * kMiB, 32 * kMiB, 2'000,
          range(4'000) | map(changing, {.parallelism = 8}) | prefetch(4000), kMiB),
       of("the same, 8 at once, sloppy", 64 * kMiB, 32 * kMiB, 2'000,
