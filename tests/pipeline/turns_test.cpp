@@ -179,7 +179,7 @@ TEST_CASE("one worker: so does a file of damage, and a line of many megabytes") 
   auto none = [](const auto&) { return false; };
   iterate_options passing;
   passing.on_error = error_policy::skip;
-  gives_way(busy_plan<record>{"no record anywhere", tfrecord(bad), 0, passing});
+  gives_way(busy_plan<record>{"no record anywhere", tfrecord(bad) | repeat(100), 0, passing});
   gives_way(busy_plan<line>{"a line, plain", lines(plain) | repeat() | filter(none)});
   gives_way(busy_plan<line>{"a line, gzip", lines(gz) | repeat() | filter(none)});
   gives_way(busy_plan<line>{"lines that are passed over", lines(gz) | repeat(), std::uint64_t{1} << 50});
@@ -194,7 +194,7 @@ TEST_CASE("one worker: so does a file of nothing but damaged records") {
   for (int i = 0; i != (kSanitized ? 300'000 : 3'000'000); ++i) frames += frame;
   iterate_options passing;
   passing.on_error = error_policy::skip;
-  gives_way(busy_plan<record>{"damaged records", tfrecord(folder.write("a", frames)), 0, passing});
+  gives_way(busy_plan<record>{"damaged records", tfrecord(folder.write("a", frames)) | repeat(100), 0, passing});
 }
 
 }  // namespace sluice::lib
