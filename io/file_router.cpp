@@ -23,15 +23,16 @@ bool is_scheme(std::string_view text) {
   return true;
 }
 
+template <class T> task<T> failed(status why) {
+  co_await fail(std::move(why));
+  co_return {};
+}
+
 /// A listing of a path that nobody answers for.
 class failed_listing final : public listing {
  public:
   explicit failed_listing(status why) : why_(std::move(why)) {}
-  task<std::vector<listed_file>> next(time_point) override {
-    status why = why_;
-    co_await fail(std::move(why));
-    co_return {};
-  }
+  task<std::vector<listed_file>> next(time_point) override { return failed<std::vector<listed_file>>(why_); }
 
  private:
   status why_;
@@ -89,16 +90,14 @@ result<file_system*> file_router::home_of(std::string& path) const {
 
 task<std::unique_ptr<file>> file_router::open(std::string path, open_options o) {
   auto home = home_of(path);
-  if (!home.ok()) co_await fail(home.why());
-  auto opening = (*home)->open(std::move(path), std::move(o));
-  co_return co_await opening;
+  if (!home.ok()) return failed<std::unique_ptr<file>>(home.why());
+  return (*home)->open(std::move(path), std::move(o));
 }
 
 task<file_info> file_router::stat(std::string path, time_point deadline) {
   auto home = home_of(path);
-  if (!home.ok()) co_await fail(home.why());
-  auto looking = (*home)->stat(std::move(path), deadline);
-  co_return co_await looking;
+  if (!home.ok()) return failed<file_info>(home.why());
+  return (*home)->stat(std::move(path), deadline);
 }
 
 std::unique_ptr<listing> file_router::list(std::string pattern, list_options o) {
@@ -109,9 +108,8 @@ std::unique_ptr<listing> file_router::list(std::string pattern, list_options o) 
 
 task<std::unique_ptr<file_writer>> file_router::create(std::string path, time_point deadline) {
   auto home = home_of(path);
-  if (!home.ok()) co_await fail(home.why());
-  auto creating = (*home)->create(std::move(path), deadline);
-  co_return co_await creating;
+  if (!home.ok()) return failed<std::unique_ptr<file_writer>>(home.why());
+  return (*home)->create(std::move(path), deadline);
 }
 
 std::string file_router::description() const {

@@ -81,26 +81,26 @@ status check_regular(mode_t mode, const std::string& path) {
       .in_file(path);
 }
 
-constexpr int kTimedOut = static_cast<int>(-operation::kTimedOut);
-
-status timed_out(const char* what) {
-  return status(status_code::deadline_exceeded, absl::StrCat(what, " until the deadline"));
+/// Of a wait that no system call has ended, but a stop or the deadline: `done` is what was to be done by then. Else ok.
+status ended_early(std::int64_t got, std::string_view done) {
+  if (got == -ECANCELED) return cancelled_error();
+  if (got != operation::kTimedOut) return {};
+  return status(status_code::deadline_exceeded,
+                absl::StrCat("could not be ", std::string(done), " until the deadline"));
 }
 
 status open_error(int error_number, const std::string& path) {
+  if (status early = ended_early(-error_number, "opened"); !early.ok()) return early.in_file(path);
   struct stat s;
-  if (error_number == kTimedOut) return timed_out("could not be opened").in_file(path);
   // A socket cannot be opened at all: say what it is rather than ENXIO's words.
   if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
     return check_regular(s.st_mode, path);
-  if (error_number == ECANCELED) return cancelled_error().in_file(path);
   return errno_error(error_number, "cannot open").in_file(path);
 }
 
 status read_error(int error_number, const std::string& path, std::uint64_t offset) {
-  if (error_number == ECANCELED) return cancelled_error().in_file(path);
-  if (error_number == kTimedOut) return timed_out("could not be read").in_file(path, offset);
-  return errno_error(error_number, "cannot read").in_file(path, offset);
+  status early = ended_early(-error_number, "read");
+  return (early.ok() ? errno_error(error_number, "cannot read") : std::move(early)).in_file(path, offset);
 }
 
 class posix_file final : public file {
@@ -279,10 +279,9 @@ class posix_listing final : public listing {
 task<> posix_listing::find(time_point deadline) {
   shared_call<glob_call> call(glob_call{pattern_});
   std::int64_t got = co_await call.on(io_, deadline);
-  status why;
-  if (got == -ECANCELED) why = cancelled_error().in_file(pattern_);
-  else if (got == operation::kTimedOut) why = timed_out("could not be listed").in_file(pattern_);
-  else if (got < 0)
+  status why = ended_early(got, "listed").in_file(pattern_);
+  if (!why.ok()) co_await fail(std::move(why));
+  if (got < 0)
     why = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern_, "\""))
               .in_file(call->unreadable.empty() ? pattern_ : call->unreadable);
   else if (call->names.empty()) why = nothing_matches(pattern_);
@@ -307,9 +306,7 @@ task<std::vector<listed_file>> posix_listing::next(time_point deadline) {
   if (!options_.with_info || n == 0) co_return std::move(page.page);
   shared_call<stat_page_call> call(std::move(page));
   std::int64_t got = co_await call.on(io_, deadline);
-  status why;
-  if (got == -ECANCELED) why = cancelled_error().in_file(pattern_);
-  if (got == operation::kTimedOut) why = timed_out("could not be listed").in_file(pattern_);
+  status why = ended_early(got, "listed").in_file(pattern_);
   if (!why.ok()) co_await fail(std::move(why));
   co_return std::move(call->page);
 }
@@ -366,8 +363,7 @@ struct commit_call {
 
 /// What a call of a writer came to.
 template <class Call> status outcome_of(std::int64_t got, shared_call<Call>& call, const std::string& path) {
-  if (got == operation::kTimedOut) return timed_out("could not be written").in_file(path);
-  if (got == -ECANCELED) return cancelled_error().in_file(path);
+  if (status early = ended_early(got, "written"); !early.ok()) return early.in_file(path);
   if (got < 0) return errno_error(static_cast<int>(-got), "cannot write").in_file(path);
   return call->why;
 }

@@ -46,8 +46,6 @@ namespace {
 /// Long enough for nobody to wait that long, and short enough to be added to any moment.
 constexpr duration kHang = std::chrono::hours(24 * 365 * 100);
 
-status too_late() { return status(status_code::deadline_exceeded, "no answer until the deadline"); }
-
 /// A read that waits is one of `waiting` as long as this lives.
 class counted_wait {
  public:
@@ -90,13 +88,8 @@ class simulated_file final : public file {
     std::shared_ptr<shared_state> state = state_;
     counted_wait counted(state->waiting, state->waiting_max);
     duration delay = from_->hangs ? kHang : home_.draw_delay();
-    environment* env = co_await this_environment();
-    time_point due = env->time->now() + delay;
-    co_await sleep_until(std::min(due, deadline));
-    if (due > deadline) {
-      status why = too_late().in_file(path(), offset);
-      co_await fail(std::move(why));
-    }
+    auto answering = home_.answer_after(delay, path(), offset, deadline);
+    co_await answering;
     if (from_->is_stream && n > 1) n = 1 + home_.world_.random(n - 1);
     std::size_t got = 0;
     status why = copy(offset, to->data() + at, n, got);
@@ -180,12 +173,13 @@ result<std::shared_ptr<simulated_file_system::content>> simulated_file_system::f
   return std::shared_ptr<content>(found->second);
 }
 
-task<> simulated_file_system::answer(std::string path, time_point deadline) {
+task<> simulated_file_system::answer_after(duration delay, std::string path, std::uint64_t offset,
+                                           time_point deadline) {
   environment* env = co_await this_environment();
-  time_point due = env->time->now() + draw_delay();
+  time_point due = env->time->now() + delay;
   co_await sleep_until(std::min(due, deadline));
   if (due <= deadline) co_return;
-  status why = too_late().in_file(path);
+  status why = status(status_code::deadline_exceeded, "no answer until the deadline").in_file(path, offset);
   co_await fail(std::move(why));
 }
 

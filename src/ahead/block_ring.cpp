@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ahead/pump.hpp"
-
 #include "sluice/runtime/ledger.hpp"
 
 namespace sluice::lib {

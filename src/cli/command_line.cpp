@@ -51,15 +51,12 @@ CLI::Validator size_in_bytes() {
   return CLI::Validator(check, "SIZE");
 }
 
-/// "5000" elements, "10s", "1.5 h": reads one or the other. False: neither.
-bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono::nanoseconds& time) {
+/// "10s", "1.5 h". False: no time.
+bool read_time(const std::string& text, std::chrono::nanoseconds& time) {
   static constexpr std::pair<std::string_view, double> kUnits[] = {
       {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
   constexpr double kMost = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
   const char* end = text.data() + text.size();
-  auto whole = std::from_chars(text.data(), end, elements);
-  if (whole.ec == std::errc() && whole.ptr == end) return elements != 0;
-  elements = 0;
   double n = 0;
   auto read = std::from_chars(text.data(), end, n, std::chars_format::fixed);
   bool is_number = read.ec == std::errc() && text[0] >= '0' && text[0] <= '9';  // "inf" is one, too
@@ -76,6 +73,15 @@ bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono
   return false;
 }
 
+/// "5000" elements, or a time: reads one or the other. False: neither.
+bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono::nanoseconds& time) {
+  const char* end = text.data() + text.size();
+  auto whole = std::from_chars(text.data(), end, elements);
+  if (whole.ec == std::errc() && whole.ptr == end) return elements != 0;
+  elements = 0;
+  return read_time(text, time);
+}
+
 CLI::Validator interval() {
   auto check = [](const std::string& text) -> std::string {
     std::uint64_t elements = 0;
@@ -89,9 +95,8 @@ CLI::Validator interval() {
 
 CLI::Validator time_span() {
   auto check = [](const std::string& text) -> std::string {
-    std::uint64_t elements = 0;
     std::chrono::nanoseconds time{0};
-    if (read_interval(text, elements, time) && time.count() > 0) return {};
+    if (read_time(text, time)) return {};
     return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", in_quotes(text));
   };
   return CLI::Validator(check, "TIME");
@@ -192,8 +197,7 @@ void add_run(CLI::App& app, typed& t) {
       t.run.skip_errors = t.on_error == "skip";
       if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
-      std::uint64_t no_elements = 0;
-      if (!t.io_timeout.empty()) read_interval(t.io_timeout, no_elements, t.run.io_timeout);
+      if (!t.io_timeout.empty()) read_time(t.io_timeout, t.run.io_timeout);
       return cli::run(t.run);
     });
   });

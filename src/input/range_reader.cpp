@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runtime/run_task.hpp"
-#include "sluice/io/files.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -94,8 +93,7 @@ task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std
       wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, options_.ranges_max - 1);
       start_behind(offset + n);
     }
-    const time_point deadline = from_->info().is_stream ? kNever : io_deadline(*run_);
-    auto reading = from_->read_at(offset, std::move(to), at, n, deadline);
+    auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
     co_return co_await reading;
   }
   wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, options_.ranges_max);
@@ -110,7 +108,7 @@ task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std
   status why = r->why;
   drop();
   if (!why.ok()) co_await fail(std::move(why));
-  auto reading = from_->read_at(offset, std::move(to), at, n, io_deadline(*run_));
+  auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
   co_return co_await reading;
 }
 

@@ -18,7 +18,7 @@
 #include "input/input_memory.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/coro/task.hpp"
-#include "sluice/io/file_system.hpp"
+#include "sluice/io/files.hpp"
 
 namespace sluice::lib {
 
@@ -48,6 +48,8 @@ class range_reader {
   /// Leaves the ranges before `offset`. The one that has it, or null.
   range* find(std::uint64_t offset);
   std::size_t copy(range& r, std::uint64_t offset, char* to, std::size_t n);
+  /// Of a read that is waited for. Writers of streams take as long as they take.
+  time_point deadline() const { return from_->info().is_stream ? kNever : io_deadline(*run_); }
   void start_behind(std::uint64_t offset);
   bool start(std::uint64_t offset);
 

@@ -27,12 +27,16 @@ std::vector<std::string> split_patterns(const std::string& patterns) {
   return parts;
 }
 
-std::size_t bytes_of(const std::vector<std::string>& names) {
-  std::size_t bytes = names.capacity() * sizeof(std::string);
-  for (const std::string& n : names)
-    if (n.capacity() > std::string().capacity()) bytes += n.capacity() + 1;
-  return bytes;
+/// What a name takes beside the string itself.
+std::size_t text_bytes(const std::string& name) {
+  return name.capacity() > std::string().capacity() ? name.capacity() + 1 : 0;
 }
+
+/// Names, and what their texts take.
+struct name_list {
+  std::vector<std::string> names;
+  std::size_t text_bytes = 0;
+};
 
 void shuffle_names(std::vector<std::string>& names, std::uint64_t seed) {
   for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[draw(seed, i, i)]);
@@ -46,27 +50,31 @@ struct list_request {
 };
 
 /// All that match, page by page: a listing may be long, and each page is charged before the next is asked for.
-task<> add_matches(std::vector<std::string>& names, held_memory& memory, run_context& run, std::string pattern) {
+task<> add_matches(name_list& to, held_memory& memory, run_context& run, std::string pattern) {
   std::unique_ptr<listing> matches = files_of(run).list(std::move(pattern));
   for (;;) {
     auto listing_more = matches->next(io_deadline(run));
     std::vector<listed_file> page = co_await listing_more;
     if (page.empty()) co_return;
-    for (listed_file& f : page) names.push_back(std::move(f.path));
-    status fits = memory.resize(bytes_of(names));
+    for (listed_file& f : page) {
+      to.text_bytes += text_bytes(f.path);
+      to.names.push_back(std::move(f.path));
+    }
+    status fits = memory.resize(to.names.capacity() * sizeof(std::string) + to.text_bytes);
     if (!fits.ok()) co_await fail(std::move(fits));
   }
 }
 
 erased_stream list_stage(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run, list_request ask,
                          error_gate gate) {
-  std::vector<std::string> names;
+  name_list list;
   held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
   for (const std::string& pattern : split_patterns(ask.patterns)) {
-    auto listing = add_matches(names, memory, *run, pattern);
+    auto listing = add_matches(list, memory, *run, pattern);
     status why = co_await listing.as_result();
     if (!why.ok()) co_await fail(why.in_stage(gate.label()));
   }
+  std::vector<std::string>& names = list.names;
   status same = run->settle_changed_input(run->inputs->listed(ask.patterns, ask.epoch, names));
   if (!same.ok()) co_await fail(same.in_stage(gate.label()));
   if (ask.shuffled) shuffle_names(names, ask.seed);

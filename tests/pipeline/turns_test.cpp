@@ -164,8 +164,8 @@ TEST_CASE("one worker: so does a shuffle that finds again what it held") {
     gives_way(busy_plan<int64>{name, ds, 0, {.from = with_position(rt, ds, w)}});
   };
   constexpr std::uint64_t kNotEnded = ~std::uint64_t{0};  // as shuffle_table::kUnknown
-  resumed("while the input goes on", 100 * kHeld, kNotEnded, 50 * kHeld);
-  resumed("while the buffer empties", kLength - kHeld / 2, kLength, kLength - 50 * kHeld);
+  resumed("while the input goes on", 900 * kHeld, kNotEnded, 50 * kHeld);
+  resumed("while the buffer empties", kLength - kHeld / 2, kLength, kLength - 900 * kHeld);
 }
 
 TEST_CASE("one worker: so does a file of damage, and a line of many megabytes") {

@@ -77,8 +77,11 @@ class simulated_file_system final : public file_system {
   struct content;
   struct shared_state;
   struct entry;
-  /// Sleeps for what an answer takes, or until the deadline.
-  task<> answer(std::string path, time_point deadline);
+  /// Sleeps for what an answer takes, or until the deadline, which is an error of this place.
+  task<> answer(std::string path, time_point deadline) {
+    return answer_after(draw_delay(), std::move(path), provenance::kUnknown, deadline);
+  }
+  static task<> answer_after(duration delay, std::string path, std::uint64_t offset, time_point deadline);
   duration draw_delay();
   content& make(std::string path, std::string bytes);
   result<std::shared_ptr<content>> find(const std::string& path) const;
