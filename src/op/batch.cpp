@@ -121,7 +121,7 @@ erased_stream open_batch(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info batch_op{
+const op_info batch_op{
     .name = "batch",
     .doc = "n elements become one, stored by column",
     .arguments = arguments_of<batch_arguments>,

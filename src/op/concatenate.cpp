@@ -71,7 +71,7 @@ const element_type* concatenated_type(const node& n, std::string& why) {
 
 }  // namespace
 
-extern const op_info concatenate_op{
+const op_info concatenate_op{
     .name = "concatenate",
     .doc = "all elements of the first input, then all of the next",
     .shape = op_info::combine,

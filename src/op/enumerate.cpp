@@ -39,7 +39,7 @@ erased_stream open_enumerate(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info enumerate_op{
+const op_info enumerate_op{
     .name = "enumerate",
     .doc = "each element with its number",
     .arguments = arguments_of<enumerate_arguments>,

@@ -63,7 +63,7 @@ erased_stream open_filter(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info filter_op{
+const op_info filter_op{
     .name = "filter",
     .doc = "the elements a predicate keeps",
     .arguments = arguments_of<filter_arguments>,

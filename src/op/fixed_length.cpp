@@ -77,7 +77,7 @@ erased_stream open_fixed_length(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info fixed_length_op{
+const op_info fixed_length_op{
     .name = "fixed_length",
     .doc = "records of n bytes each",
     .shape = op_info::source,

@@ -34,7 +34,7 @@ erased_stream open_elements(const node& n, open_context&) {
 
 }  // namespace
 
-extern const op_info from_elements_op{
+const op_info from_elements_op{
     .name = "from_elements",
     .doc = "elements that are in memory already",
     .shape = op_info::source,

@@ -14,7 +14,7 @@ bool detail::generator_form::accepts(const stage_function& f) {
   return dynamic_cast<const stream_function*>(&f) && !f.in;
 }
 
-extern const op_info generate_op{
+const op_info generate_op{
     .name = "generate",
     .doc = "a user's own coroutine as a source",
     .shape = op_info::source,

@@ -60,7 +60,7 @@ erased_stream open_lines(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info lines_op{
+const op_info lines_op{
     .name = "lines",
     .doc = "the lines of a text file",
     .shape = op_info::source,

@@ -103,7 +103,7 @@ erased_stream open_list_files(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info list_files_op{
+const op_info list_files_op{
     .name = "list_files",
     .doc = "paths that match a pattern (*, ?, […]); a comma separates patterns",
     .shape = op_info::source,
@@ -113,7 +113,8 @@ extern const op_info list_files_op{
 };
 
 dataset<std::string> list_files(std::string_view patterns, list_files_options o) {
-  return dataset<std::string>(make_source("list_files", arguments::of(list_files_arguments{std::string(patterns), o})));
+  return dataset<std::string>(
+      make_source(list_files_op, arguments::of(list_files_arguments{std::string(patterns), o})));
 }
 
 }  // namespace sluice::lib

@@ -184,7 +184,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   return read_ahead(out, std::move(link), counts);
 }
 
-extern const op_info map_op{
+const op_info map_op{
     .name = "map",
     .doc = "each element becomes f(element)",
     .arguments = arguments_of<map_arguments>,

@@ -94,7 +94,7 @@ template <> const codec& codec_of<example_schema_arg>() {
   return c;
 }
 
-extern const op_info parse_example_op{
+const op_info parse_example_op{
     .name = "parse_example",
     .doc = "records that hold tf.Examples become structures",
     .arguments = arguments_of<parse_example_arguments>,

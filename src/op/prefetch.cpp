@@ -31,7 +31,7 @@ erased_stream open_prefetch(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info prefetch_op{
+const op_info prefetch_op{
     .name = "prefetch",
     .doc = "work ahead of the consumer, by up to n elements",
     .arguments = arguments_of<prefetch_arguments>,
@@ -40,6 +40,6 @@ extern const op_info prefetch_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 
-preserving prefetch(knob elements) { return {"prefetch", arguments::of(prefetch_arguments{elements})}; }
+preserving prefetch(knob elements) { return {prefetch_op, arguments::of(prefetch_arguments{elements})}; }
 
 }  // namespace sluice::lib

@@ -52,7 +52,7 @@ erased_stream open_range(const node& n, open_context&) {
 
 }  // namespace
 
-extern const op_info range_op{
+const op_info range_op{
     .name = "range",
     .doc = "whole numbers from start to before stop, by step",
     .shape = op_info::source,
@@ -69,7 +69,7 @@ extern const op_info range_op{
 };
 
 dataset<std::int64_t> range(integer stop, range_options o) {
-  return dataset<std::int64_t>(make_source("range", arguments::of(range_arguments{stop, o})));
+  return dataset<std::int64_t>(make_source(range_op, arguments::of(range_arguments{stop, o})));
 }
 
 }  // namespace sluice::lib

@@ -72,7 +72,7 @@ erased_stream open_repeat(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info repeat_op{
+const op_info repeat_op{
     .name = "repeat",
     .doc = "the input again and again; -1: for ever",
     .arguments = arguments_of<repeat_arguments>,
@@ -87,6 +87,6 @@ extern const op_info repeat_op{
         },
 };
 
-preserving repeat(count_or_all times) { return {"repeat", arguments::of(repeat_arguments{times})}; }
+preserving repeat(count_or_all times) { return {repeat_op, arguments::of(repeat_arguments{times})}; }
 
 }  // namespace sluice::lib

@@ -216,7 +216,7 @@ erased_stream open_shuffle(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info shuffle_op{
+const op_info shuffle_op{
     .name = "shuffle",
     .doc = "a random order, as far as a buffer of n elements reaches",
     .arguments = arguments_of<shuffle_arguments>,
@@ -226,7 +226,7 @@ extern const op_info shuffle_op{
 };
 
 preserving shuffle(count buffer_size, shuffle_options o) {
-  return {"shuffle", arguments::of(shuffle_arguments{buffer_size, o})};
+  return {shuffle_op, arguments::of(shuffle_arguments{buffer_size, o})};
 }
 
 }  // namespace sluice::lib

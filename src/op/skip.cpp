@@ -38,7 +38,7 @@ erased_stream open_skip(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info skip_op{
+const op_info skip_op{
     .name = "skip",
     .doc = "all but the first n elements; -1: none",
     .arguments = arguments_of<skip_arguments>,
@@ -51,6 +51,6 @@ extern const op_info skip_op{
         },
 };
 
-preserving skip(count_or_all elements) { return {"skip", arguments::of(skip_arguments{elements})}; }
+preserving skip(count_or_all elements) { return {skip_op, arguments::of(skip_arguments{elements})}; }
 
 }  // namespace sluice::lib

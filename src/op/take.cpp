@@ -34,7 +34,7 @@ erased_stream open_take(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info take_op{
+const op_info take_op{
     .name = "take",
     .doc = "the first n elements; -1: all",
     .arguments = arguments_of<take_arguments>,
@@ -48,6 +48,6 @@ extern const op_info take_op{
         },
 };
 
-preserving take(count_or_all elements) { return {"take", arguments::of(take_arguments{elements})}; }
+preserving take(count_or_all elements) { return {take_op, arguments::of(take_arguments{elements})}; }
 
 }  // namespace sluice::lib

@@ -57,7 +57,7 @@ erased_stream open_tfrecord(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info tfrecord_op{
+const op_info tfrecord_op{
     .name = "tfrecord",
     .doc = "the records of a TFRecord file",
     .shape = op_info::source,

@@ -118,7 +118,7 @@ bool detail::transform_form::accepts(const stage_function& f) {
   return dynamic_cast<const stream_function*>(&f) && f.in;
 }
 
-extern const op_info transform_op{
+const op_info transform_op{
     .name = "transform",
     .doc = "a user's own coroutine as a stage",
     .arguments = arguments_of<transform_arguments>,

@@ -43,7 +43,7 @@ erased_stream open_unbatch(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info unbatch_op{
+const op_info unbatch_op{
     .name = "unbatch",
     .doc = "the rows of batches, one by one",
     .type = [](const node& n, std::string& why) -> const element_type* {

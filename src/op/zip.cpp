@@ -55,7 +55,7 @@ cardinality zipped_size(const node& n) {
 
 }  // namespace
 
-extern const op_info zip_op{
+const op_info zip_op{
     .name = "zip",
     .doc = "one element of each input, together",
     .shape = op_info::combine,

@@ -9,6 +9,11 @@ namespace sluice::lib {
 
 // --- Where an argument is read. ---
 
+bool reading::is_plan(const argument& a) const {
+  if (a.kind == argument::object) return a.find("op") != nullptr;
+  return a.kind == argument::plan || (a.kind == argument::word && lookup_.is_operator(a.text));
+}
+
 void reading::read(const codec& type, void* field, const argument& a, std::string_view step) {
   auto length = path_.size();
   path_ += step;

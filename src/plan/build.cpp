@@ -202,6 +202,8 @@ class json_stage {
 
 }  // namespace
 
+bool is_operator(std::string_view name) { return find_op(name) != nullptr; }
+
 node_ptr build_plan(const plan_syntax& calls, bool may_lack_path) {
   node_ptr n;
   for (auto& call : calls) n = build_call(call, std::move(n), may_lack_path);

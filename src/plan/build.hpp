@@ -7,7 +7,10 @@
 
 namespace sluice::lib::detail {
 
-// Errors: all throw misplaced.
+/// Does an operator have this name?
+bool is_operator(std::string_view name);
+
+// Errors: all that follow throw misplaced.
 
 /// `may_lack_path`: sources may lack what comes later, which makes the plan a reader.
 node_ptr build_plan(const plan_syntax& calls, bool may_lack_path);
@@ -19,6 +22,6 @@ node_ptr build_plan(const argument& a, bool may_lack_path);
 function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what);
 
 /// For whoever reads arguments.
-inline constexpr reading::lookup kLookup{build_plan, read_function};
+inline constexpr reading::lookup kLookup{is_operator, build_plan, read_function};
 
 }  // namespace sluice::lib::detail

@@ -99,6 +99,7 @@ class reading {
   /// How plans and functions are found (build.hpp). Codecs know it from here only, so that programs that read no plans link no
   /// part of it.
   struct lookup {
+    bool (*is_operator)(std::string_view name);
     node_ptr (*plan)(const argument& a, bool may_lack_path);
     function_ptr (*function)(const argument& a, const reading& r, function_filter accepts, std::string_view what);
   };
@@ -108,6 +109,8 @@ class reading {
     path_ += ": ";
     op_length_ = path_.size();
   }
+  /// Is the argument a plan, and not the name of a function?
+  bool is_plan(const argument& a) const;
   node_ptr plan(const argument& a, bool may_lack_path) const { return lookup_.plan(a, may_lack_path); }
   function_ptr function(const argument& a, function_filter accepts, std::string_view what) const {
     return lookup_.function(a, *this, accepts, what);

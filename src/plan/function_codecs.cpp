@@ -48,11 +48,6 @@ class function_value_codec final : public codec {
   function_filter accepts_;
 };
 
-bool is_plan(const argument& a) {
-  if (a.kind == argument::object) return a.find("op") != nullptr;
-  return a.kind == argument::plan || (a.kind == argument::word && find_op(a.text));
-}
-
 class plan_or_function_codec final : public codec {
  public:
   plan_or_function_codec(opens which, function_filter accepts) : which_(which), accepts_(accepts) {}
@@ -62,11 +57,11 @@ class plan_or_function_codec final : public codec {
   }
   void read(void* p, const argument& a, reading& r) const override {
     auto& field = *static_cast<plan_or_function*>(p);
-    if (!is_plan(a) && accepts_) {
+    if (!r.is_plan(a) && accepts_) {
       field.function = r.function(a, accepts_, expected());
       return;
     }
-    bool may_be = is_plan(a) || a.kind == argument::word || a.kind == argument::object;
+    bool may_be = r.is_plan(a) || a.kind == argument::word || a.kind == argument::object;
     if (!may_be) r.expected(a, expected());
     field.plan = r.plan(a, true);
     if (which_ == opens::readers && !field.plan->lacks_path) r.fail(a, kHasPath);

@@ -2,7 +2,6 @@
 #include "sluice/plan/node.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "absl/strings/str_cat.h"
 #include "plan/codec.hpp"
@@ -12,8 +11,6 @@
 namespace sluice::lib {
 
 namespace {
-
-std::atomic<const std::span<const op_info* const>*> scoped{nullptr};  // tests only; relaxed would do, nobody races
 
 [[noreturn]] void refuse(const node& n, std::string_view why) {
   throw error(invalid_argument_error(std::string(n.op->name) + ": " + std::string(why)));
@@ -64,22 +61,6 @@ void derive_facts(node& n) {
 
 }  // namespace
 
-scoped_operators::scoped_operators(std::span<const op_info* const> table) {
-  scoped.store(new std::span<const op_info* const>(table));
-}
-scoped_operators::~scoped_operators() { delete scoped.exchange(nullptr); }
-
-std::span<const op_info* const> known_operators() {
-  auto* table = scoped.load();
-  return table ? *table : operators();
-}
-
-const op_info* find_op(std::string_view name) {
-  for (auto* op : known_operators())
-    if (op->name == name) return op;
-  return nullptr;
-}
-
 namespace {
 
 /// What stands directly below in the same chain; null at its start.
@@ -111,30 +92,16 @@ node_ptr make_node(node n) {
   return std::make_shared<const node>(std::move(n));
 }
 
-namespace {
-
-node started(std::string_view op, arguments a) {
-  node n;
-  n.op = find_op(op);
-  if (!n.op) throw error(internal_error(std::string(op) + ": not in the table of operators"));
-  n.arguments = std::move(a);
-  return n;
-}
-
-}  // namespace
-
-node_ptr make_stage(std::string_view op, arguments a, node_ptr input) {
-  node n = started(op, std::move(a));
+node_ptr make_stage(const op_info& op, arguments a, node_ptr input) {
+  node n{.op = &op, .arguments = std::move(a)};
   n.inputs.push_back(std::move(input));
   return make_node(std::move(n));
 }
 
-node_ptr make_source(std::string_view op, arguments a) { return make_node(started(op, std::move(a))); }
+node_ptr make_source(const op_info& op, arguments a) { return make_node({.op = &op, .arguments = std::move(a)}); }
 
-node_ptr make_combine(std::string_view op, arguments a, std::vector<node_ptr> inputs) {
-  node n = started(op, std::move(a));
-  n.inputs = std::move(inputs);
-  return make_node(std::move(n));
+node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inputs) {
+  return make_node({.op = &op, .arguments = std::move(a), .inputs = std::move(inputs)});
 }
 
 node_ptr with_path(const node_ptr& reader, std::string_view path) {

@@ -71,7 +71,7 @@ std::string refusal(const std::string& schema) {
 
 /// The same stage with a schema as text, over any input.
 node_ptr by_text(const node_ptr& in, const std::string& schema, map_options o = {}) {
-  return make_stage("parse_example", arguments::of(parse_example_arguments{schema, o}), in);
+  return make_stage(parse_example_op, arguments::of(parse_example_arguments{schema, o}), in);
 }
 
 TEST_CASE("a struct and a schema's text give the same elements, sequential or parallel") {

@@ -87,7 +87,7 @@ class with_first_come {
 };
 
 template <class T, class... More> dataset<T> first_come(const dataset<T>& a, const More&... more) {
-  return dataset<T>(make_combine("first_come", arguments::of(no_arguments{}), {a.plan(), more.plan()...}));
+  return dataset<T>(make_combine(kFirstCome, arguments::of(no_arguments{}), {a.plan(), more.plan()...}));
 }
 
 task<int64> after(std::chrono::microseconds time, int64 x) {

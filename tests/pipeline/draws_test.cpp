@@ -64,7 +64,7 @@ class with_both {
 };
 
 dataset<int64> both(const dataset<int64>& a, const dataset<int64>& b) {
-  return dataset<int64>(make_combine("both", arguments(), {a.plan(), b.plan()}));
+  return dataset<int64>(make_combine(kBoth, arguments(), {a.plan(), b.plan()}));
 }
 
 auto shuffled(std::int64_t seed) {

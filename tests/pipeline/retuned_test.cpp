@@ -230,7 +230,7 @@ test::consumed ten_of_thirty(const checkpoint& from) {
   test::consumption how;
   how.save = true;
   how.from = from;
-  return test::consume(range(30) | take(10), how);
+  return test::consume(dataset<int64>(parse_plan("range(30) | take(10)")), how);  // by name: of the version in force
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ TEST_CASE("what is wrong with the arguments that a program gives is told where t
   CHECK(refused([&] {
           with_argument(group, "weights", std::vector<double>{1, std::numeric_limits<double>::infinity()});
         }) == "group: weights[1] must be finite, and is inf");
-  CHECK(refused([&] { make_stage("group", arguments(), group->inputs[0]); }) ==
+  CHECK(refused([&] { make_stage(*find_op("group"), arguments(), group->inputs[0]); }) ==
         "group: its arguments are of another operator's struct");
   auto columns = parse_plan("range(1) | columns");
   CHECK(refused([&] { with_argument(columns, "defaults", std::map<std::string, double>{{"\xff", 1}}); }) ==

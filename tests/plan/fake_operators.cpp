@@ -293,24 +293,24 @@ class plan_generator {
       o.buffer = static_cast<std::int64_t>(chance(1u << 24));
       file_path path;
       if (!reader) path = hostile();
-      return make_source("lines", arguments::of(file_arguments{path, o}));
+      return make_source(kLines, arguments::of(file_arguments{path, o}));
     }
     auto stop = whole(), start = whole(), step = chance(2) ? 1 : whole();
-    return make_source("range", arguments::of(range_arguments{stop, {start, step}}));
+    return make_source(kRange, arguments::of(range_arguments{stop, {start, step}}));
   }
 
-  template <class A> static node_ptr stage(std::string_view op, A a, const node_ptr& in) {
+  template <class A> static node_ptr stage(const op_info& op, A a, const node_ptr& in) {
     return make_stage(op, arguments::of(std::move(a)), in);
   }
 
   node_ptr inner(int depth, bool reader) {
     auto in = plan(depth - 1, reader);
     switch (chance(16)) {
-      case 0: return stage("take", take_arguments{whole()}, in);
-      case 1: return stage("repeat", repeat_arguments{whole()}, in);
-      case 2: return stage("prefetch", prefetch_arguments{chance(2) ? autotune : knob(7)}, in);
-      case 3: return stage("cache", cache_arguments{hostile()}, in);
-      case 4: return stage("batch", shuffle_arguments{3, {whole(), true}}, in);
+      case 0: return stage(kTake, take_arguments{whole()}, in);
+      case 1: return stage(kRepeat, repeat_arguments{whole()}, in);
+      case 2: return stage(kPrefetch, prefetch_arguments{chance(2) ? autotune : knob(7)}, in);
+      case 3: return stage(kCache, cache_arguments{hostile()}, in);
+      case 4: return stage(kBatch, shuffle_arguments{3, {whole(), true}}, in);
       case 5: return mapped(in);
       case 6: return filtered(in);
       case 7: return interleaved(in, depth);
@@ -323,7 +323,7 @@ class plan_generator {
       case 14: return joined(in);
       default: {
         auto size = 1 + static_cast<std::int64_t>(chance(100000)), seed = whole();
-        return stage("shuffle", shuffle_arguments{size, {seed, chance(2) == 0}}, in);
+        return stage(kShuffle, shuffle_arguments{size, {seed, chance(2) == 0}}, in);
       }
     }
   }
@@ -333,32 +333,32 @@ class plan_generator {
       for (auto& f : find_functions(name))
         if (f->in == in->type && f->out != &type_of<bool>()) {
           auto parallelism = chance(2) ? autotune : knob(static_cast<std::int64_t>(1 + chance(9)));
-          return stage("map", map_arguments{f, {parallelism, static_cast<order>(chance(2))}}, in);
+          return stage(kMap, map_arguments{f, {parallelism, static_cast<order>(chance(2))}}, in);
         }
     return in;
   }
   node_ptr filtered(const node_ptr& in) {
     if (in->type != &type_of<std::string>()) return in;
-    return stage("filter", filter_arguments{function(true)}, in);
+    return stage(kFilter, filter_arguments{function(true)}, in);
   }
   node_ptr interleaved(const node_ptr& in, int depth) {
     if (in->type != &type_of<std::string>()) return in;
     auto reader = plan(depth - 1, true);
     auto width = static_cast<std::int64_t>(1 + chance(20));
-    return stage("interleave", interleave_arguments{reader, {width, autotune}}, in);
+    return stage(kInterleave, interleave_arguments{reader, {width, autotune}}, in);
   }
   node_ptr flattened(const node_ptr& in, int depth) {
     auto reader = plan(depth - 1, false);
-    return stage("flat_map", flat_map_arguments{reader}, in);
+    return stage(kFlatMap, flat_map_arguments{reader}, in);
   }
   node_ptr zipped(const node_ptr& in, int depth) {
     auto other = plan(depth - 1, false);
-    return make_combine("zip", arguments(), {in, other});
+    return make_combine(kZip, arguments(), {in, other});
   }
   node_ptr sampled(const node_ptr& in) {
     double weight = real();
     auto seed = whole();
-    return make_combine("sample_from", arguments::of(sample_arguments{{weight, seed}}), {in, in, in});
+    return make_combine(kSample, arguments::of(sample_arguments{{weight, seed}}), {in, in, in});
   }
 
   node_ptr grouped(const node_ptr& in) {
@@ -370,7 +370,7 @@ class plan_generator {
     if (chance(2)) a.options.weights = {real(), real()};
     if (chance(8) == 0) a.options.weights.clear();
     if (chance(2)) a.options.ahead = 3;
-    return stage("group", std::move(a), in);
+    return stage(kGroup, std::move(a), in);
   }
   window_fields window() {
     auto size = 1 + static_cast<std::int64_t>(chance(5));
@@ -398,7 +398,7 @@ class plan_generator {
       o.table.emplace_back();
       for (auto m = chance(3); m != 0; --m) o.table.back().push_back(1 + static_cast<std::int64_t>(chance(300)));
     }
-    return stage("columns", std::move(a), in);
+    return stage(kColumns, std::move(a), in);
   }
   node_ptr routed(const node_ptr& in, int depth) {
     route_arguments a;
@@ -410,13 +410,13 @@ class plan_generator {
       if (chance(2)) a.inners[key] = function();
       else a.inners[key] = plan(depth - 1, is_reader);
     }
-    return stage("route", std::move(a), in);
+    return stage(kRoute, std::move(a), in);
   }
   node_ptr joined(const node_ptr& in) {
     join_arguments a;
     a.on = function(true);
     if (chance(2)) a.options.key = function_arg<test::fake_function>(function());
-    return make_combine("join", arguments::of(std::move(a)), {in, in});
+    return make_combine(kJoin, arguments::of(std::move(a)), {in, in});
   }
 
   std::mt19937_64& random_;

@@ -217,9 +217,12 @@ namespace {
 
 preserving fake_shuffle() {
   auto n = parse_plan("range(1) | shuffle(10)");
-  return {"shuffle", n->arguments};
+  return {*n->op, n->arguments};
 }
-preserving fake_prefetch() { return {"prefetch", parse_plan("range(1) | prefetch")->arguments}; }
+preserving fake_prefetch() {
+  auto n = parse_plan("range(1) | prefetch");
+  return {*n->op, n->arguments};
+}
 
 struct fake_lines {
   file_reader<std::string> as_reader() const {
@@ -229,7 +232,7 @@ struct fake_lines {
 
 template <class T> struct batch_stage : stage_base_tag {
   dataset<batched<T>> apply(const dataset<T>& in) const {
-    return dataset<batched<T>>(make_stage("batch", parse_plan("range(1) | batch(2)")->arguments, in.plan()));
+    return dataset<batched<T>>(make_stage(*find_op("batch"), parse_plan("range(1) | batch(2)")->arguments, in.plan()));
   }
 };
 

@@ -16,6 +16,8 @@
 
 namespace sluice::lib {
 
+extern const op_info batch_op;
+
 struct batch_options {
   bool drop_remainder = false;  ///< a last batch of fewer rows is dropped
 };
@@ -29,7 +31,7 @@ class batch_stage : public stage_base_tag {
   explicit batch_stage(batch_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage("batch", arguments::of(arguments_), in.plan()));
+      return dataset<batched<T>>(make_stage(batch_op, arguments::of(arguments_), in.plan()));
     } else if constexpr (detail::has_unstackable_member<T>) {
       static_assert(detail::can_be_stacked<detail::unstackable_member<T>()>,
                     "batch: this member cannot be stacked (numbers, texts, arrays and structs of them can)");

@@ -17,6 +17,8 @@
 
 namespace sluice::lib {
 
+extern const op_info concatenate_op;
+
 namespace detail {
 /// False. The condition of a static_assert: the first line of the error names the inputs' types.
 template <class... T> struct inputs_of {
@@ -29,7 +31,7 @@ template <class T, class Next, class... More>
 auto concatenate(const dataset<T>& first, const dataset<Next>& second, const dataset<More>&... more) {
   if constexpr (std::is_same_v<T, Next> && (std::is_same_v<T, More> && ...)) {
     return dataset<T>(
-        make_combine("concatenate", arguments::of(no_arguments{}), {first.plan(), second.plan(), more.plan()...}));
+        make_combine(concatenate_op, arguments::of(no_arguments{}), {first.plan(), second.plan(), more.plan()...}));
   } else {
     static_assert(detail::inputs_of<T, Next, More...>::have_one_type, "concatenate: the inputs must have one type");
     return dataset<refused>();

@@ -18,6 +18,8 @@
 
 namespace sluice::lib {
 
+extern const op_info enumerate_op;
+
 struct enumerate_options {
   std::int64_t start = 0;  ///< the first element's number; behind the largest comes the smallest
 };
@@ -29,7 +31,7 @@ class enumerate_stage : public stage_base_tag {
  public:
   explicit enumerate_stage(enumerate_options o) : arguments_{o} {}
   template <class T> dataset<std::pair<std::int64_t, T>> apply(const dataset<T>& in) const {
-    return dataset<std::pair<std::int64_t, T>>(make_stage("enumerate", arguments::of(arguments_), in.plan()));
+    return dataset<std::pair<std::int64_t, T>>(make_stage(enumerate_op, arguments::of(arguments_), in.plan()));
   }
 
  private:

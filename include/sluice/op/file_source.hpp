@@ -14,17 +14,17 @@ namespace sluice::lib {
 template <class T, class Arguments> class file_source {
  public:
   using options = decltype(Arguments::options);
-  constexpr explicit file_source(std::string_view op) : op_(op) {}
+  constexpr explicit file_source(const op_info& op) : op_(&op) {}
   dataset<T> operator()(std::string_view path, options o = {}) const {
-    return dataset<T>(make_source(op_, arguments::of(Arguments{std::string(path), o})));
+    return dataset<T>(make_source(*op_, arguments::of(Arguments{std::string(path), o})));
   }
   file_reader<T> operator()(options o) const {
-    return file_reader<T>(make_source(op_, arguments::of(Arguments{{}, o})));
+    return file_reader<T>(make_source(*op_, arguments::of(Arguments{{}, o})));
   }
   file_reader<T> as_reader() const { return (*this)(options{}); }
 
  private:
-  std::string_view op_;
+  const op_info* op_;
 };
 
 }  // namespace sluice::lib

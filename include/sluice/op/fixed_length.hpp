@@ -15,6 +15,8 @@
 
 namespace sluice::lib {
 
+extern const op_info fixed_length_op;
+
 struct fixed_length_options {
   count record_bytes = {};
   byte_size header_bytes = {};  ///< passed over at the start
@@ -28,7 +30,7 @@ struct fixed_length_arguments {
   fixed_length_options options = {};
 };
 
-inline constexpr file_source<record, fixed_length_arguments> fixed_length{"fixed_length"};
+inline constexpr file_source<record, fixed_length_arguments> fixed_length{fixed_length_op};
 
 }  // namespace sluice::lib
 

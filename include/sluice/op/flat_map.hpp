@@ -17,6 +17,9 @@
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
+
+extern const op_info flat_map_op;
+
 namespace detail {
 
 template <class T> inline constexpr bool is_dataset = false;
@@ -45,7 +48,7 @@ concept path_like = std::is_same_v<T, std::string> || requires(const T& t) {
 /// flat_map and interleave: a function or a reader over each element.
 /// `over(inner)` gives the arguments.
 template <class T, class F, class Over>
-auto over_inner_plans(std::string_view op, const dataset<T>& in, const F& f, const Over& over) {
+auto over_inner_plans(const op_info& op, const dataset<T>& in, const F& f, const Over& over) {
   using plan_or_reader = inner_plan<opens::readers, plan_function>;
   if constexpr (requires { reader_of(f); }) {
     static_assert(path_like<T>,
@@ -72,7 +75,7 @@ template <class F> class flat_map_stage : public stage_base_tag {
  public:
   explicit flat_map_stage(F f) : f_(std::move(f)) {}
   template <class T> auto apply(const dataset<T>& in) const {
-    return detail::over_inner_plans("flat_map", in, f_,
+    return detail::over_inner_plans(flat_map_op, in, f_,
                                     [](auto inner) { return arguments::of(flat_map_arguments{std::move(inner)}); });
   }
 

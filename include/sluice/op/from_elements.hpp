@@ -22,6 +22,8 @@
 
 namespace sluice::lib {
 
+extern const op_info from_elements_op;
+
 /// Elements in memory, as the stage copies them out.
 struct elements_function : stage_function {
   bool is_data() const final { return true; }
@@ -59,7 +61,7 @@ template <class T> struct stored_elements final : elements_function {
 
 template <std::copyable T> dataset<T> from_elements(std::vector<T> elements) {
   return dataset<T>(make_source(
-      "from_elements",
+      from_elements_op,
       arguments::of(from_elements_arguments{detail::adopt(new detail::stored_elements<T>(std::move(elements)))})));
 }
 template <std::copyable T> dataset<T> from_elements(std::initializer_list<T> elements) {

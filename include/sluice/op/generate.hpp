@@ -18,6 +18,9 @@
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
+
+extern const op_info generate_op;
+
 namespace detail {
 
 template <class F> struct generator_function final : stream_function {
@@ -44,7 +47,7 @@ struct generate_arguments {
 template <std::invocable F> auto generate(F f) {
   using function = detail::generator_function<F>;
   return dataset<typename function::T>(
-      make_source("generate", arguments::of(generate_arguments{detail::adopt(new function(std::move(f)))})));
+      make_source(generate_op, arguments::of(generate_arguments{detail::adopt(new function(std::move(f)))})));
 }
 
 }  // namespace sluice::lib

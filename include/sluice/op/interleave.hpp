@@ -20,6 +20,8 @@
 
 namespace sluice::lib {
 
+extern const op_info interleave_op;
+
 struct interleave_options {
   count cycle_length = 16;  ///< datasets open at once, at most 65,536: part of the order, so never tuned
   count block_length = 1;   ///< elements taken in one visit
@@ -35,7 +37,7 @@ template <class F> class interleave_stage : public stage_base_tag {
  public:
   interleave_stage(F f, interleave_options o) : f_(std::move(f)), options_(o) {}
   template <class T> auto apply(const dataset<T>& in) const {
-    return detail::over_inner_plans("interleave", in, f_, [this](auto inner) {
+    return detail::over_inner_plans(interleave_op, in, f_, [this](auto inner) {
       return arguments::of(interleave_arguments{std::move(inner), options_});
     });
   }

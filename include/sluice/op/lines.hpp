@@ -16,6 +16,8 @@
 
 namespace sluice::lib {
 
+extern const op_info lines_op;
+
 struct lines_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
@@ -26,7 +28,7 @@ struct lines_arguments {
   lines_options options = {};
 };
 
-inline constexpr file_source<line, lines_arguments> lines{"lines"};
+inline constexpr file_source<line, lines_arguments> lines{lines_op};
 
 }  // namespace sluice::lib
 

@@ -18,6 +18,8 @@
 
 namespace sluice::lib {
 
+extern const op_info list_files_op;
+
 struct list_files_options {
   bool shuffle = false;         ///< a uniformly random order of all of them
   sluice::lib::seed seed = {};  ///< -1: drawn once per run

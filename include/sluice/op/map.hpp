@@ -33,6 +33,8 @@
 
 namespace sluice::lib {
 
+extern const op_info map_op;
+
 struct map_options {
   knob parallelism = 1;  ///< blocks computed, or calls awaited, at once, at most 65,536; more than 1 works ahead
   sluice::lib::order order = order::deterministic;  ///< sloppy: results are delivered as they come
@@ -138,7 +140,7 @@ template <class F> class map_stage : public stage_base_tag {
     if constexpr (detail::maps<F, T>) {
       using function = detail::any_map_function<T, F>;
       return dataset<typename function::U>(
-          make_stage("map", arguments::of(map_arguments{detail::adopt(new function(f_)), options_}), in.plan()));
+          make_stage(map_op, arguments::of(map_arguments{detail::adopt(new function(f_)), options_}), in.plan()));
     } else if constexpr (detail::callable_over<F, T>) {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "map: the function returns void (or task<>); it must return the new element, or the old one");

@@ -21,6 +21,8 @@
 
 namespace sluice::lib {
 
+extern const op_info parse_example_op;
+
 /// A schema as text, which makes a structure of its own, or that of a structure of the program, which prints as its text.
 struct example_schema_arg : required_text {
   const element_type* type = nullptr;              ///< null: the structure is made from the text
@@ -41,7 +43,7 @@ template <class T> class parse_example_stage : public stage_base_tag {
   template <class In> auto apply(const dataset<In>& in) const {
     if constexpr (detail::is_text<In>) {
       parse_example_arguments a{example_schema_arg(type_of<T>(), example_schema_of<T>()), options_};
-      return dataset<T>(make_stage("parse_example", arguments::of(std::move(a)), in.plan()));
+      return dataset<T>(make_stage(parse_example_op, arguments::of(std::move(a)), in.plan()));
     } else {
       static_assert(detail::element_is<In>::template taken_by<parse_example_stage>,
                     "parse_example: expects records (or strings) that hold tf.Examples");

@@ -15,6 +15,8 @@
 
 namespace sluice::lib {
 
+extern const op_info prefetch_op;
+
 struct prefetch_arguments {
   knob elements = autotune;  ///< made ahead at most
 };

@@ -14,6 +14,8 @@
 
 namespace sluice::lib {
 
+extern const op_info range_op;
+
 struct range_options {
   std::int64_t start = 0;  ///< the first number made
   std::int64_t step = 1;   ///< not 0; negative counts down

@@ -14,6 +14,8 @@
 
 namespace sluice::lib {
 
+extern const op_info repeat_op;
+
 struct repeat_arguments {
   count_or_all times = -1;  ///< epochs; -1: for ever
 };

@@ -22,6 +22,8 @@
 
 namespace sluice::lib {
 
+extern const op_info shuffle_op;
+
 struct shuffle_options {
   sluice::lib::seed seed = {};           ///< -1: drawn once per run
   bool reshuffle_each_iteration = true;  ///< another order in each epoch of a repeat

@@ -14,6 +14,8 @@
 
 namespace sluice::lib {
 
+extern const op_info skip_op;
+
 struct skip_arguments {
   count_or_all elements = {};  ///< how many; -1: all
 };

@@ -12,6 +12,8 @@
 
 namespace sluice::lib {
 
+extern const op_info take_op;
+
 struct take_arguments {
   count_or_all elements = {};  ///< how many; -1: all
 };

@@ -25,6 +25,8 @@
 
 namespace sluice::lib {
 
+extern const op_info tfrecord_op;
+
 struct tfrecord_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;  ///< asked of the file at once
@@ -35,7 +37,7 @@ struct tfrecord_arguments {
   tfrecord_options options = {};
 };
 
-inline constexpr file_source<record, tfrecord_arguments> tfrecord{"tfrecord"};
+inline constexpr file_source<record, tfrecord_arguments> tfrecord{tfrecord_op};
 
 }  // namespace sluice::lib
 

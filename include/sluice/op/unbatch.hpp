@@ -11,6 +11,9 @@
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
+
+extern const op_info unbatch_op;
+
 namespace detail {
 template <class T> struct row_of {};
 template <class T> struct row_of<batched<T>> {
@@ -23,7 +26,7 @@ class unbatch_stage : public stage_base_tag {
  public:
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::has_rows<T>) {
-      return dataset<typename detail::row_of<T>::type>(make_stage("unbatch", arguments(), in.plan()));
+      return dataset<typename detail::row_of<T>::type>(make_stage(unbatch_op, arguments(), in.plan()));
     } else {
       static_assert(detail::element_is<T>::template taken_by<unbatch_stage>, "unbatch: the element is not a batch");
       return dataset<refused>();

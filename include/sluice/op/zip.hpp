@@ -23,6 +23,8 @@
 
 namespace sluice::lib {
 
+extern const op_info zip_op;
+
 namespace detail {
 template <class... T> struct zipped {
   using type = std::tuple<T...>;
@@ -36,7 +38,7 @@ template <class A, class B> struct zipped<A, B> {
 template <class A, class B, class... More>
 auto zip(const dataset<A>& first, const dataset<B>& second, const dataset<More>&... more) {
   return dataset<typename detail::zipped<A, B, More...>::type>(
-      make_combine("zip", arguments::of(no_arguments{}), {first.plan(), second.plan(), more.plan()...}));
+      make_combine(zip_op, arguments::of(no_arguments{}), {first.plan(), second.plan(), more.plan()...}));
 }
 
 }  // namespace sluice::lib

@@ -63,13 +63,13 @@ template <class S> concept stage = std::derived_from<S, stage_base_tag>;
 /// Stages that keep the element type: one class for all of them, so that the user's file instantiates nothing.
 class preserving : public stage_base_tag {
  public:
-  preserving(std::string_view op, arguments a) : op_(op), arguments_(std::move(a)) {}
+  preserving(const op_info& op, arguments a) : op_(&op), arguments_(std::move(a)) {}
   template <class T> dataset<T> apply(const dataset<T>& in) const {
-    return dataset<T>(make_stage(op_, arguments_, in.plan()));
+    return dataset<T>(make_stage(*op_, arguments_, in.plan()));
   }
 
  private:
-  std::string_view op_;
+  const op_info* op_;
   arguments arguments_;
 };
 

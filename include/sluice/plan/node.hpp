@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: an immutable tree of stages, known by operator name and element type. What a dataset<T> is a handle on.
 //
-//   node_ptr n = make_stage("shuffle", arguments::of(shuffle_arguments{10, {.seed = 7}}), input);    // checked
+//   node_ptr n = make_stage(shuffle_op, arguments::of(shuffle_arguments{10, {.seed = 7}}), input);    // checked
 //   plan_text(*n)                                                    // "range(5) | shuffle(10, seed=7)"
 //
 // Nodes are values: they may be inputs of several plans and serve many runs at once.
@@ -49,7 +49,7 @@ struct cardinality {
   bool operator==(const cardinality&) const = default;
 };
 
-/// What is known of one operator. A constant in its source; listed in op/registry.cpp.
+/// What is known of one operator: a constant NAME_op, declared in the header of its verb and defined in its source.
 struct op_info {
   enum shape_type : std::uint8_t {
     source,   ///< starts a plan
@@ -89,6 +89,9 @@ struct node {
 /// Stages below each other that a plan may have: what walks plans is recursive.
 inline constexpr std::uint32_t kPlanDepthMax = 1000;
 
+// Operators by name: for plan text, JSON and the command line alone. A verb names its operator as the constant that it is,
+// so a program links the operators it uses, and all of them only where it reads plans.
+
 /// All operators. Defined in op/registry.cpp, so that a static library cannot lose one.
 std::span<const op_info* const> operators();
 /// While it lives, plans know these operators instead. For tests of the plan layer; not while other threads parse.
@@ -110,9 +113,9 @@ std::uint32_t site_above(std::string_view op, const node* below);
 /// Checks arguments, inputs and types, and sets the type; and the site, unless the node has one (a rewritten copy).
 node_ptr make_node(node n);
 // The usual forms. A source without what may come later (its path) is a reader.
-node_ptr make_stage(std::string_view op, arguments a, node_ptr input);
-node_ptr make_source(std::string_view op, arguments a);
-node_ptr make_combine(std::string_view op, arguments a, std::vector<node_ptr> inputs);
+node_ptr make_stage(const op_info& op, arguments a, node_ptr input);
+node_ptr make_source(const op_info& op, arguments a);
+node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inputs);
 /// A reader with its path filled in. Nodes that do not lack it are shared.
 node_ptr with_path(const node_ptr& reader, std::string_view path);
 

@@ -157,7 +157,7 @@ erased_stream open_flat_map(const node& n, open_context& context) {
 
 }  // namespace
 
-extern const op_info interleave_op{
+const op_info interleave_op{
     .name = "interleave",
     .doc = "several elements' datasets at once, by turns",
     .arguments = arguments_of<interleave_arguments>,
@@ -165,7 +165,7 @@ extern const op_info interleave_op{
     .open = open_interleave,
 };
 
-extern const op_info flat_map_op{
+const op_info flat_map_op{
     .name = "flat_map",
     .doc = "each element becomes a dataset; their elements follow each other",
     .arguments = arguments_of<flat_map_arguments>,

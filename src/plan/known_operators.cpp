@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators by their names. A file of its own: who links it links the table, and so every operator there is. Only what
+// reads plans (build.cpp) and lists operators does.
+#include <atomic>
+
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+std::atomic<const std::span<const op_info* const>*> scoped{nullptr};  // tests only; relaxed would do, nobody races
+
+}  // namespace
+
+scoped_operators::scoped_operators(std::span<const op_info* const> table) {
+  scoped.store(new std::span<const op_info* const>(table));
+}
+scoped_operators::~scoped_operators() { delete scoped.exchange(nullptr); }
+
+std::span<const op_info* const> known_operators() {
+  auto* table = scoped.load();
+  return table ? *table : operators();
+}
+
+const op_info* find_op(std::string_view name) {
+  for (auto* op : known_operators())
+    if (op->name == name) return op;
+  return nullptr;
+}
+
+}  // namespace sluice::lib
