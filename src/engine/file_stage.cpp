@@ -86,8 +86,8 @@ task<void> pass_damage(byte_source& source, const element_format& format, const 
   }
 }
 
-erased_stream file_stage(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
-                         std::shared_ptr<const element_format> format, error_gate gate) {
+erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
+                        std::shared_ptr<const element_format> format, error_gate gate) {
   byte_source source(run, gate.label(), std::move(o));
   auto opening = open_at(source, *format, at->offset);
   status opened = co_await opening.as_result();
@@ -183,7 +183,7 @@ erased_stream open_file_stage(const node& n, open_context& context, byte_source_
   o.epoch = context.passes;
   outlet out(*n.type);
   saved<file_place> at;
-  return file_stage(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));
+  return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));
 }
 
 }  // namespace sluice::lib

@@ -58,8 +58,8 @@ class batch_in_making {
   std::size_t bytes_ = 0;
 };
 
-erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows, bool drop_remainder,
-                               std::shared_ptr<run_context> run, std::string label) {
+erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool drop_remainder,
+                         std::shared_ptr<run_context> run, std::string label) {
   in.may_go_back();
   held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
   batch_in_making part(in.type(), rows);
@@ -115,8 +115,8 @@ erased_stream batch_stage_loop(outlet out, erased_stream in, std::uint64_t rows,
 erased_stream open_batch(const node& n, open_context& context) {
   auto& a = n.as<batch_arguments>();
   outlet out(*n.type);
-  return batch_stage_loop(out, context.open(n.inputs[0]), static_cast<std::uint64_t>(a.size.value),
-                          a.options.drop_remainder, context.run, context.gate(n).label());
+  return batch_loop(out, context.open(n.inputs[0]), static_cast<std::uint64_t>(a.size.value), a.options.drop_remainder,
+                    context.run, context.gate(n).label());
 }
 
 }  // namespace
@@ -140,6 +140,6 @@ const op_info batch_op{
         },
 };
 
-batch_stage batch(count size, batch_options o) { return batch_stage(batch_arguments{size, o}); }
+batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }
 
 }  // namespace sluice::lib

@@ -48,4 +48,6 @@ const op_info enumerate_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 
+verb<detail::numbered> enumerate(enumerate_options o) { return {enumerate_op, arguments::of(enumerate_arguments{o})}; }
+
 }  // namespace sluice::lib

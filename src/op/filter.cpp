@@ -14,7 +14,7 @@ namespace {
 
 // In place: what is kept moves to the front of the view, which is passed on. Elements to be passed over are computed:
 // nobody else knows which there are.
-erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, error_gate gate) {
+erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
     predicate_function::outcome k = keep.keep(b);
@@ -29,7 +29,7 @@ erased_stream filter_stage(outlet out, erased_stream in, function_ptr function, 
 }
 
 /// The same where bad elements are passed over: what is left of their view is looked at by the next demand.
-erased_stream filter_good_elements(outlet out, erased_stream in, function_ptr function, error_gate gate) {
+erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr function, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   in.may_go_back();
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
@@ -57,8 +57,8 @@ erased_stream open_filter(const node& n, open_context& context) {
   const function_ptr& function = n.as<filter_arguments>().function.value;
   error_gate gate = context.gate(n);
   erased_stream in = context.open(n.inputs[0]);
-  if (gate.skips()) return filter_good_elements(out, std::move(in), function, std::move(gate));
-  return filter_stage(out, std::move(in), function, std::move(gate));
+  if (gate.skips()) return filter_tolerant_loop(out, std::move(in), function, std::move(gate));
+  return filter_loop(out, std::move(in), function, std::move(gate));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace sluice::lib {
 namespace {
 
-erased_stream elements_stage(outlet out, saved<std::uint64_t> at, function_ptr function) {
+erased_stream from_elements_loop(outlet out, saved<std::uint64_t> at, function_ptr function) {
   auto& elements = static_cast<const elements_function&>(*function);
   std::uint64_t total = elements.size();
   block_fit fit(out.type());
@@ -26,10 +26,10 @@ erased_stream elements_stage(outlet out, saved<std::uint64_t> at, function_ptr f
   }
 }
 
-erased_stream open_elements(const node& n, open_context&) {
+erased_stream open_from_elements(const node& n, open_context&) {
   outlet out(*n.type);
   saved<std::uint64_t> at;
-  return elements_stage(out, std::move(at), n.as<from_elements_arguments>().function.value);
+  return from_elements_loop(out, std::move(at), n.as<from_elements_arguments>().function.value);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ const op_info from_elements_op{
     .arguments = arguments_of<from_elements_arguments>,
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<from_elements_arguments>().function.value, why); },
-    .open = open_elements,
+    .open = open_from_elements,
     .size =
         [](const node& n) {
           return cardinality::of(static_cast<std::int64_t>(

@@ -65,8 +65,8 @@ task<> add_matches(name_list& to, held_memory& memory, run_context& run, std::st
   }
 }
 
-erased_stream list_stage(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run, list_request ask,
-                         error_gate gate) {
+erased_stream list_files_loop(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run,
+                              list_request ask, error_gate gate) {
   name_list list;
   held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
   for (const std::string& pattern : split_patterns(ask.patterns)) {
@@ -98,7 +98,7 @@ erased_stream open_list_files(const node& n, open_context& context) {
   ask.shuffled = a.options.shuffle;
   ask.seed = context.seed_of(n, a.options.seed.value);
   ask.epoch = context.passes;
-  return list_stage(out, std::move(given), context.run, std::move(ask), context.gate(n));
+  return list_files_loop(out, std::move(given), context.run, std::move(ask), context.gate(n));
 }
 
 }  // namespace

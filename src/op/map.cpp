@@ -18,8 +18,8 @@ namespace {
 
 /// Calls the function on demand, a block at a time. Elements to be passed over are not computed: the request carries them
 /// up to the source.
-erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
-                         error_gate gate) {
+erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
+                       error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   block_fit fit(out.type(), true);
   while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
@@ -37,7 +37,7 @@ erased_stream map_blocks(outlet out, one_to_one, erased_stream in, function_ptr 
 }
 
 /// The same where bad elements are passed over: what is left of their view is computed by the next demand.
-erased_stream map_good_elements(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
                                 error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
@@ -65,8 +65,8 @@ erased_stream map_good_elements(outlet out, erased_stream in, function_ptr funct
 }
 
 /// Awaits one call after the other.
-erased_stream map_awaiting(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
-                           std::uint64_t seed, error_gate gate) {
+erased_stream map_awaiting_loop(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
+                                std::uint64_t seed, error_gate gate) {
   auto& f = static_cast<const async_function&>(*function);
   while (auto b = co_await in.next_block({0, 1, out.wanted_bytes()})) {
     char* to = out.room(1);
@@ -166,9 +166,9 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   // A sloppy one has its ring at any parallelism: only the ring's log says which elements a consumer above, who goes back
   // to a mark, had before, and a resume may be at another parallelism.
   if (o.parallelism.value == 1 && o.order == order::deterministic) {
-    if (awaits) return map_awaiting(out, counts, may_suspend{}, std::move(in), f, seed, std::move(gate));
-    if (skips) return map_good_elements(out, std::move(in), f, seed, std::move(gate));
-    return map_blocks(out, counts, std::move(in), f, seed, std::move(gate));
+    if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, seed, std::move(gate));
+    if (skips) return map_tolerant_loop(out, std::move(in), f, seed, std::move(gate));
+    return map_loop(out, counts, std::move(in), f, seed, std::move(gate));
   }
   channel_memory memory = context.memory_of(n, gate.label());
   if (awaits) memory.expect_largest();

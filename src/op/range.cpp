@@ -30,7 +30,7 @@ void count_up(std::int64_t* to, std::uint32_t n, std::uint64_t value, std::uint6
   }
 }
 
-erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_arguments a) {
+erased_stream range_loop(outlet out, saved<std::uint64_t> made, range_arguments a) {
   std::uint64_t total = length_of(a);
   auto step = static_cast<std::uint64_t>(a.options.step);
   while (*made < total) {
@@ -47,7 +47,7 @@ erased_stream range_stage(outlet out, saved<std::uint64_t> made, range_arguments
 erased_stream open_range(const node& n, open_context&) {
   outlet out(*n.type);
   saved<std::uint64_t> made;
-  return range_stage(out, std::move(made), n.as<range_arguments>());
+  return range_loop(out, std::move(made), n.as<range_arguments>());
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ struct repeat_state {
   bool may_wait() const { return in && in.may_wait(); }
 };
 
-erased_stream repeat_stage(outlet out, saved<repeat_state> st, node_ptr input, open_context context, std::uint32_t site,
-                           std::uint64_t times) {
+erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr input, open_context context, std::uint32_t site,
+                          std::uint64_t times) {
   for (; st->epoch < times; ++st->epoch) {
     open_context inner = context.in_epoch(site, st->epoch);
     auto opened = inner.resume(input, std::exchange(st->restored, {}));
@@ -66,8 +66,8 @@ erased_stream open_repeat(const node& n, open_context& context) {
   outlet out(*n.type);
   if (times == 0 || cardinality_of(*n.inputs[0]) == cardinality::of(0)) return empty_stage(out);
   saved<repeat_state> st;
-  return repeat_stage(out, std::move(st), n.inputs[0], context, n.site,
-                      times < 0 ? kForEver : static_cast<std::uint64_t>(times));
+  return repeat_loop(out, std::move(st), n.inputs[0], context, n.site,
+                     times < 0 ? kForEver : static_cast<std::uint64_t>(times));
 }
 
 }  // namespace

@@ -144,8 +144,8 @@ task<void> start_filling(bool fresh, erased_stream& in, shuffle_table& table, sh
   return fetch(in, table, held, place);
 }
 
-erased_stream shuffle_stage(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
-                            std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate) {
+erased_stream shuffle_loop(outlet out, saved<shuffle_place> place, erased_stream in, std::uint64_t size,
+                           std::uint64_t seed, std::shared_ptr<run_context> run, error_gate gate) {
   const element_type& type = out.type();
   in.hold_from(in.consumed());  // what is fetched is held from the first on; a mark must not overtake it
   shuffle_buffer held(type, run, gate);
@@ -210,8 +210,8 @@ erased_stream open_shuffle(const node& n, open_context& context) {
   std::uint64_t seed = context.seed_of(n, a.options.seed.value, !a.options.reshuffle_each_iteration);
   outlet out(*n.type);
   saved<shuffle_place> place;
-  return shuffle_stage(out, std::move(place), context.open(n.inputs[0]),
-                       static_cast<std::uint64_t>(a.buffer_size.value), seed, context.run, context.gate(n));
+  return shuffle_loop(out, std::move(place), context.open(n.inputs[0]), static_cast<std::uint64_t>(a.buffer_size.value),
+                      seed, context.run, context.gate(n));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace sluice::lib {
 namespace {
 
-erased_stream skip_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
+erased_stream skip_loop(outlet out, saved<std::uint64_t> left, erased_stream in) {
   for (;;) {
     std::uint64_t mine = *left;
     std::uint64_t passed = mine + out.pass(demand::kAll);
@@ -33,7 +33,7 @@ erased_stream open_skip(const node& n, open_context& context) {
   erased_stream in = context.open(n.inputs[0]);
   if (elements == 0) return in;
   saved<std::uint64_t> left(static_cast<std::uint64_t>(elements));
-  return skip_stage(out, std::move(left), std::move(in));
+  return skip_loop(out, std::move(left), std::move(in));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace sluice::lib {
 namespace {
 
-erased_stream take_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
+erased_stream take_loop(outlet out, saved<std::uint64_t> left, erased_stream in) {
   while (*left) {
     std::uint64_t passed = out.pass(*left - 1);  // a request always asks for one: only so is the count known
     auto b = co_await in.next_block({passed, out.wanted_of(*left - passed), out.wanted_bytes()});
@@ -29,7 +29,7 @@ erased_stream open_take(const node& n, open_context& context) {
   if (elements < 0) return in;
   outlet out(*n.type);
   saved<std::uint64_t> left(static_cast<std::uint64_t>(elements));
-  return take_stage(out, std::move(left), std::move(in));
+  return take_loop(out, std::move(left), std::move(in));
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ status drop_current(stage_base& dead, const error_gate& gate, dropped_errors& er
 
 /// A user's stage under error_policy::skip. The coroutine that threw is over, so the function is called anew for the rest
 /// of the input, with the saved values of the last resume point. What was yielded before the throw has been delivered.
-erased_stream go_on_behind_errors(outlet out, one_to_one, erased_stream made, function_ptr function, error_gate gate) {
+erased_stream transform_tolerant_loop(outlet out, one_to_one, erased_stream made, function_ptr function,
+                                      error_gate gate) {
   made.stage()->take_singly();
   for (;;) {
     auto got = co_await made.try_next_block({0, out.wanted(), out.wanted_bytes()});
@@ -107,7 +108,7 @@ erased_stream open_transform(const node& n, open_context& context) {
   stage_base::identity i = identity_of(n);
   i.once_nameless = true;
   made.stage()->set_identity(i);
-  erased_stream around = go_on_behind_errors(out, one_to_one(), std::move(made), function, std::move(gate));
+  erased_stream around = transform_tolerant_loop(out, one_to_one(), std::move(made), function, std::move(gate));
   around.stage()->stay_nameless();
   return around;
 }

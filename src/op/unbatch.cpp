@@ -9,7 +9,7 @@ namespace sluice::lib {
 namespace {
 
 /// Rows of the current batch that were given out; the batch itself is fetched again.
-erased_stream unbatch_stage_loop(outlet out, saved<std::uint64_t> given, erased_stream in) {
+erased_stream unbatch_loop(outlet out, saved<std::uint64_t> given, erased_stream in) {
   const element_type& row = out.type();
   in.may_go_back();
   while (auto b = co_await in.next_block({0, 1})) {
@@ -38,7 +38,7 @@ erased_stream unbatch_stage_loop(outlet out, saved<std::uint64_t> given, erased_
 erased_stream open_unbatch(const node& n, open_context& context) {
   outlet out(*n.type);
   saved<std::uint64_t> given;
-  return unbatch_stage_loop(out, std::move(given), context.open(n.inputs[0]));
+  return unbatch_loop(out, std::move(given), context.open(n.inputs[0]));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ int64s shuffled(const int64s& in, int64 buffer_size, std::uint64_t drawn_by) {
   plan_description source;
   source.a = static_cast<int64>(in.size());
   plan_description shuffle;
-  shuffle.op = verb::shuffle;
+  shuffle.op = test::verb::shuffle;
   shuffle.a = buffer_size;
   shuffle.b = drawn_by;
   shuffle.in = std::make_shared<plan_description>(source);
@@ -106,23 +106,24 @@ TEST_CASE("shuffle conforms for elements of every kind, and fills its buffer wit
 }
 
 TEST_CASE("a shuffle of shuffles conforms") {
-  conforms({.stage = [](const auto& in) { return in | shuffle(5, {.seed = 7}) | shuffle(3, {.seed = 7}) | repeat(2); },
-            .expected =
-                [](const int64s& in) {
-                  auto two_epochs = int64s();
-                  plan_description p;
-                  p.a = static_cast<int64>(in.size());
-                  for (auto [op, a, b] :
-                       {std::tuple(verb::shuffle, 5, 7u), {verb::shuffle, 3, 7u}, {verb::repeat, 2, 0u}}) {
-                    plan_description next;
-                    next.op = op;
-                    next.a = a;
-                    next.b = b;
-                    next.in = std::make_shared<plan_description>(p);
-                    p = next;
-                  }
-                  return evaluate(p, 1'000'000).value();
-                }});
+  conforms(
+      {.stage = [](const auto& in) { return in | shuffle(5, {.seed = 7}) | shuffle(3, {.seed = 7}) | repeat(2); },
+       .expected =
+           [](const int64s& in) {
+             auto two_epochs = int64s();
+             plan_description p;
+             p.a = static_cast<int64>(in.size());
+             for (auto [op, a, b] :
+                  {std::tuple(test::verb::shuffle, 5, 7u), {test::verb::shuffle, 3, 7u}, {test::verb::repeat, 2, 0u}}) {
+               plan_description next;
+               next.op = op;
+               next.a = a;
+               next.b = b;
+               next.in = std::make_shared<plan_description>(p);
+               p = next;
+             }
+             return evaluate(p, 1'000'000).value();
+           }});
 }
 
 TEST_CASE("a shuffle gives every element once, and an element never more than its buffer early") {

@@ -38,7 +38,7 @@ std::size_t different(const std::vector<int64s>& orders) {
 }
 
 // A combine for these tests: all of the first input, then all of the second.
-erased_stream both_stage(outlet out, erased_stream first, erased_stream second) {
+erased_stream both_loop(outlet out, erased_stream first, erased_stream second) {
   while (auto b = co_await first.next_block({0, out.ask()})) co_yield b;
   while (auto b = co_await second.next_block({0, out.ask()})) co_yield b;
 }
@@ -46,7 +46,7 @@ erased_stream open_both(const node& n, open_context& context) {
   outlet out(*n.type);
   erased_stream first = context.in_input(n, 0).open(n.inputs[0]);
   erased_stream second = context.in_input(n, 1).open(n.inputs[1]);
-  return both_stage(out, std::move(first), std::move(second));
+  return both_loop(out, std::move(first), std::move(second));
 }
 const op_info kBoth{.name = "both",
                     .doc = "one input after the other",

@@ -230,7 +230,7 @@ struct fake_lines {
   }
 };
 
-template <class T> struct batch_stage : stage_base_tag {
+template <class T> struct batch_verb : stage_base_tag {
   dataset<batched<T>> apply(const dataset<T>& in) const {
     return dataset<batched<T>>(make_stage(*find_op("batch"), parse_plan("range(1) | batch(2)")->arguments, in.plan()));
   }
@@ -241,12 +241,12 @@ template <class T> struct batch_stage : stage_base_tag {
 TEST_CASE("stages compose with and without a source, and behind readers") {
   scoped_operators scope(test::fake_operators());
   dataset<std::int64_t> numbers(parse_plan("range(5)"));
-  auto tail = fake_shuffle() | fake_prefetch() | batch_stage<std::int64_t>();
+  auto tail = fake_shuffle() | fake_prefetch() | batch_verb<std::int64_t>();
   auto ds = numbers | tail;
   STATIC_REQUIRE(std::is_same_v<decltype(ds), dataset<batched<std::int64_t>>>);
   CHECK(plan_text(*ds.plan()) == "range(5) | shuffle(10) | prefetch | batch(2)");
   CHECK(same_plan(*ds.plan(), *parse_plan(plan_text(*ds.plan()))));
-  auto reader = fake_lines() | fake_shuffle() | batch_stage<std::string>();
+  auto reader = fake_lines() | fake_shuffle() | batch_verb<std::string>();
   STATIC_REQUIRE(std::is_same_v<decltype(reader), file_reader<batched<std::string>>>);
   CHECK(plan_text(*reader("f").plan()) == "lines(\"f\") | shuffle(10) | batch(2)");
 }

@@ -3,7 +3,7 @@
 //
 // A built-in operator is a loop over blocks. It is compiled once, in a .cpp, for every element type:
 //
-//   erased_stream take_stage(outlet out, saved<std::uint64_t> left, erased_stream in) {
+//   erased_stream take_loop(outlet out, saved<std::uint64_t> left, erased_stream in) {
 //     while (*left) {
 //       std::uint64_t passed = out.pass(*left - 1);            // a request always asks for one: rule of demand
 //       auto b = co_await in.next_block({.skip = passed, .elements = out.wanted_of(*left - passed)});

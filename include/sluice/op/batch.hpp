@@ -26,9 +26,9 @@ struct batch_arguments {
   batch_options options = {};
 };
 
-class batch_stage : public stage_base_tag {
+class batch_verb : public stage_base_tag {
  public:
-  explicit batch_stage(batch_arguments a) : arguments_(a) {}
+  explicit batch_verb(batch_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
       return dataset<batched<T>>(make_stage(batch_op, arguments::of(arguments_), in.plan()));
@@ -37,7 +37,7 @@ class batch_stage : public stage_base_tag {
                     "batch: this member cannot be stacked (numbers, texts, arrays and structs of them can)");
       return dataset<refused>();
     } else {
-      static_assert(detail::element_is<T>::template taken_by<batch_stage>,
+      static_assert(detail::element_is<T>::template taken_by<batch_verb>,
                     "batch: rows of this element cannot be stacked (numbers, texts, arrays and structs of them can)");
       return dataset<refused>();
     }
@@ -47,7 +47,7 @@ class batch_stage : public stage_base_tag {
   batch_arguments arguments_;
 };
 
-batch_stage batch(count size, batch_options o = {});
+batch_verb batch(count size, batch_options o = {});
 
 }  // namespace sluice::lib
 

@@ -27,18 +27,11 @@ struct enumerate_arguments {
   enumerate_options options = {};
 };
 
-class enumerate_stage : public stage_base_tag {
- public:
-  explicit enumerate_stage(enumerate_options o) : arguments_{o} {}
-  template <class T> dataset<std::pair<std::int64_t, T>> apply(const dataset<T>& in) const {
-    return dataset<std::pair<std::int64_t, T>>(make_stage(enumerate_op, arguments::of(arguments_), in.plan()));
-  }
+namespace detail {
+template <class T> using numbered = std::pair<std::int64_t, T>;
+}
 
- private:
-  enumerate_arguments arguments_;
-};
-
-inline enumerate_stage enumerate(enumerate_options o = {}) { return enumerate_stage(o); }
+verb<detail::numbered> enumerate(enumerate_options o = {});
 
 }  // namespace sluice::lib
 

@@ -64,9 +64,9 @@ struct filter_arguments {
   function_arg<predicate_function> function = {};  ///< true: the element is kept
 };
 
-template <class F> class filter_stage : public stage_base_tag {
+template <class F> class filter_verb : public stage_base_tag {
  public:
-  explicit filter_stage(F f) : f_(std::move(f)) {}
+  explicit filter_verb(F f) : f_(std::move(f)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::filters<F, T>) {
       return dataset<T>(make_stage(
@@ -82,7 +82,7 @@ template <class F> class filter_stage : public stage_base_tag {
   F f_;
 };
 
-template <class F> filter_stage<F> filter(F f) { return filter_stage<F>(std::move(f)); }
+template <class F> filter_verb<F> filter(F f) { return filter_verb<F>(std::move(f)); }
 
 }  // namespace sluice::lib
 

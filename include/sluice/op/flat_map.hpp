@@ -71,9 +71,9 @@ struct flat_map_arguments {
   inner_plan<opens::readers, plan_function> inner = {};  ///< what is opened for each element
 };
 
-template <class F> class flat_map_stage : public stage_base_tag {
+template <class F> class flat_map_verb : public stage_base_tag {
  public:
-  explicit flat_map_stage(F f) : f_(std::move(f)) {}
+  explicit flat_map_verb(F f) : f_(std::move(f)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     return detail::over_inner_plans(flat_map_op, in, f_,
                                     [](auto inner) { return arguments::of(flat_map_arguments{std::move(inner)}); });
@@ -83,7 +83,7 @@ template <class F> class flat_map_stage : public stage_base_tag {
   F f_;
 };
 
-template <class F> flat_map_stage<F> flat_map(F f) { return flat_map_stage<F>(std::move(f)); }
+template <class F> flat_map_verb<F> flat_map(F f) { return flat_map_verb<F>(std::move(f)); }
 
 }  // namespace sluice::lib
 

@@ -33,9 +33,9 @@ struct interleave_arguments {
   interleave_options options = {};
 };
 
-template <class F> class interleave_stage : public stage_base_tag {
+template <class F> class interleave_verb : public stage_base_tag {
  public:
-  interleave_stage(F f, interleave_options o) : f_(std::move(f)), options_(o) {}
+  interleave_verb(F f, interleave_options o) : f_(std::move(f)), options_(o) {}
   template <class T> auto apply(const dataset<T>& in) const {
     return detail::over_inner_plans(interleave_op, in, f_, [this](auto inner) {
       return arguments::of(interleave_arguments{std::move(inner), options_});
@@ -47,7 +47,7 @@ template <class F> class interleave_stage : public stage_base_tag {
   interleave_options options_;
 };
 
-template <class F> interleave_stage<F> interleave(F f, interleave_options o = {}) { return {std::move(f), o}; }
+template <class F> interleave_verb<F> interleave(F f, interleave_options o = {}) { return {std::move(f), o}; }
 
 }  // namespace sluice::lib
 

@@ -133,9 +133,9 @@ using any_map_function =
 
 }  // namespace detail
 
-template <class F> class map_stage : public stage_base_tag {
+template <class F> class map_verb : public stage_base_tag {
  public:
-  map_stage(F f, map_options o) : f_(std::move(f)), options_(o) {}
+  map_verb(F f, map_options o) : f_(std::move(f)), options_(o) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::maps<F, T>) {
       using function = detail::any_map_function<T, F>;
@@ -157,7 +157,7 @@ template <class F> class map_stage : public stage_base_tag {
   map_options options_;
 };
 
-template <class F> map_stage<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
+template <class F> map_verb<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
 
 }  // namespace sluice::lib
 

@@ -37,15 +37,15 @@ struct parse_example_arguments {
   map_options options = {};
 };
 
-template <class T> class parse_example_stage : public stage_base_tag {
+template <class T> class parse_example_verb : public stage_base_tag {
  public:
-  explicit parse_example_stage(map_options o) : options_(o) {}
+  explicit parse_example_verb(map_options o) : options_(o) {}
   template <class In> auto apply(const dataset<In>& in) const {
     if constexpr (detail::is_text<In>) {
       parse_example_arguments a{example_schema_arg(type_of<T>(), example_schema_of<T>()), options_};
       return dataset<T>(make_stage(parse_example_op, arguments::of(std::move(a)), in.plan()));
     } else {
-      static_assert(detail::element_is<In>::template taken_by<parse_example_stage>,
+      static_assert(detail::element_is<In>::template taken_by<parse_example_verb>,
                     "parse_example: expects records (or strings) that hold tf.Examples");
       return dataset<refused>();
     }
@@ -55,7 +55,7 @@ template <class T> class parse_example_stage : public stage_base_tag {
   map_options options_;
 };
 
-template <reflectable T> parse_example_stage<T> parse_example(map_options o = {}) { return parse_example_stage<T>(o); }
+template <reflectable T> parse_example_verb<T> parse_example(map_options o = {}) { return parse_example_verb<T>(o); }
 
 }  // namespace sluice::lib
 

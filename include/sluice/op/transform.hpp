@@ -70,9 +70,9 @@ struct transform_arguments {
   function_arg<detail::transform_form> function = {};  ///< a coroutine that takes a stream
 };
 
-template <class F> class transform_stage : public stage_base_tag {
+template <class F> class transform_verb : public stage_base_tag {
  public:
-  explicit transform_stage(F f) : f_(std::move(f)) {}
+  explicit transform_verb(F f) : f_(std::move(f)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::transforms<F, T>) {
       using function = detail::transform_function<T, F>;
@@ -89,7 +89,7 @@ template <class F> class transform_stage : public stage_base_tag {
   F f_;
 };
 
-template <class F> transform_stage<F> transform(F f) { return transform_stage<F>(std::move(f)); }
+template <class F> transform_verb<F> transform(F f) { return transform_verb<F>(std::move(f)); }
 
 }  // namespace sluice::lib
 

@@ -22,19 +22,19 @@ template <class T> struct row_of<batched<T>> {
 template <class T> concept has_rows = requires { typename row_of<T>::type; };
 }  // namespace detail
 
-class unbatch_stage : public stage_base_tag {
+class unbatch_verb : public stage_base_tag {
  public:
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::has_rows<T>) {
       return dataset<typename detail::row_of<T>::type>(make_stage(unbatch_op, arguments(), in.plan()));
     } else {
-      static_assert(detail::element_is<T>::template taken_by<unbatch_stage>, "unbatch: the element is not a batch");
+      static_assert(detail::element_is<T>::template taken_by<unbatch_verb>, "unbatch: the element is not a batch");
       return dataset<refused>();
     }
   }
 };
 
-inline unbatch_stage unbatch() { return {}; }
+inline unbatch_verb unbatch() { return {}; }
 
 }  // namespace sluice::lib
 

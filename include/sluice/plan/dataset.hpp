@@ -60,18 +60,21 @@ template <> class dataset<refused> {};
 struct stage_base_tag {};
 template <class S> concept stage = std::derived_from<S, stage_base_tag>;
 
-/// Stages that keep the element type: one class for all of them, so that the user's file instantiates nothing.
-class preserving : public stage_base_tag {
+/// The class of verbs that take elements of any type T and give elements of type Out<T>. A verb that has to look at T, to
+/// refuse some or to keep a function of it, has a class of its own, NAME_verb.
+template <template <class> class Out> class verb : public stage_base_tag {
  public:
-  preserving(const op_info& op, arguments a) : op_(&op), arguments_(std::move(a)) {}
-  template <class T> dataset<T> apply(const dataset<T>& in) const {
-    return dataset<T>(make_stage(*op_, arguments_, in.plan()));
+  verb(const op_info& op, arguments a) : op_(&op), arguments_(std::move(a)) {}
+  template <class T> dataset<Out<T>> apply(const dataset<T>& in) const {
+    return dataset<Out<T>>(make_stage(*op_, arguments_, in.plan()));
   }
 
  private:
   const op_info* op_;
   arguments arguments_;
 };
+/// Of those that keep the element type.
+using preserving = verb<std::type_identity_t>;
 
 template <stage A, stage B> class composed : public stage_base_tag {
  public:

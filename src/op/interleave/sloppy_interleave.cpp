@@ -104,8 +104,8 @@ void urge_one(cycle& c) {
   if (next) next->ahead->urge();
 }
 
-erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners,
-                           std::uint32_t width) {
+erased_stream sloppy_interleave_loop(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners,
+                                     std::uint32_t width) {
   cycle& c = st->c;
   outer.hold_from(c.oldest(outer.consumed()));
   if (c.restored()) {
@@ -177,7 +177,7 @@ erased_stream sloppy_stage(outlet out, saved<sloppy_state> st, erased_stream out
 
 erased_stream sloppy_interleave(outlet out, erased_stream outer, inner_plans inners, std::uint32_t width) {
   saved<sloppy_state> st;
-  return sloppy_stage(out, std::move(st), std::move(outer), std::move(inners), width);
+  return sloppy_interleave_loop(out, std::move(st), std::move(outer), std::move(inners), width);
 }
 
 }  // namespace sluice::lib

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/flat_map.hpp"
+
+#include "engine/types.hpp"
+#include "op/interleave/interleave_loop.hpp"
+#include "plan/arguments_of.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+erased_stream open_flat_map(const node& n, open_context& context) {
+  outlet out(*n.type);
+  inner_plans inners(n, n.as<flat_map_arguments>().inner, context, 1, 1);
+  erased_stream outer = context.open(n.inputs[0]);
+  saved<cycle> c;
+  return interleave_loop(out, std::move(c), std::move(outer), std::move(inners), 1, kToTheEnd);
+}
+
+}  // namespace
+
+const op_info flat_map_op{
+    .name = "flat_map",
+    .doc = "each element becomes a dataset; their elements follow each other",
+    .arguments = arguments_of<flat_map_arguments>,
+    .type = [](const node& n, std::string& why) { return type_of_inner(n, n.as<flat_map_arguments>().inner, why); },
+    .open = open_flat_map,
+};
+
+}  // namespace sluice::lib
