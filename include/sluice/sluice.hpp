@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sluice/coro/sleep.hpp"
+// Operators: written by ./dev operators.
 #include "sluice/op/batch.hpp"
 #include "sluice/op/concatenate.hpp"
 #include "sluice/op/enumerate.hpp"
@@ -21,7 +22,6 @@
 #include "sluice/op/parse_example.hpp"
 #include "sluice/op/prefetch.hpp"
 #include "sluice/op/range.hpp"
-#include "sluice/op/register.hpp"
 #include "sluice/op/repeat.hpp"
 #include "sluice/op/shuffle.hpp"
 #include "sluice/op/skip.hpp"
@@ -30,6 +30,8 @@
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
 #include "sluice/op/zip.hpp"
+// End of operators.
+#include "sluice/op/register.hpp"
 #include "sluice/pipeline/checkpoint_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/json.hpp"

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of operators. A new one is added here and nowhere else: a static library drops objects that nobody
-// names, so operators do not register themselves.
+// The table of operators, for whoever looks one up by name. A static library drops objects that nobody names, so operators
+// do not register themselves: operators.def names them.
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib {
 
-extern const op_info range_op, from_elements_op, generate_op, list_files_op, tfrecord_op, lines_op, fixed_length_op;
-extern const op_info map_op, filter_op, flat_map_op, interleave_op, shuffle_op, repeat_op, batch_op, unbatch_op,
-    take_op, skip_op, prefetch_op, transform_op, parse_example_op, enumerate_op, zip_op, concatenate_op;
+#define SLUICE_OPERATOR(name) extern const op_info name##_op;
+#include "op/operators.def"
+#undef SLUICE_OPERATOR
 
 std::span<const op_info* const> operators() {
   static const op_info* const all[] = {
-      &range_op,        &from_elements_op, &generate_op,  &list_files_op, &tfrecord_op,    &lines_op,
-      &fixed_length_op, &map_op,           &filter_op,    &flat_map_op,   &interleave_op,  &shuffle_op,
-      &repeat_op,       &batch_op,         &unbatch_op,   &take_op,       &skip_op,        &prefetch_op,
-      &transform_op,    &parse_example_op, &enumerate_op, &zip_op,        &concatenate_op,
+#define SLUICE_OPERATOR(name) &name##_op,
+#include "op/operators.def"
+#undef SLUICE_OPERATOR
   };
   return all;
 }

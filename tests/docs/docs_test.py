@@ -118,7 +118,7 @@ def main():
         if (BUILD / "sluice").exists():
             check.clean(f"{tree.name(page)}: plans that cannot be explained", list(plan_errors(page)))
     if (BUILD / "sluice").exists():
-        made = subprocess.run([sys.executable, "tools/operator_reference.py", BUILD, "--check"], cwd=ROOT,
+        made = subprocess.run([sys.executable, "tools/operators.py", BUILD, "--check"], cwd=ROOT,
                               capture_output=True, text=True)
         check.expect(made.returncode == 0, made.stdout + made.stderr)
         listed = subprocess.run([BUILD / "sluice", "ops"], capture_output=True, text=True).stdout

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/operators.md, the reference of all operators, from their headers and from the program's own list.
+"""Writes what follows from the list of operators, src/op/operators.def, and from their headers.
 
-  tools/operator_reference.py BUILD            rewrites docs/operators.md
-  tools/operator_reference.py BUILD --check    exits 1 where it differs from what the headers say
+  tools/operators.py                    rewrites the includes of operators in include/sluice/sluice.hpp
+  tools/operators.py BUILD              that, and docs/operators.md, the reference of all operators
+  tools/operators.py [BUILD] --check    exits 1 where one of them is not what would be written
+
+`./dev operators` runs the first, builds the program and runs the second.
 
 An operator's header begins with its contract: "NAME: purpose.", an example indented by two spaces, paragraphs, and labels
 ("Order:", "Errors:" …). What it takes are the members of NAME_arguments, each with its `///<` comment; those of `options` have names of their own.
@@ -15,18 +18,37 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "operators.md"
+UMBRELLA = ROOT / "include" / "sluice" / "sluice.hpp"
+BLOCK = re.compile(r"(// Operators: [^\n]*\n)(.*?)(// End of operators\.\n)", re.S)
 LABELS = ["Shape", "Patterns", "Streams", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
 REQUIRED = {"count", "integer", "count_or_all", "function", "reader or function", "path", "text", "schema"}
 LABEL = re.compile(rf"({'|'.join(LABELS)}):\s+(.*)")
 INTRODUCTION = """# Operators
 
-*Written by `tools/operator_reference.py` from the operators' headers; change those, not this page.*
+*Written by `./dev operators` from the operators' headers; change those, not this page.*
 
 Sources start a plan, stages follow after a bar. What is required comes first, options follow by name, in C++ as a braced
 list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type *knob* may change between a
 checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only* takes a function that plan text
 cannot name unless the program registers one (`SLUICE_FUNCTION`).
 """
+
+
+def names():
+    """The operators, in the order of operators.def."""
+    return re.findall(r"^SLUICE_OPERATOR\((\w+)\)$", (ROOT / "src/op/operators.def").read_text(), re.M)
+
+
+def source_of(name):
+    """A file, or the one of that name in a folder of that name."""
+    alone = ROOT / "src/op" / f"{name}.cpp"
+    return alone if alone.exists() else ROOT / "src/op" / name / f"{name}.cpp"
+
+
+def umbrella():
+    """sluice.hpp with the operators' headers between its marks."""
+    includes = "".join(f'#include "sluice/op/{name}.hpp"\n' for name in sorted(names()))
+    return BLOCK.sub(lambda m: m[1] + includes + m[3], UMBRELLA.read_text())
 
 
 class operator:
@@ -37,7 +59,7 @@ class operator:
         lines = re.search(r"^// SPDX.*\n((?://.*\n)+)#pragma once", text, re.M).group(1).splitlines()
         self.contract = [line[2:].removeprefix(" ") for line in lines]
         self.fields = fields_of(f"{name}_arguments", text)
-        self.is_source = not re.search(r"preserving|_stage\b|over_inner_plans", text)
+        self.is_source = re.search(r"\.shape = op_info::(source|combine)", source_of(name).read_text()) is not None
 
 
 def fields_of(struct, text):
@@ -155,14 +177,17 @@ def page(build):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1])
-    text = page(build)
+    builds = [a for a in sys.argv[1:] if a != "--check"]
+    written = {UMBRELLA: umbrella()}
+    if builds:
+        written[PAGE] = page(pathlib.Path(builds[0]))
+    stale = [path for path, text in written.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
-        if PAGE.exists() and PAGE.read_text() == text:
-            return 0
-        print("docs/operators.md is not what the headers say: run tools/operator_reference.py build")
-        return 1
-    PAGE.write_text(text)
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is not what src/op/operators.def and the headers say: run ./dev operators")
+        return 1 if stale else 0
+    for path in stale:
+        path.write_text(written[path])
     return 0
 
 
