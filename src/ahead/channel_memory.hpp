@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the blocks of one channel are charged to, and how much before they are made.
 //
-// A block's expected size is charged before the pump may start it (block_ring::grant) and corrected twice: when the inputs
+// A block's expected size is charged before the pump may start it (slot_supply::grant) and corrected twice: when the inputs
 // are there, and when the outputs are. While nothing is known of the elements, a block is taken for half the budget or
 // 16 MiB, whichever is less: so few start, and as soon as one has come the others are known.
 // Thread: any; immutable but for the estimate.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inner_plans.hpp"
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "engine/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
@@ -49,7 +49,7 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   options.permits = permits_;
   channel_memory memory(context_.run, gate_.label(), sizes_);
   auto link = std::make_shared<reader_link>(context_.run, std::move(memory), std::move(inner.in), *type_,
-                                            block_ring::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
+                                            slot_supply::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
   link->set_signal(signal_);
   inner.ahead = link;
   inner.in = read_ahead(out, std::move(link));

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "ahead/ready_signal.hpp"
 #include "engine/open_context.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/map.hpp"
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
+#include "ahead/unordered_reader.hpp"
 #include "ahead/pump.hpp"
 #include "element/blocks.hpp"
 #include "engine/open_context.hpp"
@@ -88,7 +89,7 @@ class map_computation final : public slot_computation {
       : function_(std::move(f)), seed_(seed), gate_(std::move(gate)), awaits_(awaits) {}
   bool awaits() const override { return awaits_; }
 
-  task<void> compute(block_ring& ring, ring_slot* slot) const override {
+  task<void> compute(slot_supply& ring, ring_slot* slot) const override {
     if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), seed_, gate_);
     return compute_block(ring, slot, static_cast<const block_function&>(*function_), seed_, gate_);
   }
@@ -101,7 +102,7 @@ class map_computation final : public slot_computation {
     if (why.ok()) slot->output.set_live(0, 1);
     else drop_or_fail(slot, 0, why, gate);
   }
-  static task<void> compute_block(block_ring& ring, ring_slot* slot, const block_function& f, std::uint64_t seed,
+  static task<void> compute_block(slot_supply& ring, ring_slot* slot, const block_function& f, std::uint64_t seed,
                                   const error_gate& gate) {
     std::uint32_t done = 0;
     char* to = slot->output.reserve(slot->count);
@@ -180,7 +181,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   options.computation = std::move(computation);
   options.may_drop = skips;
   auto link = std::make_shared<reader_link>(context.run, std::move(memory), std::move(in), *n.type,
-                                            block_ring::limits{slots}, std::move(options));
+                                            slot_supply::limits{slots}, std::move(options));
   return read_ahead(out, std::move(link), counts);
 }
 

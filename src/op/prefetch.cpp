@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/prefetch.hpp"
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -19,7 +19,7 @@ erased_stream open_prefetch(const node& n, open_context& context) {
   knob elements = n.as<prefetch_arguments>().elements;
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
-  block_ring::limits limits{kSlots};
+  slot_supply::limits limits{kSlots};
   if (!elements.is_autotuned()) {
     limits.elements = static_cast<std::uint64_t>(elements.value);
     limits.slots = static_cast<std::uint32_t>(std::min<std::int64_t>(elements.value, 1 << 16));
