@@ -102,6 +102,7 @@ void reader_link::start(std::uint64_t passed) {
   last_.ordinal = ordinal_;
   ring_ = std::make_shared<ordered_ring>(run_, memory_, in_.type(), out_, limits_);
   ring_->set_signal(signal_, number_);
+  ring_->follow(followed_);
   start_pump(ring_, std::move(in_), std::move(options_));
 }
 

@@ -30,6 +30,8 @@ class reader_link {
   /// So many of those that were to be passed over did not exist.
   void passed_less(std::uint64_t n) { ordinal_ -= n; }
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
+  /// Its limits change with a knob; before start().
+  void follow(const slot_supply::live_limits& l) { followed_ = l; }
   /// Of this channel among those of the signal; before start().
   void set_number(std::uint32_t n) { number_ = n; }
   ordered_ring& ring() { return *ring_; }
@@ -56,6 +58,7 @@ class reader_link {
   erased_stream in_;
   const element_type& out_;
   ordered_ring::limits limits_;
+  slot_supply::live_limits followed_;
   pump_options options_;
   std::shared_ptr<ready_signal> signal_;
   std::uint32_t number_ = ready_signal::kNobody;

@@ -42,9 +42,7 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_su
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
   charge_outputs(*ring, slot);
-  std::optional<duration> took;
-  if (!computation->awaits()) took = time->now() - began;
-  ring->commit_outputs(slot, took);
+  ring->commit_outputs(slot, time->now() - began);
 }
 
 /// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest. The lists may
@@ -105,6 +103,7 @@ struct feed {
         in(std::move(input)) {
     options.replayed = {};
     in.stage()->set_error_sink(&missed);
+    in.take_samples();
   }
   /// Nothing more is to be pulled.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0) {

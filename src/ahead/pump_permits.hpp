@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most n pumps at work at a time: what limits the parallelism of an interleave.
+// At most n pumps at work at a time: what limits the parallelism of an interleave. The limit is a knob.
 #pragma once
 
 #include <coroutine>
@@ -8,24 +8,24 @@
 #include <memory>
 #include <mutex>
 
+#include "sluice/runtime/live_knob.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 
-/// Limits how many pumps produce at once. First come, first served.
-class pump_permits {
+/// First come, first served. Thread: any.
+class pump_permits final : public knob_follower {
  public:
-  pump_permits(std::shared_ptr<run_context> run, std::uint32_t n) : run_(std::move(run)), left_(n) {}
+  /// `limit` is the run's. A lower one takes effect as pumps come to the end of what they are at.
+  pump_permits(std::shared_ptr<run_context> run, const live_knob& limit) : run_(std::move(run)), limit_(limit) {}
+
   class [[nodiscard]] awaiter {
    public:
     explicit awaiter(pump_permits& p) noexcept : permits_(p) {}
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> h) const {
       std::lock_guard lock(permits_.mutex_);
-      if (permits_.left_) {
-        --permits_.left_;
-        return false;
-      }
+      if (permits_.take()) return false;
       permits_.waiting_.push_back(h);
       return true;
     }
@@ -35,21 +35,35 @@ class pump_permits {
     pump_permits& permits_;
   };
   awaiter acquire() noexcept { return awaiter(*this); }
-  void release() {
+  void release() noexcept {
     std::lock_guard lock(mutex_);
-    if (waiting_.empty()) {
-      ++left_;
-      return;
-    }
-    run_->exec->post(waiting_.front());
-    waiting_.pop_front();
+    --at_work_;
+    hand_out();
+  }
+  void knob_changed() noexcept override {
+    std::lock_guard lock(mutex_);
+    hand_out();
   }
 
  private:
+  // Under mutex_.
+  bool take() {
+    if (at_work_ >= limit_.get()) return false;
+    ++at_work_;
+    return true;
+  }
+  void hand_out() {
+    while (!waiting_.empty() && take()) {
+      run_->exec->post(waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+
   std::shared_ptr<run_context> run_;
+  const live_knob& limit_;
   std::mutex mutex_;
-  std::uint32_t left_;
-  std::deque<std::coroutine_handle<>> waiting_;
+  std::int64_t at_work_ = 0;                     ///< guarded by mutex_
+  std::deque<std::coroutine_handle<>> waiting_;  ///< guarded by mutex_
 };
 
 }  // namespace sluice::lib

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "sluice/coro/stage.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
@@ -52,22 +53,32 @@ class ready_signal {
    public:
     awaiter(ready_signal& s, std::uint64_t seen) noexcept : signal_(s), seen_(seen) {}
     bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> h) const {
-      std::lock_guard lock(signal_.mutex_);
-      if (signal_.count_ != seen_) return false;
-      signal_.waiting_ = h;
-      return true;
+    template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) {
+      stage_ = stage_of(&h.promise());
+      began_ = signal_.run_->time->now();
+      return signal_.wait(h, seen_);
     }
-    void await_resume() const noexcept {}
+    void await_resume() const {
+      if (stage_) stage_->waited(signal_.run_->time->now() - began_);
+    }
 
    private:
     ready_signal& signal_;
     std::uint64_t seen_;
+    stage_base* stage_ = nullptr;  // that waits
+    time_point began_{};
   };
   /// Waits until notify() was called since count() gave `seen`. A stop notifies too: channels do it.
   awaiter changed_since(std::uint64_t seen) noexcept { return {*this, seen}; }
 
  private:
+  bool wait(std::coroutine_handle<> h, std::uint64_t seen) {
+    std::lock_guard lock(mutex_);
+    if (count_ != seen) return false;
+    waiting_ = h;
+    return true;
+  }
+
   std::shared_ptr<run_context> run_;
   mutable std::mutex mutex_;
   std::uint64_t count_ = 0;

@@ -96,6 +96,7 @@ bool slot_supply::reserve_awaiter::await_ready() {
 }
 
 bool slot_supply::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
+  began_ = supply_.run_->time->now();
   std::lock_guard lock(supply_.mutex_);
   if (!supply_.pump_must_wait()) return false;
   supply_.pump_waits_ = h;
@@ -104,6 +105,8 @@ bool slot_supply::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
 
 slot_supply::reservation slot_supply::reserve_awaiter::await_resume() {
   if (!taken_) {
+    stage_counts& counts = supply_.memory_.counts();
+    stage_counts::add(counts.room_waits, counts.room_waited_ns, supply_.run_->time->now() - began_);
     std::lock_guard lock(supply_.mutex_);
     taken_ = supply_.take_granted();
   }
@@ -180,9 +183,10 @@ bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t
   return commit(s, s->input, lock);
 }
 
-bool slot_supply::commit_outputs(ring_slot* s, std::optional<duration> took) {
+bool slot_supply::commit_outputs(ring_slot* s, duration took) {
+  stage_counts::add(memory_.counts().computed_ns, static_cast<std::uint64_t>(took.count()));
   std::unique_lock lock(mutex_);
-  if (took) size_blocks(*took, *s);
+  if (!computation_->awaits()) size_blocks(took, *s);
   return commit(s, s->output, lock);
 }
 
@@ -224,8 +228,9 @@ bool slot_supply::receive_awaiter::await_ready() {
   return got_ || supply_.stopped_ || supply_.exhausted();
 }
 
-bool slot_supply::receive_awaiter::await_suspend(std::coroutine_handle<> h) {
+bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
   waited_ = true;
+  began_ = supply_.run_->time->now();
   std::lock_guard lock(supply_.mutex_);
   if (supply_.stopped_ || supply_.pick() || supply_.exhausted()) return false;
   supply_.reader_waits_ = h;
@@ -235,6 +240,7 @@ bool slot_supply::receive_awaiter::await_suspend(std::coroutine_handle<> h) {
 
 ring_slot* slot_supply::receive_awaiter::await_resume() {
   if (!waited_) return got_;
+  if (stage_) stage_->waited(supply_.run_->time->now() - began_);
   std::lock_guard lock(supply_.mutex_);
   return supply_.stopped_ ? nullptr : supply_.pick();
 }
@@ -317,6 +323,13 @@ void slot_supply::set_limits(limits l) {
   std::lock_guard lock(mutex_);
   limits_ = l;
   grant_pump();
+}
+
+void slot_supply::follow(const live_limits& l) {
+  if (!l.knob) return;
+  followed_ = l;
+  l.knob->follow(std::shared_ptr<knob_follower>(shared_from_this(), this));
+  knob_changed();  // it may have been set before it was followed
 }
 
 void slot_supply::size_blocks(duration took, const ring_slot& s) {

@@ -25,18 +25,21 @@
 #include "ahead/channel_memory.hpp"
 #include "ahead/ready_signal.hpp"
 #include "ahead/slot.hpp"
+#include "sluice/coro/stage.hpp"
+#include "sluice/runtime/live_knob.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 
 class slot_computation;
 
-class slot_supply : public room_waiter, public std::enable_shared_from_this<slot_supply> {
+class slot_supply : public room_waiter, public knob_follower, public std::enable_shared_from_this<slot_supply> {
  public:
   struct limits {
     std::uint32_t slots = 1;
     std::uint64_t elements = ~std::uint64_t{0};
   };
+  static constexpr std::uint32_t kBlockElementsMax = 1024;
   slot_supply(const slot_supply&) = delete;
   slot_supply& operator=(const slot_supply&) = delete;
   virtual ~slot_supply();
@@ -80,8 +83,9 @@ class slot_supply : public room_waiter, public std::enable_shared_from_this<slot
   bool has_room(ring_slot* s, std::size_t bytes, std::size_t next);
   /// Only the first `count` inputs have been computed. The others are, in a round of their own, when the slot is given back.
   void cut_short(ring_slot* s, std::uint32_t count);
-  /// The outputs are in slot->output. `took`: to compute; none: blocks are not sized by it. Returns as commit_inputs().
-  bool commit_outputs(ring_slot* s, std::optional<duration> took);
+  /// The outputs are in slot->output. `took`: to compute; blocks are sized by it, unless calls are awaited. Returns as
+  /// commit_inputs().
+  bool commit_outputs(ring_slot* s, duration took);
 
   // The reader's side, in whatever order it reads.
   status why() const {
@@ -106,6 +110,13 @@ class slot_supply : public room_waiter, public std::enable_shared_from_this<slot
 
   /// Any thread. Lower ones admit no more until as many slots are free; nothing that was made is dropped.
   void set_limits(limits l);
+  /// From now on they are what `at` says of the knob's value. The knob is the run's.
+  struct live_limits {
+    live_knob* knob = nullptr;  ///< null: they do not change
+    limits (*at)(std::int64_t value) = nullptr;
+  };
+  void follow(const live_limits& l);
+  void knob_changed() noexcept override { set_limits(followed_.at(followed_.knob->get())); }
   /// There may be memory again, says the ledger.
   void room_again() noexcept override;
 
@@ -113,7 +124,6 @@ class slot_supply : public room_waiter, public std::enable_shared_from_this<slot
   slot_supply(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in, const element_type& out,
               limits l);
 
-  static constexpr std::uint32_t kBlockElementsMax = 1024;
   class receive_awaiter;
 
   // The order. All under the mutex.
@@ -189,6 +199,7 @@ class slot_supply : public room_waiter, public std::enable_shared_from_this<slot
   const element_type& in_;
   const element_type& out_;
   std::shared_ptr<const slot_computation> computation_;
+  live_limits followed_;
 
   // All below: guarded by mutex_.
   std::vector<std::unique_ptr<ring_slot>> slots_;
@@ -227,6 +238,7 @@ class [[nodiscard]] slot_supply::reserve_awaiter {
  private:
   slot_supply& supply_;
   std::optional<granted> taken_;
+  time_point began_{};
 };
 
 /// What both rings' receive() is: a slot, as soon as pick() gives one, or null at the end.
@@ -235,13 +247,19 @@ class [[nodiscard]] slot_supply::receive_awaiter {
   /// `done`: the slot received before, which is freed with this call.
   receive_awaiter(slot_supply& s, ring_slot* done) noexcept : supply_(s), done_(done) {}
   bool await_ready();
-  bool await_suspend(std::coroutine_handle<> h);
+  template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) {
+    stage_ = stage_of(&h.promise());
+    return wait(h);
+  }
   ring_slot* await_resume();
 
  private:
+  bool wait(std::coroutine_handle<> h);
   slot_supply& supply_;
   ring_slot* done_ = nullptr;
   ring_slot* got_ = nullptr;
+  stage_base* stage_ = nullptr;  // that waits
+  time_point began_{};
   bool waited_ = false;
 };
 

@@ -79,9 +79,9 @@ struct unordered_link {
   }
 };
 
-erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_memory memory, std::uint32_t slots,
-                               std::shared_ptr<run_context> run, std::shared_ptr<const slot_computation> computation,
-                               bool may_drop) {
+erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_memory memory,
+                               slot_supply::live_limits limits, std::shared_ptr<run_context> run,
+                               std::shared_ptr<const slot_computation> computation, bool may_drop) {
   pump_options options;
   options.one_each = may_drop;
   options.computation = std::move(computation);
@@ -91,7 +91,8 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
   std::uint64_t next = link->in.consumed();
   mark begin = link->in.take_mark();
   link->ring = std::make_shared<unordered_ring>(std::move(run), std::move(memory), in_type, out.type(),
-                                                slot_supply::limits{slots}, next, std::move(begin));
+                                                limits.at(limits.knob->get()), next, std::move(begin));
+  link->ring->follow(limits);
   link->ring->replay(link->needed());
   start_pump(link->ring, std::move(link->in), std::move(options));
   for (;;) {
@@ -132,10 +133,11 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
 }  // namespace
 
 erased_stream read_unordered(outlet out, channel_memory memory, std::shared_ptr<run_context> run, erased_stream in,
-                             std::uint32_t slots, std::shared_ptr<const slot_computation> computation, bool may_drop) {
+                             const slot_supply::live_limits& limits,
+                             std::shared_ptr<const slot_computation> computation, bool may_drop) {
   saved<unordered_link> link;
   link->in = std::move(in);
-  return read_as_finished(out, std::move(link), std::move(memory), slots, std::move(run), std::move(computation),
+  return read_as_finished(out, std::move(link), std::move(memory), limits, std::move(run), std::move(computation),
                           may_drop);
 }
 

@@ -13,8 +13,9 @@
 
 namespace sluice::lib {
 
-/// `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
+/// `limits`: of a knob. `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
 erased_stream read_unordered(outlet out, channel_memory memory, std::shared_ptr<run_context> run, erased_stream in,
-                             std::uint32_t slots, std::shared_ptr<const slot_computation> computation, bool may_drop);
+                             const slot_supply::live_limits& limits,
+                             std::shared_ptr<const slot_computation> computation, bool may_drop);
 
 }  // namespace sluice::lib

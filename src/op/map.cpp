@@ -2,8 +2,8 @@
 #include "sluice/op/map.hpp"
 
 #include "ahead/ordered_reader.hpp"
-#include "ahead/unordered_reader.hpp"
 #include "ahead/pump.hpp"
+#include "ahead/unordered_reader.hpp"
 #include "element/blocks.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
@@ -174,14 +174,17 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   channel_memory memory = context.memory_of(n, gate.label());
   if (awaits) memory.expect_largest();
   auto computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
-  std::uint32_t slots = context.limit_of(o.parallelism);
+  slot_supply::live_limits limits{&context.parallelism_of(n, o.parallelism), [](std::int64_t parallelism) {
+                                    return slot_supply::limits{static_cast<std::uint32_t>(parallelism)};
+                                  }};
   if (o.order == order::sloppy)
-    return read_unordered(out, std::move(memory), context.run, std::move(in), slots, std::move(computation), skips);
+    return read_unordered(out, std::move(memory), context.run, std::move(in), limits, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
   options.may_drop = skips;
   auto link = std::make_shared<reader_link>(context.run, std::move(memory), std::move(in), *n.type,
-                                            slot_supply::limits{slots}, std::move(options));
+                                            slot_supply::limits{}, std::move(options));
+  link->follow(limits);
   return read_ahead(out, std::move(link), counts);
 }
 

@@ -128,7 +128,9 @@ erased_stream open_interleave(const node& n, open_context& context) {
   auto& [inner, o] = n.as<interleave_arguments>();
   outlet out(*n.type);
   auto width = static_cast<std::uint32_t>(o.cycle_length.value);
-  inner_plans inners(n, inner, context, std::min(context.limit_of(o.parallelism), width), width);
+  // At 1, or with one input at a time, there is nothing to work on ahead of the consumer.
+  bool parallel = o.parallelism.value != 1 && width > 1;
+  inner_plans inners(n, inner, context, parallel ? &context.parallelism_of(n, o.parallelism) : nullptr);
   erased_stream outer = context.open(n.inputs[0]);
   if (inners.parallel() && o.order == order::deterministic)
     outer = read_outer_ahead(n, context, std::move(outer), inners);
@@ -149,7 +151,7 @@ const element_type* interleaved_type(const node& n, std::string& why) {
 
 erased_stream open_flat_map(const node& n, open_context& context) {
   outlet out(*n.type);
-  inner_plans inners(n, n.as<flat_map_arguments>().inner, context, 1, 1);
+  inner_plans inners(n, n.as<flat_map_arguments>().inner, context, nullptr);
   erased_stream outer = context.open(n.inputs[0]);
   saved<cycle> c;
   return interleave_stage(out, std::move(c), std::move(outer), std::move(inners), 1, kToTheEnd);
