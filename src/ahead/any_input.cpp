@@ -43,7 +43,7 @@ task<std::size_t> any_input::next(input_set& in, demand d) {
 
 void any_input::give_channel(erased_stream& in, source& s) {
   const element_type& type = in.type();
-  s.channel = std::make_shared<reader_link>(run_, memory_, std::move(in), type, block_ring::limits{kBlocksAhead},
+  s.channel = std::make_shared<reader_link>(run_, memory_, std::move(in), type, slot_supply::limits{kBlocksAhead},
                                             pump_options());
   s.channel->set_signal(signal_);
   outlet out(type);

@@ -23,7 +23,7 @@
 #include <memory>
 #include <vector>
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "ahead/ready_signal.hpp"
 #include "sluice/coro/input_set.hpp"
 

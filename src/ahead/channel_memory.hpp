@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the blocks of one channel are charged to, and how much before they are made.
 //
-// A block's expected size is charged before the pump may start it (block_ring::grant) and corrected twice: when the inputs
+// A block's expected size is charged before the pump may start it (slot_supply::grant) and corrected twice: when the inputs
 // are there, and when the outputs are. While nothing is known of the elements, a block is taken for half the budget or
 // 16 MiB, whichever is less: so few start, and as soon as one has come the others are known.
 // Thread: any; immutable but for the estimate.
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "ahead/size_estimate.hpp"
+#include "sluice/coro/stage_counts.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -46,12 +47,18 @@ class size_book {
 
 class channel_memory {
  public:
-  channel_memory(std::shared_ptr<run_context> run, std::string_view stage, std::shared_ptr<size_estimate> estimate)
-      : run_(std::move(run)), line_(run_->ledger->line(purpose::channel, stage)), estimate_(std::move(estimate)) {}
+  /// `counts`: of the stage that the channel belongs to.
+  channel_memory(std::shared_ptr<run_context> run, std::string_view stage, std::shared_ptr<size_estimate> estimate,
+                 stage_counts& counts)
+      : run_(std::move(run)),
+        line_(run_->ledger->line(purpose::channel, stage)),
+        estimate_(std::move(estimate)),
+        counts_(counts) {}
 
   memory_ledger& ledger() const { return *run_->ledger; }
   ledger_line& line() const { return line_; }
   size_estimate& estimate() const { return *estimate_; }
+  stage_counts& counts() const { return counts_; }
 
   /// Is an element's size known, or guessed?
   bool knows(const element_type& in, const element_type& out) const { return each_bytes(in, out) != 0; }
@@ -73,6 +80,7 @@ class channel_memory {
   std::shared_ptr<run_context> run_;
   ledger_line& line_;
   std::shared_ptr<size_estimate> estimate_;
+  stage_counts& counts_;
   bool expects_largest_ = false;
 };
 

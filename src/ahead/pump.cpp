@@ -16,15 +16,15 @@ std::size_t error_bytes(ring_slot* slot) {
 }
 
 /// The inputs are there, the outputs are not: what was reserved for both stays charged.
-void charge_inputs(block_ring& ring, ring_slot* slot, bool computed) {
+void charge_inputs(slot_supply& ring, ring_slot* slot, bool computed) {
   std::size_t payload = payload_bytes(slot->input), bytes = payload + room_bytes(slot->input) + error_bytes(slot);
   if (computed && bytes <= slot->charged_bytes) return;
-  if (!computed) ring.memory().estimate().learn(payload, slot->count);
+  if (!computed) ring.memory().estimate().learn(payload, slot->input.size());
   ring.charge(slot, bytes);
 }
 
 /// The inputs are gone, and the outputs are what the slot holds now. Both were there at once: so much the next will take.
-void charge_outputs(block_ring& ring, ring_slot* slot) {
+void charge_outputs(slot_supply& ring, ring_slot* slot) {
   std::size_t outputs = payload_bytes(slot->output), inputs = payload_bytes(slot->input);
   ring.memory().estimate().learn(outputs + inputs / slot->input.size() * slot->count, slot->count);
   if (slot->rest) return ring.charge(slot, outputs + room_bytes(slot->output) + inputs);
@@ -32,7 +32,7 @@ void charge_outputs(block_ring& ring, ring_slot* slot) {
   ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input) + error_bytes(slot));
 }
 
-run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_ring> shared_ring, ring_slot* slot) {
+run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_supply> shared_ring, ring_slot* slot) {
   auto ring = std::move(shared_ring);
   auto computation = ring->computation();
   clock* time = run->time;
@@ -42,8 +42,7 @@ run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<block_r
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
   charge_outputs(*ring, slot);
-  if (!computation->awaits()) ring->made_in(time->now() - began, slot->count, slot->charged_bytes);
-  ring->commit(slot, true);
+  ring->commit_outputs(slot, time->now() - began);
 }
 
 /// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest. The lists may
@@ -89,14 +88,14 @@ class reach {
 
 /// What a pump works with.
 struct feed {
-  std::shared_ptr<block_ring> ring;
+  std::shared_ptr<slot_supply> ring;
   pump_options options;
   reach limits;
   collected_errors missed;
   mark_watch watch;
   erased_stream in;  // its stage tells `missed`, and goes first
 
-  feed(std::shared_ptr<block_ring> r, erased_stream input, pump_options o)
+  feed(std::shared_ptr<slot_supply> r, erased_stream input, pump_options o)
       : ring(std::move(r)),
         options(std::move(o)),
         limits(std::move(options.done), options.replayed),
@@ -104,6 +103,7 @@ struct feed {
         in(std::move(input)) {
     options.replayed = {};
     in.stage()->set_error_sink(&missed);
+    in.take_samples();
   }
   /// Nothing more is to be pulled.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0) {
@@ -117,8 +117,8 @@ struct pulled {
   bool more = false;
   bool woke_reader = false;
 };
-task<pulled> pull_one(feed& f, block_ring::reservation r) {
-  block_ring& ring = *f.ring;
+task<pulled> pull_one(feed& f, slot_supply::reservation r) {
+  slot_supply& ring = *f.ring;
   run_context& run = *ring.run();
   pulled result;
   if (f.watch.due(run)) ring.note(r.slot, f.in.take_due_mark());
@@ -140,15 +140,12 @@ task<pulled> pull_one(feed& f, block_ring::reservation r) {
   slot->missed = f.missed.take();
   got.view.move_front(slot->input.reserve(n), n);
   slot->input.set_live(0, n);
-  ring.filled(slot, f.in.consumed() - n, n);
+  const std::uint64_t first = f.in.consumed() - n;
+  if (options.computation) ring.filled(slot, first, n);  // from here on a resume goes back to these inputs
   charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
-  if (options.computation) {
-    start_computing(f.ring, slot);
-  } else {
-    ring.made_in(run.time->now() - began, n, slot->charged_bytes);
-    result.woke_reader = ring.commit(slot, false);
-  }
+  if (options.computation) start_computing(f.ring, slot);
+  else result.woke_reader = ring.commit_inputs(slot, first, n, run.time->now() - began);
   co_return result;
 }
 
@@ -173,12 +170,12 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
 
 }  // namespace
 
-void start_computing(std::shared_ptr<block_ring> ring, ring_slot* slot) {
+void start_computing(std::shared_ptr<slot_supply> ring, ring_slot* slot) {
   std::shared_ptr<run_context> run = ring->run();
   compute_slot(run, std::move(ring), slot);
 }
 
-void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options) {
+void start_pump(std::shared_ptr<slot_supply> ring, erased_stream in, pump_options options) {
   std::shared_ptr<run_context> run = ring->run();
   in.set_environment(run.get());
   ring->set_computation(options.computation);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task that pulls ahead of a reader: it owns the input subtree and feeds a ring.
+// The task that pulls ahead of a reader: it owns the input subtree and feeds a channel.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "ahead/block_ring.hpp"
+#include "ahead/pump_permits.hpp"
+#include "ahead/slot_supply.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/task.hpp"
 
@@ -18,7 +19,7 @@ class slot_computation {
   virtual ~slot_computation() = default;
   /// Fills slot->output from the round's inputs, and slot->why where an input failed under the default policy. Where the ring
   /// has no room for more outputs, it cuts the round short.
-  virtual task<void> compute(block_ring& ring, ring_slot* slot) const = 0;
+  virtual task<void> compute(slot_supply& ring, ring_slot* slot) const = 0;
   /// One element a slot: calls are awaited, and each is a unit of parallelism.
   virtual bool awaits() const = 0;
 };
@@ -37,9 +38,9 @@ struct pump_options {
 };
 
 /// Computes the slot's round on some worker, and commits it.
-void start_computing(std::shared_ptr<block_ring> ring, ring_slot* slot);
+void start_computing(std::shared_ptr<slot_supply> ring, ring_slot* slot);
 
 /// Starts pulling now, on the calling thread, until the ring is full.
-void start_pump(std::shared_ptr<block_ring> ring, erased_stream in, pump_options options);
+void start_pump(std::shared_ptr<slot_supply> ring, erased_stream in, pump_options options);
 
 }  // namespace sluice::lib

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two small meeting points of pumps: "this one of us has something", and "at most n of us at a time".
+// How a reader of several channels learns which of them has something.
 #pragma once
 
 #include <coroutine>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "sluice/coro/stage.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
@@ -53,68 +53,38 @@ class ready_signal {
    public:
     awaiter(ready_signal& s, std::uint64_t seen) noexcept : signal_(s), seen_(seen) {}
     bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> h) const {
-      std::lock_guard lock(signal_.mutex_);
-      if (signal_.count_ != seen_) return false;
-      signal_.waiting_ = h;
-      return true;
+    template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) {
+      stage_ = stage_of(&h.promise());
+      began_ = signal_.run_->time->now();
+      return signal_.wait(h, seen_);
     }
-    void await_resume() const noexcept {}
+    void await_resume() const {
+      if (stage_) stage_->waited(signal_.run_->time->now() - began_);
+    }
 
    private:
     ready_signal& signal_;
     std::uint64_t seen_;
+    stage_base* stage_ = nullptr;  // that waits
+    time_point began_{};
   };
   /// Waits until notify() was called since count() gave `seen`. A stop notifies too: channels do it.
   awaiter changed_since(std::uint64_t seen) noexcept { return {*this, seen}; }
 
  private:
+  bool wait(std::coroutine_handle<> h, std::uint64_t seen) {
+    std::lock_guard lock(mutex_);
+    if (count_ != seen) return false;
+    waiting_ = h;
+    return true;
+  }
+
   std::shared_ptr<run_context> run_;
   mutable std::mutex mutex_;
   std::uint64_t count_ = 0;
   std::vector<bool> called_;
   std::vector<std::uint32_t> callers_;
   std::coroutine_handle<> waiting_;
-};
-
-/// Limits how many pumps produce at once. First come, first served.
-class pump_permits {
- public:
-  pump_permits(std::shared_ptr<run_context> run, std::uint32_t n) : run_(std::move(run)), left_(n) {}
-  class [[nodiscard]] awaiter {
-   public:
-    explicit awaiter(pump_permits& p) noexcept : permits_(p) {}
-    bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> h) const {
-      std::lock_guard lock(permits_.mutex_);
-      if (permits_.left_) {
-        --permits_.left_;
-        return false;
-      }
-      permits_.waiting_.push_back(h);
-      return true;
-    }
-    void await_resume() const noexcept {}
-
-   private:
-    pump_permits& permits_;
-  };
-  awaiter acquire() noexcept { return awaiter(*this); }
-  void release() {
-    std::lock_guard lock(mutex_);
-    if (waiting_.empty()) {
-      ++left_;
-      return;
-    }
-    run_->exec->post(waiting_.front());
-    waiting_.pop_front();
-  }
-
- private:
-  std::shared_ptr<run_context> run_;
-  std::mutex mutex_;
-  std::uint32_t left_;
-  std::deque<std::coroutine_handle<>> waiting_;
 };
 
 }  // namespace sluice::lib

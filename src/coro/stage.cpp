@@ -33,6 +33,11 @@ turn::seen turn::look(const environment& env, std::uint16_t steps_max) {
   return s;
 }
 
+stage_base* stage_of(promise_base* p) noexcept {
+  while (p && p->is_task()) p = p->waiter;
+  return static_cast<stage_base*>(p);
+}
+
 stage_base::stage_base(const element_type& type)
     : promise_base(on_failure::unwinds), tick_(&kNoRun), out_(type), fit_(type, true) {}
 

@@ -27,6 +27,9 @@ constexpr std::uint32_t kWantFree = 1u << 16;  // more elements in one block are
 constexpr auto kFillTime = std::chrono::microseconds(100);
 constexpr std::uint32_t kRampMax = 1024;
 
+/// Looks at the clock for each block that is timed: with 32 or 64 blocks between two looks, 1 % of the blocks are.
+constexpr std::uint8_t kLooksPerSample = 4;
+
 environment& idle_environment() {
   static environment none;
   return none;
@@ -50,6 +53,13 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
   fetched_ = o.fetched_;
   todo_ = o.todo_;
   asked_skip_ = o.asked_skip_;
+  counted_ = o.counted_;
+  passed_ = o.passed_;
+  blocks_ = o.blocks_;
+  samples_ = o.samples_;
+  takes_samples_ = o.takes_samples_;
+  sampled_passed_ = o.sampled_passed_;
+  sampled_at_ = o.sampled_at_;
   forwarded_ = o.forwarded_;
   view_owner_ = o.view_owner_;
   keep_ = o.keep_;
@@ -68,6 +78,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
 
 void stream_base::close() noexcept {
   cur_ = end_ = nullptr;
+  if (child_) tell_counts();
   if (run_) run_->request_stop();  // before the tree dies: what works ahead of it need not go on
   if (stage_base* c = std::exchange(child_, nullptr)) c->self.destroy();
   else if (run_) run_->owner_moved(nullptr);
@@ -108,7 +119,9 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
   if (c->over()) return over_without_filling(owner, skip);
   if (!c->env) set_environment(owner->env ? owner->env : &idle_environment());
   environment& e = *c->env;
-  bool others_first = turn_.due() && look(want);
+  const bool looks = turn_.due();
+  bool others_first = looks && look(want);
+  if (looks && !others_first && takes_samples_ && !c->sampled_) take_sample_now_and_then();
   std::uint32_t t = e.tick.load(std::memory_order_acquire);  // whoever sees a stop's tick sees the stop
   if (e.stopping.load(std::memory_order_acquire)) {
     c->failure = cancelled_error();
@@ -143,6 +156,7 @@ bool stream_base::look(std::uint32_t want) {
     return false;
   }
   turn::seen seen = turn_.look(e, run_ ? kRootLookEvery : turn::kStepsMax);
+  tell_counts();
   if (!run_) {
     e.request_marks_by_time(seen.now);
   } else if (looks_ < kEarlyLooks) {
@@ -156,6 +170,55 @@ bool stream_base::look(std::uint32_t want) {
   if (each > 2 * kBlockTimeMax) want_max_ = std::max(1u, std::min(want, want_max_) / 2);
   else if (each < kBlockTimeMax && want_max_ <= want) want_max_ = want_max_ < kWantFree ? want_max_ * 2 : ~0u;
   return seen.others_first;
+}
+
+void stream_base::take_sample_now_and_then() {
+  if (++samples_ < kLooksPerSample) return;
+  samples_ = 0;
+  begin_sample(child_->env);
+}
+
+void stream_base::begin_sample(const environment* env) {
+  stage_base* c = child_;
+  if (!c || !env || !env->time) return;
+  c->sampled_ = true;
+  c->others_took_ = duration(0);
+  sampled_passed_ = passed_;
+  sampled_at_ = env->time->now();
+}
+
+void stream_base::end_sample(std::uint32_t n) {
+  stage_base* c = child_;
+  c->sampled_ = false;
+  duration took = c->env->time->now() - sampled_at_;
+  promise_base* owner = c->waiter;
+  // Where a stage is one of several that the engine makes of one of the plan's, its time is that of the one that counts.
+  if (owner && !owner->is_task()) static_cast<stage_base*>(owner)->others_took_ += c->counts_ ? took : c->others_took_;
+  if (!c->counts_) return;
+  stage_counts& counts = *c->counts_;
+  stage_counts::add(counts.sampled_elements, n + passed_ - sampled_passed_);
+  if (took > c->others_took_)
+    stage_counts::add(counts.sampled_ns, static_cast<std::uint64_t>((took - c->others_took_).count()));
+  const element_type& t = c->type();
+  std::size_t bytes = n * t.size;
+  if (n && t.footprint) bytes += t.footprint(t, c->handed_.data(), n);
+  stage_counts::add(counts.sampled_bytes, bytes);
+}
+
+void stream_base::tell_counts() const noexcept {
+  stage_counts* counts = child_->counts_;
+  if (!counts || fetched_ == counted_) return;
+  stage_counts::add(counts->elements, fetched_ - counted_ - passed_);
+  stage_counts::add(counts->passed, passed_);
+  stage_counts::add(counts->blocks, blocks_);
+  counted_ = fetched_;
+  passed_ = sampled_passed_ = blocks_ = 0;
+}
+
+void stream_base::tell_all_counts() const noexcept {
+  if (!child_) return;
+  tell_counts();
+  for (const stage_input& in : child_->inputs_) in.stream->tell_all_counts();
 }
 
 void stream_base::renew_marks() {
@@ -200,6 +263,7 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
     p.pending_ = this;
     return p.deliver();
   }
+  if (p.sampled_) begin_sample(p.env);
   return fill(&p, 0, p.input_want(made));
 }
 
@@ -240,8 +304,9 @@ void stream_base::end_task_fill() {
 void stream_base::set_no_view() {
   stage_base* c = child_;
   cur_ = end_ = nullptr;
-  fetched_ += asked_skip_ - c->skip_;
-  asked_skip_ = c->skip_;
+  took_up_passed();
+  if (c->sampled_) end_sample(0);
+  if (c->over()) tell_counts();
   if (forwarded_) forwarded_->skip_ = c->skip_;
 }
 
@@ -281,7 +346,7 @@ void stream_base::restore(position_records& from) {
   bool nameless = child_->follows_input() && !child_->identity_.site;
   const position_record* own = nameless ? nullptr : from.take(child_->identity_.site);
   if (!own && child_->identity_.once_nameless) own = from.take(0);
-  fetched_ = child_->restore(own, from);
+  fetched_ = counted_ = child_->restore(own, from);
   todo_ = own ? own->to_pass : 0;
 }
 

@@ -160,6 +160,7 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
         auto reading = source.more(needed);
         broken = co_await reading.as_result();
       }
+      if (stage_counts* counts = out.counts()) stage_counts::add(counts->read_bytes, source.take_read_bytes());
       if (source.window().bytes.size() > w.bytes.size()) continue;  // whole elements before the damage come first
       if (w.last && broken.ok())  // a format that finds nothing where nothing more will come would look for ever
         broken = data_loss_error("the file ends inside of an element").in_file(source.path(), at->offset, at->index);

@@ -51,18 +51,18 @@ class element_format {
 };
 
 /// What autotune starts with: four reads hide the time of one where a server answers in a few milliseconds.
-inline constexpr std::uint32_t kReadsInFlight = 4;
-inline std::uint32_t reads_in_flight(const knob& k) {
-  return k.is_autotuned() ? kReadsInFlight : static_cast<std::uint32_t>(std::min<std::int64_t>(k.value, 1024));
-}
+inline constexpr std::int64_t kReadsInFlight = 4;
+inline constexpr std::int64_t kReadsInFlightMax = 1024;
 
 /// What an operator's arguments say of reading.
-template <class Arguments> byte_source_options reading_with(const Arguments& a) {
+template <class Arguments> byte_source_options reading_with(const node& n, const open_context& context) {
+  auto& a = n.as<Arguments>();
   byte_source_options reading;
   reading.path = a.path.value;
   reading.compression = a.options.compression;
   reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
-  reading.reads_in_flight = reads_in_flight(a.options.reads_in_flight);
+  reading.reads_in_flight =
+      &context.knob_of(n, "reads_in_flight", a.options.reads_in_flight, kReadsInFlight, kReadsInFlightMax);
   return reading;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inner_plans.hpp"
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "engine/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
@@ -15,19 +15,21 @@ constexpr std::uint32_t kInnerSlots = 3;
 }  // namespace
 
 inner_plans::inner_plans(const node& n, const plan_or_function& inner, const open_context& context,
-                         std::uint32_t parallelism, std::uint32_t width)
+                         live_knob* parallelism)
     : inner_(inner),
       site_(n.site),
       type_(n.type),
       context_(context),
       gate_(context.gate(n)),
       sizes_(context.sizes->estimate(n.site, gate_.label())),
-      parallelism_(parallelism),
+      counts_(context.site(n).counts()),
       signal_(std::make_shared<ready_signal>(context.run)) {
   context_.sizes = context.sizes->inner(n.site, gate_.label());
   // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
   context_.depth += n.depth;
-  if (parallelism_ > 1 && parallelism_ < width) permits_ = std::make_shared<pump_permits>(context.run, parallelism_);
+  if (!parallelism) return;
+  permits_ = std::make_shared<pump_permits>(context.run, *parallelism);
+  parallelism->follow(permits_);
 }
 
 result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal, std::string position) const {
@@ -47,9 +49,9 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   outlet out(*type_);
   pump_options options;
   options.permits = permits_;
-  channel_memory memory(context_.run, gate_.label(), sizes_);
+  channel_memory memory(context_.run, gate_.label(), sizes_, counts_);
   auto link = std::make_shared<reader_link>(context_.run, std::move(memory), std::move(inner.in), *type_,
-                                            block_ring::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
+                                            slot_supply::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
   link->set_signal(signal_);
   inner.ahead = link;
   inner.in = read_ahead(out, std::move(link));

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "ahead/ready_signal.hpp"
 #include "engine/open_context.hpp"
 
@@ -18,15 +18,15 @@ struct inner_stream {
 
 class inner_plans {
  public:
-  /// With more than one worker at a time, every inner stream gets a channel of its own.
-  inner_plans(const node& n, const plan_or_function& inner, const open_context& context, std::uint32_t parallelism,
-              std::uint32_t width);
+  /// `parallelism`: every inner stream gets a channel of its own, and so many are at work at a time. Null: none has, and they
+  /// are computed on demand.
+  inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism);
   inner_plans(const inner_plans&) = default;
 
   /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position on
   /// or (empty) from its start. Not started.
   result<inner_stream> open(const block& outer, std::uint64_t ordinal, std::string position = {}) const;
-  bool parallel() const { return parallelism_ > 1; }
+  bool parallel() const { return permits_ != nullptr; }
   const error_gate& gate() const { return gate_; }
   const std::shared_ptr<run_context>& run() const { return context_.run; }
   /// Tells whenever one of the inner channels has something (parallel only).
@@ -40,7 +40,7 @@ class inner_plans {
   open_context context_;
   error_gate gate_;
   std::shared_ptr<size_estimate> sizes_;  ///< of the inner channels' elements
-  std::uint32_t parallelism_;
+  stage_counts& counts_;                  ///< of the stage
   std::shared_ptr<pump_permits> permits_;
   std::shared_ptr<ready_signal> signal_;
 };

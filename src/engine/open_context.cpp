@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "coro/position_records.hpp"
+#include "engine/types.hpp"
 #include "plan/parts.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
@@ -16,11 +17,28 @@ stage_base::identity identity_of(const node& n) {
   return {n.site, op.state_version, op.state_version_oldest, op.shape == op_info::source};
 }
 
+namespace {
+
+/// How a stage is called where users read of it: "map(parse)".
+std::string label_of(const node& n) {
+  std::string_view function;  // the first that has a name
+  for_each_function(n, [&](const function_ptr& f) {
+    if (function.empty()) function = f->name;
+  });
+  std::string label(n.op->name);
+  if (!function.empty()) label.append("(").append(function).append(")");
+  return label;
+}
+
+}  // namespace
+
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
+  stage_counts& counts = site(*plan).counts();  // before its inputs: so they are listed
   erased_stream s = plan->op->open(*plan, context);
   if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
   s.stage()->set_identity(identity_of(*plan));
+  s.stage()->set_counts(counts);
   s.set_environment(run.get());
   return s;
 }
@@ -71,19 +89,14 @@ input_set open_context::open_inputs(const node& combine) const {
   return input_set(std::move(streams));
 }
 
-std::uint32_t open_context::limit_of(knob k) const {
-  if (!k.is_autotuned()) return static_cast<std::uint32_t>(k.value);
-  return std::max(2u, run->rt->workers() * 2);
+live_knob& open_context::parallelism_of(const node& n, knob k) const {
+  return knob_of(n, "parallelism", k, std::max(2u, run->rt->workers() * 2), kParallelismMax);
 }
 
-error_gate open_context::gate(const node& n) const {
-  std::string_view function;  // the first that has a name
-  for_each_function(n, [&](const function_ptr& f) {
-    if (function.empty()) function = f->name;
-  });
-  std::string label(n.op->name);
-  if (!function.empty()) label.append("(").append(function).append(")");
-  return {run.get(), std::move(label)};
+error_gate open_context::gate(const node& n) const { return {run.get(), label_of(n)}; }
+
+site_record& open_context::site(const node& n) const {
+  return run->sites->at(derive(scope, n.site), scope != 0, [&] { return label_of(n); });
 }
 
 std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {

@@ -12,6 +12,7 @@
 #include "sluice/coro/input_set.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
+#include "sluice/runtime/site_table.hpp"
 
 namespace sluice::lib {
 
@@ -46,12 +47,18 @@ struct open_context {
   /// All inputs of a combine, opened at once.
   input_set open_inputs(const node& combine) const;
   error_gate gate(const node& n) const;
+  /// What is known of the stage n of this run, however often it is opened.
+  site_record& site(const node& n) const;
   /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
   channel_memory memory_of(const node& n, std::string_view stage) const {
-    return {run, stage, sizes->estimate(n.site, stage)};
+    return {run, stage, sizes->estimate(n.site, stage), site(n).counts()};
   }
-  /// What a parallelism starts at: its value (is_parallelism() has let it pass), or for autotune twice the workers.
-  std::uint32_t limit_of(knob k) const;
+  /// The live form of n's argument `name`, of `most` at most. It starts at the argument's value, or, for autotune, at `tuned`.
+  live_knob& knob_of(const node& n, std::string_view name, knob k, std::int64_t tuned, std::int64_t most) const {
+    return site(n).knob(name, k.is_autotuned() ? tuned : k.value, 1, most);
+  }
+  /// The same of an argument `parallelism` that is_parallelism() has let pass. For autotune it starts at twice the workers.
+  live_knob& parallelism_of(const node& n, knob k) const;
   /// The seed a stage draws with here. Its own seed is used as it is, so that two plans with equal seeds draw alike;
   /// without one it draws by (run's seed, scope, site), which no other stage shares. Either is mixed with `outers` and,
   /// unless every epoch is to be the same, with the epochs.

@@ -60,7 +60,7 @@ task<void> byte_source::open(std::uint64_t offset) {
 
 void byte_source::make_ranges(std::size_t bytes) {
   ranges_.emplace(run_, file_, memory_,
-                  read_ahead_options{.ranges_max = can_seek_ ? reads_in_flight_ : 1, .range_bytes = bytes});
+                  read_ahead_options{.ranges_max = can_seek_ ? reads_in_flight_ : nullptr, .range_bytes = bytes});
 }
 
 status byte_source::note_opened(std::uint64_t offset) {
@@ -250,6 +250,7 @@ ready_read byte_source::try_read() {
 }
 
 status byte_source::took(std::size_t n) {
+  read_bytes_total_ += n;
   if (compressed()) {
     raw_end_ += n;
     raw_offset_ += n;

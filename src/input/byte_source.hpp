@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "input/input_memory.hpp"
 #include "input/range_reader.hpp"
@@ -34,8 +35,9 @@ struct byte_source_options {
   std::string path;
   sluice::lib::compression compression = compression::automatic;
   std::size_t read_bytes = 256 << 10;
-  std::uint32_t reads_in_flight = 1;  ///< of ranges of read_bytes, where they have to be waited for
-  std::uint64_t epoch = 0;            ///< which pass over the data reads the file
+  /// Of ranges of read_bytes, where they have to be waited for; may change while they are read. Null: one.
+  const live_knob* reads_in_flight = nullptr;
+  std::uint64_t epoch = 0;  ///< which pass over the data reads the file
 };
 
 struct byte_window {
@@ -60,6 +62,8 @@ class byte_source {
   buffer& owner() { return *buffer_.get(); }
   const std::string& path() const { return path_; }
   bool compressed() const { return is_compressed_; }
+  /// So many bytes were read from the file since it was asked last.
+  std::uint64_t take_read_bytes() { return std::exchange(read_bytes_total_, 0); }
   bool has_bytes() const { return begin_ != end_; }
 
   /// Moves the window's start n bytes on, beyond its end too where the size is known.
@@ -107,8 +111,9 @@ class byte_source {
   std::string path_;
   compression compression_;
   std::size_t read_bytes_;
+  std::uint64_t read_bytes_total_ = 0;  ///< since take_read_bytes()
   std::uint64_t epoch_;
-  std::uint32_t reads_in_flight_;
+  const live_knob* reads_in_flight_;
   std::shared_ptr<file> file_;
   std::optional<range_reader> ranges_;  ///< once the file is open
   bool noted_ = false;                  ///< the run's table of inputs has it as open

@@ -88,15 +88,17 @@ ready_read range_reader::try_read_at(std::uint64_t offset, char* to, std::size_t
 }
 
 task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n) {
+  stage_base* reader = co_await this_stage();
   if (!find(offset)) {
-    if (options_.ranges_max > 1) {
-      wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, options_.ranges_max - 1);
+    if (std::uint32_t most = ranges_max(); most > 1) {
+      wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, most - 1);
       start_behind(offset + n);
     }
     auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
+    stage_wait waiting(reader, *run_->time);
     co_return co_await reading;
   }
-  wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, options_.ranges_max);
+  wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, ranges_max());
   std::shared_ptr<range> r = ahead_.front();
   for (;;) {
     std::uint64_t seen = done_->count();
@@ -109,6 +111,7 @@ task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std
   drop();
   if (!why.ok()) co_await fail(std::move(why));
   auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
+  stage_wait waiting(reader, *run_->time);
   co_return co_await reading;
 }
 

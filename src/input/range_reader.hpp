@@ -19,11 +19,12 @@
 #include "sluice/base/buffer.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/files.hpp"
+#include "sluice/runtime/live_knob.hpp"
 
 namespace sluice::lib {
 
 struct read_ahead_options {
-  std::uint32_t ranges_max = 1;  ///< in flight at once, with the one that is waited for
+  const live_knob* ranges_max = nullptr;  ///< in flight at once, with the one that is waited for; null: 1
   std::size_t range_bytes = 256 << 10;
 };
 
@@ -42,6 +43,9 @@ class range_reader {
   void drop() { ahead_.clear(); }
 
  private:
+  std::uint32_t ranges_max() const {
+    return options_.ranges_max ? static_cast<std::uint32_t>(options_.ranges_max->get()) : 1;
+  }
   struct range;
   static class run_task fetch(std::shared_ptr<run_context>& run, std::shared_ptr<file> from, std::shared_ptr<range> r,
                               std::shared_ptr<ready_signal> done);

@@ -72,7 +72,8 @@ erased_stream open_fixed_length(const node& n, open_context& context) {
   layout.record_bytes = static_cast<std::uint64_t>(a.options.record_bytes.value);
   layout.header_bytes = static_cast<std::uint64_t>(a.options.header_bytes.value);
   layout.footer_bytes = static_cast<std::uint64_t>(a.options.footer_bytes.value);
-  return open_file_stage(n, context, reading_with(a), std::make_shared<fixed_length_format>(layout));
+  return open_file_stage(n, context, reading_with<fixed_length_arguments>(n, context),
+                         std::make_shared<fixed_length_format>(layout));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 erased_stream open_flat_map(const node& n, open_context& context) {
   outlet out(*n.type);
-  inner_plans inners(n, n.as<flat_map_arguments>().inner, context, 1, 1);
+  inner_plans inners(n, n.as<flat_map_arguments>().inner, context, nullptr);
   erased_stream outer = context.open(n.inputs[0]);
   saved<cycle> c;
   return interleave_loop(out, std::move(c), std::move(outer), std::move(inners), 1, kToTheEnd);

@@ -54,8 +54,7 @@ class lines_format final : public element_format {
 };
 
 erased_stream open_lines(const node& n, open_context& context) {
-  auto& a = n.as<lines_arguments>();
-  return open_file_stage(n, context, reading_with(a), std::make_shared<lines_format>());
+  return open_file_stage(n, context, reading_with<lines_arguments>(n, context), std::make_shared<lines_format>());
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/map.hpp"
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "ahead/pump.hpp"
+#include "ahead/unordered_reader.hpp"
 #include "element/blocks.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
@@ -88,7 +89,7 @@ class map_computation final : public slot_computation {
       : function_(std::move(f)), seed_(seed), gate_(std::move(gate)), awaits_(awaits) {}
   bool awaits() const override { return awaits_; }
 
-  task<void> compute(block_ring& ring, ring_slot* slot) const override {
+  task<void> compute(slot_supply& ring, ring_slot* slot) const override {
     if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), seed_, gate_);
     return compute_block(ring, slot, static_cast<const block_function&>(*function_), seed_, gate_);
   }
@@ -101,7 +102,7 @@ class map_computation final : public slot_computation {
     if (why.ok()) slot->output.set_live(0, 1);
     else drop_or_fail(slot, 0, why, gate);
   }
-  static task<void> compute_block(block_ring& ring, ring_slot* slot, const block_function& f, std::uint64_t seed,
+  static task<void> compute_block(slot_supply& ring, ring_slot* slot, const block_function& f, std::uint64_t seed,
                                   const error_gate& gate) {
     std::uint32_t done = 0;
     char* to = slot->output.reserve(slot->count);
@@ -173,14 +174,17 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   channel_memory memory = context.memory_of(n, gate.label());
   if (awaits) memory.expect_largest();
   auto computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
-  std::uint32_t slots = context.limit_of(o.parallelism);
+  slot_supply::live_limits limits{&context.parallelism_of(n, o.parallelism), [](std::int64_t parallelism) {
+                                    return slot_supply::limits{static_cast<std::uint32_t>(parallelism)};
+                                  }};
   if (o.order == order::sloppy)
-    return read_unordered(out, std::move(memory), context.run, std::move(in), slots, std::move(computation), skips);
+    return read_unordered(out, std::move(memory), context.run, std::move(in), limits, std::move(computation), skips);
   pump_options options;
   options.computation = std::move(computation);
   options.may_drop = skips;
   auto link = std::make_shared<reader_link>(context.run, std::move(memory), std::move(in), *n.type,
-                                            block_ring::limits{slots}, std::move(options));
+                                            slot_supply::limits{}, std::move(options));
+  link->follow(limits);
   return read_ahead(out, std::move(link), counts);
 }
 

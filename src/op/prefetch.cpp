@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/prefetch.hpp"
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -14,18 +14,29 @@ namespace {
 /// What autotune starts with: blocks, of at most 100 µs of work each. Enough to ride out a consumer's jitter; the
 /// ledger limits the bytes.
 constexpr std::uint32_t kSlots = 8;
+constexpr std::int64_t kElements = kSlots * std::int64_t{slot_supply::kBlockElementsMax};
+constexpr std::int64_t kElementsMax = 1 << 30;
+
+/// As many blocks as are full with that many elements, and not so few that blocks which are slow to make leave a gap.
+slot_supply::limits tuned_limits(std::int64_t elements) {
+  return {static_cast<std::uint32_t>(std::max<std::int64_t>(elements / slot_supply::kBlockElementsMax, kSlots)),
+          static_cast<std::uint64_t>(elements)};
+}
+/// That many elements whatever the size of the blocks.
+slot_supply::limits given_limits(std::int64_t elements) {
+  return {static_cast<std::uint32_t>(std::min<std::int64_t>(elements, 1 << 16)), static_cast<std::uint64_t>(elements)};
+}
 
 erased_stream open_prefetch(const node& n, open_context& context) {
   knob elements = n.as<prefetch_arguments>().elements;
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
-  block_ring::limits limits{kSlots};
-  if (!elements.is_autotuned()) {
-    limits.elements = static_cast<std::uint64_t>(elements.value);
-    limits.slots = static_cast<std::uint32_t>(std::min<std::int64_t>(elements.value, 1 << 16));
-  }
+  std::int64_t most = std::max(kElementsMax, elements.value);
+  slot_supply::live_limits limits{&context.knob_of(n, "elements", elements, kElements, most),
+                                  elements.is_autotuned() ? tuned_limits : given_limits};
   auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "prefetch"), std::move(in), *n.type,
-                                            limits, pump_options());
+                                            slot_supply::limits{}, pump_options());
+  link->follow(limits);
   return read_ahead(out, std::move(link));
 }
 

@@ -51,8 +51,7 @@ class tfrecord_format final : public element_format {
 };
 
 erased_stream open_tfrecord(const node& n, open_context& context) {
-  auto& a = n.as<tfrecord_arguments>();
-  return open_file_stage(n, context, reading_with(a), std::make_shared<tfrecord_format>());
+  return open_file_stage(n, context, reading_with<tfrecord_arguments>(n, context), std::make_shared<tfrecord_format>());
 }
 
 }  // namespace

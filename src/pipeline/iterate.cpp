@@ -147,6 +147,13 @@ erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const nod
   return root;
 }
 
+std::shared_ptr<site_table> sites_of(const stream_base& s) {
+  auto* r = dynamic_cast<run*>(s.run());
+  if (!r)
+    throw_status(failed_precondition_error("this stream belongs to no run, or somebody waits for its next element"));
+  return r->context().sites;
+}
+
 run_report report_of(const stream_base& s) {
   run_report report;
   if (auto* r = dynamic_cast<run*>(s.run())) {  // while a wait is outstanding, s is lent and has another one
@@ -157,6 +164,8 @@ run_report report_of(const stream_base& s) {
     report.inputs_changed = r->context().inputs_changed();
     report.first_changed_inputs = r->context().first_changed_inputs();
     report.warnings = r->warnings();
+    if (s.at_rest()) s.tell_all_counts();
+    report.sites = r->context().sites->report();
   }
   return report;
 }

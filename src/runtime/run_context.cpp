@@ -6,6 +6,7 @@
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
+#include "sluice/runtime/site_table.hpp"
 
 namespace sluice::lib {
 
@@ -17,6 +18,7 @@ run_context::run_context(runtime& home, run_options options)
       seed(options.seed.value_or(home.options().seed)),
       on_changed_inputs(options.on_changed_inputs),
       inputs(std::make_shared<seen_inputs>()),
+      sites(std::make_shared<site_table>()),
       reaper_(&home.reaper()) {
   exec = &home.exec();
   time = &home.time();

@@ -77,6 +77,8 @@ class outlet {
   /// block lets others have their turn, and ends the stage after a stop.
   class breath_awaiter;
   breath_awaiter breath();
+  /// Where the stage counts what it does; null: nowhere.
+  stage_counts* counts() const;
   /// The stage's slab, for kernels that append to it.
   slab& storage();
 
@@ -320,6 +322,7 @@ inline block outlet::made(std::size_t n) {
   return promise_->out_.view();
 }
 inline void outlet::hold(block made) { promise_->held_ = made; }
+inline stage_counts* outlet::counts() const { return promise_->counts(); }
 inline slab& outlet::storage() { return promise_->out_; }
 
 }  // namespace sluice::lib

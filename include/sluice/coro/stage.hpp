@@ -19,6 +19,7 @@
 #include "sluice/coro/input_list.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/promise.hpp"
+#include "sluice/coro/stage_counts.hpp"
 #include "sluice/element/slab.hpp"
 
 namespace sluice::lib {
@@ -37,6 +38,11 @@ struct demand {
   std::uint32_t elements = 1;
   std::uint32_t bytes = kBytes;
 };
+
+/// The stage whose coroutine `p` is, or for which `p`, a task, is at work; null: there is none.
+stage_base* stage_of(promise_base* p) noexcept;
+/// `co_await this_stage()` → stage_base*: the same of the coroutine that says so, without suspending.
+class this_stage;
 
 /// How long a coroutine has worked without letting others run, by a clock that it looks at now and then: every 64 steps
 /// (blocks asked for, elements passed over) where they are quick, some every 500 µs where they are not.
@@ -133,6 +139,17 @@ class stage_base : public promise_base {
   const identity& known_as() const { return identity_; }
   /// The stage is never given an identity: it is one that the engine adds around another one, whose record is that one's.
   void stay_nameless() { nameless_ = true; }
+  /// Where its streams count; once, as identity. They live as long as the coroutine.
+  void set_counts(stage_counts& c) {
+    if (!counts_) counts_ = &c;
+  }
+  stage_counts* counts() const { return counts_; }
+  /// Its coroutine, or a task that it awaits, has waited for something outside of this tree.
+  void waited(duration took) {
+    if (!counts_) return;
+    stage_counts::add(counts_->waits, counts_->waited_ns, took);
+    others_took_ += took;
+  }
   /// Where errors end their walk that come up to this stage: the root of a run, the stage below a channel's pump. The sink
   /// outlives the stage, or all requests on it.
   void set_error_sink(error_sink* s) { error_sink_ = s; }
@@ -294,6 +311,7 @@ class stage_base : public promise_base {
   bool numbers_errors_ = false;
   bool takes_singly_ = false;
   bool threw_ = false;
+  bool sampled_ = false;        // what is being served is timed
   bool simple_commit_ = false;  // since the last fill it was, and there is one saved value and at most one input
   const std::atomic<std::uint32_t>* tick_;  // env's, once known
 
@@ -321,6 +339,8 @@ class stage_base : public promise_base {
   saved_base* input_owner_ = nullptr;  // the one of them that owns the input
   error_sink* error_sink_ = nullptr;
   std::unique_ptr<dropped_errors> errors_;  // behind what was made by then, and in front of what is made after
+  stage_counts* counts_ = nullptr;
+  duration others_took_{};  // while sampled_: waits, and what its inputs took
   std::string_view label_;
   std::shared_ptr<const void> kept_;
   identity identity_;
@@ -332,6 +352,37 @@ class stage_base : public promise_base {
   }
   void input_position(const stage_input& in, position_writer& w);
   void load_own(const position_record& own, position_records& from);
+};
+
+class [[nodiscard]] this_stage {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+    stage_ = stage_of(&h.promise());
+    return false;
+  }
+  stage_base* await_resume() const noexcept { return stage_; }
+
+ private:
+  stage_base* stage_ = nullptr;
+};
+
+/// What a coroutine does while this lives is waiting for something outside of its tree.
+class stage_wait {
+ public:
+  /// `stage`: null counts nothing.
+  stage_wait(stage_base* stage, const clock& time) noexcept
+      : stage_(stage), time_(time), began_(stage ? time.now() : time_point()) {}
+  stage_wait(const stage_wait&) = delete;
+  stage_wait& operator=(const stage_wait&) = delete;
+  ~stage_wait() {
+    if (stage_) stage_->waited(time_.now() - began_);
+  }
+
+ private:
+  stage_base* stage_;
+  const clock& time_;
+  time_point began_;
 };
 
 }  // namespace sluice::lib

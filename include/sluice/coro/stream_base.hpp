@@ -105,7 +105,7 @@ class stream_base {
   /// Before the first request: the stages take their records out of a position's.
   void restore(position_records& from);
   /// Before the first request: counts from `ordinal` on.
-  void begin_at(std::uint64_t ordinal) { fetched_ = ordinal; }
+  void begin_at(std::uint64_t ordinal) { fetched_ = counted_ = ordinal; }
   /// A mark of here and now; the stream must have no leftovers.
   mark take_mark() { return child_->snapshot(fetched_); }
   /// As take_mark, for a mark that the run's schedule asked for: its cost is counted.
@@ -116,7 +116,17 @@ class stream_base {
     child_->env = env;
     child_->tick_ = &env->tick;
   }
-  void set_run(std::shared_ptr<run_base> run) { run_ = std::move(run); }
+  void set_run(std::shared_ptr<run_base> run) {
+    run_ = std::move(run);
+    takes_samples_ = true;
+  }
+  /// Is no task's request outstanding?
+  bool at_rest() const { return !asked_.load(std::memory_order_relaxed); }
+  /// This stream and those below it add to their stages' counts what they still keep to themselves. Only at rest; reaches what
+  /// is pulled by this stream's requests, and not what works ahead.
+  void tell_all_counts() const noexcept;
+  /// Now and then a block is timed on its way here. For the top of a tree: the root of a run, what a pump pulls.
+  void take_samples() { takes_samples_ = true; }
   run_base* run() const { return run_.get(); }
   const std::shared_ptr<run_base>& shared_run() const { return run_; }
 
@@ -143,6 +153,8 @@ class stream_base {
       p.skip_ = 0;
       forwarded_ = &p;
     }
+    if (p.sampled_) [[unlikely]]
+      begin_sample(p.env);
     return fill(&p, skip, request_want_);
   }
   std::coroutine_handle<> ask_from_element_stage(stage_base& p);
@@ -186,9 +198,26 @@ class stream_base {
   }
   /// Counts n elements handed over, and those passed over before them.
   void took_up(std::uint32_t n) {
-    fetched_ += asked_skip_ - child_->skip_ + n;
+    took_up_passed();
+    fetched_ += n;
+    ++blocks_;
+    if (child_->sampled_) [[unlikely]]
+      end_sample(n);
+  }
+  void took_up_passed() {
+    std::uint64_t passed = asked_skip_ - child_->skip_;
+    fetched_ += passed;
+    passed_ += passed;
     asked_skip_ = child_->skip_;
   }
+  /// At a look: is it time for the next sample?
+  void take_sample_now_and_then();
+  /// The next fill is timed.
+  void begin_sample(const environment* env);
+  /// It has given n elements, which are in child_->handed_.
+  void end_sample(std::uint32_t n);
+  /// Adds to the stage's counts what this stream has counted since it did so last.
+  void tell_counts() const noexcept;
   void set_no_view();
   /// After a fill that gave nothing: throws where the stage failed (a task asked, and took the status upon itself).
   void throw_if_failed() const;
@@ -215,6 +244,14 @@ class stream_base {
   std::uint64_t fetched_ = 0;             // ordinal after the current view
   std::uint64_t todo_ = 0;                // to pass over with the next request
   std::uint64_t asked_skip_ = 0;
+  // Told to the stage's counts now and then.
+  mutable std::uint64_t counted_ = 0;  // fetched_ when they were told last; since then
+  mutable std::uint64_t passed_ = 0;   // so many of it were passed over,
+  mutable std::uint32_t blocks_ = 0;   // and the others came in so many blocks
+  std::uint8_t samples_ = 0;           // looks since the last one that began a sample
+  bool takes_samples_ = false;
+  mutable std::uint64_t sampled_passed_ = 0;  // passed_ when the sample began
+  time_point sampled_at_{};
   stage_base* forwarded_ = nullptr;  // a 1:1 stage whose own skip rides on our request
   slab* view_owner_ = nullptr;
   bool keep_ = false;

@@ -36,6 +36,7 @@
 #include "sluice/coro/stream.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/runtime/runtime.hpp"
+#include "sluice/runtime/site_table.hpp"
 
 namespace sluice::lib {
 
@@ -62,6 +63,9 @@ struct run_report {
   std::uint64_t inputs_changed = 0;  ///< under changed_inputs::warn: inputs that are not what the checkpoint knew
   std::vector<status> first_changed_inputs;
   std::vector<std::string> warnings;  ///< what its checkpoints cannot vouch for
+  /// Its stages, each before its inputs; those of plans that are opened while it runs as they come up. Of stages that are
+  /// still working, what they have done up to a moment ago.
+  std::vector<site_report> sites;
 };
 
 /// A run of any plan, its elements known by their descriptor: what the command line pulls from.
@@ -71,8 +75,12 @@ erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options&
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o = {});
 
-/// Of the run that a stream belongs to.
+/// Of the run that a stream belongs to. To be called by its consumer, or by whoever knows that it is not asking.
 run_report report_of(const stream_base& s);
+
+/// The stages of that run: what each has done, and its knobs, which may be turned from any thread as long as the table is
+/// held. Throws failed_precondition where the stream is none of a run's, or lent to a wait that is outstanding.
+std::shared_ptr<site_table> sites_of(const stream_base& s);
 
 /// Stops the run and destroys its tree; completes when none of its tasks is alive.
 task<void> cleanup(stream_base&& s);
@@ -92,5 +100,6 @@ using lib::iterate_options;
 using lib::open_run;
 using lib::report_of;
 using lib::run_report;
+using lib::sites_of;
 
 }  // namespace sluice

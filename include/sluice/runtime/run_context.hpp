@@ -26,6 +26,7 @@ class runtime;
 class memory_ledger;
 class reaper;
 class seen_inputs;
+class site_table;
 
 /// What a bad element does: end the stream, or be counted and passed over.
 enum class error_policy : std::uint8_t { stop, skip };
@@ -53,6 +54,7 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
   std::shared_ptr<seen_inputs> inputs;  ///< what this run has read so far; part of its checkpoints
+  std::shared_ptr<site_table> sites;    ///< its stages: what they have done, and the limits that may be changed
 
   /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
   void request_stop() noexcept;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ahead/channel_reader.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "ahead/collected_errors.hpp"
 #include "coro/inner_position.hpp"
 #include "engine/inner_plans.hpp"

@@ -17,7 +17,7 @@ erased_stream read_outer_ahead(const node& n, const open_context& context, erase
                                const inner_plans& inners) {
   const element_type& type = outer.type();
   auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "interleave's inputs"), std::move(outer),
-                                            type, block_ring::limits{1, 1}, pump_options());
+                                            type, slot_supply::limits{1, 1}, pump_options());
   link->set_signal(inners.shared_signal());
   outlet out(type);
   erased_stream ahead = read_ahead(out, std::move(link));
@@ -29,7 +29,9 @@ erased_stream open_interleave(const node& n, open_context& context) {
   auto& [inner, o] = n.as<interleave_arguments>();
   outlet out(*n.type);
   auto width = static_cast<std::uint32_t>(o.cycle_length.value);
-  inner_plans inners(n, inner, context, std::min(context.limit_of(o.parallelism), width), width);
+  // At 1, or with one input at a time, there is nothing to work on ahead of the consumer.
+  bool parallel = o.parallelism.value != 1 && width > 1;
+  inner_plans inners(n, inner, context, parallel ? &context.parallelism_of(n, o.parallelism) : nullptr);
   erased_stream outer = context.open(n.inputs[0]);
   if (inners.parallel() && o.order == order::deterministic)
     outer = read_outer_ahead(n, context, std::move(outer), inners);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading ends of a ring: in order (prefetch, parallel map) and as finished (sloppy map).
+// The reading end of a channel that keeps the order: what prefetch, parallel map and parallel interleave have in common.
 //
-// A reader saves exactly what a stage without a channel would: its input's position. So a checkpoint survives the tuner
-// adding or taking away a channel. The sloppy one has a record: what it has delivered out of order, and its choices.
+// It saves exactly what a stage without a channel would: its input's position. So a checkpoint survives the tuner adding or
+// taking away a channel.
 #pragma once
 
 #include <memory>
 
+#include "ahead/ordered_ring.hpp"
 #include "ahead/pump.hpp"
 #include "coro/position_records.hpp"
 
@@ -16,7 +17,7 @@ namespace sluice::lib {
 class reader_link {
  public:
   reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in, const element_type& out,
-              block_ring::limits limits, pump_options options);
+              ordered_ring::limits limits, pump_options options);
   reader_link(const reader_link&) = delete;
   ~reader_link();
 
@@ -29,11 +30,13 @@ class reader_link {
   /// So many of those that were to be passed over did not exist.
   void passed_less(std::uint64_t n) { ordinal_ -= n; }
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
+  /// Its limits change with a knob; before start().
+  void follow(const slot_supply::live_limits& l) { followed_ = l; }
   /// Of this channel among those of the signal; before start().
   void set_number(std::uint32_t n) { number_ = n; }
-  block_ring& ring() { return *ring_; }
+  ordered_ring& ring() { return *ring_; }
   bool busy() const { return ring_ && ring_->busy(); }
-  /// The reader of this channel waits, though not in it (block_ring::urge).
+  /// The reader of this channel waits, though not in it (slot_supply::urge).
   void urge() {
     if (ring_) ring_->urge();
   }
@@ -54,20 +57,17 @@ class reader_link {
   channel_memory memory_;
   erased_stream in_;
   const element_type& out_;
-  block_ring::limits limits_;
+  ordered_ring::limits limits_;
+  slot_supply::live_limits followed_;
   pump_options options_;
   std::shared_ptr<ready_signal> signal_;
   std::uint32_t number_ = ready_signal::kNobody;
-  std::shared_ptr<block_ring> ring_;
+  std::shared_ptr<ordered_ring> ring_;
   std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered
   mark last_;                  ///< the newest mark at or before it
 };
 
 /// The reading stage of a link. `counts`: every input has one output, so it stands where the input stands.
 erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts = {});
-
-/// `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then has a slot of its own.
-erased_stream read_unordered(outlet out, channel_memory memory, std::shared_ptr<run_context> run, erased_stream in,
-                             std::uint32_t slots, std::shared_ptr<const slot_computation> computation, bool may_drop);
 
 }  // namespace sluice::lib

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A channel whose slots come out in the order in which they went in. A slot brings its mark along.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ahead/slot_supply.hpp"
+
+namespace sluice::lib {
+
+class ordered_ring final : public slot_supply {
+ public:
+  ordered_ring(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in, const element_type& out,
+               limits l)
+      : slot_supply(std::move(run), std::move(memory), in, out, l) {}
+
+  void note(ring_slot* s, mark m) override { s->taken.emplace(std::move(m)); }
+
+  /// The oldest slot. Null: over, why() says how. `done`: the slot received before it, of which the consumer needs nothing any
+  /// more (null: there was none). It is freed; or, where it was cut short, it comes again with what became of its other inputs.
+  receive_awaiter receive(ring_slot* done) { return {*this, done}; }
+  /// The consumer is about to get `outputs` more of the slot: there is room for as many new ones, so that a channel
+  /// of one already works on the second element while the consumer works on the first. The last ones are the
+  /// consumer's, and no longer charged: an interleave moves them out and comes back to this channel much later.
+  void hand_on(ring_slot* s, std::uint32_t outputs, bool last);
+  /// Would receive() give something now?
+  bool ready() const;
+
+ private:
+  void entered(ring_slot* s) override { order_.push_back(s); }
+  void withdrawn(ring_slot*) override { order_.pop_back(); }
+  void left(ring_slot*) override;
+  ring_slot* pick() const override {
+    return head_ != order_.size() && order_[head_]->at == ring_slot::state::done ? order_[head_] : nullptr;
+  }
+
+  std::vector<ring_slot*> order_;  // a queue from head_ on; guarded by the mutex
+  std::size_t head_ = 0;           // the same
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// At most n pumps at work at a time: what limits the parallelism of an interleave. The limit is a knob.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "sluice/runtime/live_knob.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice::lib {
+
+/// First come, first served. Thread: any.
+class pump_permits final : public knob_follower {
+ public:
+  /// `limit` is the run's. A lower one takes effect as pumps come to the end of what they are at.
+  pump_permits(std::shared_ptr<run_context> run, const live_knob& limit) : run_(std::move(run)), limit_(limit) {}
+
+  class [[nodiscard]] awaiter {
+   public:
+    explicit awaiter(pump_permits& p) noexcept : permits_(p) {}
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> h) const {
+      std::lock_guard lock(permits_.mutex_);
+      if (permits_.take()) return false;
+      permits_.waiting_.push_back(h);
+      return true;
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    pump_permits& permits_;
+  };
+  awaiter acquire() noexcept { return awaiter(*this); }
+  void release() noexcept {
+    std::lock_guard lock(mutex_);
+    --at_work_;
+    hand_out();
+  }
+  void knob_changed() noexcept override {
+    std::lock_guard lock(mutex_);
+    hand_out();
+  }
+
+ private:
+  // Under mutex_.
+  bool take() {
+    if (at_work_ >= limit_.get()) return false;
+    ++at_work_;
+    return true;
+  }
+  void hand_out() {
+    while (!waiting_.empty() && take()) {
+      run_->exec->post(waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+
+  std::shared_ptr<run_context> run_;
+  const live_knob& limit_;
+  std::mutex mutex_;
+  std::int64_t at_work_ = 0;                     ///< guarded by mutex_
+  std::deque<std::coroutine_handle<>> waiting_;  ///< guarded by mutex_
+};
+
+}  // namespace sluice::lib

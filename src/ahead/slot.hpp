@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block of a channel, and all that travels with it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sluice/base/status.hpp"
+#include "sluice/coro/dropped_errors.hpp"
+#include "sluice/coro/position.hpp"
+#include "sluice/element/slab.hpp"
+
+namespace sluice::lib {
+
+/// An input without an output: a bad element that is passed over.
+struct dropped_input {
+  std::uint32_t number = 0;  ///< within its slot
+  status why;
+};
+
+/// Made once and used again. Whose it is depends on `at`: while it is being filled the pump's or the computation's, once
+/// done the reader's.
+struct ring_slot {
+  ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
+  slab input;
+  slab output;                         ///< unused where nothing is computed: the inputs are the outputs
+  std::uint32_t input_at = 0;          ///< inputs before this one had their outputs delivered in earlier rounds
+  std::uint32_t count = 0;             ///< inputs of this round
+  std::uint32_t rest = 0;              ///< inputs of the next round: their outputs had no room in this one
+  std::uint64_t first = 0;             ///< ordinal of this round's first input
+  dropped_errors missed;               ///< errors that the stream of inputs met in front of these
+  std::vector<dropped_input> dropped;  ///< ascending; told by the reader where they stand among the outputs
+  std::optional<mark> taken;           ///< the input's position before this slot
+  status why;                          ///< of the input after the last output
+  std::size_t charged_bytes = 0;
+  std::size_t guessed_bytes = 0;   ///< of these, while nothing is known of the elements
+  slab* outputs_in = nullptr;      ///< once done: where the outputs are,
+  char* outputs_at = nullptr;      ///< from where on,
+  std::uint32_t output_count = 0;  ///< and how many there were before any was moved out
+  std::uint32_t delivered = 0;     ///< outputs the reader has handed on (unordered reading)
+  std::uint32_t waiting = 0;       ///< inputs that still count as in flight: their outputs are not handed on
+  bool handed_on = false;          ///< all outputs are: the slot is the consumer's until it is freed
+  enum class state : std::uint8_t { free, filling, done } at = state::free;
+
+  /// All outputs, also those moved out already: tail_of() it.
+  block outputs() const { return {outputs_in, &outputs_in->type(), outputs_at, output_count}; }
+  /// How many outputs there are in front of dropped[i]; where there is no such one, all.
+  std::uint32_t outputs_before(std::size_t i) const {
+    return i == dropped.size() ? output_count : dropped[i].number - static_cast<std::uint32_t>(i);
+  }
+};
+
+}  // namespace sluice::lib

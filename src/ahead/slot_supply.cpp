@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ahead/slot_supply.hpp"
+
+#include <algorithm>
+
+#include "ahead/pump.hpp"
+#include "sluice/coro/stream_base.hpp"
+#include "sluice/runtime/ledger.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
+constexpr auto kBlockTime = std::chrono::microseconds(100);
+
+}  // namespace
+
+slot_supply::slot_supply(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
+                         const element_type& out, limits l)
+    : run_(std::move(run)), memory_(std::move(memory)), limits_(l), in_(in), out_(out) {
+  on_stop_.emplace(run_->stop, stopper{this});
+}
+
+slot_supply::~slot_supply() {
+  on_stop_.reset();
+  for (auto& s : slots_) charge(s.get(), 0);
+  slots_.clear();
+  give_back(granted_bytes_, granted_guess_bytes_);
+}
+
+bool slot_supply::grant() {
+  if (granted_) return true;
+  if (closed_ || stopped_) return false;
+  bool full = in_flight_ >= limits_.slots || elements_in_flight_ >= limits_.elements;
+  bool beyond = beyond_limits();
+  if (full && in_flight_ != 0 && !beyond) return false;
+  memory_ledger& ledger = memory_.ledger();
+  ledger_line& line = memory_.line();
+  std::size_t bytes = memory_.expected_bytes(in_, out_, elements_for_one_slot());
+  std::size_t guess = memory_.knows(in_, out_) ? 0 : bytes;
+  ledger.add_guess(static_cast<std::ptrdiff_t>(guess), line);  // first, so that it is never taken for a peak
+  if (beyond || (in_flight_ == 0 && (reader_waits_ || urged_))) {
+    granted_bytes_ = ledger.charge_up_to(bytes, line);
+    urged_ = false;
+    granted_ = true;
+  } else {
+    granted_ = asked_for_room_ ? ledger.try_charge(bytes, line) : ledger.try_charge(bytes, line, weak_from_this());
+    if (granted_) granted_bytes_ = bytes;
+    else asked_for_room_ = true;
+  }
+  granted_guess_bytes_ = guess ? granted_bytes_ : 0;
+  ledger.add_guess(static_cast<std::ptrdiff_t>(granted_guess_bytes_ - guess), line);
+  return granted_;
+}
+
+void slot_supply::give_back(std::size_t charged, std::size_t guessed) {
+  memory_.ledger().add_guess(-static_cast<std::ptrdiff_t>(guessed), memory_.line());
+  memory_.ledger().release(charged, memory_.line());
+}
+
+void slot_supply::charge(ring_slot* s, std::size_t bytes) {
+  std::size_t guess = std::exchange(s->guessed_bytes, 0);
+  if (guess) memory_.ledger().add_guess(-static_cast<std::ptrdiff_t>(guess), memory_.line());
+  memory_.ledger().change(std::exchange(s->charged_bytes, bytes), bytes, memory_.line());
+}
+
+void slot_supply::room_again() noexcept {
+  std::lock_guard lock(mutex_);
+  asked_for_room_ = false;
+  grant_pump();
+}
+
+bool slot_supply::busy() const {
+  std::lock_guard lock(mutex_);
+  return granted_ || urged_ || in_flight_ != 0;
+}
+
+void slot_supply::urge() {
+  std::lock_guard lock(mutex_);
+  urged_ = in_flight_ == 0;
+  grant_pump();
+}
+
+std::uint32_t slot_supply::elements_for_one_slot() const {
+  std::uint64_t left =
+      beyond_limits() ? block_elements_ : limits_.elements - std::min(limits_.elements, elements_in_flight_);
+  auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
+  return memory_.elements_that_fit(in_, out_, n);
+}
+
+bool slot_supply::reserve_awaiter::await_ready() {
+  std::lock_guard lock(supply_.mutex_);
+  if (supply_.pump_must_wait()) return false;
+  taken_ = supply_.take_granted();
+  return true;
+}
+
+bool slot_supply::reserve_awaiter::await_suspend(std::coroutine_handle<> h) {
+  began_ = supply_.run_->time->now();
+  std::lock_guard lock(supply_.mutex_);
+  if (!supply_.pump_must_wait()) return false;
+  supply_.pump_waits_ = h;
+  return true;
+}
+
+slot_supply::reservation slot_supply::reserve_awaiter::await_resume() {
+  if (!taken_) {
+    stage_counts& counts = supply_.memory_.counts();
+    stage_counts::add(counts.room_waits, counts.room_waited_ns, supply_.run_->time->now() - began_);
+    std::lock_guard lock(supply_.mutex_);
+    taken_ = supply_.take_granted();
+  }
+  if (!taken_->got.slot) supply_.give_back(taken_->charged_bytes, taken_->guessed_bytes);
+  return taken_->got;
+}
+
+slot_supply::granted slot_supply::take_granted() {
+  granted g{{}, std::exchange(granted_bytes_, 0), std::exchange(granted_guess_bytes_, 0)};
+  granted_ = false;
+  if (closed_ || stopped_) return g;
+  if (beyond_limits() && too_far_beyond()) {
+    over_ = true;
+    why_ = damaged_position();
+    if (exhausted()) wake(reader_waits_);
+    return g;
+  }
+  if (free_.empty()) {
+    slots_.push_back(std::make_unique<ring_slot>(in_, out_));
+    free_.push_back(slots_.back().get());
+  }
+  ring_slot* s = free_.back();
+  free_.pop_back();
+  set_state(s, ring_slot::state::filling);
+  s->count = 0;
+  s->delivered = 0;
+  s->waiting = 0;
+  s->handed_on = false;
+  s->first = stream_base::kNone;
+  s->missed.clear();
+  s->dropped.clear();
+  s->taken.reset();
+  s->why = status();
+  s->charged_bytes = g.charged_bytes;
+  s->guessed_bytes = g.guessed_bytes;
+  g.got = {s, elements_for_one_slot()};
+  ++in_flight_;
+  entered(s);
+  return g;
+}
+
+bool slot_supply::has_room(ring_slot* s, std::size_t bytes, std::size_t next) {
+  if (bytes + next <= s->charged_bytes) return true;
+  if (bytes + next > memory_.block_bytes()) return false;
+  std::size_t more = bytes + next - s->charged_bytes;
+  if (!memory_.ledger().try_charge(more, memory_.line())) return false;
+  s->charged_bytes += more;
+  return true;
+}
+
+void slot_supply::cut_short(ring_slot* s, std::uint32_t count) {
+  std::lock_guard lock(mutex_);
+  s->rest = s->count - count;
+  s->count = s->waiting = count;
+}
+
+void slot_supply::filled(ring_slot* s, std::uint64_t first, std::uint32_t count) {
+  std::lock_guard lock(mutex_);
+  enter_inputs(s, first, count);
+}
+
+void slot_supply::enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count) {
+  s->input_at = s->rest = 0;
+  s->first = first;
+  s->count = s->waiting = count;
+  elements_in_flight_ += count;
+  next_ = first + count;
+}
+
+bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took) {
+  std::unique_lock lock(mutex_);
+  enter_inputs(s, first, count);
+  size_blocks(took, *s);
+  return commit(s, s->input, lock);
+}
+
+bool slot_supply::commit_outputs(ring_slot* s, duration took) {
+  stage_counts::add(memory_.counts().computed_ns, static_cast<std::uint64_t>(took.count()));
+  std::unique_lock lock(mutex_);
+  if (!computation_->awaits()) size_blocks(took, *s);
+  return commit(s, s->output, lock);
+}
+
+bool slot_supply::commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock) {
+  s->outputs_in = &outputs;
+  s->outputs_at = outputs.begin();
+  s->output_count = static_cast<std::uint32_t>(outputs.size());
+  set_state(s, ring_slot::state::done);
+  bool wakes = reader_waits_ && (pick() || exhausted());
+  if (wakes) wake(reader_waits_);
+  lock.unlock();
+  if (signal_) signal_->notify(number_);
+  return wakes;
+}
+
+void slot_supply::finish(ring_slot* unused, status why, std::uint64_t not_passed) {
+  if (unused) charge(unused, 0);
+  std::unique_lock lock(mutex_);
+  not_passed_ = not_passed;
+  if (unused) {
+    missed_at_end_ = std::exchange(unused->missed, dropped_errors());
+    withdrawn(unused);
+    --in_flight_;
+    set_state(unused, ring_slot::state::free);
+    free_.push_back(unused);
+  }
+  over_ = true;
+  if (!stopped_) why_ = std::move(why);
+  if (exhausted()) wake(reader_waits_);
+  lock.unlock();
+  if (signal_) signal_->notify(number_);
+}
+
+bool slot_supply::receive_awaiter::await_ready() {
+  bool frees = done_ && supply_.emptied(done_);
+  std::lock_guard lock(supply_.mutex_);
+  if (frees) supply_.free_locked(done_);
+  got_ = supply_.stopped_ ? nullptr : supply_.pick();
+  return got_ || supply_.stopped_ || supply_.exhausted();
+}
+
+bool slot_supply::receive_awaiter::wait(std::coroutine_handle<> h) {
+  waited_ = true;
+  began_ = supply_.run_->time->now();
+  std::lock_guard lock(supply_.mutex_);
+  if (supply_.stopped_ || supply_.pick() || supply_.exhausted()) return false;
+  supply_.reader_waits_ = h;
+  supply_.grant_pump();  // it may sleep until the ring is half empty, or has memory
+  return true;
+}
+
+ring_slot* slot_supply::receive_awaiter::await_resume() {
+  if (!waited_) return got_;
+  if (stage_) stage_->waited(supply_.run_->time->now() - began_);
+  std::lock_guard lock(supply_.mutex_);
+  return supply_.stopped_ ? nullptr : supply_.pick();
+}
+
+void slot_supply::wake_pump() {
+  bool half_empty = in_flight_ * 2 <= limits_.slots && elements_in_flight_ <= limits_.elements / 2;
+  if (!quick_ || half_empty) grant_pump();
+}
+
+void slot_supply::hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last) {
+  std::uint32_t inputs = last ? s->waiting : std::min(outputs, s->waiting);
+  s->waiting -= inputs;
+  elements_in_flight_ -= inputs;
+  if (last && s->rest) {
+    set_state(s, ring_slot::state::filling);  // what comes next of it is yet to be made
+  } else if (last) {
+    s->handed_on = true;
+    --in_flight_;
+    left(s);
+  }
+  wake_pump();
+}
+
+bool slot_supply::emptied(ring_slot* s) {
+  if (!s->rest || !s->why.ok()) {
+    drop_large_room(s->output);
+    drop_large_room(s->input);
+    charge(s, 0);
+    return true;
+  }
+  s->output.clear();
+  std::size_t inputs = payload_bytes(s->input), outputs = memory_.expected_bytes(in_, out_, 1);
+  charge(s, inputs);
+  s->charged_bytes += memory_.ledger().charge_up_to(outputs, memory_.line());
+  {
+    std::lock_guard lock(mutex_);
+    set_state(s, ring_slot::state::filling);
+    s->first += s->count;
+    s->input_at += s->count;
+    elements_in_flight_ -= s->waiting;
+    s->count = s->waiting = std::exchange(s->rest, 0);
+    s->delivered = 0;
+    s->missed.clear();
+    s->dropped.clear();
+    s->taken.reset();
+  }
+  start_computing(shared_from_this(), s);
+  return false;
+}
+
+void slot_supply::free_locked(ring_slot* s) {
+  elements_in_flight_ -= s->waiting;
+  if (!s->handed_on) {
+    --in_flight_;
+    left(s);
+  }
+  set_state(s, ring_slot::state::free);
+  free_.push_back(s);
+  wake_pump();
+}
+
+void slot_supply::close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  wake(pump_waits_);
+}
+
+void slot_supply::stop() noexcept {
+  std::unique_lock lock(mutex_);
+  stopped_ = true;
+  why_ = cancelled_error();
+  wake(pump_waits_);
+  wake(reader_waits_);
+  auto signal = signal_;
+  lock.unlock();
+  if (signal) signal->notify(number_);
+}
+
+void slot_supply::set_limits(limits l) {
+  std::lock_guard lock(mutex_);
+  limits_ = l;
+  grant_pump();
+}
+
+void slot_supply::follow(const live_limits& l) {
+  if (!l.knob) return;
+  followed_ = l;
+  l.knob->follow(std::shared_ptr<knob_follower>(shared_from_this(), this));
+  knob_changed();  // it may have been set before it was followed
+}
+
+void slot_supply::size_blocks(duration took, const ring_slot& s) {
+  quick_ = took < kBlockTime;
+  std::size_t most = memory_.block_bytes(), bytes = s.charged_bytes;
+  if (took > kBlockTime * 2 || bytes > most) block_elements_ = std::max(1u, std::min(block_elements_, s.count) / 2);
+  else if (took < kBlockTime / 2 && bytes < most / 2 && s.count >= block_elements_)
+    block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
+}
+
+}  // namespace sluice::lib

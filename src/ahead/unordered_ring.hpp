@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A channel whose slots come out as they are finished; or, where a run repeats an earlier one, as they were finished then.
+// Its marks stand beside the slots: the position of its input is that of the lowest input that is not delivered.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "ahead/slot_supply.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+class unordered_ring final : public slot_supply {
+ public:
+  /// `begin`: where the input stands now, at its ordinal `next`.
+  unordered_ring(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
+                 const element_type& out, limits l, std::uint64_t next, mark begin);
+
+  void note(ring_slot*, mark m) override;
+
+  /// A finished slot, or the one whose next output is input ordinal `ordinal`. Null: over, why() says how; or no input has that
+  /// ordinal.
+  receive_awaiter receive(std::uint64_t ordinal = stream_base::kNone);
+  /// The consumer is about to get the next `outputs` of the slot. A slot of which all are delivered is not received again.
+  void hand_on(ring_slot* s, std::uint32_t outputs);
+  /// The consumer needs nothing of the slot any more, all of whose outputs are handed on.
+  void release(ring_slot* s);
+
+  /// The reader repeats logged choices, and the next is input `ordinal`; kNone: no more of them. Until the pump has taken that
+  /// input, more slots may be in flight than the limits allow.
+  void replay(std::uint64_t ordinal);
+  /// The lowest ordinal of an input that is not delivered yet.
+  std::uint64_t lowest_undelivered() const {
+    std::lock_guard lock(mutex_);
+    return lowest();
+  }
+  /// Where the input stands before the lowest input that is not delivered yet. Forgets the marks before that one.
+  mark place();
+
+ private:
+  void entered(ring_slot* s) override { order_.push_back(s); }
+  void withdrawn(ring_slot*) override { order_.pop_back(); }
+  void left(ring_slot* s) override { order_.erase(std::find(order_.begin(), order_.end(), s)); }
+  ring_slot* pick() const override;
+  bool exhausted() const override;
+  /// While a choice is replayed: has the pump yet to take the input that was chosen?
+  bool beyond_limits() const override { return chosen_ != stream_base::kNone && next_ <= chosen_; }
+  bool too_far_beyond() const override;
+  std::uint64_t lowest() const;
+
+  // All below: guarded by the mutex.
+  std::vector<ring_slot*> order_;  // those that are not handed on, oldest first
+  std::vector<mark> marks_;        // oldest first; the first is at or before the lowest input that is not delivered
+  std::uint64_t chosen_ = stream_base::kNone;  // the choice being replayed
+  std::uint64_t needed_ = stream_base::kNone;  // what the reader asked for
+};
+
+}  // namespace sluice::lib

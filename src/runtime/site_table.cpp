@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/runtime/site_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::lib {
+namespace {
+
+std::uint64_t read(const stage_counts::number& n) { return n.load(std::memory_order_relaxed); }
+
+/// What all of `elements` come to, where `sampled` of them came to `of_sampled`.
+std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint64_t elements) {
+  if (sampled == 0) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(of_sampled) / static_cast<double>(sampled) *
+                                    static_cast<double>(elements));
+}
+
+duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
+
+}  // namespace
+
+void live_knob::set(std::int64_t value) {
+  value_.store(std::clamp(value, least_, most_), std::memory_order_release);
+  std::vector<std::shared_ptr<knob_follower>> told;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& f : followers_)
+      if (auto alive = f.lock()) told.push_back(std::move(alive));
+  }
+  for (auto& f : told) f->knob_changed();
+}
+
+void live_knob::follow(std::weak_ptr<knob_follower> f) {
+  std::lock_guard lock(mutex_);
+  if (followers_.size() == followers_max_) {
+    std::erase_if(followers_, [](auto& gone) { return gone.expired(); });
+    followers_max_ = std::max<std::size_t>(16, followers_.size() * 2);
+  }
+  followers_.push_back(std::move(f));
+}
+
+live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) {
+  std::lock_guard lock(mutex_);
+  for (auto& [known, k] : knobs_)
+    if (known == name) return k;
+  return knobs_
+      .emplace_back(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple(value, least, most))
+      .second;
+}
+
+live_knob* site_record::find_knob(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  for (auto& [known, k] : knobs_)
+    if (known == name) return &k;
+  return nullptr;
+}
+
+site_report site_record::report() const {
+  site_report r;
+  r.path = path_;
+  r.name = name_;
+  r.is_inner = is_inner_;
+  const stage_counts& c = counts_;
+  r.elements = read(c.elements);
+  r.passed = read(c.passed);
+  r.blocks = read(c.blocks);
+  std::uint64_t sampled = read(c.sampled_elements);
+  r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, r.elements + r.passed) + read(c.computed_ns));
+  r.bytes = scaled(read(c.sampled_bytes), sampled, r.elements);
+  r.waits = read(c.waits);
+  r.waited = nanoseconds(read(c.waited_ns));
+  r.room_waits = read(c.room_waits);
+  r.room_waited = nanoseconds(read(c.room_waited_ns));
+  r.read_bytes = read(c.read_bytes);
+  std::lock_guard lock(mutex_);
+  for (auto& [name, k] : knobs_) r.knobs.push_back({name, k.get(), k.least(), k.most()});
+  return r;
+}
+
+std::vector<site_report> site_table::report() const {
+  std::lock_guard lock(mutex_);
+  std::vector<site_report> all;
+  all.reserve(records_.size());
+  for (const site_record& r : records_) all.push_back(r.report());
+  return all;
+}
+
+bool site_table::set_knob(std::uint64_t path, std::string_view name, std::int64_t value) {
+  live_knob* k = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = by_path_.find(path);
+    if (found != by_path_.end()) k = found->second->find_knob(name);
+  }
+  if (!k) return false;
+  k->set(value);
+  return true;
+}
+
+}  // namespace sluice::lib
