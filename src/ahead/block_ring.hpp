@@ -32,6 +32,7 @@ namespace sluice::lib {
 struct dropped_input {
   std::uint32_t number = 0;  ///< within its slot
   status why;
+  error_account* account = nullptr;  ///< as dropped_error's
 };
 
 struct ring_slot {

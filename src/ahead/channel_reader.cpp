@@ -45,7 +45,8 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
     for (std::uint32_t at = 0;;) {
       std::uint32_t until = slot->outputs_before(dropped);
       if (at == until && dropped < slot->dropped.size()) {
-        auto counting = out.drop({std::move(slot->dropped[dropped++].why)});
+        dropped_input& bad = slot->dropped[dropped++];
+        auto counting = out.drop(dropped_error{std::move(bad.why), 1, bad.account});
         co_await counting;
         continue;
       }
@@ -177,7 +178,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
     SLUICE_ASSERT(slot->dropped.empty() || slot->count == 1, "an unordered slot of several elements lost one");
     if (slot->delivered == 0) {
       dropped_errors missed = std::exchange(slot->missed, dropped_errors());
-      for (dropped_input& input : slot->dropped) missed.add({std::move(input.why)});
+      for (dropped_input& input : slot->dropped) missed.add({std::move(input.why), 1, input.account});
       auto dropping = out.drop(std::move(missed));
       co_await dropping;
     }

@@ -5,6 +5,7 @@
 
 #include "coro/position_records.hpp"
 #include "plan/parts.hpp"
+#include "runtime/error_accounts.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -36,7 +37,8 @@ result<erased_stream> open_context::resume(const node_ptr& plan, std::string pos
   return s;
 }
 
-open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch) : run(std::move(r)) {
+open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch)
+    : open_context(std::move(r)) {
   *this = in_epoch(site_above("repeat", &plan), epoch);
 }
 
@@ -76,14 +78,49 @@ std::uint32_t open_context::limit_of(knob k) const {
   return std::max(2u, run->rt->workers() * 2);
 }
 
-error_gate open_context::gate(const node& n) const {
+namespace {
+
+/// "map(parse)": as users know the stage of n.
+std::string label_of(const node& n) {
   std::string_view function;  // the first that has a name
   for_each_function(n, [&](const function_ptr& f) {
     if (function.empty()) function = f->name;
   });
   std::string label(n.op->name);
   if (!function.empty()) label.append("(").append(function).append(")");
-  return {run.get(), std::move(label)};
+  return label;
+}
+
+}  // namespace
+
+error_gate open_context::gate(const node& n) const {
+  std::string label = label_of(n);
+  error_policy policy = n.errors.on_error.value_or(on_error);
+  error_account* own = nullptr;
+  // Who decides also counts: a stage that says so itself is no matter of an ignore_errors downstream.
+  if (policy == error_policy::skip)
+    own = account_of(n, label, n.errors.errors_max, n.errors.on_error ? nullptr : account);
+  return {run.get(), std::move(label), policy, own};
+}
+
+open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {
+  open_context upstream = *this;
+  upstream.on_error = error_policy::skip;
+  upstream.account = account_of(n, n.op->name, errors_max, nullptr);
+  return upstream;
+}
+
+open_context open_context::inside_of(const node& n) const {
+  open_context inner = *this;
+  if (!n.errors.on_error) return inner;
+  inner.on_error = *n.errors.on_error;
+  inner.account = gate(n).account();
+  return inner;
+}
+
+error_account* open_context::account_of(const node& n, std::string_view label, error_limit errors_max,
+                                        error_account* around) const {
+  return run->accounts->of(derive(scope, n.site), label, errors_max.most(), around);
 }
 
 std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {
