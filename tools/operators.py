@@ -31,6 +31,10 @@ Sources start a plan, stages follow after a bar. What is required comes first, o
 list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type *knob* may change between a
 checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only* takes a function that plan text
 cannot name unless the program registers one (`SLUICE_FUNCTION`).
+
+Every call also takes, by name and last, `on_error=stop` or `skip` (what an element that fails there does) and, with
+`on_error=skip`, `errors_max=N` (one more ends the run). In C++ they are written around stages:
+`on_error(error_policy::skip, map(parse), {.errors_max = N})` ([errors.md](errors.md)).
 """
 
 

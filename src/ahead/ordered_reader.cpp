@@ -47,7 +47,8 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
     for (std::uint32_t at = 0;;) {
       std::uint32_t until = slot->outputs_before(dropped);
       if (at == until && dropped < slot->dropped.size()) {
-        auto counting = out.drop({std::move(slot->dropped[dropped++].why)});
+        dropped_input& bad = slot->dropped[dropped++];
+        auto counting = out.drop(dropped_error{std::move(bad.why), 1, bad.account});
         co_await counting;
         continue;
       }

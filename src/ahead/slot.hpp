@@ -17,6 +17,7 @@ namespace sluice::lib {
 struct dropped_input {
   std::uint32_t number = 0;  ///< within its slot
   status why;
+  error_account* account = nullptr;  ///< as dropped_error's
 };
 
 /// Made once and used again. Whose it is depends on `at`: while it is being filled the pump's or the computation's, once

@@ -166,7 +166,8 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--io-timeout", t.io_timeout,
                   "how long a file may take to answer, 30s for example; pipes may take for ever")
       ->check(time_span());
-  run->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
+  run->add_option("--on-error", t.on_error, "what a bad element does, in stages for which the plan does not say it")
+      ->check(CLI::IsMember({"stop", "skip"}));
   run->add_option(
          "--checkpoint", t.run.checkpoint_file,
          "write the position to this file at the end, when interrupted, and at an error unless the disk is full")

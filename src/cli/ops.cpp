@@ -46,6 +46,9 @@ int ops() {
     absl::PrintF("%-14s %s\n%-14s   (%s)%s\n", std::string(op->name), std::string(op->doc), "", arguments_text(*op),
                  needs ? "  C++" : "");
   }
+  absl::PrintF(
+      "\nEvery call also takes, by name and last, on_error=stop or skip (what an element that fails there does) and "
+      "errors_max=N\n(with on_error=skip: one more ends the run).\n");
   if (any_needs)
     absl::PrintF(
         "\nC++: not in a plan for this program, which has no function for it: write the plan in C++, or make a program "

@@ -19,7 +19,7 @@ inner_plans::inner_plans(const node& n, const plan_or_function& inner, const ope
     : inner_(inner),
       site_(n.site),
       type_(n.type),
-      context_(context),
+      context_(context.inside_of(n)),
       gate_(context.gate(n)),
       sizes_(context.sizes->estimate(n.site, gate_.label())),
       counts_(context.site(n).counts()),

@@ -6,6 +6,7 @@
 #include "coro/position_records.hpp"
 #include "engine/types.hpp"
 #include "plan/parts.hpp"
+#include "runtime/error_accounts.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -34,11 +35,12 @@ std::string label_of(const node& n) {
 
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
-  stage_counts& counts = site(*plan).counts();  // before its inputs: so they are listed
+  site_record& record = site(*plan);  // before its inputs: so they are listed
   erased_stream s = plan->op->open(*plan, context);
   if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
   s.stage()->set_identity(identity_of(*plan));
-  s.stage()->set_counts(counts);
+  s.stage()->set_counts(record.counts());
+  if (s.stage()->counts() == &record.counts()) record.stage_made();
   s.set_environment(run.get());
   return s;
 }
@@ -54,7 +56,8 @@ result<erased_stream> open_context::resume(const node_ptr& plan, std::string pos
   return s;
 }
 
-open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch) : run(std::move(r)) {
+open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch)
+    : open_context(std::move(r)) {
   *this = in_epoch(site_above("repeat", &plan), epoch);
 }
 
@@ -93,7 +96,35 @@ live_knob& open_context::parallelism_of(const node& n, knob k) const {
   return knob_of(n, "parallelism", k, std::max(2u, run->rt->workers() * 2), kParallelismMax);
 }
 
-error_gate open_context::gate(const node& n) const { return {run.get(), label_of(n)}; }
+error_gate open_context::gate(const node& n) const {
+  std::string label = label_of(n);
+  error_policy policy = n.errors.on_error.value_or(on_error);
+  error_account* own = nullptr;
+  // Who decides also counts: a stage that says so itself is no matter of an ignore_errors downstream.
+  if (policy == error_policy::skip)
+    own = account_of(n, label, n.errors.errors_max, n.errors.on_error ? nullptr : account);
+  return {run.get(), std::move(label), policy, own};
+}
+
+open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {
+  open_context upstream = *this;
+  upstream.on_error = error_policy::skip;
+  upstream.account = account_of(n, n.op->name, errors_max, nullptr);
+  return upstream;
+}
+
+open_context open_context::inside_of(const node& n) const {
+  open_context inner = *this;
+  if (!n.errors.on_error) return inner;
+  inner.on_error = *n.errors.on_error;
+  inner.account = gate(n).account();
+  return inner;
+}
+
+error_account* open_context::account_of(const node& n, std::string_view label, error_limit errors_max,
+                                        error_account* around) const {
+  return run->accounts->of(derive(scope, n.site), label, errors_max.most(), around);
+}
 
 site_record& open_context::site(const node& n) const {
   return run->sites->at(derive(scope, n.site), scope != 0, [&] { return label_of(n); });

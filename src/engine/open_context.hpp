@@ -29,10 +29,15 @@ struct open_context {
       0;                    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
   std::uint32_t depth = 0;  ///< stages below each other of the plans that this one is opened inside of
 
+  /// What a bad element does in stages that do not say so themselves: what the nearest ignore_errors downstream says, or the
+  /// stage whose inner plan this is; else the run's options.
+  error_policy on_error;
+  error_account* account = nullptr;  ///< of the one that says so; null: the run
+
   std::shared_ptr<size_book> sizes = std::make_shared<size_book>();  ///< what channels have learned of their elements
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
-  explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)) {}
+  explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}
   open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);
   /// Lowers a plan: makes its tree of streams, not yet started.
   erased_stream open(const node_ptr& plan) const;
@@ -46,9 +51,14 @@ struct open_context {
   open_context in_input(const node& combine, std::size_t index) const;
   /// All inputs of a combine, opened at once.
   input_set open_inputs(const node& combine) const;
+  /// What errors do in the stage of n.
   error_gate gate(const node& n) const;
   /// What is known of the stage n of this run, however often it is opened.
   site_record& site(const node& n) const;
+  /// For stages that pass over bad elements because `n`, an ignore_errors downstream of them, says so.
+  open_context ignoring_errors(const node& n, error_limit errors_max) const;
+  /// For the plans that the stage of n opens for its elements: what n itself says of errors holds for them, too.
+  open_context inside_of(const node& n) const;
   /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
   channel_memory memory_of(const node& n, std::string_view stage) const {
     return {run, stage, sizes->estimate(n.site, stage), site(n).counts()};
@@ -63,6 +73,9 @@ struct open_context {
   /// without one it draws by (run's seed, scope, site), which no other stage shares. Either is mixed with `outers` and,
   /// unless every epoch is to be the same, with the epochs.
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
+
+ private:
+  error_account* account_of(const node& n, std::string_view label, error_limit errors_max, error_account* around) const;
 };
 
 }  // namespace sluice::lib

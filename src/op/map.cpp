@@ -143,7 +143,7 @@ class map_computation final : public slot_computation {
       slot->why = gate.told(why, slot->first + input);
       return false;
     }
-    dropped.push_back({input, told});
+    dropped.push_back({input, told, gate.account()});
     if (dropped.size() > gate.errors_max()) slot->why = std::move(told);  // the reader ends at one of these, or before
     return slot->why.ok();
   }

@@ -161,6 +161,7 @@ run_report report_of(const stream_base& s) {
     report.epoch = r->epoch();
     report.errors = r->context().errors();
     report.first_errors = r->context().first_errors();
+    report.errors_by_stage = r->context().errors_by_stage();
     report.inputs_changed = r->context().inputs_changed();
     report.first_changed_inputs = r->context().first_changed_inputs();
     report.warnings = r->warnings();

@@ -82,6 +82,8 @@ template <> const argument_list& arguments_of<no_arguments>() {
   return list;
 }
 
+const argument_list& call_arguments() { return arguments_of<error_handling>(); }
+
 arguments::arguments() {
   static const arguments none = of(no_arguments());
   *this = none;

@@ -30,6 +30,7 @@ template <> const codec& codec_of<count_or_all>();
 template <> const codec& codec_of<knob>();
 template <> const codec& codec_of<seed>();
 template <> const codec& codec_of<byte_size>();
+template <> const codec& codec_of<error_limit>();
 template <> const codec& codec_of<required_text>();
 template <> const codec& codec_of<later_text>();
 template <> const codec& codec_of<file_path>();

@@ -39,6 +39,7 @@ class node_builder {
   void take_named(const argument& a) {
     const field* f = list_.find(a.name);
     if (f) return set(*f, a);
+    if (const field* any = call_arguments().find(a.name)) return set_of_any_call(*any, a);
     bool none = list_.fields.empty();
     reading_.refuse_name(a, absl::StrCat("has no ", a.name, none ? "" : absl::StrCat(" (it has ", list_.names(), ")")));
   }
@@ -92,12 +93,21 @@ class node_builder {
     reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
   }
 
+  /// One of the arguments that every call may have.
+  void set_of_any_call(const field& f, const argument& a) {
+    auto k = static_cast<std::size_t>(&f - call_arguments().fields.data());
+    if (given_to_call_ >> k & 1) reading_.refuse(a, absl::StrCat(std::string(f.name), " is given twice"));
+    given_to_call_ |= 1u << k;
+    reading_.read(*f.type, argument_list::at(static_cast<void*>(&node_.errors), f), a, f.name);
+  }
+
   const argument_list& list_;
   std::size_t at_;
   bool may_lack_path_;
   reading reading_;
   std::shared_ptr<void> value_;
   std::vector<bool> given_;
+  unsigned given_to_call_ = 0;  ///< bit k: the k-th of call_arguments()
   std::size_t position_ = 0;
   node node_;
 };

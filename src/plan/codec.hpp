@@ -163,6 +163,9 @@ struct argument_list {
   std::string names() const;
 };
 
+/// The list of an error_handling: what every call may have beside its operator's own arguments.
+const argument_list& call_arguments();
+
 /// What a field prints as in plan text.
 std::string printed(const codec& type, const void* field);
 

@@ -134,6 +134,17 @@ class knob_codec final : public whole_codec<knob> {
   }
 };
 
+class error_limit_codec final : public whole_codec<error_limit> {
+ public:
+  bool is_knob() const override { return true; }
+  std::string type_name() const override { return "count or -1"; }
+
+ private:
+  std::string_view rule(const error_limit& l) const override {
+    return l.value >= 0 || !l.is_given() ? "" : "at least 0, or -1 for no limit";
+  }
+};
+
 class byte_size_codec final : public value_codec<byte_size> {
  public:
   void print(const void* p, printer& to) const override {
@@ -254,6 +265,7 @@ template <> const codec& codec_of<integer>() { return the<integer_codec>(); }
 template <> const codec& codec_of<count_or_all>() { return the<count_or_all_codec>(); }
 template <> const codec& codec_of<knob>() { return the<knob_codec>(); }
 template <> const codec& codec_of<seed>() { return the<seed_codec>(); }
+template <> const codec& codec_of<error_limit>() { return the<error_limit_codec>(); }
 template <> const codec& codec_of<byte_size>() { return the<byte_size_codec>(); }
 template <> const codec& codec_of<required_text>() { return given_text<given_text_codec::required>(); }
 template <> const codec& codec_of<later_text>() { return given_text<given_text_codec::later>(); }

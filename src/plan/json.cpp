@@ -44,16 +44,8 @@ class json_printer final : public printer {
   void plan(const node& n) override {
     out_ += "{\"op\":";
     print_json_text(n.op->name, out_);
-    auto& list = n.op->arguments();
-    bool any = false;
-    for (auto& f : list.fields) {
-      const void* a = n.arguments.get();
-      if (list.is_default(a, f)) continue;
-      if (!any) out_ += ",\"arguments\":{";
-      any = true;
-      name(f.name, false);
-      f.type->print(argument_list::at(a, f), *this);
-    }
+    bool any = fields(n.op->arguments(), n.arguments.get(), false);
+    any = fields(call_arguments(), &n.errors, any);
     if (any) out_ += '}';
     if (!n.inputs.empty()) {
       out_ += ",\"inputs\":[";
@@ -80,6 +72,18 @@ class json_printer final : public printer {
   void end_fields() override { out_ += '}'; }
 
  private:
+  /// Those that are not as by default. `any`: there were some before. Returns whether there are any by now.
+  bool fields(const argument_list& list, const void* a, bool any) {
+    for (auto& f : list.fields) {
+      if (list.is_default(a, f)) continue;
+      if (!any) out_ += ",\"arguments\":{";
+      any = true;
+      name(f.name, false);
+      f.type->print(argument_list::at(a, f), *this);
+    }
+    return any;
+  }
+
   std::string& out_;
 };
 

@@ -2,6 +2,8 @@
 #include "sluice/plan/node.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "plan/codec.hpp"
@@ -37,6 +39,9 @@ void check_arguments(const node& n) {
   if (n.arguments.tag() != list.tag)
     throw error(internal_error(std::string(n.op->name) + ": its arguments are of another operator's struct"));
   if (auto broken = list.check(n.arguments.get()); !broken.empty()) refuse(n, broken);
+  if (auto broken = call_arguments().check(&n.errors); !broken.empty()) refuse(n, broken);
+  if (n.errors.errors_max.is_given() && n.errors.on_error != error_policy::skip)
+    refuse(n, "errors_max goes with on_error=skip");
 }
 
 bool lacks_later(const node& n) {
@@ -149,13 +154,42 @@ cardinality cardinality::in_groups(std::int64_t n, bool drop_remainder) const {
   return of(elements / n + (!drop_remainder && elements % n != 0));
 }
 
-cardinality cardinality_of(const node& n) { return n.op->size ? n.op->size(n) : cardinality{}; }
+namespace {
+
+/// Copies of nodes, each made once: an input may be that of several stages.
+struct error_handler {
+  const error_handling& errors;
+  const node* below;
+  std::map<const node*, node_ptr> done{};
+
+  node_ptr handled(const node_ptr& plan) {
+    if (plan.get() == below) return plan;
+    node_ptr& made = done[plan.get()];
+    if (made) return made;
+    node n = *plan;
+    for (auto& input : n.inputs) input = handled(input);
+    if (!n.errors.on_error) n.errors = errors;
+    return made = make_node(std::move(n));
+  }
+};
+
+}  // namespace
+
+node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below) {
+  return error_handler{errors, below}.handled(plan);
+}
+
+cardinality cardinality_of(const node& n) {
+  cardinality size = n.op->size ? n.op->size(n) : cardinality{};
+  bool may_be_less = n.errors.on_error == error_policy::skip && size != cardinality::of(0);
+  return may_be_less ? cardinality{} : size;
+}
 
 bool same_plan(const node& a, const node& b) {
   if (&a == &b) return true;
   auto same = [](const node_ptr& x, const node_ptr& y) { return same_plan(*x, *y); };
   return a.op == b.op && a.op->arguments().equal(a.arguments.get(), b.arguments.get()) &&
-         std::ranges::equal(a.inputs, b.inputs, same);
+         call_arguments().equal(&a.errors, &b.errors) && std::ranges::equal(a.inputs, b.inputs, same);
 }
 
 namespace detail {

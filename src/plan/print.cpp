@@ -87,6 +87,7 @@ class text_printer final : public printer {
       }
     }
     fields(list, n.arguments.get());
+    call_fields(n);
     // A stage needs no parentheses, and a reader is a word: but range() would be a source that lacks what it needs.
     bool is_a_word = out_.size() == start && (n.op->shape != op_info::source || list.has_later());
     if (is_a_word) out_.pop_back();
@@ -109,6 +110,16 @@ class text_printer final : public printer {
       if (leading) item();
       else name(f.name, false);
       f.type->print(p, *this);
+    }
+  }
+
+  /// What any operator's call may say: only what is said, also in a fingerprint, which is as it was before there was any.
+  void call_fields(const node& n) {
+    auto& list = call_arguments();
+    for (auto& f : list.fields) {
+      if (list.is_default(&n.errors, f) || (is_meaning() && f.type->is_knob())) continue;
+      name(f.name, false);
+      f.type->print(argument_list::at(static_cast<const void*>(&n.errors), f), *this);
     }
   }
 

@@ -82,7 +82,8 @@ std::vector<site_report> site_table::report() const {
   std::lock_guard lock(mutex_);
   std::vector<site_report> all;
   all.reserve(records_.size());
-  for (const site_record& r : records_) all.push_back(r.report());
+  for (const site_record& r : records_)
+    if (r.has_stage()) all.push_back(r.report());
   return all;
 }
 

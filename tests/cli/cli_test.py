@@ -87,6 +87,36 @@ class Run(ProgramTest):
         self.assertRegex(stopped.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
         skipped = self.ok("run", plan, "--on-error", "skip")
         self.assertIn("1 error passed over:\n  data_loss: ", skipped.stderr)
+        self.assertIn("  by stage: tfrecord 1\n", skipped.stderr)
+
+    def test_the_plan_says_which_stages_pass_over_bad_elements(self):
+        file, offset = self.damaged_file()
+        whole = lines_of(self.ok("run", f'tfrecord("{file}")', "--on-error", "skip", "--output", "jsonl"))
+        self.assertGreater(len(whole), 1)
+        for plan, stages in ((f'tfrecord("{file}", on_error=skip, errors_max=2)', "tfrecord 1 (errors_max 2)"),
+                             (f'tfrecord("{file}") | ignore_errors', "ignore_errors 1, tfrecord 1"),
+                             (f'list_files("{file}") | interleave(tfrecord, parallelism=2, on_error=skip)', "interleave 1, tfrecord 1"),
+                             (f'list_files("{file}") | flat_map(tfrecord(on_error=skip)) | prefetch(2)', "tfrecord 1")):
+            with self.subTest(plan=plan):
+                done = self.ok("run", plan, "--output", "jsonl", "--workers", 2)
+                self.assertEqual(lines_of(done), whole)
+                self.assertRegex(done.stderr, f"1 error passed over:\n  data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
+                self.assertIn(f"  by stage: {stages}\n", done.stderr)
+                here = self.path("here")
+                first = lines_of(self.ok("run", plan, "--output", "jsonl", "--limit", 2, "--checkpoint", here))
+                self.assertEqual(first + lines_of(self.ok("run", plan, "--output", "jsonl", "--resume", here)), whole)
+        for plan in (f'tfrecord("{file}", on_error=stop) | ignore_errors', f'tfrecord("{file}") | ignore_errors(errors_max=0)',
+                     f'tfrecord("{file}", on_error=skip, errors_max=0) | prefetch(2)'):
+            with self.subTest(plan=plan):
+                done = sluice("run", plan, "--output", "jsonl", "--on-error", "skip")
+                self.assertEqual((done.returncode, lines_of(done)), (1, whole[:1]))
+                self.assertRegex(done.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
+
+    def test_explain_shows_which_policy_is_in_force(self):
+        said = self.ok("explain", "range(9, on_error=stop) | take(4, on_error=skip, errors_max=2) | repeat(2) | ignore_errors | skip(1)").stdout
+        lines = [line.split("; ", 1)[1] for line in said.splitlines() if "; " in line]
+        self.assertEqual(lines, ["stop=9, start=0, step=1, on_error=stop", "elements=4, on_error=skip, errors_max=2",
+                                 "times=2, on_error=skip by ignore_errors", "errors_max=-1", "elements=1"])
 
     def test_an_interrupt_stops_cleanly_and_the_rest_can_be_had(self):
         here = self.path("here")

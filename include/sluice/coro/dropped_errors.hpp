@@ -19,21 +19,32 @@
 
 namespace sluice::lib {
 
+struct error_account;  // runtime/error_accounts.hpp
+
 /// `times` errors in a row, all told by the words of the first.
 struct dropped_error {
   status why;
   std::uint64_t times = 1;
+  error_account* account = nullptr;  ///< of the stage that met them, where that has one; lives as long as the run
 };
 
 /// Errors in a row, oldest first. However many there are, it takes bounded memory: of those behind the first kKeptApart
-/// only the number is kept, and they are told by the words of the last one kept.
+/// only the number is kept for each account, and they are told by the words of the last one kept.
 class dropped_errors {
  public:
   static constexpr std::size_t kKeptApart = 1000;
 
   void add(dropped_error e, std::size_t kept_apart = kKeptApart) {
-    if (list_.size() < kept_apart || list_.empty()) list_.push_back(std::move(e));
-    else list_.back().times += e.times;
+    if (list_.size() >= kept_apart) {
+      // Behind the first ones there is at most one entry for each account, and a plan has few accounts.
+      for (std::size_t i = list_.size(); i != 0 && i >= kept_apart; --i) {
+        dropped_error& last = list_[i - 1];
+        if (last.account != e.account) continue;
+        last.times += e.times;
+        return;
+      }
+    }
+    list_.push_back(std::move(e));
   }
   bool empty() const { return list_.empty(); }
   std::vector<dropped_error>& list() { return list_; }

@@ -22,6 +22,9 @@
 //         the consumer asks; what was worked on ahead and never given does not count. A sloppy stage counts what it drops in
 //         the order in which it gives elements. Where more than 1,000 bad elements follow each other behind a stage that
 //         works ahead, those behind the first 1,000 count, and are told by the words of the last one of these.
+//         A stage's own errors_max, and an ignore_errors', are counted at the same places, for that stage alone: the first
+//         error that is one too many for the stage or for the run ends the stream. Of what an inner plan's stage drops,
+//         whichever element it was opened for, one number is kept.
 //         A resumed run counts from 0. Bad elements among those that it makes again on the way to its checkpoint's place
 //         (coro/stream_base.hpp, marks) count again, and how many these are depends on timing.
 // Warns:  once for a run, in its report and to runtime_options::on_warning, when it gives or starts from a checkpoint that
@@ -42,9 +45,10 @@ namespace sluice::lib {
 
 struct iterate_options {
   checkpoint from = {};  ///< empty: from the start
-  /// What a bad element does. A run that stopped at one may be gone on with under skip, not the other way round.
+  /// What a bad element does in stages for which the plan does not say it (plan/on_error.hpp, op/ignore_errors.hpp). A run that
+  /// stopped at one may be gone on with under skip, not the other way round.
   error_policy on_error = error_policy::stop;
-  std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more ends the stream (Counts, above)
+  std::uint64_t errors_max = ~std::uint64_t{0};  ///< of all stages together: one more ends the stream (Counts, above)
   std::optional<std::uint64_t> seed = {};        ///< for stages without one; drawn when not given
   /// Which epoch this is, where a plan is iterated once per epoch by hand: shuffles draw as in epoch number `epoch` of a
   /// repeat() on top of the plan. Not given: that of the checkpoint, or 0.
@@ -60,6 +64,7 @@ struct run_report {
   std::uint64_t epoch = 0;   ///< as iterate_options said, or the checkpoint
   std::uint64_t errors = 0;  ///< bad elements passed over
   std::vector<status> first_errors;
+  std::vector<stage_errors> errors_by_stage;  ///< of those that have passed over some, or have a limit
   std::uint64_t inputs_changed = 0;  ///< under changed_inputs::warn: inputs that are not what the checkpoint knew
   std::vector<status> first_changed_inputs;
   std::vector<std::string> warnings;  ///< what its checkpoints cannot vouch for

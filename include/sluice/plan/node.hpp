@@ -13,11 +13,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/error_policy.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/plan/arguments.hpp"
@@ -72,9 +74,19 @@ struct op_info {
   std::uint32_t state_version_oldest = 0;
 };
 
+/// What each stage of a plan may say beside its operator's own arguments, whichever operator it is: last, and by name, as in
+/// `map(parse, on_error=skip, errors_max=100)`. No operator has a line of it. (In C++: plan/on_error.hpp.)
+struct error_handling {
+  /// What an element that fails in this stage does. Not given: what the nearest ignore_errors downstream says, for an inner
+  /// plan then the stage that opens it, else the run. Part of a fingerprint where it is given.
+  std::optional<error_policy> on_error = {};
+  error_limit errors_max = {};  ///< under skip: one bad element more in this stage ends the stream
+};
+
 struct node {
   const op_info* op = nullptr;
   sluice::lib::arguments arguments{};
+  error_handling errors{};
   std::vector<node_ptr> inputs{};
   const element_type* type = nullptr;  ///< of the elements that come out
   bool lacks_path = false;             ///< it is a reader: with_path() completes it
@@ -119,6 +131,11 @@ node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inpu
 /// A reader with its path filled in. Nodes that do not lack it are shared.
 node_ptr with_path(const node_ptr& reader, std::string_view path);
 
+/// The plan, where all its stages that do not say so already handle errors in this way; but not `below` (null: none) and what
+/// stands below it. Inner plans are left as they are: they follow the stage that opens them.
+node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below = nullptr);
+
+/// Unknown where the stage itself says that it passes over bad elements.
 cardinality cardinality_of(const node& n);
 /// Every argument and input alike; lambdas and data by identity.
 bool same_plan(const node& a, const node& b);

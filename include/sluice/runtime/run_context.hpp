@@ -14,8 +14,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "sluice/base/error_policy.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/environment.hpp"
@@ -27,17 +29,24 @@ class memory_ledger;
 class reaper;
 class seen_inputs;
 class site_table;
-
-/// What a bad element does: end the stream, or be counted and passed over.
-enum class error_policy : std::uint8_t { stop, skip };
+class error_accounts;
 
 /// What a resumed run does about an input file that is not what the checkpoint was made with (another size, time of
 /// modification or inode; another list of files): end with failed_precondition, count it and go on, or go on.
 enum class changed_inputs : std::uint8_t { refuse, warn, ignore };
 
+/// The bad elements that a run has passed over at one of its stages.
+struct stage_errors {
+  std::string stage;         ///< "map(parse)"
+  std::uint64_t errors = 0;  ///< those that the stage itself has met
+  /// With those of the stages that it decides for, an ignore_errors for the stages upstream of it: what errors_max limits.
+  std::uint64_t errors_in_all = 0;
+  std::uint64_t errors_max = ~std::uint64_t{0};
+};
+
 struct run_options {
-  error_policy on_error = error_policy::stop;
-  std::uint64_t errors_max = ~std::uint64_t{0};  ///< under skip: one more than this ends the stream after all
+  error_policy on_error = error_policy::stop;    ///< of stages for which the plan does not say it
+  std::uint64_t errors_max = ~std::uint64_t{0};  ///< passed over in the whole run: one more ends the stream after all
   std::optional<std::uint64_t> seed = {};        ///< not given: the runtime's
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
@@ -55,22 +64,24 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   changed_inputs on_changed_inputs;
   std::shared_ptr<seen_inputs> inputs;  ///< what this run has read so far; part of its checkpoints
   std::shared_ptr<site_table> sites;    ///< its stages: what they have done, and the limits that may be changed
+  std::shared_ptr<error_accounts> accounts;  ///< the errors of each stage
 
   /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
   void request_stop() noexcept;
 
   /// Bad elements were passed over in front of what the root of the run hands over next (coro/dropped_errors.hpp). Counts
-  /// them, one more than errors_max at most; if they are that many, returns the error that the stream ends with.
+  /// them for the run and for the stage that met them, one more than errors_max at most; if they are that many for either,
+  /// returns the error that the stream ends with.
   status met(dropped_error e) override;
   std::uint64_t errors() const noexcept { return errors_.load(std::memory_order_relaxed); }
   /// The first kErrorsKept of them.
   std::vector<status> first_errors() const;
+  /// Those of each stage that has met some or has a limit, in the order in which the stages were opened.
+  std::vector<stage_errors> errors_by_stage() const;
   static constexpr std::size_t kErrorsKept = 16;
   /// Of how many errors in a row, on their way here, it must be known what each says: of those that the report keeps; of
   /// more where there is a limit, since any of them may be the one that the stream ends with.
-  std::size_t errors_kept_apart() const {
-    return errors_max == ~std::uint64_t{0} ? kErrorsKept : dropped_errors::kKeptApart;
-  }
+  std::size_t errors_kept_apart() const;
 
   /// An input is not what the checkpoint was made with (not ok). Ok: go on, under warn or ignore. Ok stays ok.
   status settle_changed_input(const status& why);
@@ -108,8 +119,8 @@ namespace sluice {
 
 // What users write.
 using lib::changed_inputs;
-using lib::error_policy;
 using lib::run_context;
 using lib::run_options;
+using lib::stage_errors;
 
 }  // namespace sluice

@@ -60,8 +60,12 @@ class site_record {
   /// Null: there is none.
   live_knob* find_knob(std::string_view name);
   site_report report() const;
+  /// A stage was made. An operator without one (ignore_errors, take(-1)) is its input's stage, and is not reported.
+  void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
+  bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
 
  private:
+  std::atomic<bool> has_stage_{false};
   const std::uint64_t path_;
   const std::string name_;
   const bool is_inner_;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// on_error: what a bad element does in the stages written inside.
+//
+//   files | on_error(error_policy::skip, map(parse)) | batch(64)                  // in text: … | map(parse, on_error=skip) | …
+//   files | on_error(error_policy::skip, map(parse) | filter(is_whole), {.errors_max = 100})     // 100 in either of the two
+//   on_error(error_policy::skip, tfrecord("a"))                                   // of a source, and of any dataset
+//   names | interleave(on_error(error_policy::skip, tfrecord))                    // of a reader
+//
+// It makes no stage: it is an argument that every call of a plan may have (plan/node.hpp, error_handling), here given to one
+// or several calls. A stage inside that already has one keeps it. flat_map and interleave hand theirs on to the plans that
+// they open. See op/ignore_errors.hpp for all stages upstream of a place at once.
+// Errors: invalid_argument where the plan is made: errors_max with error_policy::stop, or below 0.
+#pragma once
+
+#include <utility>
+
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+struct on_error_options {
+  error_limit errors_max = {};  ///< of each of the stages: one bad element more ends the stream
+};
+
+template <stage S> class handling_stage : public stage_base_tag {
+ public:
+  handling_stage(S inside, error_handling errors) : inside_(std::move(inside)), errors_(errors) {}
+  template <class T> auto apply(const dataset<T>& in) const {
+    auto out = in | inside_;
+    using result = decltype(out);
+    if constexpr (std::is_same_v<result, dataset<refused>>) return out;
+    else return result(with_error_handling(out.plan(), errors_, in.plan().get()));
+  }
+
+ private:
+  S inside_;
+  error_handling errors_;
+};
+
+template <stage S> handling_stage<S> on_error(error_policy policy, S inside, on_error_options o = {}) {
+  return {std::move(inside), {policy, o.errors_max}};
+}
+template <class T> dataset<T> on_error(error_policy policy, const dataset<T>& inside, on_error_options o = {}) {
+  return dataset<T>(with_error_handling(inside.plan(), {policy, o.errors_max}));
+}
+template <reader_verb R> auto on_error(error_policy policy, const R& inside, on_error_options o = {}) {
+  auto reader = reader_of(inside);
+  return decltype(reader)(with_error_handling(reader.plan(), {policy, o.errors_max}));
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::on_error;
+using lib::on_error_options;
+
+}  // namespace sluice
