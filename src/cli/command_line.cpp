@@ -190,6 +190,8 @@ void add_run(CLI::App& app, typed& t) {
       ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
       ->capture_default_str();
   run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
+  run->add_flag("--stages", t.run.shows_stages,
+                "end with a table of what each stage did, the time it took and what it waited for");
   run->callback([&t, output] {
     t.verb = reading([&t, output] {
       t.run.is_output_named = output->count() != 0;

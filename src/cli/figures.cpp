@@ -4,6 +4,8 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
+
 namespace sluice::lib::cli {
 namespace {
 
@@ -45,6 +47,17 @@ std::string seconds_text(double seconds) {
   if (seconds < 60) return absl::StrFormat("%.2f s", seconds);
   auto whole = static_cast<std::uint64_t>(seconds + 0.5);
   return absl::StrFormat("%d min %d s", whole / 60, whole % 60);
+}
+
+std::string short_seconds(double seconds) {
+  static constexpr const char* kUnits[] = {"ns", "µs", "ms", "s"};
+  return scaled(seconds * 1e9, 1000, kUnits, 4);
+}
+
+std::size_t display_width(std::string_view text) {
+  // Bytes that go on with a character begin with the bits 10.
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string counted(std::uint64_t n, const char* noun) {

@@ -10,6 +10,7 @@
 #include "cli/plan_argument.hpp"
 #include "cli/progress.hpp"
 #include "cli/run_checkpoint.hpp"
+#include "cli/stage_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
 #include "plan/parts.hpp"
@@ -223,6 +224,7 @@ int run(const run_arguments& a) {
   warn_of_changed_inputs(out.report);
   bool interrupted = counts.stop && out.why.ok();
   if (!a.quiet && !sink->closed()) std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
+  if (a.shows_stages) std::fputs(stage_table(out.report.sites).c_str(), stderr);
   status written = end_output(checkpoint, out, *sink);
   throw_unless_ok(out.why);
   throw_unless_ok(written);

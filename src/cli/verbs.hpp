@@ -46,6 +46,7 @@ struct run_arguments {
   std::chrono::nanoseconds every{0};
   std::string changed_inputs = "refuse";  ///< refuse, warn, ignore
   bool quiet = false;                     ///< no progress, no report
+  bool shows_stages = false;              ///< what each stage did, at the end
 };
 /// 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);

@@ -22,6 +22,16 @@ class Run(ProgramTest):
         self.assertRegex(done.stderr, r"1,000 elements in .*\npeak memory .* of .*, process .* MiB, .*, seed 5\n$")
         self.assertEqual(self.ok("run", "range(9)", "--quiet").stderr, "")
 
+    def test_a_table_says_what_each_stage_did(self):
+        done = self.ok("run", "range(1000) | skip(10) | batch(3) | prefetch(4)", "--quiet", "--stages")
+        head, *stages = done.stderr.splitlines()
+        self.assertRegex(head, r"^stage +elements +passed over")
+        self.assertEqual([line.split()[0] for line in stages], ["prefetch", "batch", "skip", "range"])
+        self.assertRegex(stages[3], r"^range +990 +10\b")
+        self.assertRegex(stages[1], r"^batch +330\b")
+        self.assertRegex(stages[0], r"^prefetch +330\b.* elements=4$")
+        self.assertEqual(len({len(line) for line in stages[1:]}), 1)
+
     def test_the_report_says_who_held_the_memory(self):
         done = self.ok("run", "range(200000) | shuffle(100000, seed=1) | prefetch(16)")
         self.assertRegex(done.stderr, r"peak memory [0-9.]+ MiB of .*iB \(shuffle [0-9.]+ MiB, prefetch .*\), process [0-9.]+ MiB,")

@@ -5,9 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "sluice/coro/sleep.hpp"
+#include "pipeline/tunables.hpp"
 #include "sluice/runtime/simulation.hpp"
-#include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 #include "support/random_plan.hpp"
 
@@ -16,49 +15,8 @@ namespace {
 
 using int64 = std::int64_t;
 using test::int64s;
-constexpr auto kSloppy = order::sloppy;
-
-int64 tripled(int64 x) { return 3 * x; }
-int64 odd_only(int64 x) {
-  if (x % 5 == 2) throw_status(data_loss_error("a bad element"));
-  return x;
-}
-task<int64> late(int64 x) {
-  auto wait = sleep_for(std::chrono::microseconds(x * 7 % 30));
-  co_await wait;
-  co_return x + 1;
-}
-dataset<int64> six_from(int64 x) { return range(x * 10 + 6, {.start = x * 10}); }
-dataset<int64> mapped_from(int64 x) { return six_from(x) | map(tripled, {.parallelism = 2}) | prefetch(3); }
-
-/// Every operator with a knob, at a setting of it.
-struct tunable {
-  const char* name;
-  dataset<int64> (*at)(int64 setting);
-};
-const tunable kTunables[] = {
-    {"map", [](int64 n) { return range(60) | map(tripled, {.parallelism = n}); }},
-    {"map that waits", [](int64 n) { return range(60) | map(late, {.parallelism = n}); }},
-    {"map that drops", [](int64 n) { return range(60) | map(odd_only, {.parallelism = n}) | batch(3) | unbatch(); }},
-    {"sloppy map",
-     [](int64 n) { return range(60) | map(tripled, {.parallelism = n, .order = kSloppy}) | batch(4) | unbatch(); }},
-    {"sloppy map that waits", [](int64 n) { return range(60) | map(late, {.parallelism = n, .order = kSloppy}); }},
-    {"sloppy map that drops", [](int64 n) { return range(60) | map(odd_only, {.parallelism = n, .order = kSloppy}); }},
-    {"interleave", [](int64 n) { return range(9) | interleave(six_from, {.cycle_length = 4, .parallelism = n}); }},
-    {"interleave of maps",
-     [](int64 n) {
-       return range(9) | prefetch(n) |
-              interleave(mapped_from, {.cycle_length = 3, .block_length = 2, .parallelism = n});
-     }},
-    {"sloppy interleave",
-     [](int64 n) { return range(9) | interleave(six_from, {.cycle_length = 4, .parallelism = n, .order = kSloppy}); }},
-    {"prefetch", [](int64 n) { return range(60) | prefetch(n) | shuffle(9, {.seed = 3}) | prefetch(n) | repeat(2); }},
-};
-
-int64s sorted(int64s v) {
-  std::sort(v.begin(), v.end());
-  return v;
-}
+using namespace testing;
+using tunable_functions::tripled;
 
 test::consumption saving(std::uint64_t seed) {
   test::consumption how;
@@ -73,8 +31,7 @@ test::consumption saving(std::uint64_t seed) {
 
 TEST_CASE("every knob may change between save and resume: 480 changes") {
   int changes = 0;
-  for (const tunable& t : kTunables) {
-    bool ordered = std::string(t.name).find("sloppy") == std::string::npos;
+  for (const tunable& t : tunables()) {
     for (int64 from : {1, 2, 4, 8}) {
       test::consumed whole = test::consume(t.at(from), saving(1));
       REQUIRE(whole.complaint() == "");
@@ -88,7 +45,7 @@ TEST_CASE("every knob may change between save and resume: 480 changes") {
           test::consumed rest = test::consume(t.at(to), how);
           int64s expected(whole.elements.begin() + static_cast<std::ptrdiff_t>(place), whole.elements.end());
           CHECK(rest.complaint() == "");
-          CHECK((ordered ? rest.elements == expected : sorted(rest.elements) == sorted(expected)));
+          CHECK((t.is_ordered() ? rest.elements == expected : sorted(rest.elements) == sorted(expected)));
           ++changes;
         }
       }
@@ -98,7 +55,7 @@ TEST_CASE("every knob may change between save and resume: 480 changes") {
 }
 
 TEST_CASE("a run of many lives may have other knobs in each: 1, 2, 1, 8, 3, 1") {
-  for (const tunable& t : kTunables) {
+  for (const tunable& t : tunables()) {
     CAPTURE(t.name);
     int64s expected = test::consume(t.at(1), saving(1)).elements, got;
     checkpoint from;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each stage of a run has done, as a table: `sluice run --stages`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sluice/runtime/site_table.hpp"
+
+namespace sluice::lib::cli {
+
+/// A line for each stage, the last stage of the plan first; stages of inner plans and of a combine's inputs are indented.
+/// Columns in which nothing is to be said are left out.
+std::string stage_table(const std::vector<site_report>& sites);
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Knobs that are turned while a run works: the elements stay what they are, and so do positions.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "pipeline/file_world.hpp"
+#include "pipeline/input_files.hpp"
+#include "pipeline/tunables.hpp"
+#include "sluice/coro/resume_on.hpp"
+#include "sluice/coro/scope.hpp"
+#include "sluice/runtime/simulation.hpp"
+#include "support/elements.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace testing;
+using int64 = std::int64_t;
+using int64s = std::vector<int64>;
+
+/// Sets one of the run's knobs, drawn, to a drawn value: 1 as often as all others together.
+void turn_a_knob(site_table& sites, simulation& world) {
+  std::vector<std::pair<std::uint64_t, std::string>> knobs;
+  for (const site_report& s : sites.report())
+    for (const knob_report& k : s.knobs) knobs.emplace_back(s.path, k.name);
+  if (knobs.empty()) return;
+  auto& [path, name] = knobs[world.random(knobs.size())];
+  CHECK(sites.set_knob(path, name, world.chance(0.5) ? 1 : 1 + static_cast<int64>(world.random(12))));
+}
+
+struct turned {
+  int64s elements;
+  std::vector<std::pair<std::size_t, checkpoint>> places;  ///< after so many elements
+  std::uint64_t errors = 0;
+  std::uint64_t turns = 0;
+};
+
+/// Turns knobs between any two steps of the world, until the run has ended.
+task<> turner(std::shared_ptr<site_table> sites, simulation& world, const bool& over, turned& t) {
+  while (!over) {
+    turn_a_knob(*sites, world);
+    ++t.turns;
+    if (world.chance(0.2)) {
+      auto wait = sleep_for(std::chrono::microseconds(world.random(40)));
+      co_await wait;
+    }
+    yield_now others_first;
+    co_await others_first;
+  }
+}
+
+task<> consume(stream<int64>& s, simulation& world, bool& over, turned& t) {
+  for (;;) {
+    if (world.chance(0.1)) t.places.emplace_back(t.elements.size(), s.position());
+    if (world.chance(0.2)) s.stage()->env->request_marks();
+    if (world.chance(0.5)) {
+      yield_now others_first;
+      co_await others_first;
+    }
+    auto x = co_await s.next();
+    if (!x) break;
+    t.elements.push_back(*x);
+  }
+  over = true;
+}
+
+task<> run_turning(runtime& rt, simulation& world, const dataset<int64>& ds, const checkpoint& from, turned& t) {
+  iterate_options o;
+  o.on_error = error_policy::skip;
+  o.from = from;
+  o.seed = 7;
+  stream<int64> s = ds.iterate(rt, o);
+  bool over = false;
+  environment* env = co_await this_environment();
+  scope work(*env);
+  work.spawn(turner(sites_of(s), world, over, t));
+  work.spawn(consume(s, world, over, t));
+  co_await work.join();
+  t.errors = report_of(s).errors;
+  auto end = cleanup(std::move(s));
+  co_await end;
+}
+
+turned run_turned(const dataset<int64>& ds, std::uint64_t seed, const checkpoint& from = {}) {
+  simulation world(seed);
+  runtime rt(world, {.workers = 2});
+  turned t;
+  sync_wait(rt, run_turning(rt, world, ds, from, t));
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("every knob turned at random at every step, from and to 1: the same elements, and the same after a resume") {
+  std::uint64_t turns = 0, resumes = 0;
+  for (const tunable& t : tunables()) {
+    for (int64 setting : {2, 5}) {
+      const turned still = run_turned(t.at(1), 1);
+      REQUIRE(still.elements.size() >= 45);
+      for (std::uint64_t seed = 1; seed != 25; ++seed) {
+        CAPTURE(t.name, setting, seed);
+        turned got = run_turned(t.at(setting), seed);
+        turns += got.turns;
+        CHECK((t.is_ordered() ? got.elements == still.elements : sorted(got.elements) == sorted(still.elements)));
+        CHECK(got.errors == still.errors);
+        if (got.places.empty()) continue;
+        const auto& [place, from] = got.places[seed % got.places.size()];
+        turned rest = run_turned(t.at(8 - setting), seed + 100, from);
+        ++resumes;
+        int64s expected(got.elements.begin() + static_cast<std::ptrdiff_t>(place), got.elements.end());
+        CHECK((t.is_ordered() ? rest.elements == expected : sorted(rest.elements) == sorted(expected)));
+      }
+    }
+  }
+  CHECK(turns > 15'000);
+  CHECK(resumes > 300);
+  if (std::getenv("SLUICE_TEST_LOUD"))
+    std::printf("%llu turns of knobs, %llu resumes\n", static_cast<unsigned long long>(turns),
+                static_cast<unsigned long long>(resumes));
+}
+
+namespace {
+
+template <class T, class Expected> task<std::size_t> count_mistakes(stream<T>& s, Expected expected) {
+  std::size_t n = 0, mistakes = 0;
+  for (;;) {
+    auto x = co_await s.next();
+    if (!x) break;
+    mistakes += expected(*x) != static_cast<int64>(n);
+    ++n;
+  }
+  co_return mistakes + (n == 20'000 ? 0 : 1);
+}
+
+/// A plan with every kind of channel, over elements of some kind, on real threads, while a thread turns its knobs.
+template <class As> std::size_t mistakes_while_turned(unsigned workers) {
+  runtime rt({.workers = workers});
+  auto made = [](int64 x) { return As::made(x); };
+  auto again = [](auto x) { return As::made(As::number(x)); };
+  auto inner = [again](int64 k) {
+    return range(k * 2000 + 2000, {.start = k * 2000}) | map([](int64 x) { return As::made(x); }, {.parallelism = 2}) |
+           map(again, {.parallelism = 3});
+  };
+  auto ds = range(10) | interleave(inner, {.cycle_length = 2, .block_length = 2000, .parallelism = 2}) | prefetch(50) |
+            map(again, {.parallelism = 4}) | prefetch();
+  (void)made;
+  auto s = ds.iterate(rt);
+  std::shared_ptr<site_table> sites = sites_of(s);
+  std::atomic<bool> over{false};
+  std::thread turning([&] {
+    std::uint64_t state = 1;
+    auto drawn = [&state](std::uint64_t below) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      return (state >> 33) % below;
+    };
+    while (!over) {
+      for (const site_report& site : sites->report())
+        for (const knob_report& k : site.knobs)
+          sites->set_knob(site.path, k.name, drawn(2) ? 1 : 1 + static_cast<int64>(drawn(9)));
+      std::this_thread::yield();
+    }
+  });
+  std::size_t mistakes = sync_wait(rt, count_mistakes(s, [](const auto& x) { return As::number(x); }));
+  over = true;
+  turning.join();
+  sync_wait(rt, cleanup(std::move(s)));
+  return mistakes;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("knobs turned by another thread, on one worker and on two: the same elements", "", test::as_text,
+                   test::as_record, test::as_move_only, test::as_counting) {
+  for (unsigned workers : {1u, 2u}) {
+    CAPTURE(TestType::kName, workers);
+    CHECK(mistakes_while_turned<TestType>(workers) == 0);
+  }
+}
+
+namespace {
+
+task<duration> drained_turning(runtime& rt, const dataset<std::string>& ds, int64 reads, std::size_t& n) {
+  auto s = ds.iterate(rt);
+  environment* env = co_await this_environment();
+  auto sites = sites_of(s);
+  time_point began{};
+  for (;;) {
+    auto x = co_await s.next();
+    if (!x) break;
+    if (n++ != 0) continue;
+    for (const site_report& site : sites->report())
+      if (!site.knobs.empty()) CHECK(sites->set_knob(site.path, "reads_in_flight", reads));
+    began = env->time->now();
+  }
+  duration took = env->time->now() - began;
+  auto end = cleanup(std::move(s));
+  co_await end;
+  co_return took;
+}
+
+}  // namespace
+
+TEST_CASE("reads in flight follow their knob while a file is read") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2});
+  constexpr duration kDelay = std::chrono::milliseconds(1);
+  auto made = std::make_unique<simulated_file_system>(
+      world, simulated_io{.delay_min = kDelay, .delay_max = kDelay, .page_cache_hits = 0});
+  made->put("f", file_bytes(file_format::lines, compression::none, some_elements(4'000)));
+  set_files(rt, std::move(made));
+  auto text = [](const auto& x) { return std::string(x.view()); };
+  auto with = [&](int64 before, int64 after) {
+    std::size_t n = 0;
+    auto ds = lines("f", {.read_bytes = 4096, .reads_in_flight = before}) | map(text);
+    duration took = sync_wait(rt, drained_turning(rt, ds, after, n));
+    CHECK(n == 4'000);
+    return took;
+  };
+  duration one = with(1, 1), eight = with(8, 8), raised = with(1, 8), lowered = with(8, 1);
+  CHECK(eight * 4 < one);
+  CHECK(raised < eight * 3 / 2);
+  CHECK(lowered > one * 2 / 3);
+}
+
+TEST_CASE(
+    "a knob that is not there, or of a stage that is not, is refused; a value out of bounds is taken to the nearest") {
+  simulation world(1);
+  runtime rt(world);
+  auto s = (range(10) | map([](int64 x) { return x; }, {.parallelism = 2}) | prefetch(5)).iterate(rt);
+  auto sites = sites_of(s);
+  auto all = sites->report();
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].name == "prefetch");
+  REQUIRE(all[0].knobs.size() == 1);
+  CHECK(all[0].knobs[0].name == "elements");
+  CHECK(all[0].knobs[0].value == 5);
+  REQUIRE(all[1].knobs.size() == 1);
+  CHECK(all[1].knobs[0].value == 2);
+  CHECK(all[2].knobs.empty());
+  CHECK(sites->set_knob(all[1].path, "parallelism", 0));
+  CHECK(sites->report()[1].knobs[0].value == 1);
+  CHECK(sites->set_knob(all[1].path, "parallelism", 1'000'000));
+  CHECK(sites->report()[1].knobs[0].value == all[1].knobs[0].most);
+  CHECK_FALSE(sites->set_knob(all[1].path, "elements", 3));
+  CHECK_FALSE(sites->set_knob(all[2].path, "parallelism", 3));
+  CHECK_FALSE(sites->set_knob(12345, "parallelism", 3));
+  stream<int64> none;
+  CHECK_THROWS_AS(sites_of(none), error);
+}
+
+}  // namespace sluice::lib

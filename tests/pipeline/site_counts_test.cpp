@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run's report says that each stage has done.
+#include <chrono>
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "io/temporary_folder.hpp"
+#include "pipeline/record_files.hpp"
+#include "sluice/coro/sleep.hpp"
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+using int64 = std::int64_t;
+using reports = std::map<std::string, site_report>;
+
+reports by_name(const run_report& r) {
+  reports all;
+  for (const site_report& s : r.sites) all[s.name] = s;
+  return all;
+}
+
+template <class T> task<> take_some(stream<T>& s, int n) {
+  for (int i = 0; i != n; ++i) co_await s.next();
+}
+
+template <class T> task<> drain(stream<T>& s) {
+  for (;;) {
+    auto x = co_await s.next();
+    if (!x) break;
+  }
+}
+
+/// Of a whole run.
+template <class T> reports reports_of(runtime& rt, const dataset<T>& ds, const iterate_options& o = {}) {
+  auto s = ds.iterate(rt, o);
+  sync_wait(rt, drain(s));
+  reports all = by_name(report_of(s));
+  sync_wait(rt, cleanup(std::move(s)));
+  return all;
+}
+
+int64 same(int64 x) { return x; }
+bool even(int64 x) { return x % 2 == 0; }
+
+task<int64> after_5_ms(int64 x) {
+  auto wait = sleep_for(5ms);
+  co_await wait;
+  co_return x;
+}
+
+dataset<int64> hundred_from(int64 x) { return range(x * 100 + 100, {.start = x * 100}) | filter(even); }
+
+int64 slow(int64 x) {
+  volatile int64 sum = x;
+  for (int i = 0; i != 2'000; ++i) sum = sum + i;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("each stage counts what it hands over and what it passes over") {
+  runtime rt({.workers = 2});
+  auto all = reports_of(rt, range(1000) | map(same) | filter(even) | skip(10) | batch(7) | prefetch(3));
+  REQUIRE(all.size() == 6);
+  CHECK(all["range"].elements == 1000);
+  CHECK(all["map"].elements == 1000);
+  CHECK(all["filter"].elements == 490);
+  CHECK(all["filter"].passed == 10);
+  CHECK(all["skip"].elements == 490);
+  CHECK(all["batch"].elements == 70);
+  CHECK(all["prefetch"].elements == 70);
+  CHECK(all["map"].blocks > 0);
+  CHECK(all["map"].blocks <= 1000);
+  auto skipped = reports_of(rt, range(1000) | map(same) | skip(990));
+  CHECK(skipped["map"].elements == 10);
+  CHECK(skipped["map"].passed == 990);
+  CHECK(skipped["range"].elements == 10);
+  CHECK(skipped["range"].passed == 990);
+}
+
+TEST_CASE("the report lists a stage before its inputs, and the stages of inner plans once") {
+  runtime rt({.workers = 1});
+  for (int64 parallelism : {1, 3}) {
+    auto ds =
+        range(8) | interleave(hundred_from, {.cycle_length = 3, .parallelism = parallelism}) | repeat(2) | prefetch();
+    auto s = ds.iterate(rt);
+    sync_wait(rt, drain(s));
+    std::vector<site_report> sites = report_of(s).sites;
+    std::vector<std::string> names;
+    for (const site_report& r : sites) names.push_back((r.is_inner ? "  " : "") + r.name);
+    CHECK(names == std::vector<std::string>{"prefetch", "repeat", "interleave", "range", "  filter", "  range"});
+    CHECK(sites[1].elements == 800);
+    CHECK(sites[2].elements == 800);
+    CHECK(sites[4].elements == 800);  // sixteen streams
+    CHECK(sites[5].elements == 1600);
+    sync_wait(rt, cleanup(std::move(s)));
+  }
+}
+
+TEST_CASE("a report in the midst of a run has counted what its consumer's requests have done") {
+  runtime rt({.workers = 1});
+  auto s = (range(1'000'000) | map(same) | batch(10)).iterate(rt);
+  sync_wait(rt, take_some(s, 3));
+  reports all = by_name(report_of(s));
+  CHECK(all["batch"].elements >= 3);
+  CHECK(all["map"].elements >= 30);
+  CHECK(all["map"].elements <= 20'000);
+  sync_wait(rt, cleanup(std::move(s)));
+}
+
+TEST_CASE("waiting and calls are counted in the run's own time") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2});
+  auto all = reports_of(rt, range(20) | map(after_5_ms, {.parallelism = 4}) | prefetch(2));
+  CHECK(all["map"].busy >= 100ms);  // 20 calls of 5 ms
+  CHECK(all["map"].busy < 101ms);
+  CHECK(all["map"].waits > 0);
+  CHECK(all["map"].waited >= 20ms);  // four at a time
+  CHECK(all["map"].waited <= 26ms);
+  CHECK(all["prefetch"].waited >= 20ms);
+  CHECK(all["prefetch"].busy == 0ms);
+  CHECK(all["range"].busy == 0ms);
+}
+
+TEST_CASE("a stage's own time is without that of its inputs, directly and behind a channel") {
+  runtime rt({.workers = 2});
+  for (bool channel : {false, true}) {
+    auto below = range(40'000) | map(slow);
+    auto ds = (channel ? below | prefetch() : below) | filter(even) | batch(8);
+    // A machine that takes the processor away in the midst of a sample counts as time of that stage: not five times in a row.
+    bool told_apart = false;
+    for (int attempt = 0; attempt != 5 && !told_apart; ++attempt) {
+      auto all = reports_of(rt, ds);
+      auto others = all["range"].busy + all["filter"].busy + all["batch"].busy;
+      told_apart = all["map"].busy > 10ms && all["map"].busy > 5 * others;
+    }
+    CAPTURE(channel);
+    CHECK(told_apart);
+  }
+}
+
+TEST_CASE("what is read and what is made of it is counted in bytes") {
+  temporary_folder folder;
+  texts records = some_records(5'000, 150);
+  std::string bytes = framed(records);
+  std::string path = folder.write("a", bytes);
+  runtime rt({.workers = 2});
+  auto all = reports_of(rt, tfrecord(path) | map([](const record& r) { return std::string(r.view()); }) | prefetch(16));
+  CHECK(all["tfrecord"].elements == 5'000);
+  CHECK(all["tfrecord"].read_bytes == bytes.size());
+  CHECK(all["map"].bytes > 5'000 * 150);
+  CHECK(all["map"].bytes < 5'000 * 300);
+}
+
+}  // namespace sluice::lib
