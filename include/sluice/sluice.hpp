@@ -29,6 +29,7 @@
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
+#include "sluice/op/window.hpp"
 #include "sluice/op/zip.hpp"
 #include "sluice/pipeline/checkpoint_file.hpp"
 #include "sluice/pipeline/iterate.hpp"

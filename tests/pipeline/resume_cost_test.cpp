@@ -62,6 +62,7 @@ stream<int64> counting_up(saved<int64> made) {
   }
 }
 task<int64> awaited(int64 x) { co_return x; }
+int64 first_of_window(const std::vector<int64>& w) { return w[0]; }
 
 struct stage_case {
   const char* name;
@@ -84,6 +85,9 @@ std::vector<stage_case> stages() {
       {"take", [=](const numbers& in) { return in | take(kEndless); }},
       {"batch | unbatch", [=](const numbers& in) { return in | batch(50) | unbatch(); }, 100},
       {"shuffle", [=](const numbers& in) { return in | shuffle(50, {.seed = 3}); }, 1'000},
+      {"window", [=](const numbers& in) { return in | window(50, {.shift = 10}) | map(first_of_window); }, 50, 10},
+      {"window with gaps", [=](const numbers& in) { return in | window(2, {.shift = 7}) | map(first_of_window); }, 2,
+       7},
       {"repeat", [=](const numbers& in) { return in | take(5'000) | repeat(); }},
       {"prefetch", [=](const numbers& in) { return in | prefetch(16); }, 32},
       {"prefetch auto", [=](const numbers& in) { return in | prefetch(); }, 12 * kSlotElements},
