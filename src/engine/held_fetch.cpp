@@ -48,16 +48,7 @@ class fetched_bytes {
   std::size_t expected_ = 0;
 };
 
-}  // namespace
-
-status shorter_input(std::uint64_t has, std::uint64_t had, std::string_view label) {
-  return data_loss_error("the input has ended after " + std::to_string(has) + " elements, and the run that wrote the " +
-                         "checkpoint had taken " + std::to_string(had) +
-                         ": it has become shorter since; start without the checkpoint, or restore the input")
-      .in_stage(label);
-}
-
-task<void> fetch_held(erased_stream& in, fetch_list& list, held_memory& memory) {
+task<void> fetch_all(erased_stream& in, fetch_list& list, held_memory& memory) {
   long_work work;
   fetched_bytes bytes(memory);
   std::vector<held_place> places;
@@ -90,5 +81,17 @@ task<void> fetch_held(erased_stream& in, fetch_list& list, held_memory& memory) 
   if (left || next < in.consumed()) co_await fail(damaged_position());
   in.pass_over(next - in.consumed());
 }
+
+}  // namespace
+
+status shorter_input(std::uint64_t has, std::uint64_t had, std::string_view label) {
+  return data_loss_error("the input has ended after " + std::to_string(has) + " elements, and the run that wrote the " +
+                         "checkpoint had taken " + std::to_string(had) +
+                         ": it has become shorter since; start without the checkpoint, or restore the input")
+      .in_stage(label);
+}
+
+// g++ 12 warns of a coroutine that others call with locals of this file's types.
+task<void> fetch_held(erased_stream& in, fetch_list& list, held_memory& memory) { return fetch_all(in, list, memory); }
 
 }  // namespace sluice::lib
