@@ -21,8 +21,6 @@ MUTANTS = [
      "context.seed_of(n, a.options.seed.value, true);"),
     ("a shuffle does not save that its input has ended", "src/op/shuffle/shuffle.cpp",
      "w.number(total + 1);", "w.number(0);"),
-    ("what was held is fetched, and the rest not passed over", "src/engine/held_fetch.cpp",
-     "  in.pass_over(next - in.consumed());\n", ""),
     ("neighbours that are held are built in each other's places", "src/engine/held_fetch.cpp",
      "places[i].in->build(places[i].place,", "places[i].in->build(places[n - 1 - i].place,"),
     ("a one-to-one stage keeps the skip that was left", "src/coro/stream_base.cpp",
