@@ -30,6 +30,7 @@
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
+#include "sluice/op/window.hpp"
 #include "sluice/op/zip.hpp"
 // End of operators.
 #include "sluice/op/register.hpp"

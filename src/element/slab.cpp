@@ -35,9 +35,15 @@ void slab::release() noexcept {
   capacity_ = 0;
 }
 
-void slab::grow(std::size_t more) {
+void slab::make_room(std::size_t more) {
   if (more > kSlabBytesMax) throw std::bad_alloc();
-  // Also taken when there is room, but behind elements that have gone: they are what the doubling pays for.
+  // There may be room enough, but in front: at least as many have gone from there as are moved now. So a slab that is
+  // filled behind and emptied in front stays as large as twice what it holds.
+  if (!must_grow(more)) {
+    if (live_ != 0) type_->relocate(*type_, data_, begin(), live_, type_->size, type_->size);
+    first_ = 0;
+    return;
+  }
   slab larger(*type_);
   larger.allocate(std::max(live_ + more, capacity_ * 2));
   if (live_ != 0) type_->relocate(*type_, larger.data_, begin(), live_, type_->size, type_->size);

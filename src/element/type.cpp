@@ -196,20 +196,25 @@ const element_type& string_type() {
   return t;
 }
 
+const element_type* made_before(const std::string& how, const void* of, std::size_t and_of) {
+  absl::MutexLock lock(&store().mutex);
+  auto found = store().made.find(std::tuple(how, of, and_of));
+  return found == store().made.end() ? nullptr : found->second;
+}
+
 // Two threads may both make one; the first to come back wins, so that its address is the type's for good.
-const element_type* made_once(std::string how, const void* of, std::size_t and_of,
+const element_type* made_once(const std::string& how, const void* of, std::size_t and_of,
                               const std::function<element_type()>& make) {
-  auto key = std::tuple(std::move(how), of, and_of);
-  {
-    absl::MutexLock lock(&store().mutex);
-    auto found = store().made.find(key);
-    if (found != store().made.end()) return found->second;
-  }
+  if (const element_type* made = made_before(how, of, and_of)) return made;
   element_type t = make();
   complete(t);
   const element_type* kept = &keep(std::move(t));
   absl::MutexLock lock(&store().mutex);
-  return store().made.emplace(std::move(key), kept).first->second;
+  return store().made.emplace(std::tuple(how, of, and_of), kept).first->second;
+}
+
+const element_type& keep_list(const element_type& t) {
+  return *made_once("list", t.element, 0, [&t] { return t; });
 }
 
 }  // namespace detail
@@ -233,7 +238,7 @@ const element_type* tuple_of(const std::vector<const element_type*>& members) {
     absl::StrAppend(&how, ",", reinterpret_cast<std::uintptr_t>(m));
   }
   if (members.empty()) return nullptr;
-  return detail::made_once(std::move(how), nullptr, 0, [&] {
+  return detail::made_once(how, nullptr, 0, [&] {
     element_type t;
     t.kind = kind::tuple;
     for (auto* m : members) {
@@ -270,7 +275,7 @@ const element_type* struct_of(std::string_view name, std::vector<member> members
     if (!m.type) return nullptr;
     absl::StrAppend(&how, ",", m.name, ":", reinterpret_cast<std::uintptr_t>(m.type));
   }
-  return detail::made_once(std::move(how), nullptr, 0, [&] {
+  return detail::made_once(how, nullptr, 0, [&] {
     element_type t;
     t.name = name;
     t.kind = kind::structure;
@@ -282,28 +287,27 @@ const element_type* struct_of(std::string_view name, std::vector<member> members
 
 namespace {
 
-/// What lists are made of at run time, each beside its list.
-template <class... T> std::vector<std::pair<const element_type*, const element_type*>> all_lists() {
-  return {{&type_of<T>(), &type_of<std::vector<T>>()}...};
-}
+/// Lists that a plan may name without any C++ that does.
+template <class... T> void make_lists() { (type_of<std::vector<T>>(), ...); }
 
-const auto& lists() {
-  static const auto& all =
-      *new auto(all_lists<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                          std::uint32_t, std::uint64_t, float, double, std::string, record, line>());
-  return all;
+void make_usual_lists() {
+  static const bool made = [] {
+    make_lists<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+               std::uint64_t, float, double, std::string, record, line>();
+    return true;
+  }();
+  (void)made;
 }
 
 }  // namespace
 
 const element_type* list_of(const element_type* t) {
-  for (auto& [element, list] : lists())
-    if (element == t) return list;
-  return nullptr;
+  make_usual_lists();
+  return detail::made_before("list", t, 0);
 }
 
 const element_type* type_named(std::string_view name) {
-  lists();  // so that the builtin types exist, used or not
+  make_usual_lists();  // so that the builtin types exist, used or not
   type_of<bool>();
   auto& s = detail::store();
   absl::MutexLock lock(&s.mutex);

@@ -28,6 +28,8 @@ class held_memory {
   held_memory(const held_memory&) = delete;
   ~held_memory() { hold(0); }
 
+  /// What errors call the stage.
+  const std::string& label() const { return label_; }
   std::size_t bytes() const { return bytes_; }
   std::size_t budget_bytes() const { return run_->ledger->budget_bytes(); }
   /// The error for something that can never fit into the budget.
@@ -37,6 +39,10 @@ class held_memory {
     bool more = bytes > bytes_;
     hold(bytes);
     return !more || run_->ledger->held_bytes() <= run_->ledger->budget_bytes() ? status() : refusal(bytes_);
+  }
+  /// `more` bytes have come, and `fewer` of those before have gone.
+  status change(std::size_t more, std::size_t fewer) {
+    return more == fewer ? status() : resize(bytes_ + more - fewer);
   }
   /// The same, for fewer.
   void shrink_by(std::size_t bytes) { hold(bytes_ - bytes); }

@@ -29,8 +29,8 @@ std::string in_mebibytes(std::size_t bytes) {
 }  // namespace
 
 std::string_view to_string(purpose p) {
-  static constexpr std::string_view kNames[kPurposes] = {"read-ahead", "channel",   "shuffle",
-                                                         "batch",      "open file", "file list"};
+  static constexpr std::string_view kNames[kPurposes] = {"read-ahead", "channel",   "shuffle", "batch",
+                                                         "open file",  "file list", "window"};
   return kNames[static_cast<std::size_t>(p)];
 }
 

@@ -75,6 +75,25 @@ TEST_CASE("extend keeps what is live and makes room behind it") {
   CHECK(counted::living == 0);
 }
 
+TEST_CASE("a slab that is filled behind and emptied in front stays as large as twice what it holds") {
+  slab s(type_of<std::string>());
+  std::size_t next = 0, first = 0;
+  for (int round = 0; round != 10'000; ++round) {
+    std::size_t n = 1 + static_cast<std::size_t>(round) % 7;
+    bool grows = s.must_grow(n);
+    std::size_t room = s.capacity();
+    auto* to = reinterpret_cast<std::string*>(s.extend(n));
+    CHECK((grows || s.capacity() == room));
+    for (std::size_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) std::string(std::to_string(next++));
+    s.add_live(n);
+    while (s.size() > 100) {
+      REQUIRE(*reinterpret_cast<std::string*>(s.begin()) == std::to_string(first++));
+      s.view().drop_front(1);
+    }
+  }
+  CHECK(s.capacity() < 500);
+}
+
 TEST_CASE("more elements than there is memory for are refused before anything is written") {
   slab s(type_of<std::int64_t>());
   s.extend(3);

@@ -26,6 +26,9 @@ struct sample {
   std::string text;
   std::int64_t label = 0;
 };
+struct unlisted {
+  std::int64_t value = 0;
+};
 struct nested {
   sample inner;
   float values[3] = {};
@@ -99,9 +102,38 @@ TEST_CASE("a type made at run time is the C++ type's own descriptor") {
   CHECK(batched_of(&type_of<sample>()) == &type_of<batched<sample>>());
   CHECK(array_of(&type_of<std::int32_t>(), 7) == &type_of<std::array<std::int32_t, 7>>());
   CHECK(list_of(&type_of<float>()) == &type_of<std::vector<float>>());
-  CHECK(list_of(&type_of<sample>()) == nullptr);
+  CHECK(list_of(&type_of<unlisted>()) == nullptr);
+  CHECK(list_of(&type_of<bool>()) == nullptr);
+  CHECK(type_of<std::vector<sample>>().element == &type_of<sample>());
+  CHECK(list_of(&type_of<sample>()) == &type_of<std::vector<sample>>());
+  CHECK(&type_of<std::vector<long>>() == &type_of<std::vector<long long>>());
+  CHECK(&type_of<std::vector<std::pair<long long, char>>>() == &type_of<std::vector<std::pair<long, std::int8_t>>>());
   CHECK(type_named("uint8[]") == &type_of<std::vector<std::uint8_t>>());
   CHECK(type_named("no such type") == nullptr);
+}
+
+TEST_CASE("a list is made of elements that stand apart: of some by a move, of the rest by a copy") {
+  std::string texts[6] = {"zero and more than fits inside", "1", "two and more than fits inside", "3", "4", "5"};
+  using texts_list = std::vector<std::string>;
+  const element_type& list = type_of<texts_list>();
+  alignas(texts_list) char room[sizeof(texts_list)];
+  list.collect(list, room, texts, 3, 1, 2 * sizeof(std::string));
+  auto* made = std::launder(reinterpret_cast<texts_list*>(room));
+  CHECK(*made == texts_list{"zero and more than fits inside", "two and more than fits inside", "4"});
+  CHECK(texts[0].empty());
+  CHECK(texts[2] == "two and more than fits inside");
+  list.destroy(list, room, 1);
+
+  std::int64_t numbers[5] = {0, 1, 2, 3, 4};
+  const element_type& of_numbers = type_of<std::vector<std::int64_t>>();
+  alignas(std::vector<std::int64_t>) char other[sizeof(std::vector<std::int64_t>)];
+  for (std::size_t stride : {1, 2}) {
+    of_numbers.collect(of_numbers, other, numbers, 2, 2, stride * sizeof(std::int64_t));
+    auto* all = std::launder(reinterpret_cast<std::vector<std::int64_t>*>(other));
+    CHECK(*all == std::vector<std::int64_t>{0, static_cast<std::int64_t>(stride)});
+    of_numbers.destroy(of_numbers, other, 1);
+  }
+  CHECK(type_of<std::string>().collect == nullptr);
 }
 
 TEST_CASE("types made on several threads at once are one type") {

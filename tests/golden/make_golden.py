@@ -315,6 +315,24 @@ def random_chains(count):
     return chains
 
 
+def window_case(length, size, shift, stride, drop_remainder, source):
+    windows = tf.data.Dataset.range(length).window(size, shift, stride, drop_remainder)
+    cardinality = int(windows.cardinality())
+    return {"length": length, "size": size, "shift": shift, "stride": stride, "drop_remainder": drop_remainder,
+            "expected": values(windows.flat_map(lambda w: w.batch(size))),
+            "cardinality": {-1: "infinite", -2: "unknown"}.get(cardinality, cardinality), "source": source}
+
+
+def window_cases():
+    table = [window_case(7, 2, None, 1, False, "documentation"), window_case(7, 3, None, 1, True, "documentation"),
+             window_case(7, 3, 1, 1, True, "documentation"), window_case(7, 3, 1, 2, True, "documentation")]
+    for length in [0, 1, 3, 6, 10]:
+        for size in [1, 2, 4]:
+            for shift, stride in [(None, 1), (1, 1), (2, 1), (1, 3), (3, 2), (2, 4), (5, 1), (7, 2)]:
+                table += [window_case(length, size, shift, stride, drop, "grid") for drop in (False, True)]
+    return table
+
+
 def shuffle_facts():
     """What holds of a shuffle whatever its generator is."""
     n, buffer_size = 200, 16
@@ -367,7 +385,7 @@ def main():
     files += text_answers() + fixed_length_answers()
     save("expected.json", {"versions": versions(), "files": files, "damaged": damaged_answers()})
     save("semantics.json", {"versions": versions(), "interleave": interleave_cases(), "chains": edge_chains() + random_chains(80),
-                            "shuffle": shuffle_facts(), "list_files": list_files_facts()})
+                            "window": window_cases(), "shuffle": shuffle_facts(), "list_files": list_files_facts()})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table that a resume finds by looking back must be the one that a run has come to by going on.
-#include "op/shuffle_table.hpp"
+#include "op/shuffle/shuffle_table.hpp"
 
 #include <algorithm>
 #include <vector>

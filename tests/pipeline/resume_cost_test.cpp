@@ -62,6 +62,7 @@ stream<int64> counting_up(saved<int64> made) {
   }
 }
 task<int64> awaited(int64 x) { co_return x; }
+int64 first_of_window(const std::vector<int64>& w) { return w[0]; }
 
 struct stage_case {
   const char* name;
@@ -209,6 +210,21 @@ TEST_CASE("a resume makes again what is held and one mark interval: triples of s
     plan_case p = range;
     for (int i = 0; i != 3; ++i) p = p.above(all[random.below(all.size())]);
     check(p, n);
+  }
+}
+
+TEST_CASE("a resume makes again what a window reaches over and one mark interval, between stages of every kind") {
+  const std::vector<stage_case> windows = {
+      {"window", [](const numbers& in) { return in | window(50, {.shift = 10}) | map(first_of_window); }, 50, 10},
+      {"window with gaps", [](const numbers& in) { return in | window(2, {.shift = 7}) | map(first_of_window); }, 2, 7},
+  };
+  plan_case range = of(sources()[0]);
+  for (const stage_case& w : windows) {
+    for (const stage_case& source : sources()) check(of(source).above(w), 2);
+    for (const stage_case& s : stages()) {
+      check(range.above(w).above(s), 3);
+      check(range.above(s).above(w), 3);
+    }
   }
 }
 

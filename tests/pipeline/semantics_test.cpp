@@ -110,6 +110,25 @@ TEST_CASE("chains of stages give what tf.data gives") {
   }
 }
 
+TEST_CASE("windows have the elements that tf.data's have, and are as many") {
+  runtime rt({.workers = 2});
+  auto drain_lists = [](stream<int64s> s) -> task<std::vector<int64s>> {
+    std::vector<int64s> all;
+    while (auto w = co_await s.next()) all.push_back(*w);
+    co_return all;
+  };
+  REQUIRE(golden()["window"].size() > 200);
+  for (const json& asked : golden()["window"]) {
+    CAPTURE(asked.dump());
+    window_options o{.stride = asked["stride"].get<std::int64_t>(),
+                     .drop_remainder = asked["drop_remainder"].get<bool>()};
+    if (!asked["shift"].is_null()) o.shift = asked["shift"].get<std::int64_t>();
+    auto windows = range(asked["length"].get<std::int64_t>()) | window(asked["size"].get<std::int64_t>(), o);
+    CHECK(sync_wait(rt, drain_lists(windows.iterate(rt))) == asked["expected"].get<std::vector<int64s>>());
+    CHECK(cardinality_of(*windows.plan()) == cardinality::of(asked["cardinality"].get<std::int64_t>()));
+  }
+}
+
 TEST_CASE("what holds of tf.data's shuffle holds of ours") {
   const json& facts = golden()["shuffle"];
   for (auto fact : {"permutation", "earliest_place_is_value_minus_buffer_plus_one", "epochs_do_not_mix",

@@ -173,7 +173,7 @@ class evaluation {
     return first(std::move(out), static_cast<int64>(enough));
   }
 
-  // op/shuffle_table.hpp: draw t takes a place, which the next input fills; then the last element fills each hole.
+  // op/shuffle/shuffle_table.hpp: draw t takes a place, which the next input fills; then the last element fills each hole.
   static int64s shuffled(const int64s& in, const plan_description& p, std::uint64_t seed) {
     std::size_t next = std::min(in.size(), static_cast<std::size_t>(p.a));
     int64s held(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(next)), out;

@@ -105,9 +105,15 @@ class slab {
   }
   /// Keeps what is live; returns room for n more behind it. Live elements may move. Errors: std::bad_alloc.
   char* extend(std::size_t n) {
-    if (n > capacity_ - first_ - live_) grow(n);
+    if (n > capacity_ - first_ - live_) make_room(n);
     return data_ + (first_ + live_) * type_->size;
   }
+  /// Would extend(n) have to take new room, so that for a moment there are both?
+  bool must_grow(std::size_t n) const noexcept {
+    return n > capacity_ - first_ - live_ && (live_ > first_ || live_ + n > capacity_);
+  }
+  /// Elements that were in front of the live ones and have gone: their room is used again by extend().
+  std::size_t gone_in_front() const noexcept { return first_; }
   /// n elements were built where extend() said.
   void add_live(std::size_t n) noexcept { live_ += n; }
   /// Exactly these are live now; the caller has built or removed the others.
@@ -136,7 +142,7 @@ class slab {
  private:
   friend class block;
   void allocate(std::size_t n);
-  void grow(std::size_t more);
+  void make_room(std::size_t more);
   void release() noexcept;
   void close_gap(block& b, std::uint32_t kept) noexcept;
 

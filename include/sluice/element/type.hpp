@@ -66,6 +66,11 @@ struct element_type {
   std::size_t (*footprint)(const element_type&, const void* p, std::size_t n) = nullptr;
   /// Makes elements own just their own bytes, so that holding them holds nothing else; null where they always do.
   void (*compact)(const element_type&, void* p, std::size_t n) = nullptr;
+  /// Of a list: makes one at uninitialised `list`, out of the n elements that stand stride bytes apart from `from` on. The
+  /// first `moved` of them are moved from, and still have to be destroyed; the others are copied, so that there may be none
+  /// where elements cannot be copied. Null for other kinds. Errors: what a copy throws; nothing is made then.
+  void (*collect)(const element_type&, void* list, void* from, std::size_t n, std::size_t moved,
+                  std::size_t stride) = nullptr;
   /// Appends one element as JSON (see print).
   void (*print)(const element_type&, const void* p, std::string& out) = nullptr;
   /// The bytes of a text; null for other kinds. Valid as long as the element.
@@ -83,7 +88,8 @@ const element_type* pair_of(const element_type* first, const element_type* secon
 const element_type* tuple_of(const std::vector<const element_type*>& members);
 /// std::array<T, n>.
 const element_type* array_of(const element_type* t, std::size_t n);
-/// std::vector<T> for numbers (not bool), strings and records; null for other types.
+/// std::vector<T> for numbers (not bool), strings, records and lines, and for every T of whose std::vector the program has
+/// asked for the type; null for others.
 const element_type* list_of(const element_type* t);
 /// A structure made at run time, laid out as C++ would; one descriptor for one name and one list of members.
 /// Offsets in `members` are ignored. Errors: null where a member's type is null.

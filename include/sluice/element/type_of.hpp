@@ -35,6 +35,9 @@ namespace detail {
 
 /// Keeps `t` for ever.
 const element_type& keep(element_type t);
+/// Keeps a list as the only one of its element, or gives the one there is: C++ may have two names for an element (long and
+/// long long) and so two for the list, whose objects are the same.
+const element_type& keep_list(const element_type& t);
 /// Fills in the kernels that work on bytes and on members, where the type has no better ones.
 void complete(element_type& t);
 
@@ -182,6 +185,31 @@ template <class T> constexpr bool copyable() {
   else return std::is_copy_constructible_v<T>;
 }
 
+template <class List>
+void list_collect(const element_type&, void* to, void* from, std::size_t n, std::size_t moved, std::size_t stride) {
+  using T = typename List::value_type;
+  auto* at = static_cast<char*>(from);
+  List made;
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    if (stride == sizeof(T)) {
+      auto* first = std::launder(reinterpret_cast<const T*>(at));
+      made.assign(first, first + n);
+      n = 0;
+    }
+  }
+  made.reserve(n);
+  for (std::size_t i = 0; i != n; ++i, at += stride) {
+    T* x = std::launder(reinterpret_cast<T*>(at));
+    if constexpr (copyable<T>()) {
+      if (i < moved) made.push_back(std::move(*x));
+      else made.push_back(*x);
+    } else {
+      made.push_back(std::move(*x));
+    }
+  }
+  ::new (to) List(std::move(made));
+}
+
 template <class T> std::string type_name() {
   if constexpr (requires { T::sluice_name; }) {
     return std::string(T::sluice_name);
@@ -217,6 +245,7 @@ template <class T> void describe(element_type& t) {
     t.name = t.element->name + "[]";
     t.footprint = list_footprint<T>;
     if (t.element->compact) t.compact = list_compact<T>;
+    t.collect = list_collect<T>;
     t.print = list_print<T>;
   } else if constexpr (is_maybe<T>) {
     t.kind = kind::maybe;
@@ -265,6 +294,7 @@ template <class... M> const element_type& make_tuple_type(std::tuple<M...>*) {
 
 template <class T> const element_type& make_type() {
   element_type t = made_of<T>();
+  if constexpr (is_list<T>) return keep_list(t);
   complete(t);
   return keep(std::move(t));
 }

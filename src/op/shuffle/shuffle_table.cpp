@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/shuffle_table.hpp"
+#include "op/shuffle/shuffle_table.hpp"
 
 #include <algorithm>
 

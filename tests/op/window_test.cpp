@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/window.hpp
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// As options are written; no shift: as many as `size`.
+struct shape {
+  int64 size = 1;
+  std::optional<int64> shift = {};
+  int64 stride = 1;
+  bool drop_remainder = false;
+
+  int64 step() const { return shift.value_or(size); }
+  window_stage stage() const {
+    window_options o;
+    if (shift) o.shift = *shift;
+    o.stride = stride;
+    o.drop_remainder = drop_remainder;
+    return window(size, o);
+  }
+};
+
+/// Every window as a list, by the words of the contract.
+std::vector<int64s> windows_over(const int64s& in, const shape& s) {
+  std::vector<int64s> all;
+  auto n = static_cast<int64>(in.size());
+  for (int64 first = 0; first < n; first += s.step()) {
+    int64s one;
+    for (int64 j = 0; j != s.size && first + j * s.stride < n; ++j)
+      one.push_back(in[static_cast<std::size_t>(first + j * s.stride)]);
+    if (static_cast<int64>(one.size()) == s.size || !s.drop_remainder) all.push_back(one);
+  }
+  return all;
+}
+
+/// One number that tells a window from any other of these tests.
+template <class List, class Number> int64 fold(const List& window, Number number) {
+  int64 all = static_cast<int64>(window.size());
+  for (const auto& x : window) all = all * 1009 + number(x);
+  return all;
+}
+int64 folded(const int64s& window) {
+  return fold(window, [](int64 x) { return x; });
+}
+template <class As> int64 folded_as(const std::vector<decltype(As::made(0))>& window) {
+  return fold(window, As::number);
+}
+
+int64s expected_of(const int64s& in, const shape& s) {
+  int64s all;
+  for (const int64s& w : windows_over(in, s)) all.push_back(folded(w));
+  return all;
+}
+/// Those that have all their elements.
+int64s complete_of(const int64s& in, shape s) {
+  s.drop_remainder = true;
+  return expected_of(in, s);
+}
+std::size_t needed_of(const int64s& in, const shape& s, std::size_t k) {
+  if (k == 0) return 0;
+  auto reach = static_cast<std::size_t>(s.step()) * (k - 1) + static_cast<std::size_t>((s.size - 1) * s.stride) + 1;
+  return std::min(in.size(), reach);
+}
+/// Every element is in some window's reach, so that its error is met.
+bool has_no_gap(const shape& s) { return s.step() <= (s.size - 1) * s.stride + 1; }
+
+conformance of(const shape& s) {
+  conformance c;
+  c.expected = [s](const int64s& in) { return expected_of(in, s); };
+  if (has_no_gap(s)) c.before_error = [s](const int64s& in) { return complete_of(in, s); };
+  c.needs = [s](const int64s& in, std::size_t k) { return needed_of(in, s, k); };
+  return c;
+}
+
+template <class As> void conforms_in_windows(const shape& s) {
+  conformance c = of(s);
+  c.elements = As::kName;
+  c.stage = [s](const auto& in) { return in | map(As::made) | s.stage() | map(folded_as<As>); };
+  conforms(c);
+}
+
+/// Counts how often any of them was copied.
+struct copy_counted {
+  static constexpr std::string_view sluice_name = "copy_counted";
+  static inline int copies = 0;
+  explicit copy_counted(int64 x) : value(x) {}
+  copy_counted(const copy_counted& o) : value(o.value) { ++copies; }
+  copy_counted(copy_counted&&) = default;
+  copy_counted& operator=(copy_counted&&) = default;
+  int64 value;
+};
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_plan(text);
+  } catch (const error& e) { return e.what(); }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("windows have the elements that their size, shift and stride say, for every length of input") {
+  for (int64 size : {1, 2, 3, 5})
+    for (std::optional<int64> shift : {std::optional<int64>(), {1}, {2}, {3}, {7}})
+      for (int64 stride : {1, 2, 3})
+        for (bool drop : {false, true})
+          for (int64 length : {0, 1, 2, 3, 4, 5, 6, 7, 9, 12, 23}) {
+            shape s{size, shift, stride, drop};
+            CAPTURE(size, s.step(), stride, drop, length);
+            int64s in;
+            for (int64 i = 0; i != length; ++i) in.push_back(i);
+            auto ds = range(length) | s.stage();
+            consumption how;
+            how.ask_max = static_cast<std::uint32_t>(length % 4);
+            consumed got = consume(ds | map(folded), how);
+            CHECK(got.complaint() == "");
+            CHECK(got.elements == expected_of(in, s));
+            CHECK(cardinality_of(*ds.plan()) == cardinality::of(static_cast<int64>(got.elements.size())));
+          }
+  CHECK(windows_over({0, 1, 2, 3, 4, 5, 6}, {3}) == std::vector<int64s>{{0, 1, 2}, {3, 4, 5}, {6}});
+  CHECK(windows_over({0, 1, 2, 3, 4, 5, 6}, {3, 1, 2, true}) == std::vector<int64s>{{0, 2, 4}, {1, 3, 5}, {2, 4, 6}});
+}
+
+TEST_CASE("window conforms") {
+  for (const shape& s : {shape{3}, shape{4, 1}, shape{2, 5}, shape{3, 2, 2}, shape{3, 1, 4, true},
+                         shape{5, {}, 1, true}, shape{2, 3, 4}, shape{64, 8}}) {
+    CAPTURE(s.size, s.step(), s.stride, s.drop_remainder);
+    conformance c = of(s);
+    c.stage = [s](const auto& in) { return in | s.stage() | map(folded); };
+    conforms(c);
+  }
+}
+
+TEST_CASE("window conforms for elements of every kind, where windows overlap and where they do not") {
+  for (const shape& s :
+       {shape{3}, shape{4, 3, 2}, shape{2, 3, 2, true}}) {  // the last two: one in the reach of another
+    conforms_in_windows<as_text>(s);
+    conforms_in_windows<as_record>(s);
+  }
+  conforms_in_windows<as_text>({4, 1, 2});
+  conforms_in_windows<as_record>({3, 2});
+  for (const shape& s : {shape{3}, shape{3, 3, 2}, shape{2, 7, 3, true}}) {  // these share no elements
+    conforms_in_windows<as_move_only>(s);
+    conforms_in_windows<as_counting>(s);
+  }
+}
+
+TEST_CASE("window conforms between channels of every kind") {
+  auto same = [](int64 x) { return x; };
+  std::vector<std::pair<const char*, std::function<dataset<int64>(const dataset<int64>&)>>> channels = {
+      {"prefetch",
+       [](const auto& in) { return in | prefetch(2) | window(4, {.shift = 3}) | prefetch(3) | map(folded); }},
+      {"map ahead",
+       [=](const auto& in) {
+         return in | map(same, {.parallelism = 3}) | window(4, {.shift = 3}) | map(folded, {.parallelism = 2});
+       }},
+      {"an inner plan",
+       [](const auto& in) {
+         auto all = [in](int64) { return in | window(4, {.shift = 3}) | map(folded); };
+         return range(1) | interleave(all, {.cycle_length = 2, .parallelism = 2});
+       }},
+  };
+  for (auto& [name, stage] : channels) {
+    CAPTURE(name);
+    conformance c = of({4, 3});
+    c.before_error = {};
+    c.needs = {};  // channels work ahead
+    c.stage = stage;
+    conforms(c);
+  }
+}
+
+TEST_CASE("windows are resumed at every element on one worker and on two") {
+  for (std::uint32_t workers : {1u, 2u}) {
+    runtime rt({.workers = workers});
+    for (const shape& s : {shape{3, 1}, shape{4, 9, 2}, shape{6}}) {
+      CAPTURE(workers, s.size);
+      auto made = range(40) | map(as_text::made, {.parallelism = 2}) | prefetch(2);
+      auto ds = made | s.stage() | prefetch(2) | map(folded_as<as_text>, {.parallelism = 2});
+      consumption how;
+      how.save = true;
+      consumed whole = consume_on(rt, ds, how);
+      int64s in;
+      for (int64 i = 0; i != 40; ++i) in.push_back(i);
+      CHECK(whole.complaint() == "");
+      REQUIRE(whole.elements == expected_of(in, s));
+      for (std::size_t i = 0; i <= whole.elements.size(); ++i) {
+        consumption again;
+        again.from = whole.places[i];
+        consumed rest = consume_on(rt, ds, again);
+        CHECK(rest.complaint() == "");
+        CHECK(rest.elements == int64s(whole.elements.begin() + static_cast<std::ptrdiff_t>(i), whole.elements.end()));
+      }
+    }
+  }
+}
+
+TEST_CASE("windows of elements of a megabyte are resumed at every one of them") {
+  auto large = [](int64 x) { return std::string(std::size_t{1} << 20, static_cast<char>('a' + x)); };
+  auto initials = [](const std::vector<std::string>& w) {
+    return fold(w, [](const std::string& s) { return s.size() == (1 << 20) && s.front() == s.back() ? s[0] : -1; });
+  };
+  for (const shape& s : {shape{3, 1}, shape{2}, shape{2, 4}}) {
+    auto ds = range(8) | map(large) | prefetch(1) | s.stage() | map(initials);
+    int64s letters;
+    for (int64 i = 0; i != 8; ++i) letters.push_back('a' + i);
+    consumption how;
+    how.save = true;
+    consumed whole = consume(ds, how);
+    CHECK(whole.complaint() == "");
+    REQUIRE(whole.elements == expected_of(letters, s));
+    for (std::size_t i = 0; i <= whole.elements.size(); ++i) {
+      consumption again;
+      again.from = whole.places[i];
+      CHECK(consume(ds, again).elements ==
+            int64s(whole.elements.begin() + static_cast<std::ptrdiff_t>(i), whole.elements.end()));
+    }
+  }
+}
+
+TEST_CASE("windows that are passed over are not made, nor are elements that no window has") {
+  int calls = 0;
+  auto counting = [&calls](int64 x) {
+    ++calls;
+    return copy_counted(x);
+  };
+  auto values = [](const std::vector<copy_counted>& w) {
+    return fold(w, [](const copy_counted& x) { return x.value; });
+  };
+  consumption one;
+  one.elements_max = 1;
+  auto far = range(1'000'000'000) | map(counting) | window(3, {.shift = 2}) | skip(100'000'000) | map(values);
+  copy_counted::copies = 0;
+  CHECK(consume(far, one).elements == int64s{folded({200'000'000, 200'000'001, 200'000'002})});
+  CHECK(calls == 3);
+  CHECK(copy_counted::copies == 1);  // the last one is in the next window, too
+  calls = 0;
+  CHECK(consume(range(1000) | map(counting) | window(2, {.shift = 100}) | map(values), {}).elements.size() == 10);
+  CHECK(calls == 20);
+}
+
+TEST_CASE("an element is copied for every window it is in but the last") {
+  auto made = range(100) | map([](int64 x) { return copy_counted(x); });
+  auto sizes = [](const std::vector<copy_counted>& w) { return static_cast<int64>(w.size()); };
+  for (const shape& s : {shape{5}, shape{5, 7}, shape{3, 3, 2}, shape{2, 4, 3}}) {
+    copy_counted::copies = 0;
+    consume(made | s.stage() | map(sizes), {});
+    CHECK(copy_counted::copies == 0);
+  }
+  copy_counted::copies = 0;
+  consume(made | window(5, {.shift = 1, .drop_remainder = true}) | map(sizes), {});
+  CHECK(copy_counted::copies == 96 * 4);
+}
+
+TEST_CASE("windows of elements that cannot be copied are refused where they share any, and only there") {
+  auto made = range(3) | map(as_move_only::made);
+  for (int64 size : {1, 2, 3, 4, 5})
+    for (int64 shift : {1, 2, 3, 4, 6})
+      for (int64 stride : {1, 2, 3, 4}) {
+        CAPTURE(size, shift, stride);
+        std::set<int64> seen;
+        bool shared = false;
+        for (int64 first = 0; first <= 60; first += shift)
+          for (int64 j = 0; j != size; ++j) shared |= !seen.insert(first + j * stride).second;
+        if (shared) {
+          CHECK_THROWS_WITH(made | (shape{size, shift, stride}.stage()),
+                            Catch::Contains("share elements") && Catch::Contains("cannot be copied"));
+        } else {
+          CHECK_NOTHROW(made | (shape{size, shift, stride}.stage()));
+        }
+      }
+}
+
+TEST_CASE("windows that exceed the memory budget end with an error that says what to do") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
+  auto text = [](int64) { return std::string(10'000, 'x'); };
+  auto sizes = [](const std::vector<std::string>& w) { return static_cast<int64>(w.size()); };
+  consumed few = consume_on(rt, range(1000) | map(text) | window(20, {.shift = 1}) | map(sizes), {});
+  CHECK(few.complaint() == "");
+  CHECK(few.elements.size() == 1000);
+  consumed got = consume_on(rt, range(1000) | map(text) | window(200) | map(sizes), {});
+  CHECK(got.mistake == "");
+  CHECK(got.why.code() == status_code::resource_exhausted);
+  CHECK(got.why.to_string().find("a window alone takes more than the memory budget") != std::string::npos);
+  CHECK(got.why.to_string().find("lower its size") != std::string::npos);
+  CHECK(got.why.where().stage == "window");
+  CHECK(rt.ledger().report().used_bytes == 0);
+}
+
+TEST_CASE("a window that moves on for long takes no more memory than it reaches over") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2});
+  auto ds = range(2'000'000) | window(1000, {.shift = 500}) | map([](const int64s& w) { return w[0]; });
+  consumption how;
+  how.ask_max = 1;
+  CHECK(consume_on(rt, ds, how).elements.size() == 4000);
+  for (auto& line : rt.ledger().report().lines)
+    if (line.held_for == purpose::window) CHECK(line.peak_bytes < 64'000);
+}
+
+TEST_CASE("a list of pairs or of structures is made where the program has one") {
+  auto sums = [](const std::vector<std::pair<int64, std::string>>& w) {
+    return fold(w, [](const std::pair<int64, std::string>& p) { return p.first * 10 + as_text::number(p.second); });
+  };
+  auto ds = range(5) | map(as_text::made) | enumerate() | window(2, {.shift = 1}) | map(sums);
+  CHECK(consume(ds, {}).elements ==
+        int64s{folded({0, 11}), folded({11, 22}), folded({22, 33}), folded({33, 44}), folded({44})});
+  auto longs = range(3) | map([](int64 x) { return static_cast<long long>(x); }) | window(2);
+  CHECK(
+      consume(longs | map([](const std::vector<long long>& w) { return static_cast<int64>(w.size()); }), {}).elements ==
+      int64s{2, 1});
+}
+
+TEST_CASE("lists can be stacked again") {
+  auto rows = [](const batched<int64s>& b) { return static_cast<int64>(b.size()); };
+  CHECK(consume(range(7) | window(3, {.shift = 2}) | batch(3) | map(rows), {}).elements == int64s{3, 1});
+  CHECK(consume(range(7) | window(3, {.shift = 2}) | batch(3) | unbatch() | map(folded), {}).elements ==
+        expected_of({0, 1, 2, 3, 4, 5, 6}, {3, 2}));
+}
+
+TEST_CASE("window prints as text, and is read again") {
+  round_trips(*(range(5) | window(3)).plan(), "range(5) | window(3)");
+  round_trips(*(range(5) | window(3, {.shift = 1, .stride = 2, .drop_remainder = true})).plan(),
+              "range(5) | window(3, shift=1, stride=2, drop_remainder=true)");
+  CHECK(refusal("range(5) | window(0)") == "invalid_argument: column 19: window: size must be at least 1, and is 0");
+  CHECK(refusal("range(5) | window(2, shift=0)") ==
+        "invalid_argument: column 28: window: shift must be at least 1, and is 0");
+  CHECK(refusal("range(5) | window(4611686018427387904, stride=4611686018427387904)")
+            .find("more elements than any input") != std::string::npos);
+  CHECK(refusal("zip(range(5), range(5), range(5), range(5)) | window(2)")
+            .find("there is no list of (int64, int64, int64, int64) here") != std::string::npos);
+}
+
+}  // namespace sluice::lib
