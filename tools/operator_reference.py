@@ -53,6 +53,8 @@ def fields_of(struct, text):
 
 def type_of(spelled):
     """As the table calls it: the type's own name, or what a function_arg<…> is to the user."""
+    if spelled.startswith("std::optional<"):
+        return "optional " + type_of(spelled.removeprefix("std::optional<").removesuffix(">"))
     name = spelled.split("<")[0].split("::")[-1]
     return {"function_arg": "function", "inner_plan": "reader or function", "file_path": "path", "later_text": "text",
             "required_text": "text", "example_schema_arg": "schema"}.get(name, name)

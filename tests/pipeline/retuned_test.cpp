@@ -179,7 +179,9 @@ task<void> live(runtime& rt, const node_ptr& written, const node_ptr& run, const
 TEST_CASE("a checkpoint fits its plan under any rewriting: stages that do nothing, channels, two maps as one") {
   simulation world(1);
   runtime rt(world, {.workers = 2});
-  node_ptr plan = (range(40) | map(tripled) | map(tripled) | shuffle(7) | batch(3) | unbatch() | repeat(2)).plan();
+  auto summed = [](int64& sum, int64 x) { return sum += x; };
+  node_ptr plan =
+      (range(40) | map(tripled) | map(tripled) | shuffle(7) | scan(summed) | batch(3) | unbatch() | repeat(2)).plan();
   const std::vector<node_ptr> forms = {plan, with_noops(plan), with_parallelism(plan, 8), with_maps_fused(plan),
                                        with_noops(with_maps_fused(with_parallelism(plan, 2)))};
   iterate_options o;
