@@ -24,6 +24,7 @@
 #include "sluice/op/prefetch.hpp"
 #include "sluice/op/range.hpp"
 #include "sluice/op/repeat.hpp"
+#include "sluice/op/scan.hpp"
 #include "sluice/op/shuffle.hpp"
 #include "sluice/op/skip.hpp"
 #include "sluice/op/take.hpp"

@@ -143,6 +143,7 @@ void stage_base::load_own(const position_record& own, position_records& from) {
     }
   }
   for (int i = 0; i < saved_count_; ++i) saved_[i]->load(r);
+  from.refuse(r.why());
   if (!r.ok() || !r.done()) from.damaged();
 }
 

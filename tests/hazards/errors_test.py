@@ -38,6 +38,23 @@ MISTAKES = {
          ["filter: the function must take const T& and return bool", "long"]),
     "flat_map's function makes no dataset":
         ("auto ds = range(5) | flat_map([](std::int64_t x) { return x; });", ["must take the element and return a dataset", "long"]),
+    "scan's state cannot be saved":
+        ("auto ds = range(5) | scan(std::make_unique<int>(), [](auto&, std::int64_t x) { return x; });",
+         ["scan: a checkpoint must be able to hold the state"]),
+    "scan's function takes its state by value":
+        ("auto ds = range(5) | scan([](std::int64_t sum, std::int64_t x) { return sum + x; });",
+         ["scan: the function must take S& and the element", "long"]),
+    "scan's function returns nothing":
+        ("auto ds = range(5) | scan([](std::int64_t& sum, std::int64_t x) { sum += x; });", ["return the new element", "long"]),
+    "reduce's function returns the state":
+        ("auto ds = range(5) | reduce([](std::int64_t& sum, std::int64_t x) { return sum + x; });",
+         ["reduce: the function must take S& and the element", "return nothing", "long"]),
+    "reduce's second function takes something else":
+        ("auto ds = range(5) | reduce(0, [](std::int64_t& sum, std::int64_t x) { sum += x; }, [](const std::string& s) { return s; });",
+         ["reduce: the second function must take the state", "long"]),
+    "saved<S> of what cannot be saved":
+        ("stream<int> f(saved<int*> at, stream<int> in) { while (auto x = co_await in.next()) co_yield *x; }",
+         ["a position cannot hold this value"]),
     "transform's function is no coroutine":
         ("auto ds = range(5) | transform([](std::int64_t x) { return x; });", ["must take stream<T> and return stream<U>", "long"]),
     "a member that does not stack":

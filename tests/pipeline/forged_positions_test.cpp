@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -28,6 +29,11 @@ constexpr std::size_t kMiB = 1 << 20;
 
 dataset<int64> some_of(int64 x) { return range(x * 10 + 4, {.start = x * 10}); }
 int64 same(int64 x) { return x; }
+int64 noted(std::map<std::string, std::vector<int64>>& all, int64 x) {
+  all[x % 2 ? "odd" : "even"].push_back(x);
+  return x;
+}
+void last_of(int64& last, int64 x) { last = x; }
 int64 second(const std::tuple<int64, int64, int64>& t) { return std::get<1>(t); }
 
 /// One plan for each operator that saves something of its own, at the root: its state is in every position.
@@ -46,6 +52,8 @@ std::vector<dataset<int64>> plans_with_state() {
       range(24) | batch(5) | unbatch(),
       zip(range(24), range(30) | prefetch(2), range(24) | shuffle(4, {.seed = 3})) | map(second),
       concatenate(range(10), range(0), range(14) | prefetch(2)),
+      range(24) | scan(noted),
+      range(8) | reduce(last_of) | repeat(24),
   };
 }
 

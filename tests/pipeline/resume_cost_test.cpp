@@ -98,6 +98,7 @@ std::vector<stage_case> stages() {
        [=](const numbers& in) {
          return in | enumerate() | map([](const std::pair<int64, int64>& p) { return p.second; });
        }},
+      {"scan", [=](const numbers& in) { return in | scan([](int64& sum, int64 x) { return sum += x; }); }},
       {"zip",
        [=](const numbers& in) {
          return zip(in, range(kEndless) | batch(7) | unbatch()) |

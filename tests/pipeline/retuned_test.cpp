@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints outlive knobs, rewrites of the plan and versions of operators.
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -136,7 +138,9 @@ task<void> live(runtime& rt, const node_ptr& written, const node_ptr& run, const
 TEST_CASE("a checkpoint fits its plan under any rewriting: stages that do nothing, channels, two maps as one") {
   simulation world(1);
   runtime rt(world, {.workers = 2});
-  node_ptr plan = (range(40) | map(tripled) | map(tripled) | shuffle(7) | batch(3) | unbatch() | repeat(2)).plan();
+  auto summed = [](int64& sum, int64 x) { return sum += x; };
+  node_ptr plan =
+      (range(40) | map(tripled) | map(tripled) | shuffle(7) | scan(summed) | batch(3) | unbatch() | repeat(2)).plan();
   const std::vector<node_ptr> forms = {plan, with_noops(plan), with_parallelism(plan, 8), with_maps_fused(plan),
                                        with_noops(with_maps_fused(with_parallelism(plan, 2)))};
   iterate_options o;
@@ -208,6 +212,36 @@ TEST_CASE("a stage's state of another version is converted or refused, and the e
   std::string why = ten_of_thirty(of_2).mistake;
   CHECK_THAT(why, Catch::Contains("take"));
   CHECK_THAT(why, Catch::Contains("in version 2"));
+}
+
+TEST_CASE("scan and reduce go on from every place, passed over and behind bad elements") {
+  auto picky = [](int64& sum, int64 x) {
+    sum += x;
+    if (x % 10 == 3) throw std::runtime_error("a three");
+    return sum;
+  };
+  auto summed = [](int64& sum, int64 x) { sum += x; };
+  int64s sums;
+  for (int64 x = 0, sum = 0; x != 40; ++x)
+    if (x % 10 != 3) sums.push_back(sum += x);
+  auto scanned = range(40) | scan(picky);
+  int64s behind(sums.begin() + 7, sums.end());
+  const std::vector<std::pair<dataset<int64>, int64s>> plans = {
+      {scanned, sums}, {scanned | skip(7), behind}, {range(6) | reduce(summed) | repeat(4), {15, 15, 15, 15}}};
+  for (const auto& [ds, expected] : plans) {
+    test::consumption how;
+    how.on_error = error_policy::skip;
+    how.marks_every = 3;
+    how.save = true;
+    test::consumed whole = test::consume(ds, how);
+    CHECK(whole.elements == expected);
+    for (std::size_t at = 0; at <= expected.size(); ++at) {
+      CAPTURE(at);
+      how.from = whole.places.at(at);
+      CHECK(test::consume(ds, how).elements ==
+            int64s(expected.begin() + static_cast<std::ptrdiff_t>(at), expected.end()));
+    }
+  }
 }
 
 }  // namespace sluice::lib

@@ -21,6 +21,8 @@ SLUICE_FUNCTION(golden_fetch, &golden_fetch_task);
 SLUICE_FUNCTION(golden_odd, [](const std::int64_t& x) { return x % 2 != 0; });
 SLUICE_FUNCTION_VERSION(golden_size, 2, [](const line& l) { return static_cast<std::int64_t>(l.view().size()); });
 SLUICE_FUNCTION(golden_up_to, [](std::int64_t x) { return range(x); });
+SLUICE_FUNCTION(golden_sum, [](std::int64_t& sum, std::int64_t x) { return sum += x; });
+SLUICE_FUNCTION_VERSION(golden_add, 3, [](std::int64_t& sum, const std::int64_t& x) { sum += x; });
 SLUICE_FUNCTION(golden_twice, &golden_twice_stage);
 SLUICE_FUNCTION(golden_three, &golden_three_source);
 

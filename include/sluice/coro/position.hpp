@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sluice/base/status.hpp"
@@ -122,11 +123,19 @@ class position_reader {
     ok_ = false;
     rest_ = {};
   }
+  /// The bytes are sound, and cannot be used: `why` is what the user is told instead of damage.
+  void refuse(status why) {
+    if (why_.ok()) why_ = std::move(why);
+    fail();
+  }
+  /// What refuse() was given; ok after any other failure.
+  const status& why() const { return why_; }
 
  private:
   std::string_view rest_;
   std::uint32_t version_;
   bool ok_ = true;
+  status why_;
 };
 
 /// The error of a position that does not fit the plan it is restored into.

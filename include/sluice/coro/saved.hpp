@@ -8,12 +8,15 @@
 // Contract of an element stage with a `saved` parameter: whenever it asks for input, the saved value accounts for every
 // element taken so far. A stage that asks more than once before it has accounted for what it took calls `commit()`
 // where that is true; so do user-written sources. What a resume makes again is then at most one input block.
-// State: numbers, enums, strings, vectors, pairs and aggregates of those; or a type with
-//   void save(position_writer&) and void load(position_reader&).
+// State: what is `savable`: numbers, enums, strings, vectors, arrays, maps, sets, optional values, pairs, tuples and
+// aggregates of those, and classes with
+//   void save(position_writer&) const and void load(position_reader&);
+// or, as a whole, a class whose save() changes it.
 #pragma once
 
 #include <concepts>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -34,19 +37,55 @@ namespace detail {
 template <class S> void save_value(position_writer& w, const S& value);
 template <class S> void load_value(position_reader& r, S& value);
 
+/// A self-saving class that may also stand within another value: saving leaves it as it is.
+template <class S> concept saves_itself = self_saving<S> && requires(const S& s, position_writer& w) { s.save(w); };
 template <class S>
 concept pair_like = requires {
   typename S::first_type;
   typename S::second_type;
 };
+template <class S> concept array_like = std::is_array_v<S> || (tuple_like<S> && requires(S s) { s.data(); });
 template <class S>
 concept vector_like = requires(S s) {
   typename S::value_type;
   s.push_back(s.front());
 };
+template <class S>
+concept set_like = requires(S s) {
+  typename S::key_type;
+  s.emplace_hint(s.end());
+};
+template <class S> concept map_like = set_like<S> && requires { typename S::mapped_type; };
+template <class S>
+concept optional_like = requires(S s) {
+  typename S::value_type;
+  s.has_value();
+  s.emplace();
+};
+
+template <class S> constexpr bool is_savable();
+template <class... M> constexpr bool all_savable(std::tuple<M*...>*) {
+  return (is_savable<std::remove_cv_t<M>>() && ...);
+}
+template <class... M> constexpr bool tuple_savable(std::tuple<M...>*) { return (is_savable<M>() && ...); }
+
+template <class S> constexpr bool is_savable() {
+  if constexpr (saves_itself<S> || std::is_arithmetic_v<S> || std::is_enum_v<S> || std::is_same_v<S, std::string>)
+    return true;
+  else if constexpr (std::is_array_v<S>) return is_savable<std::remove_extent_t<S>>();
+  else if constexpr (pair_like<S>)
+    return is_savable<std::remove_cv_t<typename S::first_type>>() && is_savable<typename S::second_type>();
+  else if constexpr (map_like<S>) return is_savable<typename S::key_type>() && is_savable<typename S::mapped_type>();
+  else if constexpr (set_like<S>) return is_savable<typename S::key_type>();
+  else if constexpr (array_like<S> || vector_like<S> || optional_like<S>) return is_savable<typename S::value_type>();
+  else if constexpr (tuple_like<S>) return tuple_savable(static_cast<S*>(nullptr));
+  else if constexpr (reflectable<S>) return all_savable(static_cast<member_pointers<S>*>(nullptr));
+  else return false;
+}
 
 template <class S> void save_value(position_writer& w, const S& value) {
-  if constexpr (std::is_floating_point_v<S>) w.raw(&value, sizeof value);
+  if constexpr (saves_itself<S>) value.save(w);
+  else if constexpr (std::is_floating_point_v<S>) w.raw(&value, sizeof value);
   else if constexpr (std::is_signed_v<S>) {  // zigzag: small numbers of either sign stay small
     auto v = static_cast<std::int64_t>(value);
     w.number((static_cast<std::uint64_t>(v) << 1) ^ static_cast<std::uint64_t>(v >> 63));
@@ -55,14 +94,22 @@ template <class S> void save_value(position_writer& w, const S& value) {
   else if constexpr (pair_like<S>) {
     save_value(w, value.first);
     save_value(w, value.second);
-  } else if constexpr (vector_like<S>) {
+  } else if constexpr (array_like<S>) {
+    for (const auto& x : value) save_value(w, x);
+  } else if constexpr (vector_like<S> || set_like<S>) {
     w.number(value.size());
     for (const auto& x : value) save_value(w, x);
+  } else if constexpr (optional_like<S>) {
+    w.number(value.has_value());
+    if (value) save_value(w, *value);
+  } else if constexpr (tuple_like<S>) {
+    std::apply([&](const auto&... member) { (save_value(w, member), ...); }, value);
   } else with_members(value, [&](const auto&... member) { (save_value(w, member), ...); });
 }
 
 template <class S> void load_value(position_reader& r, S& value) {
-  if constexpr (std::is_floating_point_v<S>) r.raw(&value, sizeof value);
+  if constexpr (saves_itself<S>) value.load(r);
+  else if constexpr (std::is_floating_point_v<S>) r.raw(&value, sizeof value);
   else if constexpr (std::is_signed_v<S>) {
     std::uint64_t v = r.number();
     value = static_cast<S>(static_cast<std::int64_t>(v >> 1) ^ -static_cast<std::int64_t>(v & 1));
@@ -71,16 +118,43 @@ template <class S> void load_value(position_reader& r, S& value) {
   else if constexpr (pair_like<S>) {
     load_value(r, value.first);
     load_value(r, value.second);
+  } else if constexpr (array_like<S>) {
+    for (auto& x : value) load_value(r, x);
   } else if constexpr (vector_like<S>) {
     value.clear();  // and grows as it is read: a forged count must not buy more memory than its bytes are worth
     for (std::size_t n = r.count(); n && r.ok(); --n) {
-      value.emplace_back();
-      load_value(r, value.back());
+      typename S::value_type x{};
+      load_value(r, x);
+      value.push_back(std::move(x));
     }
+  } else if constexpr (map_like<S>) {
+    value.clear();
+    for (std::size_t n = r.count(); n && r.ok(); --n) {
+      typename S::key_type key{};
+      load_value(r, key);
+      typename S::mapped_type mapped{};
+      load_value(r, mapped);
+      value.emplace_hint(value.end(), std::move(key), std::move(mapped));
+    }
+  } else if constexpr (set_like<S>) {
+    value.clear();
+    for (std::size_t n = r.count(); n && r.ok(); --n) {
+      typename S::key_type key{};
+      load_value(r, key);
+      value.emplace_hint(value.end(), std::move(key));
+    }
+  } else if constexpr (optional_like<S>) {
+    value.reset();
+    if (r.number()) load_value(r, value.emplace());
+  } else if constexpr (tuple_like<S>) {
+    std::apply([&](auto&... member) { (load_value(r, member), ...); }, value);
   } else with_members(value, [&](auto&... member) { (load_value(r, member), ...); });
 }
 
 }  // namespace detail
+
+/// What a position can hold by value.
+template <class S> concept savable = detail::is_savable<S>();
 
 template <class S> class saved final : public saved_base {
  public:
@@ -109,6 +183,10 @@ template <class S> class saved final : public saved_base {
     if constexpr (!self_saving<S>) at_cut_ = value_;
   }
   void save(position_writer& w, [[maybe_unused]] bool at_resume_point) override {
+    static_assert(
+        self_saving<S> || savable<S>,
+        "sluice: a position cannot hold this value: saved<S> takes numbers, enums, strings, vectors, maps, "
+        "pairs, arrays and structs of those, or a class with save(position_writer&) and load(position_reader&)");
     if constexpr (self_saving<S>) value_.save(w);
     else detail::save_value(w, at_resume_point ? at_cut_ : value_);
   }
@@ -151,6 +229,7 @@ template <class S> class saved final : public saved_base {
 namespace sluice {
 
 // What users write.
+using lib::savable;
 using lib::saved;
 
 }  // namespace sluice

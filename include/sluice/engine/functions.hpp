@@ -116,6 +116,29 @@ struct predicate_function : stage_function {
   virtual outcome keep(const block& in) const = 0;
 };
 
+/// One output for each input, or none, with a state that lives from element to element: scan, reduce. The function itself
+/// is shared and const; each stream that calls it has a state of its own (engine/state_box.hpp), which lives within a
+/// checkpoint as a value.
+struct state_function : stage_function {
+  const element_type* state = nullptr;  ///< null where it makes outputs: only reduce hands its state on as an element
+  bool can_fail = true;                 ///< false: calls are noexcept
+  bool can_undo = false;                ///< the state can be copied, so that a call that fails leaves no trace in it
+  std::uint32_t state_version = 0;      ///< of what save() writes,
+  std::uint32_t state_version_oldest = 0;  ///< and the oldest that load() reads
+
+  /// A new state as it is before the first element, for destroy().
+  virtual void* make() const = 0;
+  virtual void destroy(void* state) const noexcept = 0;
+  virtual void save(const void* state, position_writer& w) const = 0;
+  virtual void load(void* state, position_reader& r) const = 0;
+  /// Moves the state to uninitialised room at `to`, as an element. What is left is for destroy() only.
+  virtual void move_state(void* state, void* to) const = 0;
+  /// Calls the function for the elements of `in`, which may be moved from, and builds the outputs, where it makes any, at
+  /// `to` (uninitialised room). An error is element `done`'s. `undo`: the state is then as it was before that element;
+  /// otherwise it may be anything, and must not be used any more. REQUIRES: can_undo or !undo.
+  virtual applied apply(void* state, const block& in, void* to, bool undo) const = 0;
+};
+
 /// An element becomes a plan: flat_map, interleave.
 struct plan_function : stage_function {
   virtual node_ptr plan_for(void* element) const = 0;  // may throw

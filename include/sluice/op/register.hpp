@@ -4,21 +4,42 @@
 //   bool f(const T&)            map, filter          task<U> f(T)          map, awaited
 //   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave
 //   stream<U> f(stream<T>)      transform            stream<T> f()         generate
+//   U f(S&, T)                  scan                 void f(S&, T)         reduce
 #pragma once
 
 #include "sluice/op/filter.hpp"
 #include "sluice/op/flat_map.hpp"
 #include "sluice/op/generate.hpp"
 #include "sluice/op/map.hpp"
+#include "sluice/op/reduce.hpp"
+#include "sluice/op/scan.hpp"
 #include "sluice/op/transform.hpp"
 
 namespace sluice::lib {
+namespace detail {
+
+template <class F> void register_with_state(const named_function<F>& f) {
+  using named = named_function<F>;
+  using S = typename named::argument;
+  using T = typename named::signature::types::second;
+  static_assert(function_state<S>, "SLUICE_FUNCTION: " SLUICE_STATE_RULE);
+  if constexpr (scans<named, S, T> && !reduces<named, S, T>) {
+    add_function(adopt(new scan_function<T, S, named>(std::make_shared<const S>(), f)));
+  } else {
+    static_assert(reduces<named, S, T>, "SLUICE_FUNCTION: a function with a state cannot be awaited");
+    add_function(adopt(new reduce_function<T, S, named>(std::make_shared<const S>(), f)));
+  }
+}
+
+}  // namespace detail
 
 template <class F> void register_forms(const named_function<F>& f) {
   using named = named_function<F>;
   using T = typename named::argument;
   if constexpr (named::signature::arguments == 0) {
     add_function(detail::adopt(new detail::generator_function<named>(f)));
+  } else if constexpr (named::signature::has_state) {
+    detail::register_with_state(f);
   } else if constexpr (detail::is_stream<T>) {
     add_function(detail::adopt(new detail::transform_function<typename T::value_type, named>(f)));
   } else {

@@ -89,10 +89,15 @@ struct signature<F> : signature<decltype(&F::operator())> {};
 template <class R, class... A> struct signature<R (*)(A...)> {
   using result = R;
   static constexpr std::size_t arguments = sizeof...(A);
-  template <class First, class...> struct first_of {
-    using type = std::remove_cvref_t<First>;
+  template <class First, class Second, class...> struct types_of {
+    using first = First;
+    using second = std::remove_cvref_t<Second>;
   };
-  using argument = typename first_of<A..., void>::type;
+  using types = types_of<A..., void, void>;
+  using argument = std::remove_cvref_t<typename types::first>;
+  /// R f(S&, T): the first argument is a state that the function changes.
+  static constexpr bool has_state = arguments == 2 && std::is_lvalue_reference_v<typename types::first> &&
+                                    !std::is_const_v<std::remove_reference_t<typename types::first>>;
 };
 template <class R, class... A> struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
 template <class C, class R, class... A> struct signature<R (C::*)(A...) const> : signature<R (*)(A...)> {};

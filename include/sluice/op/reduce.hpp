@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduce: one element of all: the state that f leaves behind the last, or what `finish` makes of it.
+//
+//   range(5) | reduce([](std::int64_t& sum, std::int64_t x) { sum += x; })                           // 10
+//   range(5) | reduce(std::int64_t{1}, [](auto& product, std::int64_t x) { product *= x + 1; })      // 120
+//   lines("names.txt") | reduce(std::string(), [](auto& last, const line& l) { last = l.view(); }, &std::string::size)
+//
+// f takes S& and T, T&& or const T&, and returns nothing, or a status. The state begins as the value that stands first, or as
+// an S{}, S being f's own, and is of a type that a checkpoint can hold (engine/state_functions.hpp). `finish` takes S, S&& or
+// const S& and returns U or result<U>.
+// Shape:  S, or U; exactly one, of an empty input, too.
+// Order:  f is called for one element after the other, in order.
+// Ends:   behind that one element, which comes when the input has ended.
+// Errors: what f throws or returns is a status of stage "reduce(name)", with the element's number. Under error_policy::skip
+//         the element is dropped and counted, and the state is what it was before it (as scan's). What `finish` throws or
+//         returns ends the run; under skip it is counted, and there is no element. invalid_argument: as of scan.
+// State:  whether the element was given: a run that is resumed before it reads the input again. Passing over the element
+//         reads nothing.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/engine/state_functions.hpp"
+#include "sluice/op/scan.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+extern const op_info reduce_op;
+
+namespace detail {
+
+template <class F, class S, class T>
+concept reduces = callable_with_state<F, S, T> && (std::is_void_v<std::invoke_result_t<const F&, S&, T&&>> ||
+                                                   std::is_same_v<state_result<F, S, T>, status>);
+
+/// The loop over a block; one instantiation per user function.
+template <class T, class S, class F> struct reduce_function final : function_of_state<S> {
+  static constexpr bool kReturnsStatus = std::is_same_v<state_result<F, S, T>, status>;
+  static constexpr bool kFails = kReturnsStatus || !std::is_nothrow_invocable_v<const F&, S&, T&&>;
+  F f;
+
+  reduce_function(std::shared_ptr<const S> initial, F function)
+      : function_of_state<S>(std::move(initial), kFails), f(std::move(function)) {
+    describe(*this, f, &type_of<T>(), nullptr);
+    this->state = &type_of<S>();
+  }
+  applied apply(void* state, const block& from, void*, bool undo) const override {
+    const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
+    T* in = from.as<T>();
+    return this->template each_of<kFails>(state, from.size(), undo, [&](S& s, std::uint32_t i, status& why) {
+      if constexpr (kReturnsStatus) why = call(s, std::move(in[i]));
+      else call(s, std::move(in[i]));
+      return why.ok();
+    });
+  }
+};
+
+/// A state_function that makes no outputs.
+struct reducing_form {
+  static bool accepts(const stage_function& f);
+};
+/// A block_function that draws nothing.
+struct finishing_form {
+  static bool accepts(const stage_function& f);
+};
+
+template <class F, class S>
+concept finishes = takes_element<F, S> && maps<F, S> && !returned<call_result<F, S>>::is_task;
+struct no_finish {};
+
+}  // namespace detail
+
+struct reduce_options {
+  /// from the last state to the element; none: the element is the state
+  std::optional<function_arg<detail::finishing_form>> finish = {};
+  /// what the state begins as, saved and in hexadecimal; empty: an S{}. C++ has the value in front of the function
+  std::string initial_state = {};
+};
+struct reduce_arguments {
+  function_arg<detail::reducing_form> function = {};  ///< from a state, which it changes, and an element to nothing
+  reduce_options options = {};
+};
+
+template <class S, class F, class Finish> class reduce_verb : public stage_base_tag {
+ public:
+  reduce_verb(std::shared_ptr<const S> initial, F f, Finish finish)
+      : initial_(std::move(initial)), f_(std::move(f)), finish_(std::move(finish)) {}
+  template <class T> auto apply(const dataset<T>& in) const {
+    static_assert(detail::function_state<S>, "reduce: " SLUICE_STATE_RULE);
+    if constexpr (!detail::function_state<S>) {
+      return dataset<refused>();
+    } else if constexpr (!detail::reduces<F, S, T>) {
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "reduce: the function must take S& and the element (T, const T& or T&&), and return nothing or a "
+                    "status; it cannot be awaited");
+      return dataset<refused>();
+    } else {
+      auto* f = new detail::reduce_function<T, S, F>(initial_, f_);
+      reduce_arguments a{detail::adopt(f), {}};
+      a.options.initial_state = f->initial_text();
+      if constexpr (std::is_same_v<Finish, detail::no_finish>) {
+        return dataset<S>(make_stage(reduce_op, arguments::of(std::move(a)), in.plan()));
+      } else if constexpr (detail::finishes<Finish, S>) {
+        using function = detail::map_function<S, Finish>;
+        a.options.finish = function_arg<detail::finishing_form>(detail::adopt(new function(finish_)));
+        return dataset<typename function::U>(make_stage(reduce_op, arguments::of(std::move(a)), in.plan()));
+      } else {
+        static_assert(detail::element_is<S>::template taken_by<Finish>,
+                      "reduce: the second function must take the state (S, const S& or S&&) and return a value");
+        return dataset<refused>();
+      }
+    }
+  }
+
+ private:
+  std::shared_ptr<const S> initial_;
+  F f_;
+  Finish finish_;
+};
+
+/// From `initial` on; of the type that f changes, where f has one signature.
+template <class S, class F, class Finish = detail::no_finish> auto reduce(S initial, F f, Finish finish = {}) {
+  using state = typename detail::state_changed_by<F, S>::type;
+  return reduce_verb<state, F, Finish>(std::shared_ptr<const state>(new state(std::move(initial))), std::move(f),
+                                        std::move(finish));
+}
+/// From the S{} on that f changes. f has one signature.
+template <detail::has_signature F> auto reduce(F f) {
+  using state = typename detail::signature_of<F>::argument;
+  return reduce_verb<state, F, detail::no_finish>(std::shared_ptr<const state>(new state()), std::move(f), {});
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::reduce;
+
+}  // namespace sluice
