@@ -31,20 +31,21 @@ task<int64> late(int64 x) {
 dataset<int64> six_from(int64 x) { return range(x * 10 + 6, {.start = x * 10}); }
 dataset<int64> mapped_from(int64 x) { return six_from(x) | map(tripled, {.parallelism = 2}) | prefetch(3); }
 
-/// Every operator with a knob, at a setting of it.
+/// Several stages with knobs, at a setting of them. (Every verb's own knob: op/every_verb_test.cpp.)
 struct tunable {
   const char* name;
   dataset<int64> (*at)(int64 setting);
 };
 const tunable kTunables[] = {
-    {"map", [](int64 n) { return range(60) | map(tripled, {.parallelism = n}); }},
-    {"map that waits", [](int64 n) { return range(60) | map(late, {.parallelism = n}); }},
+    {"maps", [](int64 n) { return range(60) | map(tripled, {.parallelism = n}) | map(late, {.parallelism = n}); }},
     {"map that drops", [](int64 n) { return range(60) | map(odd_only, {.parallelism = n}) | batch(3) | unbatch(); }},
     {"sloppy map",
      [](int64 n) { return range(60) | map(tripled, {.parallelism = n, .order = kSloppy}) | batch(4) | unbatch(); }},
-    {"sloppy map that waits", [](int64 n) { return range(60) | map(late, {.parallelism = n, .order = kSloppy}); }},
-    {"sloppy map that drops", [](int64 n) { return range(60) | map(odd_only, {.parallelism = n, .order = kSloppy}); }},
-    {"interleave", [](int64 n) { return range(9) | interleave(six_from, {.cycle_length = 4, .parallelism = n}); }},
+    {"sloppy maps, one of which drops",
+     [](int64 n) {
+       return range(60) | map(odd_only, {.parallelism = n, .order = kSloppy}) |
+              map(late, {.parallelism = n, .order = kSloppy});
+     }},
     {"interleave of maps",
      [](int64 n) {
        return range(9) | prefetch(n) |
@@ -71,7 +72,7 @@ test::consumption saving(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("every knob may change between save and resume: 480 changes") {
+TEST_CASE("every knob may change between save and resume: 336 changes") {
   int changes = 0;
   for (const tunable& t : kTunables) {
     bool ordered = std::string(t.name).find("sloppy") == std::string::npos;
@@ -94,7 +95,7 @@ TEST_CASE("every knob may change between save and resume: 480 changes") {
       }
     }
   }
-  CHECK(changes == 480);
+  CHECK(changes == 336);
 }
 
 TEST_CASE("a run of many lives may have other knobs in each: 1, 2, 1, 8, 3, 1") {
