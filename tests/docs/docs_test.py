@@ -26,7 +26,7 @@ import tree  # noqa: E402
 
 BUILD = ROOT / "build"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(\w+)(?: (\w+))?\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^```([\w+]+)(?: ([\w/.]+))?\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#]+)(?:#[^)]*)?\)")
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wno-unused", "-Wno-return-type", "-DASIO_STANDALONE", "-I", "include", "-I", "tests/docs", "-I", "."]
 

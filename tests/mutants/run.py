@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants one bug after the other, rebuilds what it touches, and sees whether the random plans, the resume costs or the
-channels' bounds, the draws or the changed knobs notice.
+"""Plants one bug after the other, rebuilds what it touches, and sees whether what tries every verb (random plans, resume
+costs, conformance, forged positions), the channels' bounds, the draws or the changed knobs notice.
 
   tests/mutants/run.py [--plans N] [--jobs N] [WORD…]     only mutants whose name has one of the words
 
@@ -22,7 +22,7 @@ from mutants import MUTANTS
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COPY = ROOT / "build-mutants"
 NEEDED = ["meson.build", "meson_options.txt", "tools", "include", "src", "io", "tests/main.cpp", "tests/support",
-          "tests/pipeline/random_plans_test.cpp", "tests/pipeline/resume_cost_test.cpp",
+          "tests/op", "tests/format/compressed.hpp", "tests/pipeline/file_world.hpp", "tests/pipeline/forged_checkpoint.hpp",
           "tests/pipeline/channel_bounds_test.cpp", "tests/pipeline/record_files.hpp", "tests/io/temporary_folder.hpp",
           "tests/pipeline/outcome.hpp", "tests/pipeline/draws_test.cpp", "tests/pipeline/retuned_test.cpp",
           "tests/pipeline/any_input_test.cpp", "tests/pipeline/many_inputs_test.cpp"]
@@ -53,7 +53,7 @@ def configure():
 
 def build(jobs):
     folder = COPY / "build"
-    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "pipeline_tests"], capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "pipeline_tests"], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -61,14 +61,19 @@ def try_plans(plans):
     """None where nothing was noticed, else how."""
     environment = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
     environment.pop("SLUICE_TEST_BUDGET", None)
-    command = [str(COPY / "build/pipeline_tests"), "--abort"]
     seconds = HANG_SECONDS + plans // 5
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd=ROOT)
-    except subprocess.TimeoutExpired:
-        return f"hangs (for {seconds} s)"
-    if done.returncode == 0:
-        return None
+    for command in (["op_tests", "[every_verb]"], ["pipeline_tests"]):
+        command = [str(COPY / "build" / command[0]), "--abort", *command[1:]]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, cwd=ROOT)
+        except subprocess.TimeoutExpired:
+            return f"hangs (for {seconds} s)"
+        if done.returncode != 0:
+            return how_noticed(done)
+    return None
+
+
+def how_noticed(done):
     seed = re.search(r"seed := (\d+)", done.stdout)
     if not seed and (case := re.search(r"\n-{20,}\n(.+)\n", done.stdout)):
         return f'noticed by "{case.group(1)}"'

@@ -9,6 +9,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -20,6 +21,22 @@ int64s joined(int64s a, const int64s& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
+
+const register_verb concatenate_case("concatenate", {.inputs = 2,
+                                                     .build =
+                                                         [](const verb_plan& p) {
+                                                           return p.in.size() == 3
+                                                                      ? concatenate(p.in[0], p.in[1], p.in[2])
+                                                                      : concatenate(p.in[0], p.in[1]);
+                                                         },
+                                                     .expected =
+                                                         [](const verb_lists& l) {
+                                                           int64s out = l.in(0);
+                                                           for (std::size_t k = 1; k != l.inputs(); ++k)
+                                                             out = joined(std::move(out), l.in(k));
+                                                           return out;
+                                                         },
+                                                     .resume = {.takes = 0}});
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -24,6 +25,24 @@ int64 no_seven(int64 x) {
   if (x % 7 == 3) throw_status(data_loss_error("three is out"));
   return x;
 }
+
+const register_verb ignore_errors_case("ignore_errors",
+                                       {.build =
+                                            [](const verb_plan& p) {
+                                              return p.in[0] | map([b = p.b](int64 x) {
+                                                       if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
+                                                       return x;
+                                                     }) |
+                                                     ignore_errors();
+                                            },
+                                        .expected =
+                                            [](const verb_lists& l) {
+                                              int64s good;
+                                              for (int64 x : l.in())
+                                                if (!is_bad(x, l.b)) good.push_back(x);
+                                              return good;
+                                            },
+                                        .resume = {.takes = 2}});
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/process_memory.hpp"
+#include "support/verb_case.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -54,6 +55,106 @@ int64s interleaved(const int64s& in, std::size_t cycle, std::size_t block) {
   }
   return out;
 }
+
+// --- For the random plans: the slot rule over any inner plans. ---
+
+constexpr std::uint64_t kToItsEnd = ~std::uint64_t{0};
+int64s by_slots(const verb_lists& l, std::size_t width, std::uint64_t block_length) {
+  struct slot {
+    bool open = false;
+    int64s elements;
+    std::size_t given = 0;
+  };
+  std::vector<slot> slots(width);
+  int64s outer = l.in(), out;
+  std::size_t next = 0, at = 0;
+  std::uint64_t left = block_length;
+  auto go_on = [&] {
+    at = (at + 1) % width;
+    left = block_length;
+  };
+  auto all_closed = [&] { return std::none_of(slots.begin(), slots.end(), [](const slot& s) { return s.open; }); };
+  for (;;) {
+    slot& s = slots[at];
+    if (!s.open && next == outer.size()) {
+      if (all_closed()) return out;
+      go_on();
+      continue;
+    }
+    if (!s.open) {
+      s = {true, l.inner(outer[next], next), 0};
+      ++next;
+    }
+    if (s.given == s.elements.size()) {
+      s.open = false;
+      go_on();
+      continue;
+    }
+    out.push_back(s.elements[s.given++]);
+    l.check_size(out.size());
+    if (--left == 0) go_on();
+  }
+}
+std::uint64_t block_length(const verb_use& use) { return 1 + use.b % 4; }
+std::int64_t some_parallelism(const verb_use& use) { return use.knob_or(1 + static_cast<int64>(use.b / 4 % 6)); }
+int64s in_turns(const verb_lists& l) { return by_slots(l, static_cast<std::size_t>(l.a), block_length(l)); }
+/// In one of the orders that it may have.
+int64s one_by_one(const verb_lists& l) { return by_slots(l, 1, kToItsEnd); }
+
+const register_verb flat_map_case("flat_map",
+                                  {.inner = 1,
+                                   .build = [](const verb_plan& p) { return p.in[0] | flat_map(p.inner[0]); },
+                                   .expected = one_by_one});
+const register_verb interleave_case("interleave", {.inner = 1,
+                                                   .has_knob = true,
+                                                   .build =
+                                                       [](const verb_plan& p) {
+                                                         auto visit = static_cast<int64>(block_length(p));
+                                                         return p.in[0] |
+                                                                interleave(p.inner[0], {.cycle_length = p.a,
+                                                                                        .block_length = visit,
+                                                                                        .parallelism = p.knob_or(1)});
+                                                       },
+                                                   .expected = in_turns,
+                                                   .resume = {.a = 3, .b = 0, .held = 6}});
+const register_verb interleave_parallel_case("interleave parallel",
+                                             {.inner = 1,
+                                              .has_knob = true,
+                                              .build =
+                                                  [](const verb_plan& p) {
+                                                    auto visit = static_cast<int64>(block_length(p));
+                                                    return p.in[0] |
+                                                           interleave(p.inner[0], {.cycle_length = p.a,
+                                                                                   .block_length = visit,
+                                                                                   .parallelism = some_parallelism(p)});
+                                                  },
+                                              .expected = in_turns,
+                                              .resume = {.a = 3, .b = 4, .held = 12}});
+const register_verb interleave_sloppy_case("interleave sloppy",
+                                           {.inner = 1,
+                                            .ordered = false,
+                                            .has_knob = true,
+                                            .build =
+                                                [](const verb_plan& p) {
+                                                  return p.in[0] | interleave(p.inner[0], {.cycle_length = p.a,
+                                                                                           .parallelism = p.knob_or(1),
+                                                                                           .order = sloppy});
+                                                },
+                                            .expected = one_by_one,
+                                            .resume = {.a = 3, .held = 12}});
+const register_verb interleave_sloppy_parallel_case(
+    "interleave sloppy parallel",
+    {.inner = 1,
+     .ordered = false,
+     .any_order = true,
+     .has_knob = true,
+     .build =
+         [](const verb_plan& p) {
+           return p.in[0] |
+                  interleave(p.inner[0], {.cycle_length = p.a, .parallelism = some_parallelism(p), .order = sloppy});
+         },
+     .expected = one_by_one,
+     .resume = {.a = 3, .b = 4, .held = 12}});
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -45,6 +46,20 @@ auto bad_at(int64 n) {
     if (x == n) throw std::runtime_error("bad");
   };
 }
+
+const register_verb reduce_case("reduce", {.build =
+                                               [](const verb_plan& p) {
+                                                 return p.in[0] | reduce(p.a, [](int64& sum, int64 x) {
+                                                          sum = number_of(sum, x);
+                                                        });
+                                               },
+                                           .expected =
+                                               [](const verb_lists& l) {
+                                                 int64 sum = l.a;
+                                                 for (int64 x : l.in()) sum = number_of(sum, x);
+                                                 return int64s{sum};
+                                               },
+                                           .resume = {.takes = 0}});
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/sequential.hpp"
+#include "support/verb_case.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -20,18 +21,21 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-/// By the plain loop of support/sequential.hpp.
+/// Draw t takes a place, which the next input fills; then the last element fills each hole.
 int64s shuffled(const int64s& in, int64 buffer_size, std::uint64_t drawn_by) {
-  plan_description source;
-  source.a = static_cast<int64>(in.size());
-  plan_description shuffle;
-  shuffle.op = test::verb::shuffle;
-  shuffle.a = buffer_size;
-  shuffle.b = drawn_by;
-  shuffle.in = std::make_shared<plan_description>(source);
-  auto all = evaluate(shuffle, 1'000'000);
-  REQUIRE(all);
-  return *all;
+  std::size_t next = std::min(in.size(), static_cast<std::size_t>(buffer_size));
+  int64s held(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(next)), out;
+  for (std::uint64_t t = 0; !held.empty(); ++t) {
+    int64& place = held[draw(drawn_by, t, held.size())];
+    out.push_back(place);
+    if (next < in.size()) {
+      place = in[next++];
+    } else {
+      place = held.back();
+      held.pop_back();
+    }
+  }
+  return out;
 }
 
 /// Neither copied nor moved by its bytes, and counted.
@@ -65,6 +69,23 @@ task<void> live(stream<counted_number> s, life& l) {
   }
 }
 
+int64 buffer_of_some_size(random_numbers& r) { return 1 + static_cast<int64>(r.below(r.below(2) ? 6 : 40)); }
+const register_verb shuffle_case(
+    "shuffle", {.size = buffer_of_some_size,
+                .build = [](const verb_plan& p) { return p.in[0] | shuffle(p.a, {.seed = static_cast<int64>(p.b)}); },
+                .expected = [](const verb_lists& l) { return shuffled(l.in(), l.a, l.drawn_by(l.b)); },
+                .needs = [](const verb_use& use, std::size_t k) { return k + static_cast<std::size_t>(use.a); },
+                .resume = {.a = 50, .b = 3, .held = 1'000}});
+const register_verb shuffle_alike_case(
+    "shuffle alike",  // in every epoch
+    {.size = buffer_of_some_size,
+     .build =
+         [](const verb_plan& p) {
+           return p.in[0] | shuffle(p.a, {.seed = static_cast<int64>(p.b), .reshuffle_each_iteration = false});
+         },
+     .expected = [](const verb_lists& l) { return shuffled(l.in(), l.a, l.drawn_by_in_all_epochs(l.b)); },
+     .resume = {.a = 50, .b = 3, .held = 1'000}});
+
 }  // namespace
 
 TEST_CASE("an error while a resumed shuffle fetches destroys what was fetched, and nothing else") {
@@ -96,34 +117,26 @@ TEST_CASE("an error while a resumed shuffle fetches destroys what was fetched, a
 TEST_CASE("shuffle conforms, whether its buffer is smaller or larger than the input") {
   for (int64 buffer_size : {1, 2, 10, 1000})
     conforms({.stage = [=](const auto& in) { return in | shuffle(buffer_size, {.seed = 7}); },
-              .expected = [=](const int64s& in) { return shuffled(in, buffer_size, 7); }});
+              .expected = [=](const int64s& in) { return shuffled(in, buffer_size, mix(7)); }});
 }
 
 TEST_CASE("shuffle conforms for elements of every kind, and fills its buffer with no more than it holds") {
   conforms_for_elements([](const auto& in) { return in | shuffle(9, {.seed = 7}); },
-                        {.expected = [](const int64s& in) { return shuffled(in, 9, 7); },
+                        {.expected = [](const int64s& in) { return shuffled(in, 9, mix(7)); },
                          .needs = [](const int64s& in, std::size_t k) { return std::min(in.size(), k + 9); }});
 }
 
 TEST_CASE("a shuffle of shuffles conforms") {
-  conforms(
-      {.stage = [](const auto& in) { return in | shuffle(5, {.seed = 7}) | shuffle(3, {.seed = 7}) | repeat(2); },
-       .expected =
-           [](const int64s& in) {
-             auto two_epochs = int64s();
-             plan_description p;
-             p.a = static_cast<int64>(in.size());
-             for (auto [op, a, b] :
-                  {std::tuple(test::verb::shuffle, 5, 7u), {test::verb::shuffle, 3, 7u}, {test::verb::repeat, 2, 0u}}) {
-               plan_description next;
-               next.op = op;
-               next.a = a;
-               next.b = b;
-               next.in = std::make_shared<plan_description>(p);
-               p = next;
-             }
-             return evaluate(p, 1'000'000).value();
-           }});
+  conforms({.stage = [](const auto& in) { return in | shuffle(5, {.seed = 7}) | shuffle(3, {.seed = 7}) | repeat(2); },
+            .expected =
+                [](const int64s& in) {
+                  auto given = std::make_shared<plan_description>();
+                  given->given = in;
+                  plan_ptr p = above(case_named("shuffle"), {.a = 5, .b = 7}, {given});
+                  p = above(case_named("shuffle"), {.a = 3, .b = 7}, {p});
+                  p = above(case_named("repeat"), {.a = 2}, {p});
+                  return evaluate(*p, 1'000'000).value();
+                }});
 }
 
 TEST_CASE("a shuffle gives every element once, and an element never more than its buffer early") {

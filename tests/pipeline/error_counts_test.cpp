@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where bad elements are counted, and where errors_max ends a run: at the place among the elements where a plan without
-// channels meets them, whatever works ahead, on any number of workers. (The same for random plans: random_plans_test.cpp.)
+// channels meets them, whatever works ahead, on any number of workers. (The same for random plans: op/random_plans_test.cpp.)
 #include <chrono>
 #include <limits>
 #include <stdexcept>

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions with the right seal that no run has written: a run from them ends, in an error or with elements, and takes time
-// and memory in proportion to their bytes.
+// and memory in proportion to their bytes. (Single bytes of every verb's positions: op/every_verb_test.cpp.)
 #include <algorithm>
 #include <ctime>
 #include <initializer_list>
-#include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -29,78 +27,6 @@ constexpr std::size_t kMiB = 1 << 20;
 
 dataset<int64> some_of(int64 x) { return range(x * 10 + 4, {.start = x * 10}); }
 int64 same(int64 x) { return x; }
-int64 noted(std::map<std::string, std::vector<int64>>& all, int64 x) {
-  all[x % 2 ? "odd" : "even"].push_back(x);
-  return x;
-}
-void last_of(int64& last, int64 x) { last = x; }
-int64 second(const std::tuple<int64, int64, int64>& t) { return std::get<1>(t); }
-
-/// One plan for each operator that saves something of its own, at the root: its state is in every position.
-std::vector<dataset<int64>> plans_with_state() {
-  auto sloppy = order::sloppy;
-  return {
-      range(6) | flat_map(some_of),
-      range(6) | interleave(some_of, {.cycle_length = 3, .block_length = 2}),
-      range(6) | interleave(some_of, {.cycle_length = 3, .block_length = 2, .parallelism = 2}),
-      range(6) | interleave(some_of, {.cycle_length = 3, .parallelism = 2, .order = sloppy}),
-      range(24) | map(same, {.parallelism = 3}),
-      range(24) | map(same, {.parallelism = 3, .order = sloppy}),
-      range(24) | shuffle(5, {.seed = 3}),
-      range(6) | repeat(4),
-      range(30) | skip(3) | take(24),
-      range(24) | batch(5) | unbatch(),
-      zip(range(24), range(30) | prefetch(2), range(24) | shuffle(4, {.seed = 3})) | map(second),
-      concatenate(range(10), range(0), range(14) | prefetch(2)),
-      range(24) | scan(noted),
-      range(8) | reduce(last_of) | repeat(24),
-  };
-}
-
-}  // namespace
-
-TEST_CASE("a forged position of any stage does no harm: it ends, in an error or with elements") {
-  for (const auto& ds : plans_with_state()) {
-    test::consumption by_ones;  // no leftovers: a position says where the stage itself stands
-    by_ones.ask_max = 1;
-    by_ones.marks_every = 1;
-    by_ones.save = true;
-    test::consumed whole = test::consume(ds, by_ones);
-    REQUIRE(whole.complaint() == "");
-    REQUIRE(whole.elements.size() == 24);
-    std::size_t tried = 0, refused = 0;
-    for (std::size_t place : {std::size_t{1}, std::size_t{5}, std::size_t{13}, whole.elements.size()}) {
-      const std::string& good = whole.places[place].bytes;
-      auto check = [&](std::string forged) {
-        test::consumption how;
-        how.ask_max = 1;
-        how.from.bytes = sealed_again(std::move(forged));
-        how.elements_max = 200;  // a forged length of the input may be long
-        test::consumed got = test::consume(ds, how);
-        CAPTURE(plan_text(*ds.plan()), place, tried, got.mistake, got.why.to_string());
-        ++tried;
-        refused += !got.complaint().empty();
-        bool known = got.mistake.empty() || got.mistake.find("damaged") != std::string::npos ||
-                     got.mistake.find("made by another plan: ") != std::string::npos ||  // its functions
-                     got.mistake.find("state in version") != std::string::npos;
-        CHECK(known);
-        CHECK(got.mistake.find("still charged") == std::string::npos);
-      };
-      for (std::size_t at = kEnvelopeBytes; at + 4 < good.size(); ++at) {
-        for (char byte : {'\0', '\x01', '\x02', '\x07', '\x7f', static_cast<char>(good[at] + 1)}) {
-          std::string bad = good;
-          bad[at] = byte;
-          if (bad != good) check(std::move(bad));
-        }
-        check(good.substr(0, at) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + good.substr(at + 1));
-      }
-    }
-    CHECK(tried > 20);
-    CHECK(refused > 0);
-  }
-}
-
-namespace {
 
 /// A checkpoint of `ds` whose position is `forged`.
 std::string sealed(const dataset<int64>& ds, const position_writer& forged) {

@@ -134,7 +134,7 @@ node_ptr make_buckets(const node_ptr& in, std::shared_ptr<bucket_key> key, std::
   a.key = function_arg<bucket_key>(std::move(key));
   a.buckets = buckets;
   a.size = size;
-  return make_stage("in_buckets", arguments::of(std::move(a)), in);
+  return make_stage(kBuckets, arguments::of(std::move(a)), in);
 }
 
 }  // namespace sluice::lib::test

@@ -6,7 +6,7 @@
 
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
-#include "support/random_plan.hpp"
+#include "support/random_numbers.hpp"
 
 namespace sluice::lib::test {
 namespace {

@@ -175,19 +175,17 @@ std::vector<plan_ptr> smaller(const plan_ptr& p) {
     change(q);
     all.push_back(std::make_shared<plan_description>(std::move(q)));
   };
-  if (p->in) all.push_back(p->in);
-  for (std::int64_t a : {std::int64_t{1}, p->a / 2, p->a - 1})
-    if (a >= 0 && a < p->a && (a > 0 || !p->in)) with([a](auto& q) { q.a = a; });
-  if (p->b) with([](auto& q) { q.b = q.b / 2; });
-  if (!p->in && p->inputs.empty() && p->op != verb::range) with([](auto& q) { q.op = verb::range; });
-  if (p->in)
-    for (auto& in : smaller(p->in)) with([&](auto& q) { q.in = in; });
-  for (auto& input : p->inputs) all.push_back(input);
-  if (p->inputs.size() == 3) with([](auto& q) { q.inputs.pop_back(); });
-  for (std::size_t k = 0; k != p->inputs.size(); ++k)
-    for (auto& input : smaller(p->inputs[k])) with([&](auto& q) { q.inputs[k] = input; });
-  if (p->inner)
-    for (auto& inner : smaller(p->inner)) with([&](auto& q) { q.inner = inner; });
+  const bool source = p->in.empty();
+  all.insert(all.end(), p->in.begin(), p->in.end());
+  for (std::int64_t a : {std::int64_t{1}, p->use.a / 2, p->use.a - 1})
+    if (a >= 0 && a < p->use.a && (a > 0 || source)) with([a](auto& q) { q.use.a = a; });
+  if (p->use.b) with([](auto& q) { q.use.b = q.use.b / 2; });
+  if (source && p->op != &case_named("range")) with([](auto& q) { q.op = &case_named("range"); });
+  if (static_cast<int>(p->in.size()) > p->op->inputs) with([](auto& q) { q.in.pop_back(); });
+  for (std::size_t k = 0; k != p->in.size(); ++k)
+    for (auto& input : smaller(p->in[k])) with([&](auto& q) { q.in[k] = input; });
+  for (std::size_t k = 0; k != p->inner.size(); ++k)
+    for (auto& inner : smaller(p->inner[k])) with([&](auto& q) { q.inner[k] = inner; });
   return all;
 }
 

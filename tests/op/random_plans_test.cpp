@@ -57,41 +57,42 @@ task<std::size_t> checkpoint_bytes(runtime& rt, std::int64_t buffer_size) {
 
 }  // namespace
 
-TEST_CASE("random plans give what plain loops give, and go on from every place, in a simulation") {
+TEST_CASE("random plans give what plain loops give, and go on from every place, in a simulation", "[every_verb]") {
   try_plans(plans(1000), false, {});
 }
 
-TEST_CASE("random plans with sloppy stages lose and repeat nothing from any place, in a simulation") {
+TEST_CASE("random plans with sloppy stages lose and repeat nothing from any place, in a simulation", "[every_verb]") {
   try_plans(plans(400), true, {});
 }
 
-TEST_CASE("random plans give what plain loops give on one worker") {
+TEST_CASE("random plans give what plain loops give on one worker", "[every_verb]") {
   runtime rt({.workers = 1});
   try_plans(plans(100), false, {.on = &rt});
 }
 
-TEST_CASE("random plans give what plain loops give on two workers") {
+TEST_CASE("random plans give what plain loops give on two workers", "[every_verb]") {
   runtime rt({.workers = 2});
   try_plans(plans(100), false, {.on = &rt});
 }
 
-TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers") {
+TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers", "[every_verb]") {
   runtime rt({.workers = 2});
   try_plans(plans(60), true, {.on = &rt});
 }
 
-TEST_CASE("random plans count errors where a plan without channels does, and end at the same one, in a simulation") {
+TEST_CASE("random plans count errors where a plan without channels does, and end at the same one, in a simulation",
+          "[every_verb]") {
   try_plans(plans(1000), false, {}, error_trial);
 }
 
-TEST_CASE("random plans count errors where a plan without channels does on one and two workers") {
+TEST_CASE("random plans count errors where a plan without channels does on one and two workers", "[every_verb]") {
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
     try_plans(plans(100), false, {.on = &rt}, error_trial);
   }
 }
 
-TEST_CASE("a shuffle's checkpoint does not grow with its buffer") {
+TEST_CASE("a shuffle's checkpoint does not grow with its buffer", "[every_verb]") {
   runtime rt({.workers = 1});
   auto of_ten = sync_wait(rt, checkpoint_bytes(rt, 10)), of_many = sync_wait(rt, checkpoint_bytes(rt, 20'000));
   CHECK(of_many <= of_ten + 2);  // two numbers, which may have a digit more

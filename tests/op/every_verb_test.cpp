@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every verb has to do, for all cases that there are (support/verb_case.hpp): each is described in its own test file.
+// Random plans of them are in random_plans_test.cpp, what a resume of each costs is in resume_cost_test.cpp.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "pipeline/forged_checkpoint.hpp"
+#include "sluice/base/hash.hpp"
+#include "sluice/sluice.hpp"
+#include "support/budget.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_trial.hpp"
+#include "support/sequential.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// Operators whose elements stand in files, or are made of what stands there: tests of their own read those.
+const std::set<std::string_view> kOfFiles = {"list_files", "tfrecord", "lines", "fixed_length", "parse_example"};
+
+/// Some uses of a case, always the same ones.
+std::vector<verb_use> uses_of(const verb_case& c, int n) {
+  random_numbers random(stable_hash(c.name, 0));
+  std::vector<verb_use> uses;
+  while (n--) {
+    verb_use use{.a = c.size(random)};
+    use.b = random.below(1000);
+    uses.push_back(use);
+  }
+  return uses;
+}
+
+plan_ptr given(const int64s& elements) {
+  auto p = std::make_shared<plan_description>();
+  p->given = elements;
+  return p;
+}
+plan_ptr numbers(int64 n) { return above(case_named("range"), {.a = n}, {}); }
+
+/// The case's inputs: `in`, and numbers beside it.
+template <class In> std::vector<In> beside(const verb_case& c, std::size_t place, const In& in, const In& others) {
+  std::vector<In> all(static_cast<std::size_t>(c.inputs), others);
+  all[place] = in;
+  return all;
+}
+
+conformance conformance_of(const verb_case& c, const verb_use& use, std::size_t place) {
+  constexpr int64 kOthers = 30;
+  conformance all;
+  all.ordered = c.ordered;
+  all.stage = [&c, use, place](const dataset<int64>& in) {
+    verb_plan p{use, beside(c, place, in, build(*numbers(kOthers))), {}};
+    for (int k = 0; k != c.inner; ++k) p.inner.push_back([](int64 x) { return build(*numbers(3), x); });
+    return c.build(p);
+  };
+  all.expected = [&c, use, place](const int64s& in) {
+    plan_ptr p = above(c, use, beside(c, place, given(in), numbers(kOthers)));
+    return evaluate(*p, 10'000'000).value();
+  };
+  if (c.passes_errors) all.before_error = all.expected;
+  if (c.needs) all.needs = [&c, use](const int64s&, std::size_t k) { return c.needs(use, k); };
+  return all;
+}
+
+void names_of(const node& n, std::set<std::string_view>& names) {
+  names.insert(n.op->name);
+  for (auto& input : n.inputs) names_of(*input, names);
+}
+
+/// Each byte of some positions changed in several ways: every run from there ends, knows why, and gives back what it took.
+void forge_positions(const dataset<int64>& ds, const std::string& name) {
+  consumption by_ones;  // no leftovers: a position says where the stage itself stands
+  by_ones.ask_max = 1;
+  by_ones.marks_every = 1;
+  by_ones.save = true;
+  by_ones.on_error = error_policy::skip;
+  consumed whole = consume(ds, by_ones);
+  CAPTURE(name);
+  REQUIRE(whole.complaint() == "");
+  std::size_t tried = 0, refused = 0;
+  for (std::size_t place : {std::size_t{1}, whole.elements.size() / 2, whole.elements.size()}) {
+    const std::string& good = whole.places[place].bytes;
+    if (good.empty()) continue;
+    auto check = [&](std::string forged) {
+      consumption how;
+      how.ask_max = 1;
+      how.on_error = error_policy::skip;
+      how.from.bytes = testing::sealed_again(std::move(forged));
+      how.elements_max = 200;  // a forged length of the input may be long
+      consumed got = consume(ds, how);
+      CAPTURE(place, tried, got.mistake, got.why.to_string());
+      ++tried;
+      refused += !got.complaint().empty();
+      bool known = got.mistake.empty() || got.mistake.find("damaged") != std::string::npos ||
+                   got.mistake.find("made by another plan: ") != std::string::npos ||  // its functions
+                   got.mistake.find("state in version") != std::string::npos;
+      CHECK(known);
+      CHECK(got.mistake.find("still charged") == std::string::npos);
+    };
+    for (std::size_t at = testing::kEnvelopeBytes; at + 4 < good.size(); ++at) {
+      for (char byte : {'\0', '\x01', '\x02', '\x07', '\x7f', static_cast<char>(good[at] + 1)}) {
+        std::string bad = good;
+        bad[at] = byte;
+        if (bad != good) check(std::move(bad));
+      }
+      check(good.substr(0, at) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + good.substr(at + 1));
+    }
+  }
+  CHECK(tried > 20);
+  CHECK(refused > 0);
+}
+
+}  // namespace
+
+TEST_CASE("every operator has a verb case, in which it stands", "[every_verb]") {
+  std::set<std::string_view> described;
+  for (auto* c : verb_cases()) {
+    CAPTURE(c->name);
+    CHECK(find_op(c->op()) != nullptr);
+    std::vector<plan_ptr> in(static_cast<std::size_t>(c->inputs), numbers(9));
+    std::set<std::string_view> names;
+    names_of(*build(*above(*c, uses_of(*c, 1)[0], std::move(in))).plan(), names);
+    CHECK(names.count(c->op()) == 1);
+    described.insert(c->op());
+  }
+  for (auto* op : operators()) {
+    CAPTURE(op->name);
+    CHECK(described.count(op->name) + kOfFiles.count(op->name) == 1);
+  }
+}
+
+TEST_CASE("every verb conforms, in each of its inputs", "[every_verb]") {
+  for (auto* c : verb_cases()) {
+    if (c->meets_errors) continue;  // the random plans try those, under error_policy::skip
+    for (const verb_use& use : uses_of(*c, 1)) {
+      for (std::size_t place = 0; place != static_cast<std::size_t>(c->inputs); ++place) {
+        CAPTURE(c->name, use.a, use.b, place);
+        conforms(conformance_of(*c, use, place));
+      }
+    }
+  }
+}
+
+TEST_CASE("every verb above a source gives what its loop gives, and goes on from every place", "[every_verb]") {
+  trial_counts counts;
+  for (auto* c : verb_cases()) {
+    for (const verb_use& use : uses_of(*c, 4)) {
+      std::vector<plan_ptr> in(static_cast<std::size_t>(c->inputs), numbers(23));
+      plan_ptr p = above(*c, use, std::move(in));
+      CAPTURE(describe(*p));
+      CHECK(trial(*p, 1, {}, counts).value_or("") == "");
+      CHECK(error_trial(*p, 1, {}, counts).value_or("") == "");
+    }
+  }
+  CHECK(counts.plans >= 4 * verb_cases().size());
+}
+
+TEST_CASE("every verb's knob may change between save and resume", "[every_verb]") {
+  for (auto* c : verb_cases()) {
+    if (!c->has_knob) continue;
+    auto at = [&](int64 setting) { return build(*above(*c, {.a = 4, .b = 5, .tuned = setting}, {numbers(60)})); };
+    auto in_order = [&](int64s v) {
+      if (!c->ordered) std::sort(v.begin(), v.end());
+      return v;
+    };
+    auto saving = [](std::uint64_t seed) {
+      consumption how;
+      how.on_error = error_policy::skip;
+      how.save = true;
+      how.marks_every = 5;
+      how.seed = seed;
+      return how;
+    };
+    for (int64 from : {1, 2, 4, 8}) {
+      consumed whole = consume(at(from), saving(1));
+      CAPTURE(c->name, from);
+      REQUIRE(whole.complaint() == "");
+      REQUIRE(whole.elements.size() >= 30);
+      for (int64 to : {1, 2, 4, 8}) {
+        if (from == to) continue;
+        for (std::size_t place : {std::size_t{0}, std::size_t{7}, std::size_t{23}, whole.elements.size() - 1}) {
+          CAPTURE(to, place);
+          consumption how = saving(place + 2);
+          how.from = whole.places[place];
+          consumed rest = consume(at(to), how);
+          CHECK(rest.complaint() == "");
+          CHECK(in_order(rest.elements) == in_order(without_first(whole.elements, place)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a forged position of any verb does no harm: it ends, in an error or with elements", "[every_verb]") {
+  for (auto* c : verb_cases()) {
+    // Any number that a forged position says is passed over epoch by epoch, until somebody stops it.
+    if (c->name == "repeat forever") continue;
+    std::vector<plan_ptr> in(static_cast<std::size_t>(c->inputs), numbers(24));
+    plan_ptr p = above(*c, {.a = c->inputs ? 4 : 24, .b = 5}, std::move(in));
+    forge_positions(build(*p), describe(*p));
+  }
+}
+
+}  // namespace sluice::lib
