@@ -136,6 +136,7 @@ TEST_CASE("inner plans follow the stage that opens them, a repeated input and se
       {range(1) | flat_map([](int64) { return range(6) | flat_map(ten_good); }) | ignore_errors(), kGood},
       {range(1) | on_error(kSkip, flat_map([](int64) { return range(6) | on_error(kStop, flat_map(ten_good)); })),
        stopped},
+      {six | flat_map([](int64 x) { return ten_good(x) | ignore_errors(); }), kGood},
       {range(60) | map(throws) | repeat(1) | ignore_errors(), kGood},
       {range(60) | map(throws) | on_error(kSkip, repeat(1)), stopped},  // the stage that fails is no part of repeat
       {range(60) | map(throws) | on_error(kSkip, take(60)), stopped},
