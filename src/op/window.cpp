@@ -94,7 +94,6 @@ class window_maker {
 
 erased_stream window_loop(outlet out, erased_stream in, window_shape shape, std::shared_ptr<run_context> run,
                           std::string label) {
-  in.may_go_back();
   held_memory memory(std::move(run), purpose::window, std::move(label), "a window", "lower its size or its stride");
   window_maker windows(in.type(), out.type(), shape, memory);
   const element_type& list = out.type();
@@ -121,6 +120,8 @@ erased_stream window_loop(outlet out, erased_stream in, window_shape shape, std:
       std::uint64_t wanted = std::min(fit.at_most(out.wanted()), made_max);
       std::uint64_t reach = (wanted - 1) * shape.shift + span;
       d.elements = static_cast<std::uint32_t>(std::min(reach - windows.held(), elements_at_once(in.type())));
+      in.hold_from(in.consumed() -
+                   windows.held());  // the first window may take many requests: no mark must overtake it
       auto b = co_await in.next_block(d);
       to_first = 0;
       status fits;
@@ -133,7 +134,10 @@ erased_stream window_loop(outlet out, erased_stream in, window_shape shape, std:
       }
     }
     std::uint64_t ready = ended ? shape.windows_in(windows.held()) : (windows.held() - span) / shape.shift + 1;
-    if (ready == 0) break;
+    if (ready == 0) {
+      in.hold_from(in.consumed() - windows.held());  // also behind windows that were passed over
+      break;
+    }
     ready = std::min<std::uint64_t>({ready, fit.at_most(out.wanted()), made_max});
     char* to = out.room(ready);
     std::uint32_t made = 0;
@@ -145,7 +149,7 @@ erased_stream window_loop(outlet out, erased_stream in, window_shape shape, std:
     }
     if (made == 0) co_await fail(std::move(fits));  // else those that fit go out first
     if (!ended) in.pass_over(std::exchange(to_first, 0));
-    in.hold_from(in.consumed() - windows.held());
+    in.hold_from(in.consumed() - windows.held());  // for the next ones
     block all = out.made(made);
     fit.made(all, out.wanted_bytes());
     co_yield all;

@@ -25,7 +25,8 @@ NEEDED = ["meson.build", "meson_options.txt", "tools", "include", "src", "io", "
           "tests/op", "tests/format/compressed.hpp", "tests/pipeline/file_world.hpp", "tests/pipeline/forged_checkpoint.hpp",
           "tests/pipeline/channel_bounds_test.cpp", "tests/pipeline/record_files.hpp", "tests/io/temporary_folder.hpp",
           "tests/pipeline/outcome.hpp", "tests/pipeline/draws_test.cpp", "tests/pipeline/retuned_test.cpp",
-          "tests/pipeline/any_input_test.cpp", "tests/pipeline/many_inputs_test.cpp"]
+          "tests/pipeline/any_input_test.cpp", "tests/pipeline/many_inputs_test.cpp",
+          "tests/pipeline/tunables.hpp", "tests/pipeline/live_knobs_test.cpp", "tests/pipeline/input_files.hpp"]
 HANG_SECONDS = 60
 
 

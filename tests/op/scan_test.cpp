@@ -41,19 +41,19 @@ int64s up_to(int64 n) {
 }
 
 /// The last three elements, and how many there were.
-struct window {
+struct last_three {
   std::vector<int64> last = {};
   int64 seen = 0;
 };
-int64 sum_of_window(window& w, int64 x) {
+int64 sum_of_three(last_three& w, int64 x) {
   w.last.push_back(x);
   if (w.last.size() > 3) w.last.erase(w.last.begin());
   return std::accumulate(w.last.begin(), w.last.end(), ++w.seen * 1000);
 }
 int64s windows_of(const int64s& in) {
-  window w;
+  last_three w;
   int64s out;
-  for (int64 x : in) out.push_back(sum_of_window(w, x));
+  for (int64 x : in) out.push_back(sum_of_three(w, x));
   return out;
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("scan conforms, whatever its state is: a number, a text, a structure, 
             .expected = sums,
             .before_error = sums,
             .needs = one_each});
-  conforms(of_state(sum_of_window, windows_of));
+  conforms(of_state(sum_of_three, windows_of));
   conforms(of_state(digits, digits_of));
   conforms(of_state(tallied, tallies_of));
 }
@@ -224,7 +224,7 @@ TEST_CASE("scan conforms in front of every kind of channel") {
 
 TEST_CASE("a scan on one and on two workers goes on from the place of any element") {
   int64s expected = windows_of(up_to(400));
-  auto plan = range(400) | prefetch(2) | scan(sum_of_window) | prefetch(4);
+  auto plan = range(400) | prefetch(2) | scan(sum_of_three) | prefetch(4);
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
     consumption how;
@@ -253,7 +253,7 @@ TEST_CASE("scans within interleave, flat_map, zip and repeat have a state each, 
   for (int i = 0; i != 2; ++i)
     for (int64 x : sums_of(up_to(15))) twice.push_back(x);
   resumes_everywhere(range(15) | scan(scan_sum) | repeat(2), twice);
-  auto both = zip(range(30) | scan(scan_sum), range(30) | scan(sum_of_window)) |
+  auto both = zip(range(30) | scan(scan_sum), range(30) | scan(sum_of_three)) |
               map([](const std::pair<int64, int64>& p) { return p.first + p.second; });
   int64s added = sums_of(up_to(30));
   for (std::size_t i = 0; i != 30; ++i) added[i] += windows_of(up_to(30))[i];
@@ -277,7 +277,7 @@ TEST_CASE("a scan begins with the value it is given, of its function's type") {
   CHECK(consume(range(5) | scan(100, scan_sum), {}).elements == sums_of(up_to(5), 100));
   CHECK(consume(range(3) | scan(int64{1}, [](auto& product, int64 x) { return product *= x + 1; }), {}).elements ==
         int64s{1, 2, 6});
-  auto scaled = range(4) | scan(window{{40}, 7}, sum_of_window);
+  auto scaled = range(4) | scan(last_three{{40}, 7}, sum_of_three);
   resumes_everywhere(scaled, {8040, 9041, 10'003, 11'006});
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("what a scan's function throws or returns comes after the elements bef
   };
   for (const auto& ds : {range(100) | skip(10) | scan(fn("add", 1, picky_of(int64(), scan_sum))),
                          range(100) | skip(10) | scan(fn("add", 1, returning)),
-                         range(100) | skip(10) | scan(fn("add", 1, picky_of(window(), sum_of_window)))}) {
+                         range(100) | skip(10) | scan(fn("add", 1, picky_of(last_three(), sum_of_three)))}) {
     consumed got = consume(ds, {});
     CHECK(got.elements.size() == 3);
     CHECK(got.why.where().element == 3);
@@ -301,15 +301,15 @@ TEST_CASE("under skip the state after a failing element is that of before it, an
   skipping.on_error = error_policy::skip;
   int64s good = without_threes(up_to(64));
   resumes_everywhere(range(64) | scan(picky_of(int64(), scan_sum)), sums_of(good), skipping);
-  resumes_everywhere(range(64) | scan(picky_of(window(), sum_of_window)), windows_of(good), skipping);
+  resumes_everywhere(range(64) | scan(picky_of(last_three(), sum_of_three)), windows_of(good), skipping);
   resumes_everywhere(range(64) | scan(picky_of(std::string(), digits)) | prefetch(2), digits_of(good), skipping);
-  auto returning = [](window& w, int64 x) -> result<int64> {
-    int64 made = sum_of_window(w, x);
+  auto returning = [](last_three& w, int64 x) -> result<int64> {
+    int64 made = sum_of_three(w, x);
     if (x % 10 == 3) return data_loss_error("a three");
     return made;
   };
   resumes_everywhere(range(64) | prefetch(2) | scan(returning), windows_of(good), skipping);
-  auto failing = range(64) | scan(picky_of(window(), sum_of_window));
+  auto failing = range(64) | scan(picky_of(last_three(), sum_of_three));
   for (std::uint32_t ask : {0u, 1u, 2u, 7u, 100u}) {
     skipping.ask_max = ask;
     skipping.skip = 0;
@@ -456,7 +456,8 @@ TEST_CASE("a state of another version is converted or refused, and the error say
                Contains("failed_precondition") && Contains("scan(totals)") && Contains("reads versions 3 to 3"));
   CHECK_THAT(from_place(totals<totals_1>(), of_2).mistake, Contains("in version 2") && Contains("versions 1 to 1"));
   // The same version of something else is damage, which the state's own bytes tell.
-  CHECK_THAT(from_place(totals<listing>(), from_place(totals<window>(), {}).places[7]).mistake, Contains("data_loss"));
+  CHECK_THAT(from_place(totals<listing>(), from_place(totals<last_three>(), {}).places[7]).mistake,
+             Contains("data_loss"));
 }
 
 TEST_CASE("another version of a scan's function is another plan to a checkpoint, and so is another first state") {
