@@ -206,6 +206,8 @@ class stream_base {
   }
   void took_up_passed() {
     std::uint64_t passed = asked_skip_ - child_->skip_;
+    if (passed == 0) [[likely]]
+      return;
     fetched_ += passed;
     passed_ += passed;
     asked_skip_ = child_->skip_;
@@ -244,22 +246,23 @@ class stream_base {
   std::uint64_t fetched_ = 0;             // ordinal after the current view
   std::uint64_t todo_ = 0;                // to pass over with the next request
   std::uint64_t asked_skip_ = 0;
-  // Told to the stage's counts now and then.
-  mutable std::uint64_t counted_ = 0;  // fetched_ when they were told last; since then
-  mutable std::uint64_t passed_ = 0;   // so many of it were passed over,
-  mutable std::uint32_t blocks_ = 0;   // and the others came in so many blocks
-  std::uint8_t samples_ = 0;           // looks since the last one that began a sample
-  bool takes_samples_ = false;
-  mutable std::uint64_t sampled_passed_ = 0;  // passed_ when the sample began
-  time_point sampled_at_{};
   stage_base* forwarded_ = nullptr;  // a 1:1 stage whose own skip rides on our request
   slab* view_owner_ = nullptr;
   bool keep_ = false;
+  bool takes_samples_ = false;
+  std::uint8_t samples_ = 0;          // looks since the last one that began a sample
+  mutable std::uint32_t blocks_ = 0;  // handed over since the counts were told
   turn turn_;
   std::uint32_t want_max_ = ~0u;  // so that a block takes some 10 ms at most, and a stop is noticed soon
   std::uint32_t looks_ = 0;       // a root's, up to kEarlyLooks
   std::uint64_t floor_ = kNone;
   std::vector<mark> marks_;
+
+  // What the stage's counts are told now and then, of what is not counted anyway.
+  mutable std::uint64_t counted_ = 0;         // fetched_ when they were told last
+  mutable std::uint64_t passed_ = 0;          // of what came since then, so many were passed over
+  mutable std::uint64_t sampled_passed_ = 0;  // the same when the sample began
+  time_point sampled_at_{};
 
   // A consumer's side only.
   std::shared_ptr<run_base> run_;
