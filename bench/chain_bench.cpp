@@ -120,7 +120,8 @@ task<pass> one_by_one(stream<std::int64_t> s) {
 /// An interleave of `width` inputs, one element a visit, in rounds enough that opening them does not count.
 pass interleaved(std::int64_t width, order o) {
   constexpr std::int64_t rounds = 500;
-  auto plan = range(width) | interleave([](std::int64_t) { return range(rounds); }, {.cycle_length = width, .order = o});
+  auto plan =
+      range(width) | interleave([](std::int64_t) { return range(rounds); }, {.cycle_length = width, .order = o});
   return drain(plan, kBlock, static_cast<double>(width * rounds));
 }
 

@@ -28,8 +28,8 @@ struct within {
 
 template <class Signature> Signature* real(const char* rest) {
   static const std::string space = SLUICE_STRING(ABSL_OPTION_INLINE_NAMESPACE_NAME);
-  const std::string name = "_ZN" + std::string(rest[0] == 'K' ? "K" : "") + "4absl" + std::to_string(space.size()) + space +
-                           (rest[0] == 'K' ? rest + 1 : rest);
+  const std::string name = "_ZN" + std::string(rest[0] == 'K' ? "K" : "") + "4absl" + std::to_string(space.size()) +
+                           space + (rest[0] == 'K' ? rest + 1 : rest);
   void* found = dlsym(RTLD_NEXT, name.c_str());
   if (!found) std::abort();
   return reinterpret_cast<Signature*>(found);

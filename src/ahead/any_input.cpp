@@ -43,8 +43,8 @@ task<std::size_t> any_input::next(input_set& in, demand d) {
 
 void any_input::give_channel(erased_stream& in, source& s) {
   const element_type& type = in.type();
-  s.channel = std::make_shared<reader_link>(run_, memory_, std::move(in), type, slot_supply::limits{kBlocksAhead},
-                                            pump_options());
+  s.channel = std::make_shared<reader_link>(run_, memory_, std::move(in), type, pump_options(),
+                                            slot_supply::limits{kBlocksAhead});
   s.channel->set_signal(signal_);
   outlet out(type);
   in = read_ahead(out, s.channel);

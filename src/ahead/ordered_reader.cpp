@@ -82,7 +82,7 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
 }  // namespace
 
 reader_link::reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in,
-                         const element_type& out, ordered_ring::limits limits, pump_options options)
+                         const element_type& out, pump_options options, ordered_ring::limits limits)
     : run_(std::move(run)),
       memory_(std::move(memory)),
       in_(std::move(in)),

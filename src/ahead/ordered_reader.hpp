@@ -16,8 +16,9 @@ namespace sluice::lib {
 /// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
 class reader_link {
  public:
+  /// `limits`: of the channel, where they do not follow() a knob.
   reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in, const element_type& out,
-              ordered_ring::limits limits, pump_options options);
+              pump_options options = {}, ordered_ring::limits limits = {});
   reader_link(const reader_link&) = delete;
   ~reader_link();
 

@@ -55,9 +55,7 @@ std::string short_seconds(double seconds) {
 }
 
 std::size_t display_width(std::string_view text) {
-  // Bytes that go on with a character begin with the bits 10.
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));
 }
 
 std::string counted(std::uint64_t n, const char* noun) {

@@ -8,12 +8,14 @@
 
 namespace sluice::lib::cli {
 
-std::string grouped(std::uint64_t n);              ///< 1,200,000
-std::string short_number(double n);                ///< 2.31 M
-std::string short_bytes(double bytes);             ///< 402 MB, in powers of ten as disks and networks are
-std::string memory_size(std::size_t bytes);        ///< 64.0 MiB
-std::string seconds_text(double seconds);          ///< 0.52 s, 12 min 3 s
-std::string short_seconds(double seconds);         ///< 420 µs, 12.1 ms, 3.40 s
+std::string grouped(std::uint64_t n);        ///< 1,200,000
+std::string short_number(double n);          ///< 2.31 M
+std::string short_bytes(double bytes);       ///< 402 MB, in powers of ten as disks and networks are
+std::string memory_size(std::size_t bytes);  ///< 64.0 MiB
+std::string seconds_text(double seconds);    ///< 0.52 s, 12 min 3 s
+std::string short_seconds(double seconds);   ///< 420 µs, 12.1 ms, 3.40 s
+/// Does this byte of UTF-8 go on with a character that an earlier one began?
+inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 std::size_t display_width(std::string_view text);  ///< in columns of a terminal, of UTF-8 without wide characters
 /// "1 element", "3 elements"
 std::string counted(std::uint64_t n, const char* noun);

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "base/system_calls.hpp"
+#include "cli/figures.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
@@ -22,8 +23,6 @@ namespace sluice::lib::cli {
 namespace {
 
 constexpr std::size_t kShownBefore = 60, kShownAfter = 40;  // characters of a long line around the one at fault
-
-bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// The byte after `at` where the next character begins, and the one before it.
 std::size_t next_character(std::string_view s, std::size_t at) {

@@ -51,7 +51,7 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   options.permits = permits_;
   channel_memory memory(context_.run, gate_.label(), sizes_, counts_);
   auto link = std::make_shared<reader_link>(context_.run, std::move(memory), std::move(inner.in), *type_,
-                                            slot_supply::limits{kInnerSlots, ~std::uint64_t{0}}, std::move(options));
+                                            std::move(options), slot_supply::limits{kInnerSlots, ~std::uint64_t{0}});
   link->set_signal(signal_);
   inner.ahead = link;
   inner.in = read_ahead(out, std::move(link));

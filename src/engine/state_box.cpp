@@ -71,9 +71,8 @@ bool from_hex(std::string_view text, std::string& bytes) {
 std::string too_large(std::size_t bytes) {
   return "the function's state takes " + std::to_string(bytes) + " bytes in a checkpoint, where " +
          std::to_string(kStateBytesMax) +
-         " is the most; keep counts, sums or a few elements in it, and the elements themselves in a window, a batch or "
-         "a "
-         "file";
+         " is the most; keep counts, sums or a few elements in it, and the elements themselves in a window, a batch "
+         "or a file";
 }
 
 }  // namespace

@@ -182,8 +182,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   pump_options options;
   options.computation = std::move(computation);
   options.may_drop = skips;
-  auto link = std::make_shared<reader_link>(context.run, std::move(memory), std::move(in), *n.type,
-                                            slot_supply::limits{}, std::move(options));
+  auto link = std::make_shared<reader_link>(context.run, std::move(memory), std::move(in), *n.type, std::move(options));
   link->follow(limits);
   return read_ahead(out, std::move(link), counts);
 }

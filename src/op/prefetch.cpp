@@ -34,8 +34,7 @@ erased_stream open_prefetch(const node& n, open_context& context) {
   std::int64_t most = std::max(kElementsMax, elements.value);
   slot_supply::live_limits limits{&context.knob_of(n, "elements", elements, kElements, most),
                                   elements.is_autotuned() ? tuned_limits : given_limits};
-  auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "prefetch"), std::move(in), *n.type,
-                                            slot_supply::limits{}, pump_options());
+  auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "prefetch"), std::move(in), *n.type);
   link->follow(limits);
   return read_ahead(out, std::move(link));
 }

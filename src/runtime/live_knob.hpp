@@ -26,7 +26,8 @@ class knob_follower {
 
 class live_knob {
  public:
-  live_knob(std::int64_t value, std::int64_t least, std::int64_t most) : least_(least), most_(most), value_(std::clamp(value, least, most)) {}
+  live_knob(std::int64_t value, std::int64_t least, std::int64_t most)
+      : least_(least), most_(most), value_(std::clamp(value, least, most)) {}
   live_knob(const live_knob&) = delete;
   live_knob& operator=(const live_knob&) = delete;
 

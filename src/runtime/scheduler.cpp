@@ -15,7 +15,7 @@ constexpr std::uint64_t kOrderPeriod =
 constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of looking before a park, against its 2–13 µs wake
 constexpr std::chrono::microseconds kNapMin{100};  // how old a slot must be to be taken: about one block of work
 constexpr std::chrono::microseconds kNapMax{
-    1000};                             // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
+    1000};  // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
 /// A sleep that was shorter than this cost more than it saved: the next time, the worker looks at the queues for so long before
 /// it sleeps. A wake is 2–13 µs of the waker's time and as much until the sleeper runs.
 constexpr std::chrono::microseconds kShortSleep{50}, kLinger{20};

@@ -105,31 +105,22 @@ const register_verb flat_map_case("flat_map",
                                   {.inner = 1,
                                    .build = [](const verb_plan& p) { return p.in[0] | flat_map(p.inner[0]); },
                                    .expected = one_by_one});
-const register_verb interleave_case("interleave", {.inner = 1,
-                                                   .has_knob = true,
-                                                   .build =
-                                                       [](const verb_plan& p) {
-                                                         auto visit = static_cast<int64>(block_length(p));
-                                                         return p.in[0] |
-                                                                interleave(p.inner[0], {.cycle_length = p.a,
-                                                                                        .block_length = visit,
-                                                                                        .parallelism = p.knob_or(1)});
-                                                       },
-                                                   .expected = in_turns,
-                                                   .resume = {.a = 3, .b = 0, .held = 6}});
-const register_verb interleave_parallel_case("interleave parallel",
-                                             {.inner = 1,
-                                              .has_knob = true,
-                                              .build =
-                                                  [](const verb_plan& p) {
-                                                    auto visit = static_cast<int64>(block_length(p));
-                                                    return p.in[0] |
-                                                           interleave(p.inner[0], {.cycle_length = p.a,
-                                                                                   .block_length = visit,
-                                                                                   .parallelism = some_parallelism(p)});
-                                                  },
-                                              .expected = in_turns,
-                                              .resume = {.a = 3, .b = 4, .held = 12}});
+dataset<int64> taken_in_turns(const verb_plan& p, std::int64_t parallelism) {
+  auto visit = static_cast<int64>(block_length(p));
+  return p.in[0] | interleave(p.inner[0], {.cycle_length = p.a, .block_length = visit, .parallelism = parallelism});
+}
+const register_verb interleave_case("interleave",
+                                    {.inner = 1,
+                                     .has_knob = true,
+                                     .build = [](const verb_plan& p) { return taken_in_turns(p, p.knob_or(1)); },
+                                     .expected = in_turns,
+                                     .resume = {.a = 3, .b = 0, .held = 6}});
+const register_verb interleave_parallel_case(
+    "interleave parallel", {.inner = 1,
+                            .has_knob = true,
+                            .build = [](const verb_plan& p) { return taken_in_turns(p, some_parallelism(p)); },
+                            .expected = in_turns,
+                            .resume = {.a = 3, .b = 4, .held = 12}});
 const register_verb interleave_sloppy_case("interleave sloppy",
                                            {.inner = 1,
                                             .ordered = false,

@@ -127,7 +127,7 @@ template <class S, class F, class Finish> class reduce_verb : public stage_base_
 template <class S, class F, class Finish = detail::no_finish> auto reduce(S initial, F f, Finish finish = {}) {
   using state = typename detail::state_changed_by<F, S>::type;
   return reduce_verb<state, F, Finish>(std::shared_ptr<const state>(new state(std::move(initial))), std::move(f),
-                                        std::move(finish));
+                                       std::move(finish));
 }
 /// From the S{} on that f changes. f has one signature.
 template <detail::has_signature F> auto reduce(F f) {

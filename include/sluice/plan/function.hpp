@@ -33,7 +33,7 @@ namespace detail {
 template <class F> void describe(stage_function& s, const F& f, const element_type* in, const element_type* out);
 }  // namespace detail
 
-/// A user's function with its types forgotten; op/functions.hpp has the forms that stages call.
+/// A user's function with its types forgotten; engine/functions.hpp has the forms that stages call.
 struct stage_function {
   std::string name;  ///< empty: a lambda or data, which cannot be written down
   int version = 0;
@@ -145,7 +145,7 @@ template <std::size_t N, class F> constexpr function_named_in_place<F> fn(const 
   return {std::move(f), std::string_view(name, N - 1), version};
 }
 
-/// Adds every form that the function's signature allows. Defined in op/functions.hpp's users (sluice/sluice.hpp).
+/// Adds every form that the function's signature allows. Defined in op/register.hpp.
 template <class F> void register_forms(const named_function<F>& f);
 
 namespace detail {

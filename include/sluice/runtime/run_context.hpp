@@ -62,8 +62,8 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t errors_max;
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
-  std::shared_ptr<seen_inputs> inputs;  ///< what this run has read so far; part of its checkpoints
-  std::shared_ptr<site_table> sites;    ///< its stages: what they have done, and the limits that may be changed
+  std::shared_ptr<seen_inputs> inputs;       ///< what this run has read so far; part of its checkpoints
+  std::shared_ptr<site_table> sites;         ///< its stages: what they have done, and the limits that may be changed
   std::shared_ptr<error_accounts> accounts;  ///< the errors of each stage
 
   /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.

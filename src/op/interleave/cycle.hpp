@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ahead/ordered_reader.hpp"
 #include "ahead/collected_errors.hpp"
+#include "ahead/ordered_reader.hpp"
 #include "coro/inner_position.hpp"
 #include "engine/inner_plans.hpp"
 #include "sluice/coro/erased_stream.hpp"

@@ -17,7 +17,7 @@ erased_stream read_outer_ahead(const node& n, const open_context& context, erase
                                const inner_plans& inners) {
   const element_type& type = outer.type();
   auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "interleave's inputs"), std::move(outer),
-                                            type, slot_supply::limits{1, 1}, pump_options());
+                                            type, pump_options(), slot_supply::limits{1, 1});
   link->set_signal(inners.shared_signal());
   outlet out(type);
   erased_stream ahead = read_ahead(out, std::move(link));
