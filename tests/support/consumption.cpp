@@ -22,18 +22,31 @@ std::uint64_t errors_of(const stream_base& s) { return s.stage()->env->run->erro
 /// What happens to a stream between two requests.
 class bystander {
  public:
-  bystander(const consumption& how, consumed& c) : how_(how), consumed_(c) {}
+  bystander(const consumption& how, consumed& c) : how_(how), consumed_(c), random_(how.seed ^ 0x6b6e'6f62) {}
   void between(stream_base& s) {
     std::size_t taken = consumed_.elements.size();
     if (how_.marks_every && taken && taken % how_.marks_every == 0) s.stage()->env->request_marks();
     if (how_.save) consumed_.places.push_back(place_of(s));
     if (taken >= how_.stop_after) s.run()->request_stop();
+    if (how_.turns_knobs && random_.below(2)) turn_a_knob(*sites_of(s));
   }
   bool enough() const { return consumed_.elements.size() >= how_.elements_max; }
 
  private:
+  void turn_a_knob(site_table& sites) {
+    std::vector<std::pair<std::uint64_t, std::string>> knobs;
+    for (const site_report& r : sites.report())
+      for (const knob_report& k : r.knobs) knobs.emplace_back(r.path, k.name);
+    if (knobs.empty()) return;
+    auto& [path, name] = knobs[random_.below(knobs.size())];
+    auto value = random_.below(2) ? 1 : 1 + static_cast<std::int64_t>(random_.below(12));
+    if (!sites.set_knob(path, name, value)) consumed_.mistake = "a knob that is reported cannot be turned: " + name;
+    ++consumed_.knobs_turned;
+  }
+
   const consumption& how_;
   consumed& consumed_;
+  random_numbers random_;
 };
 
 task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, consumed& c) {

@@ -28,6 +28,8 @@ struct consumption {
   std::uint64_t pass_max = 0;                  ///< by blocks: a random 0..pass_max are passed over before each request
   std::uint64_t marks_every = 0;               ///< elements; 0: never
   bool save = false;
+  bool turns_knobs =
+      false;  ///< before some requests: a knob that the run has by then, drawn, to a drawn value, often 1
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};
   std::uint64_t seed = 1;
@@ -39,6 +41,7 @@ struct consumed {
   std::vector<checkpoint> places;  ///< places[i]: before element i; one more after the end. Empty: not to be had there
   std::vector<std::uint64_t> errors;  ///< what the run had counted when each of them came, and at the end
   status why;                         ///< of the end
+  std::uint64_t knobs_turned = 0;
   std::uint64_t length = 0;  ///< the ordinal after the last request: how many elements the stream has, at its end
   std::string mistake;       ///< of the protocol
   /// What went wrong, for runs that have to end well.

@@ -42,7 +42,7 @@ class plan_trial {
     marks_every_ = std::array<std::uint64_t, 4>{0, 1, 3, 17}[random_.below(4)];
     consumption how = some_way();
     how.save = true;
-    consumed full = run(options_, dataset_, how);
+    consumed full = run_counted(dataset_, how);
     if (!same(full, *expected)) return told("a full run", full, *expected);
     if (sloppy_) expected = full.elements;
     for (const checkpoint& c : full.places) count(c);
@@ -61,7 +61,13 @@ class plan_trial {
     how.marks_every = marks_every_;
     how.on_error = meets_bad_elements(plan_) ? error_policy::skip : error_policy::stop;
     how.seed = random_.below(1u << 30);
+    how.turns_knobs = how.seed % 2;
     return how;
+  }
+  consumed run_counted(const dataset<std::int64_t>& ds, const consumption& how) {
+    consumed c = run(options_, ds, how);
+    counts_.knobs_turned += c.knobs_turned;
+    return c;
   }
   /// Most resumes are under other knobs: a position must not know them.
   plan_ptr some_knobs() {
@@ -106,7 +112,7 @@ class plan_trial {
     how.from = from;
     how.save = true;
     plan_ptr tuned = some_knobs();
-    consumed again = run(options_, build(*tuned), how);
+    consumed again = run_counted(build(*tuned), how);
     ++counts_.resumes;
     if (!same(again, expected)) return told(what + " as " + describe(*tuned), again, expected);
     const int64s& order = sloppy_ ? again.elements : expected;
@@ -119,7 +125,7 @@ class plan_trial {
       ++counts_.dropped;
     }
     tuned = some_knobs();
-    consumed third = run(options_, build(*tuned), how);
+    consumed third = run_counted(build(*tuned), how);
     ++counts_.resumes;
     int64s rest = tail(order, j);
     bool cut = how.elements_max < rest.size() && third.elements.size() >= how.elements_max;
@@ -133,7 +139,7 @@ class plan_trial {
     for (std::size_t i = random_.below(3); i <= expected.size() + 2; i += 1 + expected.size() / 8 + random_.below(4)) {
       consumption how = some_way();
       how.skip = i;
-      consumed rest = run(options_, dataset_, how);
+      consumed rest = run_counted(dataset_, how);
       ++counts_.skips;
       int64s left = tail(expected, i);
       if (sloppy_ && rest.complaint().empty() && rest.elements.size() == left.size() &&
@@ -149,7 +155,7 @@ class plan_trial {
     consumption how = some_way();
     how.ask_max = 3;
     how.pass_max = 3;
-    consumed got = run(options_, dataset_, how);
+    consumed got = run_counted(dataset_, how);
     ++counts_.skips;
     int64s right;
     for (std::uint64_t o : got.ordinals) right.push_back(o < expected.size() ? expected[o] : -1);
@@ -194,9 +200,10 @@ std::vector<plan_ptr> smaller(const plan_ptr& p) {
 std::string trial_counts::to_string() const {
   auto mean = checkpoints ? checkpoint_bytes / checkpoints : 0;
   return "plans " + std::to_string(plans) + ", elements " + std::to_string(elements) + ", resumes " +
-         std::to_string(resumes) + " (retuned " + std::to_string(retuned) + "), skips " + std::to_string(skips) +
-         ", dropped " + std::to_string(dropped) + ", ended by errors_max " + std::to_string(limits) +
-         ", checkpoints of " + std::to_string(mean) + " bytes (at most " + std::to_string(checkpoint_bytes_max) + ")";
+         std::to_string(resumes) + " (retuned " + std::to_string(retuned) + "), knobs turned " +
+         std::to_string(knobs_turned) + ", skips " + std::to_string(skips) + ", dropped " + std::to_string(dropped) +
+         ", ended by errors_max " + std::to_string(limits) + ", checkpoints of " + std::to_string(mean) +
+         " bytes (at most " + std::to_string(checkpoint_bytes_max) + ")";
 }
 
 std::optional<std::string> trial(const plan_description& p, std::uint64_t seed, const trial_options& o,
@@ -222,8 +229,10 @@ std::optional<std::string> error_trial(const plan_description& p, std::uint64_t 
     how.ask_max = random.below(2) ? 0 : 1 + static_cast<std::uint32_t>(random.below(40));
     how.marks_every = random.below(4);
     how.seed = random.below(1u << 30);
+    how.turns_knobs = how.seed % 2;
     plan_ptr tuned = i == 0 ? std::make_shared<plan_description>(p) : retuned(p, random);
     consumed got = run(o, build(*tuned), how);
+    counts.knobs_turned += got.knobs_turned;
     if (got.elements == right.elements && got.errors == right.errors && got.mistake.empty() &&
         got.why.to_string() == right.why.to_string())
       continue;

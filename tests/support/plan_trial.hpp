@@ -18,7 +18,8 @@ struct trial_counts {
   std::uint64_t plans = 0;
   std::uint64_t elements = 0;
   std::uint64_t resumes = 0;
-  std::uint64_t retuned = 0;  ///< of them under other knobs
+  std::uint64_t retuned = 0;       ///< of them under other knobs
+  std::uint64_t knobs_turned = 0;  ///< while a run worked
   std::uint64_t skips = 0;
   std::uint64_t dropped = 0;  ///< streams destroyed in the middle
   std::uint64_t limits = 0;   ///< of errors, that ended a stream
