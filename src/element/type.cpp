@@ -217,6 +217,15 @@ const element_type& keep_list(const element_type& t) {
   return *made_once("list", t.element, 0, [&t] { return t; });
 }
 
+std::string without_scope(std::string_view type) {
+  auto scope = type.substr(0, type.find('<')).find_last_of(": ");
+  return std::string(scope == type.npos ? type : type.substr(scope + 1));
+}
+
+void add_member(element_type& t, std::string_view name, std::ptrdiff_t offset, const element_type& type) {
+  t.members.push_back({std::string(name), static_cast<std::size_t>(offset), &type});
+}
+
 }  // namespace detail
 
 const element_type* pair_of(const element_type* first, const element_type* second) {

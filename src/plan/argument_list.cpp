@@ -88,6 +88,12 @@ arguments::arguments() {
   static const arguments none = of(no_arguments());
   *this = none;
 }
+arguments::arguments(const char* tag, const void* value, void (*destroy)(const void*))
+    : tag_(tag), value_(value, destroy) {}
+arguments::arguments(const arguments& other) noexcept = default;
+arguments::arguments(arguments&& other) noexcept = default;
+arguments& arguments::operator=(const arguments& other) noexcept = default;
+arguments::~arguments() = default;
 
 void visit_parts(const node& n, part_visitor& visitor) { n.op->arguments().visit(n.arguments.get(), visitor); }
 

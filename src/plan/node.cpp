@@ -97,10 +97,8 @@ node_ptr make_node(node n) {
   return std::make_shared<const node>(std::move(n));
 }
 
-node_ptr make_stage(const op_info& op, arguments a, node_ptr input) {
-  node n{.op = &op, .arguments = std::move(a)};
-  n.inputs.push_back(std::move(input));
-  return make_node(std::move(n));
+node_ptr make_stage(const op_info& op, const arguments& a, const node_ptr& input) {
+  return make_node({.op = &op, .arguments = a, .inputs = {input}});
 }
 
 node_ptr make_source(const op_info& op, arguments a) { return make_node({.op = &op, .arguments = std::move(a)}); }
@@ -192,14 +190,16 @@ bool same_plan(const node& a, const node& b) {
          call_arguments().equal(&a.errors, &b.errors) && std::ranges::equal(a.inputs, b.inputs, same);
 }
 
-namespace detail {
-
-void expect_type(const node& n, const element_type& t) {
-  if (n.type == &t) return;
+plan_holder::plan_holder(node_ptr n) noexcept : node_(std::move(n)) {}
+plan_holder::plan_holder(node_ptr n, const element_type& t) : node_(std::move(n)) {
+  if (node_->type == &t) return;
   throw error(invalid_argument_error(
-      absl::StrCat(std::string(n.op->name), ": the plan yields ", n.type->name, ", not ", t.name)));
+      absl::StrCat(std::string(node_->op->name), ": the plan yields ", node_->type->name, ", not ", t.name)));
 }
-
-}  // namespace detail
+plan_holder::plan_holder(const plan_holder& other) noexcept = default;
+plan_holder::plan_holder(plan_holder&& other) noexcept = default;
+plan_holder& plan_holder::operator=(const plan_holder& other) noexcept = default;
+plan_holder& plan_holder::operator=(plan_holder&& other) noexcept = default;
+plan_holder::~plan_holder() = default;
 
 }  // namespace sluice::lib

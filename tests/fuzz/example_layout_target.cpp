@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "fuzz/target.hpp"
+#include "sluice/format/example.hpp"
 #include "sluice/format/example_layout.hpp"
 
 namespace sluice::lib::fuzz {

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sluice/format/example.hpp"
 #include "sluice/format/example_layout.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"

@@ -12,6 +12,7 @@
 #include "pipeline/forged_checkpoint.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
+#include "sluice/format/example.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 

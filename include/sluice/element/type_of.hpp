@@ -210,24 +210,20 @@ void list_collect(const element_type&, void* to, void* from, std::size_t n, std:
   ::new (to) List(std::move(made));
 }
 
+/// "a::b<c::d>" is "b<c::d>": arguments keep their own scopes.
+std::string without_scope(std::string_view type);
 template <class T> std::string type_name() {
-  if constexpr (requires { T::sluice_name; }) {
-    return std::string(T::sluice_name);
-  } else {
-    std::string_view s = pretty_type<T>();
-    auto scope = s.substr(0, s.find('<')).find_last_of(": ");  // arguments keep their own scopes
-    return std::string(scope == s.npos ? s : s.substr(scope + 1));
-  }
+  if constexpr (requires { T::sluice_name; }) return std::string(T::sluice_name);
+  else return without_scope(pretty_type<T>());
 }
 
+void add_member(element_type& t, std::string_view name, std::ptrdiff_t offset, const element_type& type);
 template <class T> void add_members(element_type& t) {
   static room<T> nothing;  // never constructed: only its addresses are used
   auto* base = reinterpret_cast<const char*>(&nothing.value);
   with_members(nothing.value, [&]<class... M>(M&... m) {
     std::size_t k = 0;
-    (t.members.push_back({std::string(member_names<T>[k++]),
-                          static_cast<std::size_t>(reinterpret_cast<const char*>(&m) - base),
-                          &type_of<std::remove_cv_t<M>>()}),
+    (add_member(t, member_names<T>[k++], reinterpret_cast<const char*>(&m) - base, type_of<std::remove_cv_t<M>>()),
      ...);
   });
 }

@@ -18,7 +18,7 @@
 
 #include "sluice/base/result.hpp"
 #include "sluice/element/type.hpp"
-#include "sluice/format/example.hpp"
+#include "sluice/format/example_schema.hpp"
 
 namespace sluice::lib {
 

@@ -9,14 +9,14 @@
 //
 //   parse_example("text: bytes, label: int64, values: float[16]")
 //
-// Shape:  a structure; what members may be is in format/example.hpp, how a schema is written in format/example_layout.hpp.
+// Shape:  a structure; what members may be is in format/example_schema.hpp, how a schema is written in format/example_layout.hpp.
 //         A typed stage prints as its schema, and reads back as a structure with the same members.
 // Order:  as map's; so are Ends, Cancel, Thread and State.
 // Errors: data_loss: not a tf.Example. invalid_argument, naming the feature: missing, of another kind, another number of
 //         values. Under error_policy::skip the record is dropped and counted.
 #pragma once
 
-#include "sluice/format/example.hpp"
+#include "sluice/format/example_schema.hpp"
 #include "sluice/op/map.hpp"
 
 namespace sluice::lib {

@@ -90,9 +90,9 @@ std::shared_ptr<site_table> sites_of(const stream_base& s);
 /// Stops the run and destroys its tree; completes when none of its tasks is alive.
 task<void> cleanup(stream_base&& s);
 
-template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, node_)); }
+template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, plan())); }
 template <class T> stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const {
-  return stream<T>(open_run(rt, node_, o));
+  return stream<T>(open_run(rt, plan(), o));
 }
 
 }  // namespace sluice::lib

@@ -84,11 +84,16 @@ class arguments {
   arguments();
   /// For code that knows the struct by its list only.
   arguments(const char* tag, std::shared_ptr<const void> value) noexcept : tag_(tag), value_(std::move(value)) {}
+  /// Of a `new A`, which it owns.
+  arguments(const char* tag, const void* value, void (*destroy)(const void*));
   template <class A> static arguments of(A a) {
-    void (*destroy)(const void*) = [](const void* p) { delete static_cast<const A*>(p); };
-    const void* value = new A(std::move(a));
-    return {&detail::arguments_tag<A>, std::shared_ptr<const void>(value, destroy)};
+    return {&detail::arguments_tag<A>, new A(std::move(a)), [](const void* p) { delete static_cast<const A*>(p); }};
   }
+  // In the library, as those of plan_holder are: every stage that a program writes down has some of each.
+  arguments(const arguments& other) noexcept;
+  arguments(arguments&& other) noexcept;
+  arguments& operator=(const arguments& other) noexcept;
+  ~arguments();
 
   /// The struct. It must be an A: another type ends the program.
   template <class A> const A& as() const {

@@ -29,9 +29,6 @@ struct iterate_options;
 struct refused {};
 
 namespace detail {
-/// Throws unless the plan yields t.
-void expect_type(const node& n, const element_type& t);
-
 /// False. The condition of a stage's static_assert, so that the first line of the error names the element and the
 /// function: "static assertion failed due to requirement 'element_is<long>::taken_by<(lambda …)>'".
 template <class T> struct element_is {
@@ -40,19 +37,35 @@ template <class T> struct element_is {
 };
 }  // namespace detail
 
-template <class T> class dataset {
+/// What datasets and readers of all types hold. Its members are in the library: a program copies and destroys one for every
+/// stage that it writes down, and compiles none of it.
+class plan_holder {
  public:
-  using value_type = T;
-  /// Errors: invalid_argument: the plan yields another type.
-  explicit dataset(node_ptr n) : node_(std::move(n)) { detail::expect_type(*node_, type_of<T>()); }
-
   const node_ptr& plan() const noexcept { return node_; }
-  /// Starts a run, which keeps the plan. Defined in pipeline/.
-  stream<T> iterate(runtime& rt) const;
-  stream<T> iterate(runtime& rt, const iterate_options& o) const;
+
+ protected:
+  explicit plan_holder(node_ptr n) noexcept;
+  /// Throws invalid_argument unless the plan yields t.
+  plan_holder(node_ptr n, const element_type& t);
+  plan_holder(const plan_holder& other) noexcept;
+  plan_holder(plan_holder&& other) noexcept;
+  plan_holder& operator=(const plan_holder& other) noexcept;
+  plan_holder& operator=(plan_holder&& other) noexcept;
+  ~plan_holder();
 
  private:
   node_ptr node_;
+};
+
+template <class T> class dataset : public plan_holder {
+ public:
+  using value_type = T;
+  /// Errors: invalid_argument: the plan yields another type.
+  explicit dataset(node_ptr n) : plan_holder(std::move(n), type_of<T>()) {}
+
+  /// Starts a run, which keeps the plan. Defined in pipeline/.
+  stream<T> iterate(runtime& rt) const;
+  stream<T> iterate(runtime& rt, const iterate_options& o) const;
 };
 template <> class dataset<refused> {};
 
@@ -107,16 +120,12 @@ template <stage A, class U> auto operator|(A, dataset<U>) {
 }
 
 /// A plan that lacks its path: what interleave opens once for each name.
-template <class T> class file_reader {
+template <class T> class file_reader : public plan_holder {
  public:
   using value_type = T;
-  explicit file_reader(node_ptr n) : node_(std::move(n)) {}
+  explicit file_reader(node_ptr n) : plan_holder(std::move(n)) {}
   const file_reader& as_reader() const noexcept { return *this; }
-  const node_ptr& plan() const noexcept { return node_; }
-  dataset<T> operator()(std::string_view path) const { return dataset<T>(with_path(node_, path)); }
-
- private:
-  node_ptr node_;
+  dataset<T> operator()(std::string_view path) const { return dataset<T>(with_path(plan(), path)); }
 };
 
 /// What can stand as a reader: a file_reader, or a verb that makes one (tfrecord, lines), which says so by

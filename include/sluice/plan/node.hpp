@@ -125,7 +125,7 @@ std::uint32_t site_above(std::string_view op, const node* below);
 /// Checks arguments, inputs and types, and sets the type; and the site, unless the node has one (a rewritten copy).
 node_ptr make_node(node n);
 // The usual forms. A source without what may come later (its path) is a reader.
-node_ptr make_stage(const op_info& op, arguments a, node_ptr input);
+node_ptr make_stage(const op_info& op, const arguments& a, const node_ptr& input);
 node_ptr make_source(const op_info& op, arguments a);
 node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inputs);
 /// A reader with its path filled in. Nodes that do not lack it are shared.

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// tf.Example: from bytes to the fields of a struct, without a message object between.
+//
+//   struct sample { std::string text; std::int64_t label; std::array<float, 16> values; };
+//   auto s = example_as<sample>(record);                  // the members' names are the features' names
+//
+// Members: std::int64_t, float, std::string, slice (shares the record's buffer: no copy), arrays of these (exactly so
+// many values), std::vectors of these (any number), and std::optional of a single one (may be missing). Every other
+// member is required; a feature without a kind, as tf.data writes a missing one, is missing. Features nobody asks for
+// are passed over unread. A key that occurs twice counts by its last entry, as in protobuf.
+// Errors: data_loss: not the wire format of a tf.Example. invalid_argument, naming the feature: missing, of another
+//   kind, another number of values than the member has.
+// Thread: a schema is immutable once made; parsing is a pure function.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/reflect.hpp"
+#include "sluice/base/result.hpp"
+#include "sluice/element/slice.hpp"
+
+namespace sluice::lib {
+
+/// Numbered as the fields of tf.Feature.
+enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, int64s = 3 };
+
+std::string_view to_string(feature_kind kind);  ///< "bytes", "float", "int64", "nothing"
+
+/// Where the values of one feature go. example_schema_of makes them; a layout known only at run time writes its own.
+struct feature_slot {
+  std::string name;
+  feature_kind kind = feature_kind::none;
+  std::size_t offset = 0;  ///< of the field in the struct
+  std::size_t length = 1;  ///< exactly so many values; kAny: as many as there are
+  bool required = true;
+  static constexpr std::size_t kAny = ~std::size_t{0};
+
+  /// For length kAny, and optional fields: makes room for `count` values, keeping those there are; returns the first.
+  void* (*resize)(void* field, std::size_t count) = nullptr;
+  /// For bytes: stores one value. `owner`: whose bytes they are, or null for bytes that will not last.
+  void (*store)(void* field, std::size_t index, std::string_view bytes, buffer* owner) = nullptr;
+};
+
+class example_schema {
+ public:
+  explicit example_schema(std::vector<feature_slot> slots);
+
+  /// Fills the fields of the struct at `to`. After an error its fields are valid but unspecified.
+  status parse(std::string_view example, void* to, buffer* owner = nullptr) const;
+  const std::vector<feature_slot>& slots() const noexcept { return slots_; }
+
+ private:
+  std::size_t find(std::string_view name, std::size_t guess) const noexcept;
+  std::vector<feature_slot> slots_;
+};
+
+namespace detail {
+
+template <class T> struct feature_value;
+template <> struct feature_value<std::int64_t> {
+  static constexpr auto kind = feature_kind::int64s;
+};
+template <> struct feature_value<float> {
+  static constexpr auto kind = feature_kind::floats;
+};
+template <> struct feature_value<std::string> {
+  static constexpr auto kind = feature_kind::bytes;
+  static void store(std::string& to, std::string_view from, buffer*) {
+    if (to.capacity() < from.size()) to = std::string(from);  // a new one costs less than growing one
+    else to.assign(from);
+  }
+};
+template <> struct feature_value<slice> {
+  static constexpr auto kind = feature_kind::bytes;
+  static void store(slice& to, std::string_view from, buffer* owner) {
+    if (owner) owner->add_references(1);
+    to = owner ? slice(owner, from.data(), from.size()) : slice::copy_of(from);
+  }
+};
+
+template <class V> void complete_slot(feature_slot& slot) {
+  slot.kind = feature_value<V>::kind;
+  if constexpr (feature_value<V>::kind == feature_kind::bytes)
+    slot.store = [](void* field, std::size_t i, std::string_view bytes, buffer* owner) {
+      feature_value<V>::store(static_cast<V*>(field)[i], bytes, owner);
+    };
+}
+
+template <class F> struct feature_field {
+  static_assert(
+      requires { feature_value<F>::kind; },
+      "sluice: a member of a struct parsed from a tf.Example must be int64_t, float, std::string, slice, an array "
+      "or std::vector of one, or std::optional of one");
+  static void describe(feature_slot& slot) { complete_slot<F>(slot); }
+};
+template <class V, std::size_t N> struct feature_field<std::array<V, N>> {
+  static void describe(feature_slot& slot) {
+    complete_slot<V>(slot);
+    slot.length = N;
+  }
+};
+template <class V, std::size_t N> struct feature_field<V[N]> {
+  static void describe(feature_slot& slot) {
+    complete_slot<V>(slot);
+    slot.length = N;
+  }
+};
+template <class V> struct feature_field<std::vector<V>> {
+  static void describe(feature_slot& slot) {
+    complete_slot<V>(slot);
+    slot.length = feature_slot::kAny;
+    slot.resize = [](void* field, std::size_t count) -> void* {
+      auto& v = *static_cast<std::vector<V>*>(field);
+      v.resize(count);
+      return v.data();
+    };
+  }
+};
+template <class V> struct feature_field<std::optional<V>> {
+  static void describe(feature_slot& slot) {
+    complete_slot<V>(slot);
+    slot.required = false;
+    slot.resize = [](void* field, std::size_t count) -> void* {
+      auto& o = *static_cast<std::optional<V>*>(field);
+      if (count == 0) {
+        o.reset();
+        return nullptr;
+      }
+      if (!o) o.emplace();
+      return &*o;
+    };
+  }
+};
+
+template <class T> example_schema make_schema() {
+  std::vector<feature_slot> slots;
+  T probe{};  // only for the addresses of its members
+  with_members(probe, [&](auto&... members) {
+    auto add = [&]<class F>(F& member) {
+      feature_slot& slot = slots.emplace_back();
+      slot.name = member_names<T>[slots.size() - 1];
+      slot.offset = static_cast<std::size_t>(reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe));
+      feature_field<F>::describe(slot);
+    };
+    (add(members), ...);
+  });
+  return example_schema(std::move(slots));
+}
+
+}  // namespace detail
+
+/// The schema of a struct: one feature per member.
+template <reflectable T> const example_schema& example_schema_of() {
+  static const example_schema schema = detail::make_schema<T>();
+  return schema;
+}
+
+/// Into a struct that is there already. `from`: members of type slice share its buffer.
+template <reflectable T> status parse_example_into(const slice& from, T& to) {
+  return example_schema_of<T>().parse(from.view(), &to, from.owner());
+}
+
+/// One record; the stage is op/parse_example.hpp. Errors: throws `error`.
+template <reflectable T> T example_as(const record& from) {
+  T parsed{};
+  status why = parse_example_into(from, parsed);
+  if (!why.ok()) throw_status(why);
+  return parsed;
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::example_as;
+using lib::example_schema;
+using lib::example_schema_of;
+using lib::feature_kind;
+using lib::feature_slot;
+using lib::parse_example_into;
+
+}  // namespace sluice
