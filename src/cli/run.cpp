@@ -127,7 +127,7 @@ resumed start_of(const run_arguments& a) {
 /// its own checkpoint would say that they are done.
 void check_output_of(const resumed& from, const run_arguments& a) {
   if (from.output.empty() || a.is_output_named) return;
-  const std::string output = from.output.format + (from.output.path.empty() ? "" : ":" + from.output.path);
+  const std::string output = from.output.format + ":" + (from.output.path.empty() ? "-" : from.output.path);
   throw_status(
       failed_precondition_error("the elements before this checkpoint went to an output, and there is none now: "
                                 "go on with --output " +
