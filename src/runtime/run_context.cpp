@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/error_account.hpp"
+#include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -19,6 +20,7 @@ run_context::run_context(runtime& home, run_options options)
       seed(options.seed.value_or(home.options().seed)),
       on_changed_inputs(options.on_changed_inputs),
       inputs(std::make_shared<seen_inputs>()),
+      known(std::make_shared<known_files>(ledger)),
       sites(std::make_shared<site_table>()),
       reaper_(&home.reaper()) {
   exec = &home.exec();

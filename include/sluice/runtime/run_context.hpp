@@ -27,6 +27,7 @@ namespace sluice::lib {
 class runtime;
 class memory_ledger;
 class reaper;
+class known_files;
 class seen_inputs;
 class site_table;
 
@@ -62,6 +63,7 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
   std::shared_ptr<seen_inputs> inputs;  ///< what this run has read so far; part of its checkpoints
+  std::shared_ptr<known_files> known;   ///< what its listings said of files that it has not opened yet
   std::shared_ptr<site_table> sites;    ///< its stages: what is known of them, and the limits that may be changed
 
   /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
