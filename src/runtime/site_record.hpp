@@ -27,7 +27,6 @@ class site_record {
       : path_(path), name_(std::move(name)), is_inner_(is_inner) {}
 
   std::uint64_t path() const { return path_; }
-  const std::string& name() const { return name_; }
   stage_counts& counts() { return counts_; }
   /// The knob of that name, made with these values when it is first asked for.
   live_knob& knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most);

@@ -111,7 +111,8 @@ class listing {
 
 struct open_options {
   /// What a listing said of it. A file system may believe that instead of asking once more; it then has to notice, at the
-  /// latest with the first read, where the file is another one by now: failed_precondition.
+  /// latest with the first read, where the file is another one by now: failed_precondition. Readers of pipelines then open it
+  /// again without this.
   std::optional<file_info> known = {};
   time_point deadline = kNever;
 };
