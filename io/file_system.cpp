@@ -5,11 +5,11 @@
 
 namespace sluice::lib {
 
-task<std::vector<std::string>> glob(file_system& files, std::string pattern) {
+task<std::vector<std::string>> glob(file_system& files, std::string pattern, time_point deadline) {
   std::unique_ptr<listing> matches = files.list(std::move(pattern));
   std::vector<std::string> names;
   for (;;) {
-    auto listing_more = matches->next();
+    auto listing_more = matches->next(deadline);
     std::vector<listed_file> page = co_await listing_more;
     if (page.empty()) break;
     for (listed_file& f : page) names.push_back(std::move(f.path));

@@ -42,9 +42,9 @@ detail::file_router& router_of(runtime& rt) { return static_cast<file_service&>(
 
 file_system& files_of(runtime& rt) { return router_of(rt); }
 
-time_point io_deadline(run_context& run) {
-  const duration timeout = run.rt->options().io_timeout;
-  return timeout.count() > 0 ? run.time->now() + timeout : kNever;
+time_point io_deadline(runtime& rt) {
+  const duration timeout = rt.options().io_timeout;
+  return timeout.count() > 0 ? rt.time().now() + timeout : kNever;
 }
 
 void set_files(runtime& rt, std::unique_ptr<file_system> files) { router_of(rt).set_local(std::move(files)); }

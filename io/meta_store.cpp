@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/io/meta_store.hpp"
 
+#include <algorithm>
+
 #include "sluice/coro/sleep.hpp"
 
 namespace sluice::lib {
 
-task<std::uint64_t> meta_store::changed(std::uint64_t after, duration period) {
+task<std::uint64_t> meta_store::changed(std::uint64_t after, duration period, time_point deadline) {
+  environment* env = co_await this_environment();
   for (;;) {
-    auto now = co_await revision();
+    auto now = co_await revision(deadline);
     if (now > after) co_return now;
-    co_await sleep_for(period);
+    co_await sleep_until(std::min(env->time->now() + period, deadline));
   }
 }
 

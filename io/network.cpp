@@ -6,10 +6,10 @@
 
 namespace sluice::lib {
 
-task<> read_exactly(connection& from, std::span<char> to) {
+task<> read_exactly(connection& from, std::span<char> to, time_point deadline) {
   std::size_t done = 0;
   while (done < to.size()) {
-    auto n = co_await from.read_some(to.subspan(done));
+    auto n = co_await from.read_some(to.subspan(done), deadline);
     if (n == 0) {
       auto why = unavailable_error(absl::StrCat("the peer ended after ", done, " of ", to.size(), " bytes"));
       co_await fail(std::move(why));

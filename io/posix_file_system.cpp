@@ -15,7 +15,8 @@
 #include <cerrno>
 
 #include "base/whole_file.hpp"
-#include "io/nothing_matches.hpp"
+#include "io/listed.hpp"
+#include "io/shared_call.hpp"
 
 namespace sluice::lib::detail {
 
@@ -187,28 +188,6 @@ task<std::size_t> posix_stream::read_at(std::uint64_t offset, buffer_ref to, std
   }
   co_return static_cast<std::size_t>(got);
 }
-
-/// A call that blocks a thread of the back end, with what it needs and what it finds. Shared with the thread, which may
-/// still be at it when a deadline has passed.
-template <class Call> struct call_operation final : operation {
-  explicit call_operation(Call c) : operation(kind::call), call(std::move(c)) {}
-  void run() noexcept override { result = call(); }
-  Call call;
-};
-
-/// The waiter's own share of a call: what was found is read from it.
-template <class Call> class shared_call {
- public:
-  explicit shared_call(Call c) : op_(new call_operation<Call>(std::move(c))) { op_->add_reference(); }
-  shared_call(const shared_call&) = delete;
-  ~shared_call() { op_->drop_reference(); }
-  perform on(backend& io, time_point deadline) { return perform(io, op_, deadline); }
-  /// Once it has given anything but kTimedOut.
-  Call* operator->() { return &op_->call; }
-
- private:
-  call_operation<Call>* op_;
-};
 
 /// ::stat of one path, or of each of a page.
 struct stat_call {
@@ -417,8 +396,7 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path, open_optio
   else if (!S_ISFIFO(s.st_mode)) why = check_regular(s.st_mode, path);
   const bool is_stream = why.ok() && (S_ISFIFO(s.st_mode) || is_made_up(from->number, s));
   file_info info = is_stream ? info_of_stream() : info_of(s);
-  if (why.ok() && o.known && *o.known != info)
-    why = failed_precondition_error("is another file than the one that was listed").in_file(path);
+  if (why.ok() && o.known && *o.known != info) why = another_file(path);
   if (!why.ok()) co_await fail(std::move(why));
   if (is_stream) {
     std::unique_ptr<file> stream = std::make_unique<posix_stream>(std::move(path), std::move(from), streams_);

@@ -13,7 +13,9 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
 }  // namespace
 
 task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max) {
-  auto opening = files_of(rt).open(path);
+  open_options how;
+  how.deadline = io_deadline(rt);
+  auto opening = files_of(rt).open(path, std::move(how));
   std::unique_ptr<file> f = co_await opening;
   // One more than there should be: a file that has grown is noticed.
   std::size_t piece = f->info().has_size()
@@ -23,7 +25,7 @@ task<std::string> read_file(runtime& rt, std::string path, std::size_t bytes_max
   buffer_ref to(buffer::make(piece));
   for (;;) {
     buffer_ref share = to;
-    auto reading = f->read_at(bytes.size(), std::move(share), 0, piece);
+    auto reading = f->read_at(bytes.size(), std::move(share), 0, piece, f->info().is_stream ? kNever : io_deadline(rt));
     std::size_t n = co_await reading;
     bytes.append(to->data(), n);
     if (bytes.size() > bytes_max) {

@@ -12,13 +12,47 @@
 
 namespace sluice::lib {
 
+void socket_state::start(const std::function<void(const std::shared_ptr<socket_state>&)>& begin,
+                         const std::shared_ptr<socket_state>& self) {
+  started = true;
+  if (stopped || late) finish(asio::error::operation_aborted, 0);
+  else begin(self);
+}
+
+void socket_state::give_up() {
+  if (!started || over) return;  // start() looks itself
+  if (can_be_left) finish(asio::error::operation_aborted, 0);
+  else cancel.emit(asio::cancellation_type::terminal);
+}
+
+void socket_state::on_deadline(timer_node& node) noexcept {
+  auto& timer = static_cast<deadline_timer&>(node);
+  asio::io_context& io = *timer.io;
+  asio::post(io, [state = std::move(timer.of)] {
+    state->timer.time = nullptr;
+    state->late = true;
+    if (state->over) state->hand_back();
+    else state->give_up();
+  });
+}
+
 void socket_state::finish(asio::error_code e, std::size_t n) {
+  if (over) return;  // it was left behind
   over = true;
+  outcome = e;
   bytes = n;
-  ended = e == asio::error::eof;
+  if (timer.time && !timer.time->cancel(timer)) return;  // its message is on its way, and hands back
+  timer.of.reset();
+  hand_back();
+}
+
+void socket_state::hand_back() {
+  ended = outcome == asio::error::eof;
   executor* exec = promise->env->exec;
-  if (!e || ended) return exec->post(handle);
-  status why = stopped ? cancelled_error() : unavailable_error(absl::StrCat(what, ": ", e.message()));
+  if (!outcome || ended) return exec->post(handle);
+  status why = unavailable_error(absl::StrCat(what, ": ", outcome.message()));
+  if (late) why = status(status_code::deadline_exceeded, absl::StrCat(what, ": no answer until the deadline"));
+  if (stopped) why = cancelled_error();
   hook->disarm();  // an unwound frame can outlive the asio thread that its hook posts to
   auto next = fail_wait(promise, std::move(why));
   exec->post(next);
@@ -39,19 +73,19 @@ class asio_connection final : public connection {
       : io_(io), socket_(std::move(s)), peer_(std::move(peer)) {}
   ~asio_connection() override { close(); }
 
-  task<std::size_t> read_some(std::span<char> to) override {
+  task<std::size_t> read_some(std::span<char> to, time_point deadline) override {
     auto start = [s = socket_, to](const std::shared_ptr<socket_state>& state) {
       s->async_read_some(asio::buffer(to.data(), to.size()), completion_of(state));
     };
-    socket_operation read(io_, absl::StrCat(peer_, ": read"), std::move(start));
+    socket_operation read(io_, absl::StrCat(peer_, ": read"), std::move(start), deadline);
     auto n = co_await read;
     co_return n;
   }
-  task<> write(std::span<const char> from) override {
+  task<> write(std::span<const char> from, time_point deadline) override {
     auto start = [s = socket_, from](const std::shared_ptr<socket_state>& state) {
       asio::async_write(*s, asio::buffer(from.data(), from.size()), completion_of(state));
     };
-    socket_operation write(io_, absl::StrCat(peer_, ": write"), std::move(start));
+    socket_operation write(io_, absl::StrCat(peer_, ": write"), std::move(start), deadline);
     co_await write;
   }
   task<> finish_writing() override {
@@ -60,7 +94,7 @@ class asio_connection final : public connection {
       s->shutdown(tcp::socket::shutdown_send, e);
       state->finish(e, 0);
     };
-    socket_operation finish(io_, absl::StrCat(peer_, ": shutdown"), std::move(start));
+    socket_operation finish(io_, absl::StrCat(peer_, ": shutdown"), std::move(start), kNever);
     co_await finish;
   }
   void close() noexcept override {
@@ -82,12 +116,12 @@ class asio_listener final : public listener {
       : io_(io), acceptor_(std::move(a)), address_(std::move(address)) {}
   ~asio_listener() override { close(); }
 
-  task<std::unique_ptr<connection>> accept() override {
+  task<std::unique_ptr<connection>> accept(time_point deadline) override {
     auto s = std::make_shared<tcp::socket>(io_);
     auto start = [a = acceptor_, s](const std::shared_ptr<socket_state>& state) {
       a->async_accept(*s, completion_of(state));
     };
-    socket_operation accept(io_, absl::StrCat(address_, ": accept"), std::move(start));
+    socket_operation accept(io_, absl::StrCat(address_, ": accept"), std::move(start), deadline);
     co_await accept;
     asio::error_code e;
     std::string peer = text_of(s->remote_endpoint(e));
@@ -116,10 +150,10 @@ class asio_network final : public network {
     thread_.join();
   }
 
-  task<std::unique_ptr<listener>> listen(std::string address) override {
+  task<std::unique_ptr<listener>> listen(std::string address, time_point deadline) override {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
-    auto endpoints = co_await resolve(*at);
+    auto endpoints = co_await resolve(*at, deadline);
     auto a = std::make_shared<tcp::acceptor>(io_);  // nobody else knows it yet: it is ours on this thread
     asio::error_code e;
     tcp::endpoint first = endpoints.begin()->endpoint();
@@ -132,15 +166,15 @@ class asio_network final : public network {
     co_return std::make_unique<asio_listener>(io_, std::move(a), std::move(real));
   }
 
-  task<std::unique_ptr<connection>> connect(std::string address) override {
+  task<std::unique_ptr<connection>> connect(std::string address, time_point deadline) override {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
-    auto endpoints = co_await resolve(*at);
+    auto endpoints = co_await resolve(*at, deadline);
     auto s = std::make_shared<tcp::socket>(io_);
     auto start = [s, endpoints](const std::shared_ptr<socket_state>& state) {
       asio::async_connect(*s, endpoints, completion_of(state));
     };
-    socket_operation connect(io_, absl::StrCat(address, ": connect"), std::move(start));
+    socket_operation connect(io_, absl::StrCat(address, ": connect"), std::move(start), deadline);
     co_await connect;
     asio::error_code ignored;
     s->set_option(tcp::no_delay(true), ignored);  // requests are whole messages: nothing to gain from waiting
@@ -148,7 +182,7 @@ class asio_network final : public network {
   }
 
  private:
-  task<tcp::resolver::results_type> resolve(host_and_port at) {
+  task<tcp::resolver::results_type> resolve(host_and_port at, time_point deadline) {
     auto resolver = std::make_shared<tcp::resolver>(io_);
     auto found = std::make_shared<tcp::resolver::results_type>();
     auto start = [resolver, found, at](const std::shared_ptr<socket_state>& state) {
@@ -158,7 +192,8 @@ class asio_network final : public network {
       };
       resolver->async_resolve(at.host, std::to_string(at.port), keep);
     };
-    socket_operation look_up(io_, absl::StrCat(at.host, ": look up"), std::move(start));
+    socket_operation look_up(io_, absl::StrCat(at.host, ": look up"), std::move(start), deadline);
+    look_up.can_be_left();  // it blocks a thread of asio's for as long as the name servers take
     co_await look_up;
     tcp::resolver::results_type r = *found;
     co_return r;

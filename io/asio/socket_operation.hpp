@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One asynchronous call of asio, awaited.
+// One asynchronous call of asio, awaited until a deadline.
 //
-// The state is counted, not in the frame: the stop's message to the asio thread may arrive after the operation has
-// ended and its coroutine has gone on. Only the asio thread touches it, from the start to the hand-back, so the three
-// who may want it (start, completion, stop) need no lock. The coroutine is resumed only after asio has let go of the
-// bytes, stopped or not.
+// The state is counted, not in the frame: a message of the stop or of the deadline's timer to the asio thread may arrive after the
+// operation has ended and its coroutine has gone on. Only the asio thread touches it, from the start to the hand-back, so the four
+// who may want it (start, completion, stop, deadline) need no lock. The coroutine is resumed only after asio has let go of
+// the bytes, however the wait ends; a call without bytes of the caller's that asio cannot end (a look-up) is left behind.
 #pragma once
 
 #include <asio/any_io_executor.hpp>
@@ -17,31 +17,57 @@
 #include <memory>
 
 #include "sluice/coro/stop_token.hpp"
+#include "sluice/io/deadline.hpp"
 
 namespace sluice::lib {
 
 struct socket_state {
   asio::cancellation_signal cancel;
+  bool started = false;
   bool stopped = false;  ///< a stop asked for it, maybe before it began
-  bool over = false;
+  bool late = false;     ///< the deadline did
+  bool over = false;     ///< its outcome is known
+  bool can_be_left = false;
   promise_base* promise = nullptr;
   std::coroutine_handle<> handle;
   detail::stop_hook* hook = nullptr;
   std::string what;  ///< for messages: "127.0.0.1:80: connect"
   std::size_t bytes = 0;
   bool ended = false;  ///< end of file is an answer, not an error
+  asio::error_code outcome;
 
+  /// A deadline's timer. While it is armed it has a share of the state, and a pointer to the clock.
+  struct deadline_timer : timer_node {
+    std::shared_ptr<socket_state> of;
+    asio::io_context* io = nullptr;
+    clock* time = nullptr;
+  };
+  deadline_timer timer;
+
+  void start(const std::function<void(const std::shared_ptr<socket_state>&)>& begin,
+             const std::shared_ptr<socket_state>& self);
+  /// Stop or deadline: ends the call as soon as asio lets go of it.
+  void give_up();
+  /// Takes up the outcome, the first one; hands back, or leaves that to a timer that is firing.
   void finish(asio::error_code e, std::size_t n);
+
+ private:
+  static void on_deadline(timer_node& node) noexcept;
+  void hand_back();
+  friend class socket_operation;
 };
 
 class [[nodiscard]] socket_operation {
  public:
   /// `start(state)` runs on the asio thread; it begins the call, whose completion calls state->finish().
   using starter = std::function<void(const std::shared_ptr<socket_state>&)>;
-  socket_operation(asio::io_context& io, std::string what, starter start)
+  socket_operation(asio::io_context& io, std::string what, starter start, time_point deadline)
       : io_(io), start_(std::move(start)), state_(std::make_shared<socket_state>()) {
     state_->what = std::move(what);
+    state_->timer.due = deadline;
   }
+  /// The call has nothing of the caller's: where asio does not end it, it goes on alone, and its outcome is dropped.
+  void can_be_left() noexcept { state_->can_be_left = true; }
   socket_operation(const socket_operation&) = delete;
   socket_operation& operator=(const socket_operation&) = delete;
 
@@ -51,11 +77,9 @@ class [[nodiscard]] socket_operation {
     state_->handle = h;
     state_->hook = &hook_;
     hook_.arm(h.promise().env->stop, &socket_operation::on_stop, this);
-    // Last: from here on the asio thread may resume us.
-    asio::post(io_, [start = std::move(start_), state = state_] {
-      if (state->stopped) state->finish(asio::error::operation_aborted, 0);
-      else start(state);
-    });
+    arm(*h.promise().env->time);
+    // Last: from here on the asio thread may resume us. Before this message has come it leaves us alone.
+    asio::post(io_, [start = std::move(start_), state = state_] { state->start(start, state); });
   }
   /// Bytes moved; 0 at the end of the stream.
   std::size_t await_resume() const {
@@ -68,8 +92,21 @@ class [[nodiscard]] socket_operation {
     auto& me = *static_cast<socket_operation*>(self);
     asio::post(me.io_, [state = me.state_] {
       state->stopped = true;
-      if (!state->over) state->cancel.emit(asio::cancellation_type::terminal);
+      state->give_up();
     });
+  }
+  void arm(clock& time) noexcept {
+    auto& timer = state_->timer;
+    if (timer.due == kNever) return;
+    if (timer.due <= time.now()) {
+      state_->late = true;
+      return;
+    }
+    timer.fire = &socket_state::on_deadline;
+    timer.of = state_;
+    timer.io = &io_;
+    timer.time = &time;
+    time.arm(timer);
   }
 
   asio::io_context& io_;

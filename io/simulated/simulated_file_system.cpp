@@ -8,7 +8,8 @@
 #include <cstring>
 #include <set>
 
-#include "io/nothing_matches.hpp"
+#include "io/listed.hpp"
+#include "io/simulated/before.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/coro/sleep.hpp"
 
@@ -37,14 +38,13 @@ struct simulated_file_system::content {
 /// Outlives the file system as long as a file is open.
 struct simulated_file_system::shared_state {
   std::size_t open = 0;
-  std::uint64_t reads = 0;
+  std::uint64_t opens = 0, looks = 0, reads = 0;
   std::size_t waiting = 0, waiting_max = 0;
 };
 
-namespace {
+using detail::another_file;
 
-/// Long enough for nobody to wait that long, and short enough to be added to any moment.
-constexpr duration kHang = std::chrono::hours(24 * 365 * 100);
+namespace {
 
 /// A read that waits is one of `waiting` as long as this lives.
 class counted_wait {
@@ -64,18 +64,21 @@ class simulated_file final : public file {
   using content = simulated_file_system::content;
   using shared_state = simulated_file_system::shared_state;
 
-  simulated_file(std::string path, std::shared_ptr<content> from, simulated_file_system& home)
-      : file(std::move(path), from->info()), from_(std::move(from)), home_(home), state_(home.state_) {
+  /// `from`: null where the file is taken to be what `info` says, which the first read finds out.
+  simulated_file(std::string path, file_info info, std::shared_ptr<content> from, simulated_file_system& home)
+      : file(std::move(path), std::move(info)), from_(std::move(from)), home_(home), state_(home.state_) {
     ++state_->open;
   }
   ~simulated_file() override { --state_->open; }
   std::uint64_t size_now() const noexcept override {
+    if (!from_) return size_bytes();
     return from_->has_size && !from_->is_stream ? from_->bytes.size() : file_info::kUnknownSize;
   }
 
   ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
     ++state_->reads;
-    if (from_->is_stream || !home_.world_.chance(home_.behaviour_.page_cache_hits)) return {.must_wait = true};
+    if (!from_ || from_->is_stream || !home_.world_.chance(home_.behaviour_.page_cache_hits))
+      return {.must_wait = true};
     if (n > 1 && home_.world_.chance(home_.behaviour_.short_reads)) n = 1 + home_.world_.random(n - 1);
     ready_read now;
     now.why = copy(offset, to, n, now.bytes);
@@ -87,17 +90,30 @@ class simulated_file final : public file {
     ++state_->reads;
     std::shared_ptr<shared_state> state = state_;
     counted_wait counted(state->waiting, state->waiting_max);
-    duration delay = from_->hangs ? kHang : home_.draw_delay();
+    status why;
+    auto from = from_ ? result(from_) : home_.find(path());
+    duration delay = from.ok() && (*from)->hangs ? detail::kSilence : home_.draw_delay();
     auto answering = home_.answer_after(delay, path(), offset, deadline);
     co_await answering;
+    why = settle();
+    if (!why.ok()) co_await fail(std::move(why));
     if (from_->is_stream && n > 1) n = 1 + home_.world_.random(n - 1);
     std::size_t got = 0;
-    status why = copy(offset, to->data() + at, n, got);
+    why = copy(offset, to->data() + at, n, got);
     if (!why.ok()) co_await fail(std::move(why));
     co_return got;
   }
 
  private:
+  /// Of a file that was taken to be what a listing said: finds out whether it still is.
+  status settle() {
+    if (from_) return {};
+    auto found = home_.find(path());
+    if (!found.ok()) return found.why();
+    if ((*found)->info() != info()) return another_file(path());
+    from_ = *std::move(found);
+    return {};
+  }
   status copy(std::uint64_t offset, char* to, std::size_t n, std::size_t& got) noexcept {
     got = 0;
     if (home_.world_.chance(home_.behaviour_.read_failures)) return damage(offset);
@@ -151,6 +167,8 @@ void simulated_file_system::damage(const std::string& path, std::uint64_t offset
   files_.at(path)->damaged.insert(offset);
 }
 std::size_t simulated_file_system::files_open() const noexcept { return state_->open; }
+std::uint64_t simulated_file_system::opens() const noexcept { return state_->opens; }
+std::uint64_t simulated_file_system::looks() const noexcept { return state_->looks; }
 std::uint64_t simulated_file_system::reads() const noexcept { return state_->reads; }
 
 std::size_t simulated_file_system::reads_at_once() const noexcept { return state_->waiting_max; }
@@ -184,21 +202,27 @@ task<> simulated_file_system::answer_after(duration delay, std::string path, std
 }
 
 task<std::unique_ptr<file>> simulated_file_system::open(std::string path, open_options o) {
+  ++state_->opens;
+  std::shared_ptr<content> from;
+  status why;
   if (!o.known) {
+    ++state_->looks;
     auto answering = answer(path, o.deadline);
     co_await answering;
+    auto found = find(path);
+    if (found.ok()) from = *std::move(found);
+    else why = found.why();
   }
-  auto found = find(path);
-  status why = found.why();
   if (why.ok() && world_.chance(behaviour_.open_failures)) why = errno_error(EMFILE, "cannot open").in_file(path);
-  if (why.ok() && o.known && *o.known != (*found)->info())
-    why = failed_precondition_error("is another file than the one that was listed").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
-  std::unique_ptr<file> opened = std::make_unique<simulated_file>(std::move(path), *found, *this);
+  file_info info = from ? from->info() : *std::move(o.known);
+  std::unique_ptr<file> opened =
+      std::make_unique<simulated_file>(std::move(path), std::move(info), std::move(from), *this);
   co_return std::move(opened);
 }
 
 task<file_info> simulated_file_system::stat(std::string path, time_point deadline) {
+  ++state_->looks;
   auto answering = answer(path, deadline);
   co_await answering;
   auto found = find(path);

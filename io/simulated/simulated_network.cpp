@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "io/simulated/before.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/channel.hpp"
 #include "sluice/coro/sleep.hpp"
@@ -43,19 +44,40 @@ class simulated_network::wire {
 
 class simulated_network::end final : public connection {
  public:
-  end(simulated_network& net, std::shared_ptr<wire> w, bool caller) : net_(net), wire_(std::move(w)), caller_(caller) {}
+  end(simulated_network& net, std::shared_ptr<wire> w, std::string peer, bool caller)
+      : net_(net), wire_(std::move(w)), peer_(std::move(peer)), caller_(caller) {}
   ~end() override {
     out().packets.close();
     in().packets.discard();
   }
 
-  task<std::size_t> read_some(std::span<char> to) override {
+  task<std::size_t> read_some(std::span<char> to, time_point deadline) override {
+    return detail::before(deadline, detail::late(absl::StrCat(peer_, ": read")), read_now(to));
+  }
+  task<> write(std::span<const char> from, time_point deadline) override {
+    return detail::before(deadline, detail::late(absl::StrCat(peer_, ": write")), write_now(from));
+  }
+  task<> finish_writing() override {
+    out().packets.close();
+    co_return;
+  }
+  void close() noexcept override {
+    closed_ = true;
+    out().packets.close();
+    in().packets.discard_with(closed_here());
+  }
+
+ private:
+  task<std::size_t> read_now(std::span<char> to) {
     if (at_ == current_.size()) {
       auto p = co_await in().packets.receive();
       if (!p) co_return std::size_t{0};
       current_ = std::move(p->bytes);
       at_ = 0;
-      co_await sleep_until(p->due);
+      due_ = p->due;
+    }
+    if (due_ > net_.world_.now()) {  // also of a packet that an earlier call had not the time to wait for
+      co_await sleep_until(due_);
       if (closed_) co_await fail(closed_here());
     }
     std::size_t n = std::min(to.size(), current_.size() - at_);
@@ -65,7 +87,7 @@ class simulated_network::end final : public connection {
     co_return n;
   }
 
-  task<> write(std::span<const char> from) override {
+  task<> write_now(std::span<const char> from) {
     while (!from.empty()) {
       if (net_.world_.chance(net_.options_.break_chance)) {
         ++net_.broken_;
@@ -81,27 +103,17 @@ class simulated_network::end final : public connection {
       from = from.subspan(n);
     }
   }
-
-  task<> finish_writing() override {
-    out().packets.close();
-    co_return;
-  }
-  void close() noexcept override {
-    closed_ = true;
-    out().packets.close();
-    in().packets.discard_with(closed_here());
-  }
-
- private:
   pipe& out() { return caller_ ? wire_->there : wire_->back; }
   pipe& in() { return caller_ ? wire_->back : wire_->there; }
 
   simulated_network& net_;
   std::shared_ptr<wire> wire_;
+  std::string peer_;
   bool caller_;
   bool closed_ = false;
-  std::string current_;
+  std::string current_;  ///< the packet that is being read, from at_ on
   std::size_t at_ = 0;
+  time_point due_{};  ///< when it arrives
 };
 
 class simulated_network::door final : public listener {
@@ -110,7 +122,10 @@ class simulated_network::door final : public listener {
     net_.doors_[address_] = this;
   }
   ~door() override { close(); }
-  task<std::unique_ptr<connection>> accept() override {
+  task<std::unique_ptr<connection>> accept(time_point deadline) override {
+    return detail::before(deadline, detail::late(absl::StrCat(address_, ": accept")), accept_now());
+  }
+  task<std::unique_ptr<connection>> accept_now() {
     auto c = co_await callers.receive();
     if (!c) co_await fail(unavailable_error(absl::StrCat("the listener at ", address_, " was closed")));
     co_return std::move(*c);
@@ -137,9 +152,10 @@ duration simulated_network::draw_delay() {
   return options_.delay_min + duration(world_.random(spread + 1));
 }
 
-task<std::unique_ptr<listener>> simulated_network::listen(std::string address) {
+task<std::unique_ptr<listener>> simulated_network::listen(std::string address, time_point deadline) {
   auto at = parse_address(address);
   if (!at.ok()) co_await fail(at.why());
+  if (deadline <= world_.now()) co_await fail(detail::late(absl::StrCat(address, ": listen")));
   while (at->port == 0) {
     address = absl::StrCat(at->host, ":", next_port_++);
     if (!doors_.count(address)) break;
@@ -148,19 +164,25 @@ task<std::unique_ptr<listener>> simulated_network::listen(std::string address) {
   co_return std::make_unique<door>(*this, std::move(address));
 }
 
-task<std::unique_ptr<connection>> simulated_network::connect(std::string address) {
+task<std::unique_ptr<connection>> simulated_network::connect(std::string address, time_point deadline) {
+  status too_late = detail::late(absl::StrCat(address, ": connect"));
+  return detail::before(deadline, std::move(too_late), connect_now(std::move(address)));
+}
+
+task<std::unique_ptr<connection>> simulated_network::connect_now(std::string address) {
   auto at = parse_address(address);
   if (!at.ok()) co_await fail(at.why());
-  co_await sleep_for(draw_delay());
+  const duration delay = silent_.count(address) ? detail::kSilence : draw_delay();
+  co_await sleep_for(delay);
   auto i = doors_.find(address);
   bool refused = i == doors_.end() || unplugged_.count(address) || world_.chance(options_.refuse_chance);
   if (refused) co_await fail(unavailable_error(absl::StrCat(address, ": connection refused")));
   auto w = std::make_shared<wire>(options_.window_bytes);
   wires_.emplace(address, w);
-  std::unique_ptr<connection> theirs = std::make_unique<end>(*this, w, false);
+  std::unique_ptr<connection> theirs = std::make_unique<end>(*this, w, "a caller of " + address, false);
   bool taken = i->second->callers.try_send(std::move(theirs));
   if (!taken) co_await fail(unavailable_error(absl::StrCat(address, ": too many wait to be accepted")));
-  co_return std::make_unique<end>(*this, w, true);
+  co_return std::make_unique<end>(*this, w, std::move(address), true);
 }
 
 void simulated_network::unplug(const std::string& address) {

@@ -3,10 +3,14 @@
 
 #include <sqlite3.h>
 
+#include <functional>
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "io/blocking_backend.hpp"
+#include "io/shared_call.hpp"
+#include "sluice/coro/stop_token.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -152,38 +156,59 @@ class tables {
   database database_ ABSL_GUARDED_BY(mutex_);
 };
 
+/// One call on the tables, with its arguments in the function: it may go on when nobody waits for it any more.
+template <class T> struct table_call {
+  std::shared_ptr<tables> on;
+  std::function<T(tables&)> what;
+  std::optional<T> got = {};
+  status why = {};
+  std::int64_t operator()() noexcept {
+    try {
+      got.emplace(what(*on));
+    } catch (...) { why = current_exception_status(); }
+    return 0;
+  }
+};
+
 class sqlite_meta_store final : public meta_store {
  public:
-  sqlite_meta_store(database d, blocking_service& threads) : tables_(std::move(d)), threads_(threads) {}
+  sqlite_meta_store(database d, blocking_service& threads)
+      : tables_(std::make_shared<tables>(std::move(d))), threads_(threads) {}
 
-  task<std::optional<meta_entry>> get(std::string key) override {
-    auto call = [this, &key] { return tables_.get(key); };
-    blocking work(threads_, call);
-    auto found = co_await work;
-    co_return found;
+  task<std::optional<meta_entry>> get(std::string key, time_point deadline) override {
+    auto call = [key = std::move(key)](tables& t) { return t.get(key); };
+    return ask<std::optional<meta_entry>>(std::move(call), deadline);
   }
-  task<std::vector<meta_entry>> list(std::string prefix) override {
-    auto call = [this, &prefix] { return tables_.list(prefix); };
-    blocking work(threads_, call);
-    auto found = co_await work;
-    co_return found;
+  task<std::vector<meta_entry>> list(std::string prefix, time_point deadline) override {
+    auto call = [prefix = std::move(prefix)](tables& t) { return t.list(prefix); };
+    return ask<std::vector<meta_entry>>(std::move(call), deadline);
   }
-  task<std::optional<std::uint64_t>> commit(std::vector<meta_guard> guards, std::vector<meta_write> writes) override {
-    auto call = [this, &guards, &writes] { return tables_.commit(guards, writes); };
-    blocking work(threads_, call);
-    auto done = co_await work;
-    co_return done;
+  task<std::optional<std::uint64_t>> commit(std::vector<meta_guard> guards, std::vector<meta_write> writes,
+                                            time_point deadline) override {
+    auto call = [guards = std::move(guards), writes = std::move(writes)](tables& t) {
+      return t.commit(guards, writes);
+    };
+    return ask<std::optional<std::uint64_t>>(std::move(call), deadline);
   }
-  task<std::uint64_t> revision() override {
-    auto call = [this] { return tables_.revision(); };
-    blocking work(threads_, call);
-    auto r = co_await work;
-    co_return r;
+  task<std::uint64_t> revision(time_point deadline) override {
+    auto call = [](tables& t) { return t.revision(); };
+    return ask<std::uint64_t>(std::move(call), deadline);
   }
 
  private:
-  tables tables_;
-  blocking_service& threads_;
+  template <class T> task<T> ask(std::function<T(tables&)> what, time_point deadline) {
+    environment* env = co_await this_environment();
+    status too_late(status_code::deadline_exceeded, "metadata store: no answer until the deadline");
+    if (deadline <= env->time->now()) co_await fail(std::move(too_late));
+    detail::shared_call<table_call<T>> call(table_call<T>{tables_, std::move(what)});
+    std::int64_t answer = co_await call.on(threads_, deadline);
+    status why = answer == detail::operation::kTimedOut ? std::move(too_late) : std::move(call->why);
+    if (!why.ok()) co_await fail(std::move(why));
+    co_return *std::move(call->got);
+  }
+
+  std::shared_ptr<tables> tables_;
+  detail::blocking_backend threads_;
 };
 
 }  // namespace

@@ -7,57 +7,29 @@
 // Thread: any; immutable but for the estimate.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
-#include <string>
+#include <string_view>
 #include <utility>
 
-#include "ahead/size_estimate.hpp"
-#include "sluice/coro/stage_counts.hpp"
+#include "runtime/site_record.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 
-/// The estimates of a plan's stages, by site and name. Inner plans of one stage share a book, so what the first of them
-/// learns the others know.
-class size_book {
- public:
-  using place = std::pair<std::uint32_t, std::string>;
-  std::shared_ptr<size_estimate> estimate(std::uint32_t site, std::string_view stage) {
-    std::lock_guard lock(mutex_);
-    auto& e = estimates_[place(site, stage)];
-    if (!e) e = std::make_shared<size_estimate>();
-    return e;
-  }
-  std::shared_ptr<size_book> inner(std::uint32_t site, std::string_view stage) {
-    std::lock_guard lock(mutex_);
-    auto& b = inner_[place(site, stage)];
-    if (!b) b = std::make_shared<size_book>();
-    return b;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<place, std::shared_ptr<size_estimate>> estimates_;  ///< guarded by mutex_
-  std::map<place, std::shared_ptr<size_book>> inner_;          ///< guarded by mutex_
-};
-
 class channel_memory {
  public:
-  /// `counts`: of the stage that the channel belongs to.
-  channel_memory(std::shared_ptr<run_context> run, std::string_view stage, std::shared_ptr<size_estimate> estimate,
-                 stage_counts& counts)
+  /// `of`: the stage that the channel belongs to, whose channels of one `name` learn from each other.
+  channel_memory(std::shared_ptr<run_context> run, site_record& of, std::string_view name)
       : run_(std::move(run)),
-        line_(run_->ledger->line(purpose::channel, stage)),
-        estimate_(std::move(estimate)),
-        counts_(counts) {}
+        line_(run_->ledger->line(purpose::channel, name)),
+        estimate_(of.sizes(name)),
+        counts_(of.counts()) {}
 
   memory_ledger& ledger() const { return *run_->ledger; }
   ledger_line& line() const { return line_; }
-  size_estimate& estimate() const { return *estimate_; }
+  size_estimate& estimate() const { return estimate_; }
   stage_counts& counts() const { return counts_; }
 
   /// Is an element's size known, or guessed?
@@ -79,7 +51,7 @@ class channel_memory {
 
   std::shared_ptr<run_context> run_;
   ledger_line& line_;
-  std::shared_ptr<size_estimate> estimate_;
+  size_estimate& estimate_;
   stage_counts& counts_;
   bool expects_largest_ = false;
 };

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/error_accounts.hpp"
+#include "runtime/error_account.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/runtime/run_context.hpp"
 

@@ -152,7 +152,7 @@ void add_run(CLI::App& app, typed& t) {
       run->add_option(
              "--output", t.run.output,
              "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
-             "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH")
+             "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH; the PATH - is standard output")
           ->capture_default_str();
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed,
@@ -168,6 +168,9 @@ void add_run(CLI::App& app, typed& t) {
       ->check(time_span());
   run->add_option("--on-error", t.on_error, "what a bad element does, in stages for which the plan does not say it")
       ->check(CLI::IsMember({"stop", "skip"}));
+  run->add_option("--errors-max", t.run.errors_max,
+                  "how many bad elements all stages together may drop: one more ends the run with its error")
+      ->check(whole(0, kAny - 1));
   run->add_option(
          "--checkpoint", t.run.checkpoint_file,
          "write the position to this file at the end, when interrupted, and at an error unless the disk is full")

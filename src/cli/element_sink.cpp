@@ -23,6 +23,7 @@ using format = output_choice::format;
 
 constexpr std::size_t kWriteBytes = std::size_t{1} << 18;
 constexpr std::size_t kBlockBytes = 64 << 10;
+constexpr std::string_view kStandardOutput = "-";
 constexpr const char* kNames[] = {"null", "jsonl", "raw", "tfrecord"};
 
 class null_sink final : public element_sink {
@@ -144,10 +145,11 @@ output_choice read_output(const std::string& text, const element_type& type) {
   auto known = std::find(std::begin(kNames), std::end(kNames), name);
   out.as = static_cast<format>(known - std::begin(kNames));
   if (colon != text.npos) out.path = text.substr(colon + 1);
-  out.descriptor = colon == text.npos ? STDOUT_FILENO : descriptor_in(out.path);
   bool takes_path = out.as != format::null, needs_path = out.as == format::tfrecord;
   if (known == std::end(kNames) || (colon != text.npos ? !takes_path || out.path.empty() : needs_path))
     throw misuse(absl::StrCat("--output is null, jsonl, raw, jsonl:PATH, raw:PATH or tfrecord:PATH, not ", text));
+  if (out.path == kStandardOutput) out.path.clear();
+  out.descriptor = out.path.empty() ? STDOUT_FILENO : descriptor_in(out.path);
   if (out.as != format::null && out.as != format::jsonl && !type.text)
     throw misuse(absl::StrCat("--output ", text, " takes records, lines or strings, and the plan gives ", type.name));
   if (out.descriptor > STDERR_FILENO && !is_given(out.descriptor))

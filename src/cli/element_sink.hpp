@@ -30,7 +30,8 @@ class element_sink {
   virtual bool closed() const { return false; }
 };
 
-/// What `--output` says: "null", "jsonl", "raw" (standard output), "jsonl:PATH", "raw:PATH", "tfrecord:PATH".
+/// What `--output` says: "null", "jsonl", "raw" (standard output), "jsonl:PATH", "raw:PATH", "tfrecord:PATH". The path "-" is
+/// standard output, "./-" a file of that name.
 /// A path of a descriptor is not opened: that would begin the file behind it anew, or replace it.
 struct output_choice {
   enum class format : std::uint8_t { null, jsonl, raw, tfrecord };

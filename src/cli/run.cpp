@@ -38,6 +38,7 @@ changed_inputs policy_named(const std::string& name) {
 iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
   o.on_error = a.skip_errors ? error_policy::skip : error_policy::stop;
+  if (a.errors_max) o.errors_max = *a.errors_max;
   o.seed = a.seed;
   o.epoch = a.epoch;
   o.on_changed_inputs = policy_named(a.changed_inputs);
@@ -88,6 +89,23 @@ std::string stream_in(const node& plan) {
   return {};
 }
 
+/// Does a stage of the plan, or of the plans inside of it, drop bad elements by its own word?
+bool drops_errors(const node& plan) {
+  if (plan.errors.on_error == error_policy::skip || plan.op->name == "ignore_errors") return true;
+  bool found = false;
+  for_each_plan(plan, [&found](const node_ptr& inner) { found |= drops_errors(*inner); });
+  for (const node_ptr& input : plan.inputs) found = found || drops_errors(*input);
+  return found;
+}
+
+/// A limit that nothing counts against is a mistake: who gave it takes bad elements to be dropped.
+void check_errors_max(const node& plan, const run_arguments& a) {
+  if (!a.errors_max || a.skip_errors || drops_errors(plan)) return;
+  throw misuse(
+      "--errors-max limits the bad elements that are dropped, and this run stops at the first one: add --on-error "
+      "skip, or on_error=skip to a stage of the plan");
+}
+
 void check_resumable(const node& plan, const run_arguments& a) {
   if (a.checkpoint_file.empty() && a.resume_file.empty()) return;
   std::string stream = stream_in(plan);
@@ -127,7 +145,7 @@ resumed start_of(const run_arguments& a) {
 /// its own checkpoint would say that they are done.
 void check_output_of(const resumed& from, const run_arguments& a) {
   if (from.output.empty() || a.is_output_named) return;
-  const std::string output = from.output.format + (from.output.path.empty() ? "" : ":" + from.output.path);
+  const std::string output = from.output.format + ":" + (from.output.path.empty() ? "-" : from.output.path);
   throw_status(
       failed_precondition_error("the elements before this checkpoint went to an output, and there is none now: "
                                 "go on with --output " +
@@ -196,6 +214,7 @@ int run(const run_arguments& a) {
   node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   output_choice output = read_output(a.output, *plan->type);
   check_arguments(a, output.path);
+  check_errors_max(*plan, a);
   check_resumable(*plan, a);
   // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
   // its lock, after which nobody replaces it.

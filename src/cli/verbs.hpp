@@ -40,6 +40,7 @@ struct run_arguments {
   std::string io = {};
   std::chrono::nanoseconds io_timeout{0};  ///< 0: none
   bool skip_errors = false;
+  std::optional<std::uint64_t> errors_max = {};  ///< dropped by all stages together: one more ends the run
   std::string checkpoint_file = {}, resume_file = {};
   bool starts_without_checkpoint = false;  ///< a resume_file that is not there is no error
   std::uint64_t every_elements = 0;        ///< a checkpoint so often while it runs; 0: only at the end

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/error_accounts.hpp"
+#include "runtime/error_account.hpp"
 
 namespace sluice::lib {
 
@@ -17,6 +17,6 @@ outlet::error_awaiter error_gate::settle(outlet& out, const status& why, std::ui
   return out.drop(dropped(std::move(here)));
 }
 
-std::uint64_t error_gate::errors_max() const { return std::min(run_->errors_max, error_accounts::most(account_)); }
+std::uint64_t error_gate::errors_max() const { return std::min(run_->errors_max, errors_allowed(account_)); }
 
 }  // namespace sluice::lib

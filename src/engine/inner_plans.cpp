@@ -21,10 +21,8 @@ inner_plans::inner_plans(const node& n, const plan_or_function& inner, const ope
       type_(n.type),
       context_(context.inside_of(n)),
       gate_(context.gate(n)),
-      sizes_(context.sizes->estimate(n.site, gate_.label())),
-      counts_(context.site(n).counts()),
+      record_(context.site(n)),
       signal_(std::make_shared<ready_signal>(context.run)) {
-  context_.sizes = context.sizes->inner(n.site, gate_.label());
   // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
   context_.depth += n.depth;
   if (!parallelism) return;
@@ -49,7 +47,7 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   outlet out(*type_);
   pump_options options;
   options.permits = permits_;
-  channel_memory memory(context_.run, gate_.label(), sizes_, counts_);
+  channel_memory memory(context_.run, record_, gate_.label());
   auto link = std::make_shared<reader_link>(context_.run, std::move(memory), std::move(inner.in), *type_,
                                             std::move(options), slot_supply::limits{kInnerSlots, ~std::uint64_t{0}});
   link->set_signal(signal_);

@@ -39,8 +39,7 @@ class inner_plans {
   const element_type* type_;
   open_context context_;
   error_gate gate_;
-  std::shared_ptr<size_estimate> sizes_;  ///< of the inner channels' elements
-  stage_counts& counts_;                  ///< of the stage
+  site_record& record_;  ///< of the stage
   std::shared_ptr<pump_permits> permits_;
   std::shared_ptr<ready_signal> signal_;
 };

@@ -6,7 +6,7 @@
 #include "coro/position_records.hpp"
 #include "engine/types.hpp"
 #include "plan/parts.hpp"
-#include "runtime/error_accounts.hpp"
+#include "runtime/error_account.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -101,15 +101,14 @@ error_gate open_context::gate(const node& n) const {
   error_policy policy = n.errors.on_error.value_or(on_error);
   error_account* own = nullptr;
   // Who decides also counts: a stage that says so itself is no matter of an ignore_errors downstream.
-  if (policy == error_policy::skip)
-    own = account_of(n, label, n.errors.errors_max, n.errors.on_error ? nullptr : account);
+  if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
   return {run.get(), std::move(label), policy, own};
 }
 
 open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {
   open_context upstream = *this;
   upstream.on_error = error_policy::skip;
-  upstream.account = account_of(n, n.op->name, errors_max, nullptr);
+  upstream.account = account_of(n, errors_max, nullptr);
   return upstream;
 }
 
@@ -121,9 +120,8 @@ open_context open_context::inside_of(const node& n) const {
   return inner;
 }
 
-error_account* open_context::account_of(const node& n, std::string_view label, error_limit errors_max,
-                                        error_account* around) const {
-  return run->accounts->of(derive(scope, n.site), label, errors_max.most(), around);
+error_account* open_context::account_of(const node& n, error_limit errors_max, error_account* around) const {
+  return run->sites->account(site(n), errors_max.most(), around);
 }
 
 site_record& open_context::site(const node& n) const {

@@ -34,8 +34,6 @@ struct open_context {
   error_policy on_error;
   error_account* account = nullptr;  ///< of the one that says so; null: the run
 
-  std::shared_ptr<size_book> sizes = std::make_shared<size_book>();  ///< what channels have learned of their elements
-
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}
   open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);
@@ -60,9 +58,7 @@ struct open_context {
   /// For the plans that the stage of n opens for its elements: what n itself says of errors holds for them, too.
   open_context inside_of(const node& n) const;
   /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
-  channel_memory memory_of(const node& n, std::string_view stage) const {
-    return {run, stage, sizes->estimate(n.site, stage), site(n).counts()};
-  }
+  channel_memory memory_of(const node& n, std::string_view stage) const { return {run, site(n), stage}; }
   /// The live form of n's argument `name`, of `most` at most. It starts at the argument's value, or, for autotune, at `tuned`.
   live_knob& knob_of(const node& n, std::string_view name, knob k, std::int64_t tuned, std::int64_t most) const {
     return site(n).knob(name, k.is_autotuned() ? tuned : k.value, 1, most);
@@ -75,7 +71,7 @@ struct open_context {
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
 
  private:
-  error_account* account_of(const node& n, std::string_view label, error_limit errors_max, error_account* around) const;
+  error_account* account_of(const node& n, error_limit errors_max, error_account* around) const;
 };
 
 }  // namespace sluice::lib

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coro/long_work.hpp"
+#include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/hash.hpp"
 
@@ -36,14 +37,17 @@ byte_source::~byte_source() {
 }
 
 task<void> byte_source::open(std::uint64_t offset) {
-  open_options how;
-  how.deadline = io_deadline(*run_);
-  auto opening = files_of(*run_).open(path_, std::move(how));
-  file_ = co_await opening;
-  size_ = file_->size_bytes();
-  can_seek_ = !file_->info().is_stream;
-  make_ranges(read_bytes_);
-  last_ = size_ == 0;
+  std::optional<file_info> known = run_->known->take(path_);
+  // Whether it is true shows with the first read, so it has to be one that reads what is wanted: the file's beginning, as it is.
+  const bool begins = offset == 0 && (compression_ == compression::automatic || compression_ == compression::none);
+  if (known && begins && !known->is_stream && known->size_bytes != 0) {
+    auto opening = open_as_listed(*std::move(known));
+    co_await opening;
+  }
+  if (!file_) {
+    auto opening = open_file({});
+    co_await opening;
+  }
   status fits = note_opened(offset);
   if (!fits.ok()) co_await fail(std::move(fits));
   if (compression_ == compression::automatic) {
@@ -56,6 +60,34 @@ task<void> byte_source::open(std::uint64_t offset) {
   }
   auto going = go_to(offset);
   co_await going;
+}
+
+task<void> byte_source::open_file(std::optional<file_info> known) {
+  open_options how;
+  how.known = std::move(known);
+  how.deadline = io_deadline(*run_);
+  auto opening = files_of(*run_).open(path_, std::move(how));
+  file_ = co_await opening;
+  size_ = file_->size_bytes();
+  can_seek_ = !file_->info().is_stream;
+  make_ranges(read_bytes_);
+  last_ = size_ == 0;
+}
+
+task<void> byte_source::open_as_listed(file_info known) {
+  auto opening = open_file(std::move(known));
+  status why = co_await opening.as_result();
+  if (why.ok()) {
+    auto reading = more(1);
+    why = co_await reading.as_result();
+  }
+  if (why.ok()) co_return;
+  if (why.code() != status_code::failed_precondition) co_await fail(std::move(why));
+  // It has been replaced since. A file that changes while a run goes on is no error: it is read as it is now.
+  ranges_.reset();
+  file_.reset();
+  buffer_ = {};
+  begin_ = end_ = 0;
 }
 
 void byte_source::make_ranges(std::size_t bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of one file, plain or inflated, as a window that moves forward.
 //
+// What a listing of the run said of the file is believed until the first read (runtime/known_files.hpp).
 // What stood in the file when it was opened is the file: bytes that are appended while it is read are never looked at, and
 // a file that becomes shorter is an error, data_loss with the offset where it ends now, after the elements before that.
 // Standard input ("-") and FIFOs have no size and no place to go back to; they end where their writers close them.
@@ -79,6 +80,9 @@ class byte_source {
   void rest();
 
  private:
+  task<void> open_file(std::optional<file_info> known);
+  /// Opens it and reads its first bytes. If the file is another one by now, it is not open afterwards, and all is as before.
+  task<void> open_as_listed(file_info known);
   /// Reads of `bytes` from now on; what was read ahead is left.
   void make_ranges(std::size_t bytes);
   status note_opened(std::uint64_t offset);

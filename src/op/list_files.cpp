@@ -6,6 +6,7 @@
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
+#include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -57,6 +58,7 @@ task<> add_matches(name_list& to, held_memory& memory, run_context& run, std::st
     std::vector<listed_file> page = co_await listing_more;
     if (page.empty()) co_return;
     for (listed_file& f : page) {
+      if (f.info) run.known->add(f.path, *f.info);
       to.text_bytes += text_bytes(f.path);
       to.names.push_back(std::move(f.path));
     }

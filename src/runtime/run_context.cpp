@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "runtime/error_accounts.hpp"
+#include "runtime/error_account.hpp"
+#include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -19,8 +20,8 @@ run_context::run_context(runtime& home, run_options options)
       seed(options.seed.value_or(home.options().seed)),
       on_changed_inputs(options.on_changed_inputs),
       inputs(std::make_shared<seen_inputs>()),
+      known(std::make_shared<known_files>(ledger)),
       sites(std::make_shared<site_table>()),
-      accounts(std::make_shared<error_accounts>()),
       reaper_(&home.reaper()) {
   exec = &home.exec();
   time = &home.time();
@@ -38,22 +39,22 @@ void run_context::request_stop() noexcept {
 status run_context::met(dropped_error e) {
   std::lock_guard lock(mutex_);
   std::uint64_t counted = errors_.load(std::memory_order_relaxed);  // written here only
-  std::uint64_t room = std::min(errors_max - std::min(errors_max, counted), error_accounts::room(e.account));
+  std::uint64_t room = std::min(errors_max - std::min(errors_max, counted), errors_left(e.account));
   bool too_many = e.times > room;
   std::uint64_t n = too_many ? room + 1 : e.times;
   if (counted <= errors_max) errors_.store(counted + n, std::memory_order_relaxed);
-  accounts->count(e.account, n);
+  count_errors(e.account, n);
   if (first_errors_.size() < kErrorsKept) first_errors_.push_back(e.why);
   return too_many ? std::move(e.why) : status();
 }
 
 std::vector<stage_errors> run_context::errors_by_stage() const {
   std::lock_guard lock(mutex_);
-  return accounts->report();
+  return sites->errors();
 }
 
 std::size_t run_context::errors_kept_apart() const {
-  bool has_limit = errors_max != ~std::uint64_t{0} || accounts->have_limits();
+  bool has_limit = errors_max != ~std::uint64_t{0} || sites->has_error_limits();
   return has_limit ? dropped_errors::kKeptApart : kErrorsKept;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of one stage of a run: see sluice/runtime/site_table.hpp.
+// What is known of one stage of a run: see sluice/runtime/site_table.hpp. All streams of the stage share it, so what those of
+// one inner plan, or of one epoch, have learned the next ones know.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "runtime/error_account.hpp"
 #include "runtime/live_knob.hpp"
+#include "runtime/size_estimate.hpp"
 #include "sluice/coro/stage_counts.hpp"
 #include "sluice/runtime/site_table.hpp"
 
@@ -28,6 +32,12 @@ class site_record {
   live_knob& knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most);
   /// Null: there is none.
   live_knob* find_knob(std::string_view name);
+  /// What its channel of that name has learned of its elements. A stage may have several channels.
+  size_estimate& sizes(std::string_view channel);
+  /// site_table::account is what makes them. The same limit and the same `around` give the same account.
+  error_account& account(std::uint64_t errors_max, error_account* around);
+  /// Adds those of its accounts that have counted something, or have a limit. Under the lock that the counts are written under.
+  void report_errors(std::vector<stage_errors>& to) const;
   /// A stage was made. An operator without one (ignore_errors, take(-1)) is its input's stage, and is not reported.
   void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
   bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
@@ -40,7 +50,10 @@ class site_record {
   std::atomic<bool> has_stage_{false};
   stage_counts counts_;
   mutable std::mutex mutex_;
-  std::deque<std::pair<std::string, live_knob>> knobs_;  ///< guarded by mutex_; they stay where they are
+  // Guarded by mutex_; they stay where they are.
+  std::deque<std::pair<std::string, live_knob>> knobs_;
+  std::deque<std::pair<std::string, size_estimate>> sizes_;
+  std::deque<error_account> accounts_;
 };
 
 }  // namespace sluice::lib

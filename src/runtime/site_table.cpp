@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/site_record.hpp"
+#include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -19,6 +20,15 @@ std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint6
   if (sampled == 0) return 0;
   return static_cast<std::uint64_t>(static_cast<double>(of_sampled) / static_cast<double>(sampled) *
                                     static_cast<double>(elements));
+}
+
+/// The one of that name, made of `arguments` where there is none.
+template <class T, class... Arguments>
+T& named(std::deque<std::pair<std::string, T>>& all, std::string_view name, Arguments... arguments) {
+  for (auto& [known, t] : all)
+    if (known == name) return t;
+  return all.emplace_back(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple(arguments...))
+      .second;
 }
 
 duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
@@ -47,11 +57,7 @@ void live_knob::follow(std::weak_ptr<knob_follower> f) {
 
 live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) {
   std::lock_guard lock(mutex_);
-  for (auto& [known, k] : knobs_)
-    if (known == name) return k;
-  return knobs_
-      .emplace_back(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple(value, least, most))
-      .second;
+  return named(knobs_, name, value, least, most);
 }
 
 live_knob* site_record::find_knob(std::string_view name) {
@@ -59,6 +65,27 @@ live_knob* site_record::find_knob(std::string_view name) {
   for (auto& [known, k] : knobs_)
     if (known == name) return &k;
   return nullptr;
+}
+
+size_estimate& site_record::sizes(std::string_view channel) {
+  std::lock_guard lock(mutex_);
+  return named(sizes_, channel);
+}
+
+error_account& site_record::account(std::uint64_t errors_max, error_account* around) {
+  std::lock_guard lock(mutex_);
+  for (error_account& a : accounts_)
+    if (a.errors_max == errors_max && a.around == around) return a;
+  error_account& made = accounts_.emplace_back();
+  made.errors_max = errors_max;
+  made.around = around;
+  return made;
+}
+
+void site_record::report_errors(std::vector<stage_errors>& to) const {
+  std::lock_guard lock(mutex_);
+  for (const error_account& a : accounts_)
+    if (a.counted || a.has_limit()) to.push_back({name_, a.own, a.counted, a.errors_max});
 }
 
 site_report site_record::report() const {
@@ -104,6 +131,19 @@ site_record& site_table::add(std::uint64_t path, std::string name, bool is_inner
   site_record*& record = records_->by_path[path];
   if (!record) record = &records_->all.emplace_back(path, std::move(name), is_inner);
   return *record;
+}
+
+error_account* site_table::account(site_record& record, std::uint64_t errors_max, error_account* around) {
+  error_account& a = record.account(errors_max, around);
+  if (a.has_limit()) has_error_limits_.store(true, std::memory_order_relaxed);
+  return &a;
+}
+
+std::vector<stage_errors> site_table::errors() const {
+  std::lock_guard lock(records_->mutex);
+  std::vector<stage_errors> all;
+  for (const site_record& r : records_->all) r.report_errors(all);
+  return all;
 }
 
 std::vector<site_report> site_table::report() const {

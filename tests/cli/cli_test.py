@@ -122,6 +122,27 @@ class Run(ProgramTest):
                 self.assertEqual((done.returncode, lines_of(done)), (1, whole[:1]))
                 self.assertRegex(done.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
 
+    def test_a_run_ends_at_the_first_error_beyond_errors_max_of_all_stages_together(self):
+        file, offset = self.damaged_file()
+        whole = lines_of(self.ok("run", f'tfrecord("{file}")', "--on-error", "skip", "--output", "jsonl"))
+        twice = f'concatenate(tfrecord("{file}"), tfrecord("{file}"))'
+        policies = ((twice, ["--on-error", "skip"]), (f"{twice} | prefetch(2)", ["--on-error", "skip"]),
+                    (f"{twice} | ignore_errors", []), (f'tfrecord("{file}", on_error=skip) | repeat(2)', []),
+                    (f'list_files("{file},{file}") | flat_map(tfrecord(on_error=skip))', []))
+        for plan, policy in policies:
+            with self.subTest(plan=plan):
+                done = self.ok("run", plan, *policy, "--errors-max", 2, "--output", "jsonl")
+                self.assertEqual(lines_of(done), whole + whole)
+                self.assertIn("2 errors passed over", done.stderr)
+                done = sluice("run", plan, *policy, "--errors-max", 1, "--output", "jsonl")
+                self.assertEqual((done.returncode, lines_of(done)), (1, whole + whole[:1]))
+                self.assertRegex(done.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
+                done = sluice("run", plan, *policy, "--errors-max", 0, "--output", "jsonl")
+                self.assertEqual((done.returncode, lines_of(done)), (1, whole[:1]))
+        for policy in ([], ["--on-error", "stop"]):
+            self.assertIn("this run stops at the first one", self.fails(2, "run", f'tfrecord("{file}")', *policy, "--errors-max", 5))
+        self.assertIn("--errors-max", self.fails(2, "run", twice, "--on-error", "skip", "--errors-max", -1))
+
     def test_explain_shows_which_policy_is_in_force(self):
         said = self.ok("explain", "range(9, on_error=stop) | take(4, on_error=skip, errors_max=2) | repeat(2) | ignore_errors | skip(1)").stdout
         lines = [line.split("; ", 1)[1] for line in said.splitlines() if "; " in line]

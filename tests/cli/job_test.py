@@ -53,7 +53,7 @@ class Resume(Job):
         with open(self.out, "w") as out:
             subprocess.run([PROGRAM, "run", "range(9)", "--limit", "3", "--output", "jsonl", "--checkpoint", self.here, "--quiet"], stdout=out,
                            check=True, timeout=60)
-        self.assertIn("go on with --output jsonl, or say", self.fails(1, "run", "range(9)", "--resume", self.here))
+        self.assertIn("go on with --output jsonl:-, or say", self.fails(1, "run", "range(9)", "--resume", self.here))
 
     def test_the_seed_of_the_checkpoint_may_be_said_again_and_no_other(self):
         plan = "range(50) | shuffle(50)"

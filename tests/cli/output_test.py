@@ -57,6 +57,29 @@ class Formats(Outputs):
         self.run_to(plan=lines, output=f"raw:{self.out}")
         self.assertEqual(self.out.read_bytes(), (GOLDEN / "unix.txt").read_bytes().replace(b"\n", b""))
 
+    def test_the_path_minus_is_standard_output_and_no_file(self):
+        for form in ("jsonl", "raw", "tfrecord"):
+            expected = self.whole(form, plan=RECORDS)
+            done = subprocess.run([PROGRAM, "run", RECORDS, "--output", f"{form}:-"], capture_output=True, cwd=self.folder.name, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (0, expected))
+            self.assertEqual(self.names(), [])
+        # What a checkpoint knows is the same: the rest may go on under either spelling, and to no other file.
+        for first, then in (("jsonl:-", "jsonl"), ("jsonl", "jsonl:-"), ("tfrecord:-", "tfrecord:-")):
+            expected = self.whole(first.split(":")[0])
+            self.out.unlink(missing_ok=True)
+            for output, more in ((first, ["--limit", "20"]), (then, ["--resume", self.here])):
+                with open(self.out, "ab") as to:
+                    done = subprocess.run([PROGRAM, "run", self.plan, "--output", output, "--checkpoint", self.here, *more],
+                                          stdout=to, stderr=subprocess.PIPE, text=True, cwd=self.folder.name, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.out.read_bytes(), expected)
+            self.assertEqual(self.names(), ["here", "out"])
+        said = sluice("run", self.plan, "--resume", self.here).stderr
+        self.assertIn("go on with --output tfrecord:-,", said)
+        done = subprocess.run([PROGRAM, "run", RECORDS, "--output", "raw:./-"], capture_output=True, cwd=self.folder.name, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        self.assertIn("-", self.names())
+
     def test_the_mode_of_an_output_is_kept(self):
         for mode in (0o600, 0o640, 0o755):
             self.out.touch()

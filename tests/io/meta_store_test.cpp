@@ -144,6 +144,117 @@ TEMPLATE_TEST_CASE("whoever waits for a change sees it", "[meta_store]", SLUICE_
   CHECK(sync_wait(w.rt, wait_for_write(w.store())) == 1);
 }
 
+namespace {
+
+/// One call after the other, in the order of the class, each with so much time to answer.
+task<> call_each(meta_store& s, duration patience, std::vector<status>& seen, std::vector<duration>& took) {
+  environment* env = co_await this_environment();
+  std::string key = "a";
+  for (int i = 0; i != 4; ++i) {
+    time_point begun = env->time->now(), until = begun + patience;
+    if (i == 0) {
+      auto getting = s.get(key, until);
+      auto r = co_await getting.as_result();
+      seen.push_back(r.why());
+    } else if (i == 1) {
+      auto listing = s.list(key, until);
+      auto r = co_await listing.as_result();
+      seen.push_back(r.why());
+    } else if (i == 2) {
+      std::vector<meta_guard> guards;
+      std::vector<meta_write> writes;
+      writes.push_back(meta_write::put(key, "late"));
+      auto committing = s.commit(std::move(guards), std::move(writes), until);
+      auto r = co_await committing.as_result();
+      seen.push_back(r.why());
+    } else {
+      auto asking = s.revision(until);
+      auto r = co_await asking.as_result();
+      seen.push_back(r.why());
+    }
+    took.push_back(env->time->now() - begun);
+  }
+}
+task<std::string> wait_for_a_change(meta_store& s, duration patience) {
+  environment* env = co_await this_environment();
+  auto waiting = s.changed(0, 1ms, env->time->now() + patience);
+  auto revision = co_await waiting.as_result();
+  co_return revision.why().to_string();
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a call of the store whose deadline has passed fails at once, and a wait for a change at its own",
+                   "[meta_store]", SLUICE_META_WORLDS) {
+  TestType w;
+  std::vector<status> seen;
+  std::vector<duration> took;
+  sync_wait(w.rt, call_each(w.store(), duration(0), seen, took));
+  REQUIRE(seen.size() == 4);
+  for (const status& why : seen)
+    CHECK(why.to_string() == "deadline_exceeded: metadata store: no answer until the deadline");
+  CHECK(sync_wait(w.rt, w.store().revision()) == 0);
+  CHECK(sync_wait(w.rt, wait_for_a_change(w.store(), 40ms)) ==
+        "deadline_exceeded: metadata store: no answer until the deadline");
+  REQUIRE(sync_wait(w.rt, write_one(w.store(), "a", "1", 0)));
+  CHECK(sync_wait(w.rt, wait_for_a_change(w.store(), 60s)) == "ok");
+}
+
+namespace {
+
+/// In virtual time: every call of a store that is silent ends after its second, and what it has begun goes on alone.
+template <class Answer> void check_silent(runtime& rt, meta_store& s, Answer answer_again) {
+  std::vector<status> seen;
+  std::vector<duration> took;
+  sync_wait(rt, call_each(s, 1s, seen, took));
+  REQUIRE(seen.size() == 4);
+  for (std::size_t i = 0; i != 4; ++i) {
+    CHECK(seen[i].to_string() == "deadline_exceeded: metadata store: no answer until the deadline");
+    CHECK(took[i] == duration(1s));
+  }
+  answer_again();
+  auto e = sync_wait(rt, s.get("a"));
+  REQUIRE(e);  // the commit nobody had an answer to
+  CHECK(e->value == "late");
+}
+
+}  // namespace
+
+TEST_CASE("a simulated store that does not answer is given up at the deadline; a commit may have happened",
+          "[meta_store][simulation]") {
+  simulated_world w;
+  w.memory.set_silent(true);
+  check_silent(w.rt, w.memory, [&] { w.memory.set_silent(false); });
+}
+
+#if SLUICE_HAVE_SQLITE
+TEST_CASE("an SQLite store whose calls take long is given up at the deadline; they go on, and a commit happens",
+          "[meta_store][simulation]") {
+  testing::temporary_folder folder;
+  simulation world(5);
+  runtime rt(world);
+  world.delay_blocking_calls([] { return duration(20s); });
+  auto store = open_sqlite_meta_store(folder.path("meta.db"), rt.blocking_calls()).value();
+  check_silent(rt, *store, [] {});
+  // Dropped while its calls are on their way: they keep what they need.
+  auto committing = [](meta_store& s) -> task<std::string> {
+    environment* env = co_await this_environment();
+    std::vector<meta_guard> guards;
+    std::vector<meta_write> writes;
+    writes.push_back(meta_write::put("a", "later still"));
+    auto call = s.commit(std::move(guards), std::move(writes), env->time->now() + 1s);
+    auto r = co_await call.as_result();
+    co_return r.why().to_string();
+  };
+  CHECK(sync_wait(rt, committing(*store)) == "deadline_exceeded: metadata store: no answer until the deadline");
+  store.reset();
+  auto rest = []() -> task<> { co_await sleep_for(duration(60s)); };
+  sync_wait(rt, rest());
+  auto again = open_sqlite_meta_store(folder.path("meta.db"), rt.blocking_calls()).value();
+  CHECK(sync_wait(rt, again->get("a"))->value == "later still");
+}
+#endif
+
 TEST_CASE("a failed commit of the simulated store may have happened, and both cases occur",
           "[meta_store][simulation]") {
   int happened = 0, lost = 0;

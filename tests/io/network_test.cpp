@@ -167,6 +167,174 @@ TEMPLATE_TEST_CASE("a peer that ends early is told with how much there was", "[n
   CHECK(why == "unavailable: the peer ended after 3 of 5 bytes");
 }
 
+namespace {
+
+constexpr duration kPatience = 30ms;
+
+task<time_point> soon(duration patience = kPatience) {
+  environment* env = co_await this_environment();
+  co_return env->time->now() + patience;
+}
+/// Each wait that nobody will end, with a deadline; then the same connection, served.
+task<> wait_in_vain(network& net, std::vector<status>& seen) {
+  std::string anywhere = "127.0.0.1:0";
+  auto door = co_await net.listen(anywhere);
+  auto c = co_await net.connect(door->address());
+  auto accepted = co_await door->accept();
+  auto until = co_await soon();
+  auto accepting = door->accept(until);
+  auto nobody = co_await accepting.as_result();
+  seen.push_back(nobody.why());
+
+  std::vector<char> room(10);
+  until = co_await soon();
+  auto reading = c->read_some(room, until);
+  auto nothing = co_await reading.as_result();
+  seen.push_back(nothing.why());
+  until = co_await soon();
+  auto exactly = read_exactly(*c, room, until);
+  status short_read = co_await exactly.as_result();
+  seen.push_back(short_read);
+
+  // More than sockets keep for a peer that does not read.
+  std::string much(std::size_t{64} << 20, 'x');
+  until = co_await soon();
+  auto writing = accepted->write(much, until);
+  status not_written = co_await writing.as_result();
+  seen.push_back(not_written);
+}
+/// A read that nobody answered in time has taken nothing: the next one gets it all.
+task<std::string> read_after_a_deadline(network& net) {
+  std::string anywhere = "127.0.0.1:0", text = "abc";
+  auto door = co_await net.listen(anywhere);
+  auto c = co_await net.connect(door->address());
+  auto accepted = co_await door->accept();
+  std::vector<char> room(10);
+  auto until = co_await soon();
+  auto reading = c->read_some(room, until);
+  auto nothing = co_await reading.as_result();
+  co_await accepted->write(text);
+  std::string got = nothing.ok() ? "too early " : "";
+  while (got.size() < text.size()) {
+    until = co_await soon(60s);
+    auto n = co_await c->read_some(room, until);
+    got.append(room.data(), n);
+  }
+  auto calling = net.connect(door->address());
+  auto another = co_await calling;
+  until = co_await soon(60s);
+  auto served = co_await door->accept(until);
+  co_return got;
+}
+/// Each call, with a deadline that has passed.
+task<> come_too_late(network& net, std::vector<status>& seen) {
+  std::string anywhere = "127.0.0.1:0", text = "abc";
+  environment* env = co_await this_environment();
+  time_point past = env->time->now();
+  auto door = co_await net.listen(anywhere);
+  auto c = co_await net.connect(door->address());
+  auto listening = net.listen(anywhere, past);
+  auto no_door = co_await listening.as_result();
+  seen.push_back(no_door.why());
+  auto connecting = net.connect(door->address(), past);
+  auto no_connection = co_await connecting.as_result();
+  seen.push_back(no_connection.why());
+  auto accepting = door->accept(past);
+  auto nobody = co_await accepting.as_result();
+  seen.push_back(nobody.why());
+  auto accepted = co_await door->accept();
+  auto writing = accepted->write(text, past);
+  status not_written = co_await writing.as_result();
+  seen.push_back(not_written);
+  std::vector<char> room(10);
+  auto reading = c->read_some(room, past);
+  auto nothing = co_await reading.as_result();
+  seen.push_back(nothing.why());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a wait for a caller, for bytes and for room ends at its deadline", "[network]", simulated_world,
+                   real_world) {
+  TestType w;
+  std::vector<status> seen;
+  sync_wait(w.rt, wait_in_vain(w.net(), seen));
+  REQUIRE(seen.size() == 4);
+  const char* what[] = {"accept", "read", "read", "write"};
+  for (std::size_t i = 0; i != seen.size(); ++i) {
+    CAPTURE(i, seen[i].to_string());
+    CHECK(seen[i].code() == status_code::deadline_exceeded);
+    CHECK_THAT(seen[i].to_string(), Catch::EndsWith(std::string(": ") + what[i] + ": no answer until the deadline"));
+    CHECK_THAT(seen[i].to_string(), Catch::Contains("127.0.0.1:"));
+  }
+}
+
+TEMPLATE_TEST_CASE("what ended at its deadline may be tried again, and nothing is lost", "[network]", simulated_world,
+                   real_world) {
+  TestType w;
+  CHECK(sync_wait(w.rt, read_after_a_deadline(w.net())) == "abc");
+}
+
+TEMPLATE_TEST_CASE("a call whose deadline has passed fails at once", "[network]", simulated_world, real_world) {
+  TestType w;
+  std::vector<status> seen;
+  sync_wait(w.rt, come_too_late(w.net(), seen));
+  REQUIRE(seen.size() == 5);
+  for (const status& why : seen) CHECK(why.code() == status_code::deadline_exceeded);
+}
+
+TEST_CASE("simulated waits end at the very moment of their deadlines", "[network][simulation]") {
+  simulated_world w;
+  std::vector<status> seen;
+  auto before = w.world.elapsed();
+  sync_wait(w.rt, wait_in_vain(w.net(), seen));
+  auto took = w.world.elapsed() - before;
+  CHECK(took >= 4 * kPatience);
+  CHECK(took <= 4 * kPatience + 10ms);  // and the connect
+
+  w.cables.silence("far:1");
+  auto connect_soon = [](network& net) -> task<> {
+    std::string far = "far:1";
+    auto until = co_await soon();
+    auto c = co_await net.connect(far, until);
+  };
+  before = w.world.elapsed();
+  status why = sync_wait_result(w.rt.root(), connect_soon(w.net()));
+  CHECK(why.to_string() == "deadline_exceeded: far:1: connect: no answer until the deadline");
+  CHECK(w.world.elapsed() - before == kPatience);
+}
+
+TEST_CASE("many reads with deadlines that pass while the bytes arrive lose none of them", "[network]") {
+  real_world w;
+  auto talk = [](network& net) -> task<std::size_t> {
+    std::string anywhere = "127.0.0.1:0";
+    auto door = co_await net.listen(anywhere);
+    auto c = co_await net.connect(door->address());
+    auto accepted = co_await door->accept();
+    environment* env = co_await this_environment();
+    std::vector<char> room(64);
+    std::string byte = "x";
+    std::size_t got = 0, given = 0;
+    for (int i = 0; i != 2'000; ++i) {
+      co_await accepted->write(byte);
+      ++given;
+      // From nothing to some of what a byte takes to arrive.
+      time_point until = env->time->now() + std::chrono::microseconds(i % 50);
+      auto reading = c->read_some(room, until);
+      auto n = co_await reading.as_result();
+      if (n.ok()) got += *n;
+    }
+    co_await accepted->finish_writing();
+    for (;;) {
+      auto n = co_await c->read_some(room);
+      if (n == 0) break;
+      got += n;
+    }
+    co_return given - got;
+  };
+  CHECK(sync_wait(w.rt, talk(*w.sockets)) == 0);
+}
+
 TEST_CASE("addresses are split at the last colon", "[network]") {
   CHECK(parse_address("[::1]:80").value().host == "::1");
   CHECK(parse_address("localhost:65535").value().port == 65535);

@@ -49,3 +49,15 @@ TEST_CASE("a file that is too long or not there is named") {
   CHECK(why_not(w.rt, "a", 300'000).ok());
   CHECK(why_not(w.rt, "none", 1).code() == status_code::not_found);
 }
+
+TEST_CASE("a file that does not answer is given up at the runtime's I/O timeout") {
+  simulation world(3);
+  runtime rt(world, {.io_timeout = std::chrono::seconds(5)});
+  auto made = std::make_unique<simulated_file_system>(world, simulated_io{.page_cache_hits = 0});
+  made->put("a", "bytes");
+  made->hang("a");
+  set_files(rt, std::move(made));
+  CHECK(why_not(rt, "a", 100).to_string() == "deadline_exceeded: a at byte 0: no answer until the deadline");
+  CHECK(world.elapsed() >= std::chrono::seconds(5));
+  CHECK(world.elapsed() < std::chrono::seconds(6));
+}

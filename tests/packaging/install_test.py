@@ -140,6 +140,10 @@ def main():
     def pkg_config_uninstalled():
         """pkg-config, from the build folder, without installing"""
         folder = TREE / "meson-uninstalled"
+        for package in ("sluice", "sluice-asio", "sluice-sqlite"):
+            searched = flags(folder, "--cflags-only-I", package)
+            ours = [f for f in searched if f.startswith((f"-I{packages.ROOT}", f"-I{TREE}"))]
+            assert set(ours) == {f"-I{packages.ROOT}/include"}, f"{package}: private folders among {searched}"
         libraries = flags(folder, "--libs", "sluice")
         program = compile_with("uninstalled", HELLO, *flags(folder, "--cflags", "sluice"), *libraries)
         says_hello(program, LD_LIBRARY_PATH=str(TREE))

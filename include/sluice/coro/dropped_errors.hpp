@@ -19,7 +19,7 @@
 
 namespace sluice::lib {
 
-struct error_account;  // runtime/error_accounts.hpp
+struct error_account;  // runtime/error_account.hpp
 
 /// `times` errors in a row, all told by the words of the first.
 struct dropped_error {

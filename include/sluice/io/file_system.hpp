@@ -36,26 +36,11 @@
 #include <vector>
 
 #include "sluice/base/buffer.hpp"
+#include "sluice/base/file_info.hpp"
 #include "sluice/coro/task.hpp"
+#include "sluice/io/deadline.hpp"
 
 namespace sluice::lib {
-
-/// What is known of a file before it is read. All of it together tells whether it is still the same file.
-struct file_info {
-  static constexpr std::uint64_t kUnknownSize = ~std::uint64_t{0};
-  std::uint64_t size_bytes = kUnknownSize;
-  std::int64_t modified_ns = 0;  ///< since 1970
-  std::uint64_t inode = 0;       ///< with `device`: of local files
-  std::uint64_t device = 0;
-  std::string version = {};  ///< of remote objects: the ETag or the generation
-  bool is_stream = false;    ///< it can be read once only, and of the rest nothing is meant
-
-  bool has_size() const noexcept { return size_bytes != kUnknownSize; }
-  friend bool operator==(const file_info&, const file_info&) = default;
-};
-
-/// No deadline.
-inline constexpr time_point kNever = time_point::max();
 
 /// What a read that does not wait has given.
 struct ready_read {
@@ -126,7 +111,8 @@ class listing {
 
 struct open_options {
   /// What a listing said of it. A file system may believe that instead of asking once more; it then has to notice, at the
-  /// latest with the first read, where the file is another one by now: failed_precondition.
+  /// latest with the first read, where the file is another one by now: failed_precondition. Readers of pipelines then open it
+  /// again without this.
   std::optional<file_info> known = {};
   time_point deadline = kNever;
 };
@@ -147,7 +133,7 @@ class file_system {
 };
 
 /// All paths that match, sorted. Errors: those of listing::next.
-task<std::vector<std::string>> glob(file_system& files, std::string pattern);
+task<std::vector<std::string>> glob(file_system& files, std::string pattern, time_point deadline = kNever);
 
 }  // namespace sluice::lib
 

@@ -27,7 +27,8 @@ file_system& files_of(runtime& rt);
 inline file_system& files_of(run_context& run) { return files_of(*run.rt); }
 
 /// When what is asked of a file now has to be answered: runtime_options::io_timeout from now.
-time_point io_deadline(run_context& run);
+time_point io_deadline(runtime& rt);
+inline time_point io_deadline(run_context& run) { return io_deadline(*run.rt); }
 
 /// Puts another one in for paths without a scheme, before the first of them is asked for: a simulated one, say.
 void set_files(runtime& rt, std::unique_ptr<file_system> files);

@@ -8,8 +8,10 @@
 // Order:  commits are strictly serialisable: all of one's writes or none, after its guards held, in one order for all.
 // Errors: unavailable when the store cannot be reached. A commit that fails so MAY HAVE HAPPENED: read before retrying.
 //         Correctness rests on guards alone; waiting for a change is a hint that one should look.
+// Deadlines: moments of the environment's own clock. A call that has no answer by then fails with deadline_exceeded, whatever the
+//         store does; a commit MAY HAVE HAPPENED, or may still happen. A call whose deadline has passed fails at once.
 // Thread: any.  Cancel: a stop fails it with `cancelled`; a commit may have happened all the same.
-// Real: io/sqlite_meta_store.hpp. Simulated: runtime/simulated_meta_store.hpp.
+// Real: io/sqlite_meta_store.hpp. Simulated: io/simulated_meta_store.hpp.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "sluice/coro/task.hpp"
+#include "sluice/io/deadline.hpp"
 
 namespace sluice::lib {
 
@@ -47,16 +50,18 @@ struct meta_write {
 class meta_store {
  public:
   virtual ~meta_store() = default;
-  virtual task<std::optional<meta_entry>> get(std::string key) = 0;
+  virtual task<std::optional<meta_entry>> get(std::string key, time_point deadline = kNever) = 0;
   /// All keys that begin so, in order of their bytes, as of one moment.
-  virtual task<std::vector<meta_entry>> list(std::string prefix) = 0;
+  virtual task<std::vector<meta_entry>> list(std::string prefix, time_point deadline = kNever) = 0;
   /// The store's new revision, or none when a guard did not hold. One key is written at most once.
-  virtual task<std::optional<std::uint64_t>> commit(std::vector<meta_guard> guards, std::vector<meta_write> writes) = 0;
+  virtual task<std::optional<std::uint64_t>> commit(std::vector<meta_guard> guards, std::vector<meta_write> writes,
+                                                    time_point deadline = kNever) = 0;
   /// Grows by one with every commit that wrote something.
-  virtual task<std::uint64_t> revision() = 0;
+  virtual task<std::uint64_t> revision(time_point deadline = kNever) = 0;
 
   /// Waits until the revision is beyond `after`, and tells it. Looks every `period`, so every back end can do it.
-  task<std::uint64_t> changed(std::uint64_t after, duration period = std::chrono::milliseconds(50));
+  task<std::uint64_t> changed(std::uint64_t after, duration period = std::chrono::milliseconds(50),
+                              time_point deadline = kNever);
 };
 
 }  // namespace sluice::lib

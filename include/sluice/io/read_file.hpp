@@ -3,6 +3,7 @@
 //
 //   std::string words = co_await read_file(rt, "vocabulary.txt");
 //
+// Deadlines: every open and read has runtime_options::io_timeout, as those of a pipeline.
 // Errors: those of file_system::open and file::read_at; out_of_range: the file is longer than `bytes_max`. All name the path.
 // Cancel: as file::read_at.
 // See: sluice/base/small_file.hpp, which blocks, and needs no runtime.

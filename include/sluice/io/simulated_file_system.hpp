@@ -56,13 +56,16 @@ class simulated_file_system final : public file_system {
   void damage(const std::string& path, std::uint64_t offset);
 
   std::size_t files_open() const noexcept;
+  std::uint64_t opens() const noexcept;  ///< so far
+  /// Of these, those that asked what the file is, because no listing had said so; and stats.
+  std::uint64_t looks() const noexcept;
   std::uint64_t reads() const noexcept;  ///< of both kinds, so far
   /// The most reads that were waiting at one moment.
   std::size_t reads_at_once() const noexcept;
   /// What a file has now; nothing: there is none.
   std::optional<std::string> contents(const std::string& path) const;
 
-  /// With `known` it believes what the listing said, and takes no time.
+  /// With `known` it believes what the listing said, and takes no time: the first read that waits finds out.
   task<std::unique_ptr<file>> open(std::string path, open_options o = {}) override;
   task<file_info> stat(std::string path, time_point deadline = kNever) override;
   /// Entries have their info: its listings know.

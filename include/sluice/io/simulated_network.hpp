@@ -30,11 +30,13 @@ class simulated_network final : public network {
   simulated_network(simulation& world, simulated_network_options options = {});
   ~simulated_network();
 
-  task<std::unique_ptr<listener>> listen(std::string address) override;
-  task<std::unique_ptr<connection>> connect(std::string address) override;
+  task<std::unique_ptr<listener>> listen(std::string address, time_point deadline = kNever) override;
+  task<std::unique_ptr<connection>> connect(std::string address, time_point deadline = kNever) override;
 
   void unplug(const std::string& address);
   void plug(const std::string& address) { unplugged_.erase(address); }
+  /// From now on a connect to it gets no answer, as from behind a firewall that drops what it does not like.
+  void silence(std::string address) { silent_.insert(std::move(address)); }
   /// Connections that were lost by chance or by unplug.
   std::uint64_t broken() const noexcept { return broken_; }
 
@@ -44,12 +46,14 @@ class simulated_network final : public network {
   class door;
 
   duration draw_delay();
+  task<std::unique_ptr<connection>> connect_now(std::string address);
 
   simulation& world_;
   simulated_network_options options_;
   std::map<std::string, door*> doors_;
   std::multimap<std::string, std::weak_ptr<wire>> wires_;
   std::set<std::string> unplugged_;
+  std::set<std::string> silent_;
   std::uint16_t next_port_ = 1;
   std::uint64_t broken_ = 0;
 };

@@ -5,6 +5,7 @@
 //
 // Errors: unavailable with SQLite's words (cannot be opened, disk full, locked for more than 5 s), data_loss (damaged).
 // Thread: any, and any number of processes. Every call runs on a thread for blocking calls.
+// Deadlines: part the caller from its call, which goes on: a commit is then carried out, or not, by itself.
 // Durability: write-ahead log, synchronous=FULL: a commit that was answered survives the machine.
 #pragma once
 

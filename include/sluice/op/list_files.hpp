@@ -9,6 +9,8 @@
 //         next character as it is. None of them matches a / or the dot that a name begins with; there is no ** and no
 //         {a,b}. A comma separates several patterns; for a comma in a name write ?. Folders match as files do.
 // Order:  sorted by bytes, pattern after pattern; shuffled: a pure function of seed, epoch and names.
+// Readers: what the listing knows of a file anyway (of remote ones size and version, of local ones nothing) is given to the
+//         reader that opens the path, which saves it a request. A file that is another one by then is read as it is then.
 // Errors: not_found when a pattern matches nothing. failed_precondition when a checkpoint is resumed and the list of
 //         files is another one, unless iterate_options::on_changed_inputs says otherwise.
 // State:  how many were given. A digest of each list the run has made is part of its checkpoints.

@@ -27,9 +27,9 @@ namespace sluice::lib {
 class runtime;
 class memory_ledger;
 class reaper;
+class known_files;
 class seen_inputs;
 class site_table;
-class error_accounts;
 
 /// What a resumed run does about an input file that is not what the checkpoint was made with (another size, time of
 /// modification or inode; another list of files): end with failed_precondition, count it and go on, or go on.
@@ -62,9 +62,9 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t errors_max;
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
-  std::shared_ptr<seen_inputs> inputs;       ///< what this run has read so far; part of its checkpoints
-  std::shared_ptr<site_table> sites;         ///< its stages: what they have done, and the limits that may be changed
-  std::shared_ptr<error_accounts> accounts;  ///< the errors of each stage
+  std::shared_ptr<seen_inputs> inputs;  ///< what this run has read so far; part of its checkpoints
+  std::shared_ptr<known_files> known;   ///< what its listings said of files that it has not opened yet
+  std::shared_ptr<site_table> sites;    ///< its stages: what is known of them, and the limits that may be changed
 
   /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
   void request_stop() noexcept;
@@ -76,7 +76,7 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t errors() const noexcept { return errors_.load(std::memory_order_relaxed); }
   /// The first kErrorsKept of them.
   std::vector<status> first_errors() const;
-  /// Those of each stage that has met some or has a limit, in the order in which the stages were opened.
+  /// Those of each stage that has met some or has a limit, in the order in which the stages were opened: each before its inputs.
   std::vector<stage_errors> errors_by_stage() const;
   static constexpr std::size_t kErrorsKept = 16;
   /// Of how many errors in a row, on their way here, it must be known what each says: of those that the report keeps; of

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a run by their sites: what each has done, and the limits that may be changed while it runs.
+// The stages of a run by their sites: what each has done, the bad elements it has dropped, what its channels have learned of
+// its elements, and the limits that may be changed while it runs.
 //
 //   for (const site_report& s : report_of(stream).sites) print(s.name, s.elements, s.busy);
 //   sites_of(stream)->set_knob(path, "parallelism", 8);              // pipeline/iterate.hpp
@@ -9,6 +10,7 @@
 // Thread: any.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +22,8 @@
 namespace sluice::lib {
 
 class site_record;
+struct error_account;
+struct stage_errors;
 
 /// A knob as it stands.
 struct knob_report {
@@ -59,15 +63,24 @@ class site_table {
   /// there is no such stage (it was not opened yet), or it has no knob of that name.
   bool set_knob(std::uint64_t path, std::string_view name, std::int64_t value);
 
-  // For the engine (src/runtime/site_record.hpp).
+  // For the engine (src/runtime/site_record.hpp) and the run.
   /// Null: there is none yet.
   site_record* find(std::uint64_t path) const;
   /// The record of a path, made with this name where there is none.
   site_record& add(std::uint64_t path, std::string name, bool is_inner);
+  /// What the bad elements that the stage of `record` drops are counted in (src/runtime/error_account.hpp). `around`: null, or an
+  /// account whose limit holds as well. The same arguments give the same account.
+  error_account* account(site_record& record, std::uint64_t errors_max, error_account* around);
+  /// Has any account a limit?
+  bool has_error_limits() const { return has_error_limits_.load(std::memory_order_relaxed); }
+  /// Of the stages that have dropped some, or have a limit. Under the lock of the run, which counts them.
+  std::vector<stage_errors> errors() const;
 
  private:
   struct records;
   std::unique_ptr<records> records_;
+  std::atomic<bool> has_error_limits_{
+      false};  ///< relaxed: it only decides how many errors in a row keep their own words
 };
 
 }  // namespace sluice::lib

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many bad elements one stage of a run has dropped, and how many it may.
+//
+//   error_account* a = run->sites->account(record, 100, nullptr);     // when the stage is opened
+//   out.drop(dropped_error{why, 1, a});                                // the error walks to the run, and counts there
+//
+// A stage that drops bad elements has one in its site record, which all its streams in the run share, those of inner plans
+// and epochs too. An account may stand within another one, whose limit then holds for both: those of all stages that an
+// ignore_errors decides for stand within its account.
+// Thread: fixed when it is made, but for the counts, which run_context::met alone writes, under its lock, in the order in
+// which errors stand among the elements. So a limit ends a run at the same element whatever works ahead
+// (coro/dropped_errors.hpp).
+// In the functions, null is the account of errors that no stage has met.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace sluice::lib {
+
+struct error_account {
+  static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+  std::uint64_t errors_max = kNoLimit;
+  error_account* around = nullptr;  ///< null: the run itself
+  std::uint64_t own = 0;            ///< counted for this one
+  std::uint64_t counted = 0;        ///< and for those within it, too
+
+  bool has_limit() const { return errors_max != kNoLimit; }
+};
+
+/// So many more may be counted for `a` until one of the limits that hold for it is reached.
+inline std::uint64_t errors_left(const error_account* a) {
+  std::uint64_t least = error_account::kNoLimit;
+  for (; a; a = a->around) least = std::min(least, a->errors_max - std::min(a->errors_max, a->counted));
+  return least;
+}
+
+/// The most that the limits of `a` and of those around it allow in all.
+inline std::uint64_t errors_allowed(const error_account* a) {
+  std::uint64_t least = error_account::kNoLimit;
+  for (; a; a = a->around) least = std::min(least, a->errors_max);
+  return least;
+}
+
+inline void count_errors(error_account* a, std::uint64_t n) {
+  if (a) a->own += n;
+  for (; a; a = a->around) a->counted += n;
+}
+
+}  // namespace sluice::lib

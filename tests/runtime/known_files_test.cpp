@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/known_files.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+file_info sized(std::uint64_t bytes) {
+  file_info info;
+  info.size_bytes = bytes;
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("what a listing said of a file is taken once, and is what the last listing said") {
+  auto ledger = std::make_shared<memory_ledger>(64 * kMiB);
+  known_files known(ledger);
+  CHECK_FALSE(known.take("a"));
+  known.add("a", sized(1));
+  known.add("b", sized(2));
+  file_info tagged = sized(3);
+  tagged.version = std::string(100, 'v');
+  const std::size_t before = ledger->used_bytes();
+  known.add("a", tagged);
+  CHECK(ledger->used_bytes() >= before + 100);
+  CHECK(known.take("a") == tagged);
+  CHECK_FALSE(known.take("a"));
+  CHECK(known.take("b") == sized(2));
+  CHECK(ledger->used_bytes() == 0);
+}
+
+TEST_CASE("what is known of listed files is charged, and bounded in number and by half of the budget") {
+  auto ledger = std::make_shared<memory_ledger>(64 * kMiB);
+  {
+    known_files known(ledger);
+    for (std::size_t i = 0; i != known_files::kKept + 1000; ++i) known.add(std::to_string(i), sized(i));
+    CHECK(ledger->used_bytes() >= known_files::kKept * sizeof(file_info));
+    CHECK(known.take("0") == sized(0));
+    CHECK(known.take(std::to_string(known_files::kKept - 1)));
+    CHECK_FALSE(known.take(std::to_string(known_files::kKept)));
+    known.add("new", sized(7));  // in the place of one that was taken
+    CHECK(known.take("new") == sized(7));
+    known.add("1", sized(9));  // whatever room there is
+    CHECK(known.take("1") == sized(9));
+  }
+  CHECK(ledger->used_bytes() == 0);
+
+  ledger->charge(33 * kMiB, purpose::channel);
+  known_files known(ledger);
+  known.add("a", sized(1));
+  CHECK_FALSE(known.take("a"));
+  ledger->release(2 * kMiB, purpose::channel);
+  known.add("a", sized(1));
+  CHECK(known.take("a"));
+  ledger->release(31 * kMiB, purpose::channel);
+}
+
+}  // namespace sluice::lib
