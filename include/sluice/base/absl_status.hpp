@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between status, result<T> and Abseil's absl::Status, absl::StatusOr<T>, for programs that use these.
 //
-//   absl::Status why = to_absl(s);                  // message and provenance as to_string() prints them, without the
-//   code status s = from_absl(why);                      // and back: the provenance stays a part of the message
+//   absl::Status why = to_absl(s);                  // message and provenance as in to_string(), without the code
+//   status s = from_absl(why);                      // and back: the provenance stays a part of the message
 //   absl::StatusOr<int> n = to_absl(parse(text));
 //
 // The only public header that includes Abseil; it costs each including file 0.6 s. The codes are the same numbers.

@@ -2,8 +2,8 @@
 // map: each element becomes f(element).
 //
 //   files | map(parse)                                        // called on the consumer's demand
-//   ids | map(fetch, {.parallelism = 16})                     // task<reply> fetch(id): sixteen calls are awaited at
-//   once files | map(decode, {.parallelism = autotune})            // called ahead of the consumer, on all workers
+//   ids | map(fetch, {.parallelism = 16})                     // task<reply> fetch(id): sixteen calls are awaited at once
+//   files | map(decode, {.parallelism = autotune})            // called ahead of the consumer, on all workers
 //
 //   images | map([](const image& x, random_source& random) { return cropped(x, random.below(8)); }, {.seed = 7})
 //   lines | map([](const line& l, element_index n) { return numbered(l, n); })

@@ -2,8 +2,7 @@
 // scan: each element becomes f(state, element); f changes the state for the next element.
 //
 //   range(5) | scan([](std::int64_t& sum, std::int64_t x) { return sum += x; })                 // 0, 1, 3, 6, 10
-//   range(5) | scan(std::int64_t{100}, [](auto& sum, std::int64_t x) { return sum += x; })      // 100, 101, 103, 106,
-//   110
+//   range(5) | scan(std::int64_t{9}, [](auto& sum, std::int64_t x) { return sum += x; })        // 9, 10, 12, 15, 19
 //
 // f takes S& and T, T&& or const T&, and returns U or result<U> (an error by value). The initial state is the first
 // argument, or, if there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // window: lists of consecutive elements, each list beginning some elements after the one before.
 //
-//   range(7) | window(3)                                            // dataset<std::vector<std::int64_t>>: 0 1 2, 3 4
-//   5, 6 range(7) | window(3, {.shift = 1, .drop_remainder = true})      // 0 1 2, 1 2 3, 2 3 4, 3 4 5, 4 5 6
+//   range(7) | window(3)                                            // dataset<std::vector<std::int64_t>>: 0 1 2, 3 4 5, 6
+//   range(7) | window(3, {.shift = 1, .drop_remainder = true})      // 0 1 2, 1 2 3, 2 3 4, 3 4 5, 4 5 6
 //   range(99) | window(4, {.shift = 2, .stride = 8})                // 0 8 16 24, 2 10 18 26 …
 //
 // The k-th window has the elements k·shift, k·shift + stride, k·shift + 2·stride …, `size` of them. An element that

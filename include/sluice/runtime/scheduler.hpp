@@ -2,9 +2,8 @@
 // The real executor: a fixed set of worker threads that resume coroutines, those that a consumer waits for first.
 //
 //   scheduler s(4);
-//   s.post(handle);          // a coroutine whose data is ready; on the calling worker if called on one, whose cache
-//   has the data s.post_later(handle);    // a coroutine that nobody waits for yet: a new task, a producer that works
-//   ahead
+//   s.post(handle);          // a coroutine that can continue; queued on the calling worker, whose cache has its data
+//   s.post_later(handle);    // a coroutine that no consumer waits for yet: a new task, a producer
 //
 // Order:  a worker resumes, in this order: the coroutine that it has posted last; the newest of its own queue; one
 //         posted by a thread that is not a worker; the oldest of its own post_later(); the oldest of another worker
