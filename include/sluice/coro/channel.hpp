@@ -6,6 +6,20 @@
 //   bool sent = co_await c.send(std::move(p), p_bytes);       // waits for room; false: the channel is closed
 //   while (auto p = co_await c.receive()) use(*p);            // waits for an element; nullopt: closed and empty
 //
+//   task<> produce(channel<packet>& to) {                     // a sender ends the channel, so that the receiver ends, too
+//     status why;
+//     try {
+//       while (auto p = co_await next_packet()) {
+//         std::size_t bytes = p->size();
+//         bool sent = co_await to.send(std::move(*p), bytes);
+//         if (!sent) break;
+//       }
+//     } catch (const error& e) { why = e.why(); }
+//     to.close(std::move(why));
+//   }
+//
+// It is a member of neither side: it lives in the scope that joins both, or is shared by them.
+//
 // Order:  first in, first out. Waiting senders are served in the order in which they began to wait, and so are
 //         receivers; no sender overtakes one that waits.
 // Ends:   after close() receivers get the elements that are left, and then nullopt. After close(why) they get them, and

@@ -10,6 +10,27 @@
 // that have a real implementation (runtime/scheduler.hpp, the runtime's timers) and a simulated one
 // (runtime/simulation.hpp).
 //
+// A program that has a loop of its own can resume coroutines there, by an executor of its own:
+//
+//   class my_loop final : public executor {
+//    public:
+//     void post(std::coroutine_handle<> h) noexcept override {
+//       std::lock_guard lock(mutex_);
+//       ready_.push_back(h);                                     // may be called on any thread, also while run()
+//       resumes
+//     }
+//     void run_once() {
+//       std::vector<std::coroutine_handle<>> ready;
+//       {
+//         std::lock_guard lock(mutex_);
+//         ready.swap(ready_);
+//       }
+//       for (auto h : ready) h.resume();
+//     }
+//    …
+//   };
+//   co_await resume_on(loop);                                    // coro/resume_on.hpp: the next line runs in run_once()
+//
 // Owns:   nothing. Executor, clock and run are owned by the runtime, and outlive every coroutine that uses them.
 // Thread: `executor`, `clock` and the atomics of `environment` may be used from any thread. The other members are set
 //         before the first coroutine of the environment is resumed, and not changed afterwards.

@@ -4,6 +4,10 @@
 // The promise of a stage fills the list when the coroutine is called, and then reads positions, keeps marks and asks
 // whether a wait is possible for every input without knowing the coroutine. A parameter is an input if it is a stream,
 // a std::vector of streams, or has a member each_input(f) that calls f with each of its streams (input_set).
+//   erased_stream take_loop(outlet out, saved<std::uint64_t> left, erased_stream in);           // one input: `in`
+//   erased_stream zip_loop(outlet out, input_set in);                                           // as many as the set has
+//   stream<std::int64_t> sums(saved<int> n, std::vector<stream<std::int64_t>> in);              // as many as the vector has
+//
 // Invariant: the streams keep their addresses while the coroutine lives; a vector of streams must not be resized.
 // Owns:   nothing; the streams live in the coroutine's frame.
 // Thread: none; used by the stage's thread and, at rest, by its consumer's.

@@ -14,6 +14,14 @@
 // map, a channel) has no record: its position is that of its input. Chains within a stage (the inner streams of an
 // interleave, the inputs of a combine) are positions of their own, inside of its saved values.
 //
+// Example. `range(10) | shuffle(3, seed=1) | batch(2)`, after one batch. batch and range keep no state of their own in
+// between: the record of batch says where its rows begin, that of shuffle how many draws it has made, and that of range
+// at which of its elements the mark stands from which the buffer of the shuffle is made again:
+//   [site of batch]   … ordinal 1, 0 to pass over
+//   [site of shuffle] … ordinal 2, 0 to pass over, saved: 2 draws
+//   [site of range]   … ordinal 0, 0 to pass over, saved: 0 numbers made
+// The resumed shuffle finds by its draws which of the elements from 0 on were in its buffer, and requests these again.
+//
 // Late parts. Two parts of a position get their bytes only when bytes() is called: a `blob` (a position inside of
 // another, with its length in front) and the end of a `decision_log`, which the stage goes on writing to after the
 // position was recorded. So a mark, which is a position recorded some time ago, contains all choices that were made

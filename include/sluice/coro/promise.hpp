@@ -11,9 +11,33 @@
 // destroys the stream. So a damaged record costs a few nanoseconds for each stage that it passes, and stages need
 // neither a macro nor a `try` (docs/decisions/0013).
 //
-// Implementing an awaiter: its await_suspend stores the awaiting promise. If the operation fails, it returns, or posts,
-// what fail_wait(promise, status) returns, instead of the awaiting coroutine; its await_resume calls
-// promise->throw_if_failed().
+// Implementing an awaiter. await_suspend stores the awaiting promise. An operation that fails reports that by
+// fail_wait(), which returns the coroutine to resume, and await_resume throws:
+//
+//   class read_some {
+//    public:
+//     bool await_ready() const noexcept { return false; }
+//     template <class P> void await_suspend(std::coroutine_handle<P> h) {
+//       waiting_ = &h.promise();                              // any promise of the library is a promise_base
+//       start_read(this);                                     // from here on finished() may run on another thread
+//     }
+//     std::size_t await_resume() const {
+//       waiting_->throw_if_failed();
+//       return bytes_;
+//     }
+//     void finished(status why, std::size_t bytes) {          // called once, on any thread
+//       bytes_ = bytes;
+//       executor* exec = waiting_->env->exec;                 // read first: after the post this object may be gone
+//       exec->post(why.ok() ? waiting_->self : fail_wait(waiting_, why));
+//     }
+//
+//    private:
+//     promise_base* waiting_ = nullptr;
+//     std::size_t bytes_ = 0;
+//   };
+//
+// An operation that a stop should end also arms a detail::stop_hook (coro/stop_token.hpp), as sleep_until does.
+//
 // Thread: a promise is accessed by the thread that its coroutine is running on, or, while the coroutine is suspended,
 //         by whoever is going to resume it.
 #pragma once

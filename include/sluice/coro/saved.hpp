@@ -11,6 +11,38 @@
 // state at the start of the run. A resumed run constructs the stage in the same way and then replaces the value, before
 // the coroutine is resumed for the first time.
 //
+// A stage that consumes several elements before its state is consistent again says where it is:
+//
+//   stream<std::int64_t> pair_sums(saved<std::int64_t> pairs, stream<std::int64_t> in) {
+//     for (;;) {
+//       pairs.commit();                                  // between two pairs nothing else has to be remembered
+//       auto a = co_await in.next();
+//       if (!a) break;
+//       std::int64_t first = *a;                         // not in a saved value: a resume must not start here
+//       auto b = co_await in.next();
+//       if (!b) break;
+//       ++*pairs;
+//       co_yield first + *b;
+//     }
+//   }
+//
+// A class writes and reads its own state if it has these two members:
+//
+//   struct histogram {
+//     std::map<std::string, std::int64_t> counts;
+//     void save(position_writer& w) const {
+//       w.number(counts.size());
+//       for (auto& [word, n] : counts) { w.text(word); w.number(static_cast<std::uint64_t>(n)); }
+//     }
+//     void load(position_reader& r) {
+//       counts.clear();
+//       for (std::size_t n = r.count(); n && r.ok(); --n) {       // count(): a damaged size cannot be large
+//         std::string word(r.text());
+//         counts[word] = static_cast<std::int64_t>(r.number());
+//       }
+//     }
+//   };
+//
 // Contract of an element stage (a user's coroutine). At every request for input, the saved value must account for every
 // element that the stage has consumed and for every element that it has yielded: a new coroutine that starts with this
 // value must behave from there on as the old one. Such a moment is the stage's *resume point*. A stage for which that

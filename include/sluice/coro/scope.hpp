@@ -21,6 +21,14 @@
 //   auto body = [](scope& s) -> task<> { s.spawn(pump()); co_await something_that_may_fail(); };
 //   co_await with_scope(body);                      // the body is one of the tasks, so an error of it is joined, too
 //
+// A race: the first result ends the others.
+//
+//   task<> try_one(std::string host, scope& all, std::optional<reply>& first) {
+//     auto r = co_await ask(host).as_result();
+//     if (r.ok() && !first) first = std::move(*r);               // on one worker; on several, guard `first`
+//     if (first) all.request_stop();                             // the others' waits end with `cancelled`
+//   }
+//
 // Cost:   a pooled frame, a post and two atomic operations for each task.
 #pragma once
 

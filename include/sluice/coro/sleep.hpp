@@ -4,6 +4,14 @@
 //   co_await sleep_for(std::chrono::milliseconds(20));
 //   co_await sleep_until(when);
 //
+//   task<reply> with_retries(request q) {                       // waits 10, 20, 40 ms between its attempts
+//     for (int attempt = 0;; ++attempt) {
+//       auto r = co_await send(q).as_result();
+//       if (r.ok() || attempt == 3) co_return std::move(r).value();
+//       co_await sleep_for(std::chrono::milliseconds(10 << attempt));
+//     }
+//   }
+//
 // Ends:   at `when` or some microseconds later; a moment that has passed already ends the sleep with the next timer.
 // Errors: `cancelled`, after a stop.
 // Cancel: a stop ends the sleep at once. A coroutine that sleeps may be destroyed; its timer is cancelled then.

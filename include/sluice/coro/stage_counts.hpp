@@ -9,6 +9,9 @@
 // one block in 32 to 256 on its whole way through the stages upstream; each of these adds the time that its own
 // coroutine took, without its inputs and without waiting. Waits and the work of parallel tasks are not sampled but all
 // counted.
+//   double ns_each = double(c.sampled_ns.load()) / double(c.sampled_elements.load());          // without its inputs
+//   double busy_ns = ns_each * double(c.elements.load() + c.passed.load());                    // an estimate
+//
 // Cost:   under 0.01 ns an element in blocks of 256; some nanoseconds a block.
 // Thread: any; the counters are relaxed atomics, each exact by itself but not consistent with the others at one moment.
 // See:    runtime/site_table.hpp, which reports them.

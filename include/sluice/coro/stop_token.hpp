@@ -4,6 +4,15 @@
 //   environment& env = *co_await this_environment();
 //   co_await check_stop();                      // in a long computation: throws `cancelled` once stopped
 //
+//   task<std::uint64_t> count_primes(std::uint64_t n) {
+//     std::uint64_t primes = 0;
+//     for (std::uint64_t i = 2; i < n; ++i) {
+//       if (i % 4096 == 0) co_await check_stop();   // a computation that never waits would not notice a stop
+//       primes += is_prime(i);
+//     }
+//     co_return primes;
+//   }
+//
 // A stop is not an end of a stream: a wait that is outstanding when the stop comes fails (promise.hpp), so no consumer
 // mistakes a stopped stream for a finished one. An operation that is ready without suspending succeeds even after the
 // stop. Waits that begin after the stop fail at once.

@@ -3,6 +3,8 @@
 //
 //   auto n = sync_wait(env, count_words(path));      // returns the value, or throws the task's error
 //
+//   status why = sync_wait_result(env, copy(from, to));      // the same without exceptions
+//
 // Errors: that of the task (throw_status). failed_precondition if called on a worker of the executor, because blocking
 //         it could take away the thread that the task needs. failed_precondition if the executor is a simulation in
 //         which no coroutine is ready and no timer is armed while the task has not ended: a deadlock.

@@ -5,6 +5,19 @@
 //   auto n = co_await size_of(path);                  // throws what it failed with
 //   auto r = co_await size_of(path).as_result();      // result<std::int64_t>: we look at the error ourselves
 //
+//   task<std::string> first_line(std::string path) {  // errors are handled as in a function
+//     try {
+//       auto text = co_await read_text(path);
+//       co_return text.substr(0, text.find('\n'));
+//     } catch (const error& e) {
+//       if (e.code() != status_code::not_found) throw;
+//     }
+//     co_return "";
+//   }
+//
+// Parameters are moved or copied into the coroutine's frame, so take them by value: a reference must stay valid until
+// the task has ended. A coroutine must not be a lambda with captures (docs/hazards.md).
+//
 // A task does nothing until it is awaited. It then starts at once, on the awaiting thread, and inherits the environment
 // (executor, clock, stop token) of the coroutine that awaits it. It can be awaited once.
 //

@@ -13,6 +13,38 @@
 // A waiter is served before it is woken: its value has been moved, its room reserved. So an await_resume never has to
 // try again.
 //
+// A primitive on top of it, an event that is set once:
+//
+//   class event {
+//    public:
+//     class wait_awaiter final : detail::waiter {
+//      public:
+//       explicit wait_awaiter(event& e) : event_(e) {}
+//       ~wait_awaiter() { abandon(); }
+//       bool await_ready() const noexcept { return false; }
+//       template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
+//         return wait(h, event_.mutex_, event_.waiting_, [this](detail::wake_list&) {
+//           return event_.set_ ? detail::attempt::done : detail::attempt::pending;
+//         });
+//       }
+//       void await_resume() const { throw_if_failed(); }          // `cancelled`, after a stop
+//
+//      private:
+//       event& event_;
+//     };
+//     wait_awaiter wait() { return wait_awaiter(*this); }
+//     void set() {
+//       detail::waking_lock lock(mutex_);                         // unlocks first, then wakes
+//       set_ = true;
+//       while (detail::waiter* w = waiting_.front()) w->wake_into(lock.woken);
+//     }
+//
+//    private:
+//     std::mutex mutex_;
+//     detail::waiter_list waiting_;
+//     bool set_ = false;
+//   };
+//
 // Thread: all members that access a queue are called under the primitive's mutex, except where noted.
 // Owns:   nothing; an awaiter is owned by the frame that waits.
 #pragma once

@@ -4,6 +4,14 @@
 //   auto both = co_await when_all(std::move(a), std::move(b));    // std::tuple<A, B>; void becomes std::monostate
 //   auto all = co_await when_all(std::move(tasks));               // std::vector<task<T>> → std::vector<T>
 //
+//   task<page> page_of(user_id id) {                              // takes as long as the slower one of the two
+//     auto both = co_await when_all(name_of(id), picture_of(id));
+//     co_return page{std::move(std::get<0>(both)), std::move(std::get<1>(both))};
+//   }
+//
+// For tasks that run at the same time as other code of the coroutine, or that are to be stopped by each other's errors,
+// use a `scope`; for a stream of calls, `map` with parallelism.
+//
 // Order:  the tasks after the first are posted to the executor and may run on other workers; then the first one starts
 //         on the awaiting thread. The results are in the order of the arguments, whichever task ends first.
 // Errors: when all tasks have ended, the co_await throws the error of the first one, in the order of the arguments,
