@@ -14,13 +14,11 @@
 // map, a channel) has no record: its position is that of its input. Chains within a stage (the inner streams of an
 // interleave, the inputs of a combine) are positions of their own, inside of its saved values.
 //
-// Example. `range(10) | shuffle(3, seed=1) | batch(2)`, after one batch. batch and range keep no state of their own in
-// between: the record of batch says where its rows begin, that of shuffle how many draws it has made, and that of range
-// at which of its elements the mark stands from which the buffer of the shuffle is made again:
-//   [site of batch]   … ordinal 1, 0 to pass over
-//   [site of shuffle] … ordinal 2, 0 to pass over, saved: 2 draws
-//   [site of range]   … ordinal 0, 0 to pass over, saved: 0 numbers made
-// The resumed shuffle finds by its draws which of the elements from 0 on were in its buffer, and requests these again.
+// Example. A position of `range(10) | shuffle(3, seed=1) | batch(2)`, between two batches, has three records:
+//   [site of batch]     its ordinal
+//   [site of shuffle]   its ordinal; saved: the number of draws made, and the length of the input once it is known
+//   [site of range]     of a mark at or before the oldest element in the shuffle's buffer; saved: the numbers made by then
+// The resumed shuffle finds out from its draws which elements were in its buffer, and requests these again.
 //
 // Late parts. Two parts of a position get their bytes only when bytes() is called: a `blob` (a position inside of
 // another, with its length in front) and the end of a `decision_log`, which the stage goes on writing to after the
