@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of a stream for programs built on asio: each waits on its own executor, in asio's own ways.
+// async_next: an asio operation that completes with the next element of a stream, for any executor and completion
+// token.
 //
 //   asio::awaitable<void> serve(tcp::socket socket, stream<std::string> s) {
 //     while (auto line = co_await async_next(s, asio::use_awaitable))      // std::optional<std::string>
@@ -9,17 +10,19 @@
 //   std::future<std::optional<std::string>> f = async_next(s, asio::use_future);
 //
 // Shape:  completes with void(std::exception_ptr, std::optional<T>); nullopt is the end.
-// Order:  one wait on a stream at a time; another is answered with failed_precondition.
-// Errors: `sluice::error`, after the elements before it; the stream stays failed.
-// Cancel: the token's cancellation slot (terminal or partial) ends the wait at once with `cancelled`. The stream lives:
-//         the pull goes on, and the next async_next gets its element; nothing is lost. To stop the run, drop the stream.
-// Thread: the handler runs on its associated executor, never inside async_next. The stream object is used from there
-//         only. While a wait is outstanding, or one was cancelled and none has completed since, it may be moved,
-//         destroyed, stopped (request_stop) and waited on, and nothing else.
-// Owns:   the wait holds work on the executor, and dies with its context, as asio's own operations do. A stream destroyed
-//         while one is outstanding ends it with `cancelled`; its run stops, and what was at work for it is joined by the
-//         runtime. No destructor blocks.
-// Cost:   while elements of the last block are left, one post; else a few allocations and a hop to the workers and back.
+// Order:  one operation on a stream at a time; a second one completes with failed_precondition.
+// Errors: `sluice::error`, after the elements before it; every later operation completes with the same error.
+// Cancel: the token's cancellation slot (terminal or partial) completes the operation at once with `cancelled`. The
+//         stream stays usable: the request continues, and the next async_next gets its element, so none is lost. To
+//         stop the run, destroy the stream or call request_stop().
+// Thread: the handler is called on its associated executor, never inside async_next. The stream object is used from
+//         there only. While an operation is outstanding, or one was cancelled and none has completed since, the object
+//         may be moved, destroyed, stopped (request_stop) and used for async_next, and for nothing else.
+// Owns:   an operation counts as work on its executor, and its handler is destroyed with the execution context, as
+//         those of asio's own operations. If the stream is destroyed meanwhile, the operation completes with
+//         `cancelled`; the run stops, and the runtime joins its tasks. No destructor blocks.
+// Cost:   one post while elements of the last block are left; otherwise a few allocations, and a way to the workers and
+//         back.
 #pragma once
 
 #include <exception>
@@ -52,21 +55,22 @@ inline std::exception_ptr as_exception(const status& why) {
   } catch (...) { return std::current_exception(); }
 }
 
-/// A wait whose handler belongs to an execution context.
+/// An outstanding operation, whose handler must not outlive its execution context.
 class owned_wait {
  public:
   virtual ~owned_wait() = default;
-  virtual void drop() = 0;  ///< destroys the handler, unheard
+  virtual void drop() = 0;  ///< destroys the handler without calling it
 };
 
-/// The waits of one context. A pull ends on a worker of ours, perhaps while the context is being destroyed: whoever
-/// takes the wait out of here, under the mutex, has its handler.
+/// The outstanding operations of one execution context. A request ends on a worker of the runtime, perhaps while the
+/// context is being destroyed on another thread: the one that removes the operation from here, under the mutex, owns
+/// its handler.
 struct waits {
   std::mutex mutex;
   std::unordered_set<std::shared_ptr<owned_wait>> outstanding;
 };
 
-/// Destroys the handlers of a context that ends, before what they refer to goes.
+/// Destroys the handlers of outstanding operations when their context is destroyed, as asio does for its own.
 class waits_service final : public asio::execution_context::service {
  public:
   static inline asio::execution_context::id id;
@@ -85,7 +89,7 @@ class waits_service final : public asio::execution_context::service {
   std::shared_ptr<waits> waits_ = std::make_shared<waits>();
 };
 
-/// A handler on the way to its executor, as that executor runs it. With a loan: brings the tree back first.
+/// The function object that is posted to the handler's executor: it moves a lent tree back, then calls the handler.
 template <class T, class Handler> class delivery {
  public:
   using executor_type = asio::associated_executor_t<Handler>;
@@ -111,7 +115,7 @@ template <class T, class Handler> class delivery {
   void operator()() {
     if (loan_) take_back();
     if (auto s = slot(); s.is_connected()) s.clear();
-    auto work = std::move(work_);  // until the handler has had its chance to start the next operation
+    auto work = std::move(work_);  // kept until the handler has returned: it may start the next operation
     auto handler = std::move(handler_);
     std::move(handler)(as_exception(why_), std::move(element_));
   }
@@ -155,11 +159,11 @@ template <class T, class Handler> class asio_waiter final : public loan::waiter 
       asio::execution_context& context = asio::query(executor, asio::execution::context);
       return asio::use_service<waits_service>(context).here();
     }
-    return std::make_shared<waits>();  // use_future's executor has no context that could end
+    return std::make_shared<waits>();  // use_future's executor has no context that could be destroyed
   }
 
   template <class What> void answer(What with) {
-    std::lock_guard lock(all_->mutex);  // also while posting: the context must not end meanwhile
+    std::lock_guard lock(all_->mutex);  // also while posting, so that the context is not destroyed meanwhile
     if (!all_->outstanding.erase(wait_)) return;
     wait_->what->carry(std::move(with));
     delivery<T, Handler>::post(*std::move(wait_->what));
@@ -174,7 +178,7 @@ template <class T> struct start_next {
     using own_handler = std::decay_t<Handler>;
     using own_waiter = asio_waiter<T, own_handler>;
     std::shared_ptr<loan> out = loan::of(*s);
-    if (out && out->give_back()) out.reset();  // what a cancelled wait left behind has come to rest
+    if (out && out->give_back()) out.reset();  // the request of a cancelled operation has ended by now
     if (!out && s->left()) {
       delivery<T, own_handler> d(std::forward<Handler>(handler));
       d.carry(s->next().await_resume());
@@ -189,7 +193,7 @@ template <class T> struct start_next {
     if (!out && !(*s && s->run()))
       return refuse(std::move(w), failed_precondition_error("this is no stream of a run: ask iterate() for one"));
     if (!out) out = loan::lend(*s);
-    // Before wait(): once told, the handler may be running, and the slot another operation's.
+    // Before wait(): after it the handler may have been called, and the slot may belong to its next operation.
     if (slot.is_connected()) {
       slot.assign([refuse, l = std::weak_ptr<loan>(out), who = w.get()](asio::cancellation_type type) {
         if ((type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==

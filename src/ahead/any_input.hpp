@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a set in the order in which they have something: for stages that take whichever is ready first.
+// Chooses the input of a set that has elements ready first: for stages that deliver elements of whichever input is
+// ready.
 //
 //   auto choosing = any.next(in, {0, out.wanted(), out.wanted_bytes()});
 //   std::size_t chosen = co_await choosing;
 //   if (chosen == any_input::kNone) break;                    // all have ended
 //   if (in[chosen].left() == 0) continue;                     // this one has ended, and is not chosen again
-//   log.add(chosen);                                          // a resume has to choose alike: see State
+//   log.add(chosen);                                          // so that a resumed run makes the same choice: see State
 //   co_yield in[chosen].take(out.wanted());
 //
-// An input that need not wait is asked where it is. One that may have to (a file, a call that is awaited, a channel) gets a
-// channel of its own the first time that it is passed by, and works ahead of the stage by two blocks from then on: only so
-// can several be waited for, while each request on a stream has to be answered before the stage may be asked where it is.
-// Order:  timing's, and among those that are ready the one whose turn it is, so that none is left behind.
-// Errors: an input's.  Cancel: a stop ends the wait, by the error of the input that tells it.
-// State:  none of its own: the channels stand where their inputs stand, and no position shows them. Which input was chosen is
-//         a matter of timing; a stage that has to go on exactly logs the choices (coro/position.hpp, decision_log), and asks
-//         the set for those it repeats.
+// An input that does not have to wait is requested from directly. An input that may have to wait (a file, an awaited
+// call, a channel) gets a channel when it is first not chosen, and from then on works ahead of the stage by two blocks.
+// Without channels it is not possible to wait for several inputs at once, because every request must have finished
+// before the stage's position may be read.
+// Order:  depends on timing; of several inputs that are ready, the one after the input chosen last, so that none is
+//         starved.
+// Errors: those of the inputs.
+// Cancel: a stop ends the wait with `cancelled`.
+// State:  none of its own: the position of such a channel is that of its input. Which input was chosen depends on
+//         timing; a stage that must resume exactly logs the choices (coro/position.hpp, decision_log), and passes them
+//         to the set when it replays.
 // Thread: none; next() is called by one stage, one call at a time.
 #pragma once
 
@@ -36,8 +40,8 @@ class any_input {
   /// `memory`: what the channels are charged to.
   any_input(std::shared_ptr<run_context> run, channel_memory memory, std::size_t inputs);
 
-  /// The number of an input that has an element ready, or of one that turns out to have ended: it has none left. kNone where
-  /// all have been seen to end. `in` is the same set in each call.
+  /// The number of an input that has an element ready, or of one that turns out to have ended: it has none left. kNone
+  /// where all have been seen to end. `in` is the same set in each call.
   task<std::size_t> next(input_set& in, demand d);
 
  private:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the blocks of one channel are charged to, and how much before they are made.
+// The line of the ledger to which the blocks of one channel are charged, and the expected size of a block.
 //
-// A block's expected size is charged before the pump may start it (slot_supply::grant) and corrected twice: when the inputs
-// are there, and when the outputs are. While nothing is known of the elements, a block is taken for half the budget or
-// 16 MiB, whichever is less: so few start, and as soon as one has come the others are known.
+// The expected size of a block is charged before the pump may request it (slot_supply::grant), and corrected twice:
+// when its inputs have been made, and when its outputs have. Before the first block the size of elements is not known,
+// and a block is assumed to take half of the budget or 16 MiB, whichever is less, so that only few are requested until
+// the first one has a size.
 // Thread: any; immutable but for the estimate.
 #pragma once
 
@@ -40,7 +41,8 @@ class channel_memory {
   std::uint32_t elements_that_fit(const element_type& in, const element_type& out, std::uint32_t n) const;
   /// How many elements may be computed before their size is looked at.
   std::uint32_t elements_at_once(const element_type& in, const element_type& out) const;
-  /// A block cannot be cut short once it has been started (a call that is awaited): expect the largest that came, for long.
+  /// A block cannot be cut short once it has been started (a call that is awaited): expect the largest that came, for
+  /// long.
   void expect_largest() { expects_largest_ = true; }
   /// Bytes a block should hold at most: of a small budget a small part, so that several are in the air.
   std::uint32_t block_bytes() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors that a stream meets while it is pulled ahead of its reader: they are counted when the reader gets there.
+// Collects the errors of elements that are dropped upstream of a channel, so that the pump can put them into the slot
+// of the next block: they are counted when the reader gets to that place (coro/dropped_errors.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,9 +15,9 @@
 
 namespace sluice::lib {
 
-/// Where the walk of errors ends below a pump. Ends the stream when it has met more errors than the whole run, or one of the
-/// stages below, may have: the reader counts them before it meets that end, so the run ends by then, and nothing is done
-/// behind them.
+/// Where the walk of errors ends below a pump. Ends the stream when it has met more errors than the whole run, or one
+/// of the stages below, may have: the reader counts them before it meets that end, so the run ends by then, and nothing
+/// is done behind them.
 /// Thread: the stream's.
 class collected_errors final : public error_sink {
  public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading end of a channel that keeps the order: what prefetch, parallel map and parallel interleave have in common.
+// The stage that reads a channel in order: shared by prefetch, parallel map and parallel interleave.
 //
-// It saves exactly what a stage without a channel would: its input's position. So a checkpoint survives the tuner adding or
-// taking away a channel.
+// It has no record in a position: its position is that of its input, exactly as without a channel. So a checkpoint fits
+// the plan whether or not the resumed run has the channel.
 #pragma once
 
 #include <memory>

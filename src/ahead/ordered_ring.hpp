@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel whose slots come out in the order in which they went in. A slot brings its mark along.
+// A channel between two stages whose reader gets the slots in the order in which the pump has filled them. The mark
+// that is recorded before a slot is filled is kept in that slot.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,9 @@ class ordered_ring final : public slot_supply {
 
   void note(ring_slot* s, mark m) override { s->taken.emplace(std::move(m)); }
 
-  /// The oldest slot. Null: over, why() says how. `done`: the slot received before it, of which the consumer needs nothing any
-  /// more (null: there was none). It is freed; or, where it was cut short, it comes again with what became of its other inputs.
+  /// The oldest slot. Null: over, why() says how. `done`: the slot received before it, of which the consumer needs
+  /// nothing any more (null: there was none). It is freed; or, where it was cut short, it comes again with what became
+  /// of its other inputs.
   receive_awaiter receive(ring_slot* done) { return {*this, done}; }
   /// The consumer is about to get `outputs` more of the slot: there is room for as many new ones, so that a channel
   /// of one already works on the second element while the consumer works on the first. The last ones are the

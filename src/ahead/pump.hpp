@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task that pulls ahead of a reader: it owns the input subtree and feeds a channel.
+// The pump: a task that owns the stages upstream of a channel, requests blocks from them and fills the channel's slots.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ namespace sluice::lib {
 class slot_computation {
  public:
   virtual ~slot_computation() = default;
-  /// Fills slot->output from the round's inputs, and slot->why where an input failed under the default policy. Where the ring
-  /// has no room for more outputs, it cuts the round short.
+  /// Fills slot->output from the round's inputs, and slot->why where an input failed under the default policy. Where
+  /// the ring has no room for more outputs, it cuts the round short.
   virtual task<void> compute(slot_supply& ring, ring_slot* slot) const = 0;
   /// One element a slot: calls are awaited, and each is a unit of parallelism.
   virtual bool awaits() const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most n pumps at work at a time: what limits the parallelism of an interleave. The limit is a knob.
+// Permits that limit how many of the pumps of an interleave work at the same time. The limit is the knob `parallelism`.
 #pragma once
 
 #include <coroutine>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block of a channel, and all that travels with it.
+// A slot of a channel: one block, with its mark, its charge to the ledger and the errors of elements dropped in front
+// of it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct dropped_input {
   error_account* account = nullptr;  ///< as dropped_error's
 };
 
-/// Made once and used again. Whose it is depends on `at`: while it is being filled the pump's or the computation's, once
-/// done the reader's.
+/// Made once and used again. Whose it is depends on `at`: while it is being filled the pump's or the computation's,
+/// once done the reader's.
 struct ring_slot {
   ring_slot(const element_type& in, const element_type& out) : input(in), output(out) {}
   slab input;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both kinds of channel between two stages are made of: the slots, how many of them may be in flight, and who waits.
-// The order in which the reader gets them is the subclass's: ordered_ring (prefetch, parallel map and interleave), or
-// unordered_ring (sloppy map).
+// The base class of the channels between two stages: the slots, the limits on how many are in flight, and the
+// coroutines that wait. The derived class decides the order in which the reader gets the slots: ordered_ring (prefetch,
+// parallel map and interleave) or unordered_ring (sloppy map).
 //
 //   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), and a computation calls commit_outputs(slot)
 //   reader: receive() → hand_on(slot) → the slot is freed
 //
-// Limits are in slots and elements, and may change at any time; bytes are the ledger's, charged before a slot is filled. The
-// reader is resumed only when there is something for it, and the pump only once the bytes of its next slot are charged.
-// Thread: one pump, one reader, any number of computations. All state is under one mutex, which a block that nobody waits for
-//         takes four times: reserve, commit, receive, hand_on.
-// Owns:   the slots, shared by reader, pump and computations; it dies with the last of them.
+// Limits count slots and elements, and may change at any time. Bytes are limited by the ledger: they are charged before
+// a slot is filled.
+// Invariant: the reader is resumed only when a slot is ready for it or the channel has ended; the pump only when it may
+//            fill a slot and
+// the expected bytes of that slot are charged.
+// Thread: one pump, one reader, any number of computations. All state is guarded by one mutex; a block that no
+//         coroutine waits for locks it four times: reserve, commit, receive, hand_on.
+// Owns:   the slots. It is shared by reader, pump and computations, and destroyed with the last of them.
 #pragma once
 
 #include <coroutine>
@@ -45,13 +48,14 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   virtual ~slot_supply();
 
   const std::shared_ptr<run_context>& run() const { return run_; }
-  /// Is told whenever receive() has more to give, by which of its channels. Before the pump starts.
+  /// Sets the signal that is notified, with this channel's number, whenever receive() has a slot. REQUIRES: the pump
+  /// has not started.
   void set_signal(std::shared_ptr<ready_signal> s, std::uint32_t number) {
     std::lock_guard lock(mutex_);  // a stop may come already
     signal_ = std::move(s);
     number_ = number;
   }
-  /// What computes slots, where something does. Before the pump starts.
+  /// Sets the computation that makes outputs of inputs, if there is one. REQUIRES: the pump has not started.
   void set_computation(std::shared_ptr<const slot_computation> c) { computation_ = std::move(c); }
   const std::shared_ptr<const slot_computation>& computation() const { return computation_; }
   const channel_memory& memory() const { return memory_; }
@@ -62,29 +66,33 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     ring_slot* slot = nullptr;
     std::uint32_t elements = 0;
   };
-  /// A free slot, and how many elements it may take; null: nobody reads any more.
+  /// `co_await` returns a free slot and the number of elements to request for it; a null slot if the reader has closed
+  /// the channel.
   reserve_awaiter reserve();
-  /// The slot's charge becomes what it really takes.
+  /// Replaces the charge of the slot by `bytes`, its actual size.
   void charge(ring_slot* s, std::size_t bytes);
-  /// The input's position before this slot.
+  /// Stores the mark of the input that was recorded before this slot is filled.
   virtual void note(ring_slot* s, mark m) = 0;
   /// The slot was filled with `count` elements from ordinal `first` on, and is to be computed.
   void filled(ring_slot* s, std::uint64_t first, std::uint32_t count);
-  /// The same, and its inputs are its outputs. `took`: to make; blocks are sized by it. Returns true if the reader was waiting
-  /// for this and has been resumed.
+  /// The same, for a channel without computation: its inputs are its outputs. `took`: the time it took to make them, by
+  /// which the size of later blocks is chosen. Returns true if the reader was waiting for this slot and has been
+  /// resumed.
   bool commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took);
-  /// No more slots: the end, or an error. The reserved one goes back; what it says is missed comes before the end.
-  /// `not_passed`: of the elements that were to be passed over first, how many did not exist.
+  /// The input has ended, or failed with `why`. `unused` is the slot that was reserved; the errors in it come before
+  /// the end. `not_passed`: how many of the elements that were to be passed over first did not exist.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0);
 
   // A computation's side.
-  /// It has made outputs of so many bytes, and would make more, of about `next`: is there room in this slot? Outputs that turn
-  /// out larger than was expected may take more memory as far as there is some, and a block's size at most.
+  /// The computation has made outputs of `bytes`, and its next output has about `next` bytes. Returns true if that fits
+  /// into the charge of the slot, or if the charge could be increased: as far as the budget allows, and to the size of
+  /// a block at most.
   bool has_room(ring_slot* s, std::size_t bytes, std::size_t next);
-  /// Only the first `count` inputs have been computed. The others are, in a round of their own, when the slot is given back.
+  /// Only the first `count` inputs have been computed; the others are computed when the reader has consumed the outputs
+  /// of these.
   void cut_short(ring_slot* s, std::uint32_t count);
-  /// The outputs are in slot->output. `took`: to compute; blocks are sized by it, unless calls are awaited. Returns as
-  /// commit_inputs().
+  /// The outputs are in slot->output. `took`: the time it took to compute them, by which the size of later blocks is
+  /// chosen, unless calls are awaited. Returns as commit_inputs().
   bool commit_outputs(ring_slot* s, duration took);
 
   // The reader's side, in whatever order it reads.
@@ -96,28 +104,30 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     std::lock_guard lock(mutex_);
     return not_passed_;
   }
-  /// Errors behind the last slot. Once.
+  /// Moves out the errors of elements that were dropped behind the last slot. At most once.
   dropped_errors missed_at_end() {
     std::lock_guard lock(mutex_);
     return std::exchange(missed_at_end_, dropped_errors());
   }
-  /// The reader waits for this channel, though not in receive(): one block goes on whatever the ledger says.
+  /// Declares that the reader waits for this channel by other means than receive(): one block is admitted even beyond
+  /// the budget.
   void urge();
-  /// Is a block on its way to the reader, or will be without another urge()?
+  /// Returns true if a block is being made, or is going to be without another urge().
   bool busy() const;
-  /// The reader is gone: the pump drops its input and ends.
+  /// The reader needs no more blocks: the pump destroys its input and ends.
   void close();
 
-  /// Any thread. Lower ones admit no more until as many slots are free; nothing that was made is dropped.
+  /// Changes the limits. After lower ones no slot is admitted until enough are free; blocks that were made are kept.
+  /// Thread: any.
   void set_limits(limits l);
-  /// From now on they are what `at` says of the knob's value. The knob is the run's.
+  /// From now on the limits are at(value of the knob). The knob lives as long as the run.
   struct live_limits {
     live_knob* knob = nullptr;  ///< null: they do not change
     limits (*at)(std::int64_t value) = nullptr;
   };
   void follow(const live_limits& l);
   void knob_changed() noexcept override { set_limits(followed_.at(followed_.knob->get())); }
-  /// There may be memory again, says the ledger.
+  /// Called by the ledger: bytes have been credited, so a refused charge may fit now.
   void room_again() noexcept override;
 
  protected:
@@ -126,30 +136,34 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
 
   class receive_awaiter;
 
-  // The order. All under the mutex.
-  /// A slot is being filled: it is the newest.
+  // The order of slots, decided by the derived class. REQUIRES of all: the caller has the mutex.
+
+  /// A slot is going to be filled; it is the newest.
   virtual void entered(ring_slot* s) = 0;
-  /// The newest slot turns out to be unused.
+  /// The newest slot is not filled after all.
   virtual void withdrawn(ring_slot* s) = 0;
-  /// All that the slot has was handed on, or it has nothing: it is not to be picked again.
+  /// All outputs of the slot have been consumed, or it has none: pick() must not return it again.
   virtual void left(ring_slot* s) = 0;
-  /// What the reader gets now; null: it has to wait, or all is over.
+  /// The slot that the reader gets next; null if none is ready.
   virtual ring_slot* pick() const = 0;
-  /// pick() gives nothing, and never will.
+  /// Returns true if pick() will never return a slot again.
   virtual bool exhausted() const { return over_ && filling_ == 0 && !pick(); }
-  /// Are slots to be filled whatever the limits say?
+  /// Returns true if slots have to be filled even beyond the limits: a replay needs one that is not in flight yet.
   virtual bool beyond_limits() const { return false; }
-  /// More is in flight beyond the limits than any honest position asks for.
+  /// Returns true if more slots are in flight than any position that was not forged can require.
   virtual bool too_far_beyond() const { return false; }
 
-  /// What hand_on() with `last` charges before it takes the mutex: the ledger may call other channels.
+  /// Credits what hand_on() frees. REQUIRES: the caller does not have the mutex, because the ledger may call other
+  /// channels.
   void charge_handed_on(ring_slot* s) { charge(s, s->rest ? payload_bytes(s->input) : 0); }
-  /// The reader hands on so many outputs of the slot; `last`: all that are left. Under the mutex.
+  /// The reader has consumed so many outputs of the slot; `last`: all that are left. REQUIRES: the caller has the
+  /// mutex.
   void hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last);
-  /// The consumer needs nothing of the slot any more. Computes the rest of its inputs, if it has any, and returns false; else
-  /// drops what it holds: free_locked() is to follow. Without the mutex.
+  /// The reader has consumed the whole slot. If some of its inputs are not computed yet (cut_short), starts their
+  /// computation and returns false. Otherwise destroys its elements and returns true: call free_locked() then.
+  /// REQUIRES: without the mutex.
   bool emptied(ring_slot* s);
-  /// Under the mutex.
+  /// Makes the slot free. REQUIRES: the caller has the mutex.
   void free_locked(ring_slot* s);
   void set_state(ring_slot* s, ring_slot::state to) {
     filling_ += to == ring_slot::state::filling;
@@ -168,29 +182,30 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   limits limits_;
-  std::size_t in_flight_ = 0;  // slots that are filled, done or with the reader, and not handed on as a whole
-  std::uint64_t next_ = 0;     // ordinal after the last input taken
+  std::size_t in_flight_ = 0;  // slots that are being filled, are ready, or are with the reader and not wholly consumed
+  std::uint64_t next_ = 0;     // ordinal of the next input
   bool over_ = false;
   bool stopped_ = false;
   std::coroutine_handle<> reader_waits_;
 
  private:
-  /// May the pump fill one more slot? Charges what that is expected to take, once, until the pump takes the slot.
-  /// Read-ahead has to fit into the budget together with everything else. What the reader waits for never waits for
-  /// memory: where nothing is in flight and the reader waits here, one block goes on.
+  /// Returns true if the pump may fill one more slot; its expected bytes are charged then, once, until the pump gets
+  /// the slot. Blocks that are made ahead must fit into the budget. If nothing is in flight and the reader waits for
+  /// this channel, one block is admitted even beyond it, because waiting could last for ever.
   bool grant();
   bool pump_must_wait() { return !closed_ && !stopped_ && !grant(); }
-  /// What was granted. Without a slot: the charge is to be given back.
+  /// A granted reservation. If there is no slot, the charge has to be credited.
   struct granted {
     reservation got;
     std::size_t charged_bytes = 0, guessed_bytes = 0;
   };
   granted take_granted();
   void give_back(std::size_t charged, std::size_t guessed);
-  /// The reader has made room: the pump goes on, where blocks are quick to make only once half of them are gone.
+  /// Called when a slot has become free: resumes a waiting pump. If blocks are quick to make, only when half of the
+  /// slots are free, because a wake-up would cost more than a block.
   void wake_pump();
   void enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count);
-  /// The next blocks are sized by how long this one took to make, and by what it holds.
+  /// Chooses the size of the next blocks by the time that this one took, and by its bytes.
   void size_blocks(duration took, const ring_slot& s);
   bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
   std::uint32_t elements_for_one_slot() const;
@@ -204,17 +219,17 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   // All below: guarded by mutex_.
   std::vector<std::unique_ptr<ring_slot>> slots_;
   std::vector<ring_slot*> free_;
-  std::size_t filling_ = 0;  // of the slots
+  std::size_t filling_ = 0;  // slots in the state `filling`
   std::uint64_t elements_in_flight_ = 0;
-  std::uint32_t block_elements_ = 1;  // how many a slot takes: grows while blocks are quick to make
-  bool quick_ = false;                // making a block takes less than a wake is worth
+  std::uint32_t block_elements_ = 1;  // elements to request for a slot: grows while blocks are quick to make
+  bool quick_ = false;                // a block takes less time than a wake-up
   std::uint64_t not_passed_ = 0;
   dropped_errors missed_at_end_;
-  bool urged_ = false;                   // the reader waits elsewhere for this channel
+  bool urged_ = false;                   // the reader waits for this channel by other means than receive()
   bool asked_for_room_ = false;          // the ledger will call room_again()
-  bool granted_ = false;                 // the pump may take a slot,
-  std::size_t granted_bytes_ = 0;        // and this is charged for it,
-  std::size_t granted_guess_bytes_ = 0;  // as a guess
+  bool granted_ = false;                 // the pump may fill a slot;
+  std::size_t granted_bytes_ = 0;        // charged for it,
+  std::size_t granted_guess_bytes_ = 0;  // of which an estimate
   std::shared_ptr<ready_signal> signal_;
   std::uint32_t number_ = ready_signal::kNobody;  // of this channel among those of the signal
   bool closed_ = false;
@@ -241,7 +256,8 @@ class [[nodiscard]] slot_supply::reserve_awaiter {
   time_point began_{};
 };
 
-/// What both rings' receive() is: a slot, as soon as pick() gives one, or null at the end.
+/// The awaiter of receive() in both derived classes: returns the slot that pick() chooses, as soon as there is one;
+/// null at the end.
 class [[nodiscard]] slot_supply::receive_awaiter {
  public:
   /// `done`: the slot received before, which is freed with this call.
@@ -258,7 +274,7 @@ class [[nodiscard]] slot_supply::receive_awaiter {
   slot_supply& supply_;
   ring_slot* done_ = nullptr;
   ring_slot* got_ = nullptr;
-  stage_base* stage_ = nullptr;  // that waits
+  stage_base* stage_ = nullptr;  // the stage that waits
   time_point began_{};
   bool waited_ = false;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel whose slots come out as they are finished; or, where a run repeats an earlier one, as they were finished then.
-// Its marks stand beside the slots: the position of its input is that of the lowest input that is not delivered.
+// A channel between two stages whose reader gets the slots in the order in which their computation finishes; or, as
+// long as a resumed run replays choices from a checkpoint, in the order of these choices. Marks are kept beside the
+// slots: the position of the input is that of the lowest ordinal whose output was not delivered.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +21,17 @@ class unordered_ring final : public slot_supply {
 
   void note(ring_slot*, mark m) override;
 
-  /// A finished slot, or the one whose next output is input ordinal `ordinal`. Null: over, why() says how; or no input has that
-  /// ordinal.
+  /// A finished slot, or the one whose next output is input ordinal `ordinal`. Null: over, why() says how; or no input
+  /// has that ordinal.
   receive_awaiter receive(std::uint64_t ordinal = stream_base::kNone);
-  /// The consumer is about to get the next `outputs` of the slot. A slot of which all are delivered is not received again.
+  /// The consumer is about to get the next `outputs` of the slot. A slot of which all are delivered is not received
+  /// again.
   void hand_on(ring_slot* s, std::uint32_t outputs);
   /// The consumer needs nothing of the slot any more, all of whose outputs are handed on.
   void release(ring_slot* s);
 
-  /// The reader repeats logged choices, and the next is input `ordinal`; kNone: no more of them. Until the pump has taken that
-  /// input, more slots may be in flight than the limits allow.
+  /// The reader repeats logged choices, and the next is input `ordinal`; kNone: no more of them. Until the pump has
+  /// taken that input, more slots may be in flight than the limits allow.
   void replay(std::uint64_t ordinal);
   /// The lowest ordinal of an input that is not delivered yet.
   std::uint64_t lowest_undelivered() const {

@@ -8,11 +8,11 @@
 namespace sluice::lib {
 namespace {
 
-/// As many elements as anybody asks for at once are then still a megabyte at most.
+/// Elements of at most this size need no limit: the largest usual demand, 1,024 of them, is a megabyte.
 constexpr std::size_t kSmallBytes = 1024;
-constexpr std::size_t kForgets = 16;  // blocks until a large mean is two thirds forgotten
+constexpr std::size_t kForgets = 16;  // after so many blocks two thirds of a former, larger mean are forgotten
 constexpr std::uint32_t kMost = 1u << 20;
-constexpr std::uint32_t kMostMade = 32;  // 25 ns a block are then less than one for an element
+constexpr std::uint32_t kMostMade = 32;  // the 25 ns that measuring a block costs are then less than 1 ns an element
 
 }  // namespace
 

@@ -25,7 +25,7 @@ constexpr bool kPoolFrames = SLUICE_POOL_FRAMES;
 constexpr std::size_t kGranuleBytes = 64;  // a cache line: frames of different threads never share one
 constexpr std::size_t kClasses = 32;       // frames up to 2 KiB; larger ones are rare and go to malloc
 constexpr std::uint32_t kFramesMax =
-    1024;  // per class and thread: covers a fork-join's depth, bounds what a thread hoards
+    1024;  // per class and thread: enough for the frames of a when_all or scope; bounds the memory a thread keeps
 
 struct free_frame_node {
   free_frame_node* next;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The position of a stream that a stage opens by itself while it runs: part of the stage's own.
+// The position of a stream that a stage opens during the run (an inner plan, a repeated input). It is part of the saved
+// values of that stage, because such a stream is not a parameter of the stage's coroutine.
 #pragma once
 
 #include <string>
@@ -8,7 +9,9 @@
 
 namespace sluice::lib {
 
-/// Writes where `in` stands; where it is not open yet, what was `restored` for it. Only at rest.
+/// Writes the position of `in`; or, if the stream is not open yet (empty), the position `restored` that it is to be
+/// opened with.
+/// REQUIRES: `in` is at rest.
 void save_inner(position_writer& w, erased_stream& in, const std::string& restored);
 
 }  // namespace sluice::lib

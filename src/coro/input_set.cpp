@@ -23,7 +23,8 @@ erased_stream* request_to_all::next() {
       ready_ = std::min(ready_, in.left());
       continue;
     }
-    // Behind an end the others matter only as far as elements were to be passed over that existed before it.
+    // After an input has ended, the others are requested only to find out how many of the elements to be passed over
+    // exist.
     if (at_ == inputs_.size() || (ended_ && existed_ == 0)) return nullptr;
     asked_ = true;
     return &inputs_[at_];
@@ -33,7 +34,7 @@ erased_stream* request_to_all::next() {
 demand request_to_all::each() const {
   demand d = demand_;
   if (ended_) {
-    d.skip = existed_ - 1;  // is the last of them there, too?
+    d.skip = existed_ - 1;  // the one element demanded is the last of those to be passed over: does it exist?
     d.elements = 1;
   }
   d.bytes = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, d.bytes / inputs_.size()));

@@ -12,7 +12,7 @@ std::coroutine_handle<> long_work::look_around(turn& t, promise_base& p) {
   turn::seen seen = t.look(*env);
   if (env->stopping.load(std::memory_order_acquire)) return fail_wait(&p, cancelled_error());
   if (!seen.others_first) return p.self;
-  env->exec->post_later(p.self);  // nothing of the task may be touched any more
+  env->exec->post_later(p.self);  // from here on the task may be running on another worker
   return std::noop_coroutine();
 }
 

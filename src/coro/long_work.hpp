@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// For a task that works for long without waiting: others have their turn meanwhile, and a stop ends it.
+// Breaths for tasks: points at which a long loop lets other coroutines of its worker go first, and at which a stop ends
+// it.
 //
 //   long_work work;                       // a local of the task
 //   while (…) {
 //     …some 100 µs of work, 3 ms at most…
-//     co_await work.breath();             // a nanosecond; now and then a look at the clock
+//     co_await work.breath();
 //   }
 //
-// For tasks what outlet::breath() is for stages: a look at the clock every 64 breaths, or every half millisecond where the
-// work between two takes longer; after 2 ms of work the task goes to the back of the executor's queue.
-// Errors: cancelled, after a stop of the run.
-// Thread: behind a breath the task may be on another worker. A consumer on a thread of its own stays there.
+// The same as outlet::breath() for stages. Every 64 breaths, or every half millisecond if the work between two breaths
+// takes longer, a breath looks at the clock; when the task has worked for 2 ms without a pause, it is posted to the end
+// of the executor's queue.
+// Errors: `cancelled`, after a stop of the run.
+// Thread: after a breath the task may continue on another worker. A coroutine that is not on a worker of the executor,
+//         such as a consumer on its own thread, is never posted.
+// Cost:   a nanosecond; 25 ns with a look at the clock.
 #pragma once
 
 #include <cstdint>
@@ -36,19 +40,21 @@ class long_work {
 
    private:
     turn* turn_;
-    promise_base* promise_ = nullptr;  // null: there was no look
+    promise_base* promise_ = nullptr;  // null: the breath did not look at the clock
   };
   breath_awaiter breath() noexcept { return breath_awaiter(turn_); }
 
  private:
-  /// Returns whom to resume: `p`; or nobody, because `p` has been posted.
+  /// Returns the coroutine to resume: that of `p`; or none, because it has been posted; or, after a stop, what
+  /// fail_wait returns.
   static std::coroutine_handle<> look_around(turn& t, promise_base& p);
 
   turn turn_;
 };
 
-/// Calls `part(from, to)` for one part of [0, n) after the other, of `step` numbers each, with a breath behind each. `part`
-/// returns true to go on. It, what it refers to and `work` must outlive the task.
+/// Calls `part(from, to)` for consecutive parts of [0, n), `step` numbers each (the last one maybe fewer), with a
+/// breath after each, until `part` returns false. REQUIRES: `work` and the objects that `part` refers to outlive the
+/// task.
 template <class Part> task<void> in_steps(long_work& work, std::uint64_t n, std::uint64_t step, Part part) {
   for (std::uint64_t from = 0; from < n;) {
     std::uint64_t to = n - from > step ? from + step : n;

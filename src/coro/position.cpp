@@ -40,7 +40,8 @@ std::vector<std::uint64_t> decision_log::place::read() const {
   std::vector<std::uint64_t> values;
   std::uint32_t offset = offset_;
   for (auto c = chunk_; c; offset = 0) {
-    // `next` first: where it is set this chunk is full. The other way round, what fills it meanwhile would be left out.
+    // `next` is read before `count`: if it is set, the chunk is full and `count` final. In the other order, values that
+    // the writer adds between the two reads would be missing.
     auto next = std::atomic_load_explicit(&c->next, std::memory_order_acquire);
     std::uint32_t n = c->count.load(std::memory_order_acquire);
     values.insert(values.end(), c->values + offset, c->values + n);
@@ -75,7 +76,8 @@ void position_writer::record(const mark& m, std::uint64_t ordinal) {
     w.number(pass_and_flag);
     if (m.version) w.number(m.version);
   };
-  // What is below begins with a site, so what is written late at the border is still the stage's own.
+  // The upstream records begin with a site, which is never late; so a late part exactly at own_bytes is the stage's
+  // own.
   bool own_is_late = !m.state.late_.empty() && m.state.late_.front().at <= m.own_bytes;
   if (!own_is_late) {
     number(size_of(ordinal) + size_of(pass_and_flag) + (m.version ? size_of(m.version) : 0) + m.own_bytes);

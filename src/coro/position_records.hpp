@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a position: the records of one chain, found by site.
+// Parses a position (coro/position.hpp) into its records, so that each stage of a chain can claim its record by its
+// site.
 //
 //   position_records records(bytes);
-//   stream.restore(records);                  // every stage takes its own
-//   status fits = records.finish();           // nothing is left that held state
+//   stream.restore(records);                  // every stage claims its record
+//   status fits = records.finish();           // ok if every record with state was claimed
 //
-// Damage does not throw: the first complaint is kept, and finish() tells it.
-// Cost: each lookup scans the records not yet taken; stages ask in the order of the records, so the first is the one.
-// Owns: the bytes, which the records view.
+// Errors: damage does not throw. The first error, of the parser or of a stage, is kept and returned by finish().
+// Owns:   the bytes, into which the records point.
+// Thread: none.
+// Cost:   a lookup scans the records that are not claimed yet. Stages ask in the order of the records, so that it is
+//         the first one.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +23,7 @@
 
 namespace sluice::lib {
 
-/// What a position holds of one stage.
+/// The part of a position that belongs to one stage.
 struct position_record {
   std::uint32_t site = 0;
   std::uint32_t version = 0;
@@ -31,20 +34,25 @@ struct position_record {
 
 class position_records {
  public:
-  /// A chain has at most kPlanDepthMax (plan/node.hpp) stages, each of a few coroutines. A forged position has any number,
-  /// and each takes more memory than bytes, and time at each lookup.
+  /// More records than any chain has: it has at most kPlanDepthMax (plan/node.hpp) operators, each of a few stages. A
+  /// forged position with more is refused, because a parsed record takes more memory than its bytes, and time at each
+  /// lookup.
   static constexpr std::size_t kRecordsMax = 1 << 16;
 
   explicit position_records(std::string bytes);
   position_records(const position_records&) = delete;
 
-  /// The first record of this site that was not taken yet; null where there is none. Takes it.
+  /// Claims the first unclaimed record of this site and returns it; null if there is none. Valid as long as this
+  /// object.
   const position_record* take(std::uint32_t site);
+  /// Reports an error. Only the first one is kept; an ok status has no effect.
   void refuse(status why) {
     if (why_.ok()) why_ = std::move(why);
   }
+  /// Reports that the position is damaged or does not fit the plan: data_loss.
   void damaged();
-  /// Ok: every record was taken, or is of a stage that is gone and held nothing.
+  /// Returns the first error, or damage if a record was not claimed although it has saved values or elements to pass
+  /// over. (Records without either may belong to stages that another setting of the knobs has removed.)
   status finish() const;
 
  private:
@@ -54,7 +62,7 @@ class position_records {
   };
   std::string bytes_;
   std::vector<entry> entries_;
-  std::size_t first_ = 0;  ///< entries before it are taken
+  std::size_t first_ = 0;  ///< all entries before this one are claimed
   status why_;
 };
 

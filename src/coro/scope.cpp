@@ -6,8 +6,8 @@
 
 namespace sluice::lib {
 
-/// The coroutine around one spawned task. Its frame frees itself at the end, and only then counts as gone: what join()
-/// waited for is really over, arguments and locals included.
+/// The coroutine that awaits one spawned task. Its frame is destroyed automatically at its end, and reports that in the
+/// promise's destructor: when join() returns, the arguments and locals of every task have been destroyed, too.
 struct scope::child {
   struct promise_type : promise_base, detail::pooled_frame {
     scope* home;
@@ -49,14 +49,15 @@ scope::~scope() {
 }
 
 void scope::spawn(task<> work) {
-  live_.fetch_add(1, std::memory_order_relaxed);  // whoever spawns keeps the count above zero: nothing to order
+  // Relaxed: the count cannot reach zero meanwhile, because the spawning coroutine is counted or has not joined yet.
+  live_.fetch_add(1, std::memory_order_relaxed);
   auto c = run(*this, std::move(work));
   env_.exec->post_later(c.handle);
 }
 
 void scope::request_stop() noexcept {
   env_.stopping.store(true, std::memory_order_relaxed);
-  env_.tick.fetch_add(1, std::memory_order_release);  // whoever sees this tick sees the stop
+  env_.tick.fetch_add(1, std::memory_order_release);  // a thread that reads this tick then reads `stopping` as true
   stop_.request_stop();
 }
 
@@ -79,13 +80,13 @@ void scope::ended(status why) noexcept {
   env_.exec->post(next);
 }
 
-// acq_rel: the last one sees everything that the others did, and the joiner.
+// acq_rel: the last caller, and the coroutine that it resumes, see the writes of all tasks.
 bool scope::release() noexcept { return live_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 std::coroutine_handle<> scope::conclude() noexcept {
   joined_ = true;
   promise_base* joiner = joiner_;
-  status why = why_;  // nobody is left to change it
+  status why = why_;  // without the mutex: all tasks have ended
   if (why.ok() && parent_.stop.stop_requested()) why = cancelled_error();
   return why.ok() ? joiner->self : fail_wait(joiner, std::move(why));
 }

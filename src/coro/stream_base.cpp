@@ -6,28 +6,31 @@
 namespace sluice::lib {
 namespace {
 
-/// How many marks a stream keeps. One is as far back as what is held reaches, the others are spread between that one and
-/// now, so that a resume makes again a sixteenth to a quarter more than is held.
+/// The number of marks that a stream keeps. One is at or before the oldest held element, the others are spread between
+/// that one and now, so that a resume makes again a sixteenth to a quarter more elements than are held.
 constexpr std::size_t kMarksMax = 16;
-/// A mark takes so long and so much for each of its bytes at most; what it took beyond that, the system ran something else.
+/// The most time that recording a mark is assumed to take, in all and for each of its bytes. If more has passed, the
+/// system has run another thread meanwhile, and the excess is not counted as cost of the mark.
 constexpr duration kMarkCostMax = std::chrono::microseconds(20);
 constexpr duration kMarkCostPerByte = std::chrono::nanoseconds(20);
-/// A mark costs as much again when it is dropped.
+/// Destroying a mark takes as long as recording it, so the measured cost counts twice.
 constexpr int kTakenAndDropped = 2;
-/// Fills between two looks of a run's root, which also ask for marks: so few blocks a resume makes again for certain.
+/// Fills between two looks of a run's root, which also request marks. It bounds the number of blocks that a resume
+/// makes again.
 constexpr std::uint16_t kRootLookEvery = 32;
-/// A root's first looks ask for marks whatever these cost. A run that is often preempted must come to a mark in each of
-/// its lives, however short they are.
+/// The first looks of a root request marks whatever these cost, so that a run that is preempted after a short time,
+/// again and again, records a mark each time.
 constexpr std::uint32_t kEarlyLooks = 16;
-/// A block should not take longer: in its midst nobody notices a stop, and nobody else runs on this worker.
+/// The longest time that a block should take: during a block a stop is not noticed, and no other coroutine runs on this
+/// worker.
 constexpr duration kBlockTimeMax = std::chrono::milliseconds(10);
-constexpr std::uint32_t kWantFree = 1u << 16;  // more elements in one block are nobody's wish
-/// The time a block asked for by a lone next() should take: long enough to make hops and wakes vanish, short enough
-/// that nobody waits for the elements behind the one wanted.
+constexpr std::uint32_t kWantFree = 1u << 16;  // a limit on demands above this number has no effect and is removed
+/// The time that a block for a next() should take: long enough that suspending and waking up cost little in comparison,
+/// short enough that the consumer does not wait noticeably for elements that it has not requested yet.
 constexpr auto kFillTime = std::chrono::microseconds(100);
 constexpr std::uint32_t kRampMax = 1024;
 
-/// Looks at the clock for each block that is timed: with 32 or 64 blocks between two looks, 1 % of the blocks are.
+/// A block is timed at every fourth look: with 32 or 64 blocks between two looks, about 1 % of the blocks.
 constexpr std::uint8_t kLooksPerSample = 4;
 
 environment& idle_environment() {
@@ -79,7 +82,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
 void stream_base::close() noexcept {
   cur_ = end_ = nullptr;
   if (child_) tell_counts();
-  if (run_) run_->request_stop();  // before the tree dies: what works ahead of it need not go on
+  if (run_) run_->request_stop();  // before the tree is destroyed, so that its pumps stop working ahead
   if (stage_base* c = std::exchange(child_, nullptr)) c->self.destroy();
   else if (run_) run_->owner_moved(nullptr);
   marks_.clear();
@@ -103,7 +106,7 @@ mark stream_base::take_due_mark() {
 void stream_base::keep_marks() {
   if (keep_) return;
   keep_ = true;
-  seen_tick_ = kNeverSeen;  // the next fill looks again, and takes the first mark
+  seen_tick_ = kNeverSeen;  // so that the next fill compares as changed, and records the first mark
 }
 
 std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
@@ -122,7 +125,8 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
   const bool looks = turn_.due();
   bool others_first = looks && look(want);
   if (looks && !others_first && takes_samples_ && !c->sampled_) take_sample_now_and_then();
-  std::uint32_t t = e.tick.load(std::memory_order_acquire);  // whoever sees a stop's tick sees the stop
+  std::uint32_t t =
+      e.tick.load(std::memory_order_acquire);  // pairs with the release of a stop: `stopping` is then true
   if (e.stopping.load(std::memory_order_acquire)) {
     c->failure = cancelled_error();
     c->end();
@@ -133,17 +137,18 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
     if (keep_) {
       try {
         renew_marks();
-      } catch (...) {  // a forged position below; whoever asked has it as the stage's error
+      } catch (...) {  // a forged position upstream; the requester gets it as an error of the stage
         c->failure = current_exception_status();
         c->end();
         return over_without_filling(owner, skip);
       }
     }
-    seen_tick_ = first ? kNeverSeen : t;  // after the first fill the second takes a mark, too
+    seen_tick_ = first ? kNeverSeen : t;  // the second fill records a mark as well (stream_base.hpp, Marks)
   }
   executor* exec = e.exec;
   std::coroutine_handle<> next = fill_now(owner, skip, want);
-  // Once something of this tree has been posted, another worker may run it, to its end even: nothing of it may be touched.
+  // If a coroutine of this tree has been posted, another worker may be running it by now, or have destroyed the tree:
+  // then nothing of it may be accessed.
   if (!others_first || next == gave_way()) return next;
   exec->post_later(next);
   return gave_way();
@@ -165,7 +170,8 @@ bool stream_base::look(std::uint32_t want) {
   } else {
     e.request_marks_by_blocks(seen.now);
   }
-  // What the consumer does between two blocks counts, too: where that is slow, small blocks cost nothing either.
+  // The time includes the consumer's own work between two blocks; if that is slow, small blocks cost nothing in
+  // comparison.
   duration each = seen.since_last_look / seen.steps;
   if (each > 2 * kBlockTimeMax) want_max_ = std::max(1u, std::min(want, want_max_) / 2);
   else if (each < kBlockTimeMax && want_max_ <= want) want_max_ = want_max_ < kWantFree ? want_max_ * 2 : ~0u;
@@ -192,7 +198,7 @@ void stream_base::end_sample(std::uint32_t n) {
   c->sampled_ = false;
   duration took = c->env->time->now() - sampled_at_;
   promise_base* owner = c->waiter;
-  // Where a stage is one of several that the engine makes of one of the plan's, its time is that of the one that counts.
+  // If the library lowers one node to several stages, only one of them has counters, and its time includes the others'.
   if (owner && !owner->is_task()) static_cast<stage_base*>(owner)->others_took_ += c->counts_ ? took : c->others_took_;
   if (!c->counts_) return;
   stage_counts& counts = *c->counts_;
@@ -230,7 +236,7 @@ void stream_base::renew_marks() {
   if (!marks_.empty() && marks_.back().ordinal == now.ordinal) marks_.back() = std::move(now);
   else marks_.push_back(std::move(now));
   if (marks_.size() <= kMarksMax) return;
-  std::size_t closest = 1;  // the one whose neighbours are closest to each other is missed least
+  std::size_t closest = 1;  // the mark to remove: the one whose neighbours are closest to each other
   for (std::size_t i = 2; i + 1 < marks_.size(); ++i)
     if (marks_[i + 1].ordinal - marks_[i - 1].ordinal < marks_[closest + 1].ordinal - marks_[closest - 1].ordinal)
       closest = i;
@@ -241,7 +247,7 @@ std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, s
   stage_base* c = child_;
   c->waiter = owner;
   c->handed_ = block{};
-  asked_skip_ = c->skip_ = skip + todo_;  // todo_ stays: nothing of it was passed over
+  asked_skip_ = c->skip_ = skip + todo_;  // todo_ is kept: none of these elements was passed over
   if (c->failure.ok() || owner->catching || owner->is_task()) return owner->self;
   return unwind(owner, c->failure);
 }
@@ -258,7 +264,8 @@ std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
   p.settle_cut();
   for (const stage_input& in : p.inputs_) in.stream->floor_ = in.cut_ordinal;
   std::uint32_t made = p.made();
-  // A ready element is never held back behind one that may have to wait; errors behind it wait until it is taken.
+  // An element that is ready is delivered before a request that may have to wait. If errors of dropped elements are
+  // kept behind it, it is delivered first as well, and they are counted with the next request.
   if (made && !p.skip_ && (may_wait() || p.unusual_ & stage_base::kErrorsAhead)) {
     p.pending_ = this;
     return p.deliver();
@@ -315,13 +322,14 @@ void stream_base::throw_if_failed() const {
 }
 
 const mark* stream_base::mark_for(std::uint64_t ordinal) const {
-  // A failed stage may have state in the air; what it was a moment ago is in the marks.
+  // The saved values of a failed stage may be inconsistent, so its position is that of a mark.
   bool failed = child_->over() && !child_->failure.ok();
   if (ordinal >= fetched_ && !(failed && !marks_.empty())) return nullptr;
   const mark* from = nullptr;
   for (const mark& m : marks_)
     if (m.ordinal <= ordinal) from = &m;
-  // Whoever holds payloads keeps a mark at or before them; only a forged position can say that it holds older ones.
+  // A stage that holds elements keeps a mark at or before the oldest; only a forged position can claim that it holds
+  // older ones.
   if (!from) throw_status(damaged_position());
   return from;
 }
@@ -342,7 +350,7 @@ mark stream_base::place_at(std::uint64_t ordinal) {
 }
 
 void stream_base::restore(position_records& from) {
-  // Channels that the engine adds have no site: they stand where their input stands.
+  // Channels that the library adds have no site: their position is that of their input.
   bool nameless = child_->follows_input() && !child_->identity_.site;
   const position_record* own = nameless ? nullptr : from.take(child_->identity_.site);
   if (!own && child_->identity_.once_nameless) own = from.take(0);

@@ -5,7 +5,8 @@
 
 namespace sluice::lib::detail {
 
-// Notified under the lock: the waiter cannot leave wait(), and destroy us, before the lock is released.
+// Notified while locked: the waiting thread cannot return from wait(), and destroy this object, before the lock is
+// released.
 void completion::set() {
   std::lock_guard lock(mutex_);
   set_ = true;

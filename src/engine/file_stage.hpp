@@ -29,7 +29,8 @@ class element_format {
   virtual ~element_format() = default;
   virtual found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const = 0;
   virtual found pass_over(const byte_window& w, std::uint64_t elements_max) const = 0;
-  /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere there.
+  /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere
+  /// there.
   virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
   /// Bytes at a window's end in which an element's start could hide, when find_next found none.
   virtual std::size_t overlap_bytes() const { return 0; }
@@ -37,8 +38,8 @@ class element_format {
   virtual bool passes_over_unseen() const { return false; }
   /// Bytes before an element's start that tell whether one can begin there; shown to may_begin.
   virtual std::size_t bytes_before() const { return 0; }
-  /// Can an element begin at the start of `rest`, which is not the file's? Else only the end of the file may be there: a
-  /// position says so.
+  /// Can an element begin at the start of `rest`, which is not the file's? Else only the end of the file may be there:
+  /// a position says so.
   virtual bool may_begin(const byte_window& rest, std::string_view before) const {
     (void)rest, (void)before;
     return true;

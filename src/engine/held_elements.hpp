@@ -7,13 +7,15 @@
 //   if (!fits.ok()) co_await fail(std::move(fits));
 //   held.drop_front(shift);
 //
-// Each element has a place, 0 … size() - 1, without gaps. A stage empties it either from the front (windows, buckets) or from
-// anywhere (take: the last element fills the hole); several of one stage share a memory.
+// Each element has a place, 0 … size() - 1, without gaps. A stage empties it either from the front (windows, buckets)
+// or from anywhere (take: the last element fills the hole); several of one stage share a memory.
 //
-// Positions: never hold these elements. The stage says from which input ordinal on it holds some (stream_base::hold_from),
+// Positions: never hold these elements. The stage says from which input ordinal on it holds some
+//            (stream_base::hold_from),
 //   saves which they are if it cannot compute that (engine/held_ordinals.hpp), and after a resume has them fetched again, each
 //   built in the place where it stays (engine/held_fetch.hpp).
-// Charged: for a place the element's size and what the stage keeps beside it, from before the place is made until this object
+// Charged: for a place the element's size and what the stage keeps beside it, from before the place is made until this
+//          object
 //   dies (room is not given back before); for an element what it owns, while it is here. Elements are made compact first, so
 //   that a short record does not hold the long buffer that it was read into.
 // Errors: resource_exhausted, where the memory budget cannot hold what is added (runtime/held_memory.hpp).
@@ -32,7 +34,8 @@ namespace sluice::lib {
 
 class held_elements {
  public:
-  /// `beside_bytes`: what the stage itself keeps for each place, an ordinal for instance. `type` and `memory` must outlive it.
+  /// `beside_bytes`: what the stage itself keeps for each place, an ordinal for instance. `type` and `memory` must
+  /// outlive it.
   held_elements(const element_type& type, held_memory& memory, std::size_t beside_bytes = 0);
   held_elements(const held_elements&) = delete;
   ~held_elements();
@@ -50,11 +53,11 @@ class held_elements {
 
   // Putting in. REQUIRES: `in` is its owner's front (blocks from a stream are).
 
-  /// Moves the first n elements of `in` to the places behind those there are. Charged first: after an error they are where they
-  /// were.
+  /// Moves the first n elements of `in` to the places behind those there are. Charged first: after an error they are
+  /// where they were.
   status add(block& in, std::uint32_t n);
-  /// Moves the element in places[i] to uninitialised to[i], and element i of `in` to its place, for one i after the other, all
-  /// of `in`. After an error that is done all the same.
+  /// Moves the element in places[i] to uninitialised to[i], and element i of `in` to its place, for one i after the
+  /// other, all of `in`. After an error that is done all the same.
   status exchange(const std::uint32_t* places, block& in, char* to);
 
   // Taking out.
@@ -64,9 +67,9 @@ class held_elements {
   /// Moves the first n to uninitialised room.
   void move_front(std::size_t n, char* to);
   void drop_front(std::size_t n);
-  /// Makes one list (element_type::collect) at uninitialised `to`, of n elements that stand `stride` places apart. The first
-  /// `moved` of them are moved from, and stay in their places as what that leaves; the others are copied. Returns how many of
-  /// the bytes charged here are the list's now: the caller's to give back.
+  /// Makes one list (element_type::collect) at uninitialised `to`, of n elements that stand `stride` places apart. The
+  /// first `moved` of them are moved from, and stay in their places as what that leaves; the others are copied. Returns
+  /// how many of the bytes charged here are the list's now: the caller's to give back.
   std::size_t collect(const element_type& list, char* to, std::size_t place, std::size_t n, std::size_t moved,
                       std::size_t stride);
 

@@ -6,8 +6,8 @@
 //   auto fetching = fetch_held(in, list, memory);
 //   co_await fetching;                                         // they are in their places, and the input stands behind them
 //
-// The input begins at or before the oldest of them (the stage has said so with hold_from). What lies between them is passed over
-// and not made. Each element is built in the place where it stays, so that none is there twice.
+// The input begins at or before the oldest of them (the stage has said so with hold_from). What lies between them is
+// passed over and not made. Each element is built in the place where it stays, so that none is there twice.
 #pragma once
 
 #include <cstdint>
@@ -38,19 +38,21 @@ class fetch_list {
   virtual std::uint64_t first() const = 0;
   /// The ordinal of the element that the stage takes next: higher than any of them.
   virtual std::uint64_t next() const = 0;
-  /// The next elements, from ordinal `from` on, that follow each other in the input: their places, kRunMax at most. Returns the
-  /// ordinal of the first. It may look at a part of the rest only: where that has none, `places` is empty, and the ordinal is
-  /// where to look on.
+  /// The next elements, from ordinal `from` on, that follow each other in the input: their places, kRunMax at most.
+  /// Returns the ordinal of the first. It may look at a part of the rest only: where that has none, `places` is empty,
+  /// and the ordinal is where to look on.
   virtual std::uint64_t next_run(std::uint64_t from, std::vector<held_place>& places) = 0;
 
  protected:
   ~fetch_list() = default;
 };
 
-/// Fetches them all, then has the input pass over the rest up to next(). What they own is charged to `memory`, which their
-/// holders share: expected, going by those that have come, before it is asked for, and exactly once it is here.
-/// It gives way to others, ends at a stop, and asks for marks along its way, since the next resume will come the same way.
-/// Errors: the input's; resource_exhausted; data_loss, where the input has ended before the last of them, or begins behind the
+/// Fetches them all, then has the input pass over the rest up to next(). What they own is charged to `memory`, which
+/// their holders share: expected, going by those that have come, before it is asked for, and exactly once it is here.
+/// It gives way to others, ends at a stop, and asks for marks along its way, since the next resume will come the same
+/// way.
+/// Errors: the input's; resource_exhausted; data_loss, where the input has ended before the last of them, or begins
+///         behind the
 ///   first. What was built by then is destroyed with its holder.
 /// `in`, `list` and `memory` must outlive the task.
 task<void> fetch_held(erased_stream& in, fetch_list& list, held_memory& memory);

@@ -18,13 +18,13 @@ struct inner_stream {
 
 class inner_plans {
  public:
-  /// `parallelism`: every inner stream gets a channel of its own, and so many are at work at a time. Null: none has, and they
-  /// are computed on demand.
+  /// `parallelism`: every inner stream gets a channel of its own, and so many are at work at a time. Null: none has,
+  /// and they are computed on demand.
   inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism);
   inner_plans(const inner_plans&) = default;
 
-  /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position on
-  /// or (empty) from its start. Not started.
+  /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position
+  /// on or (empty) from its start. Not started.
   result<inner_stream> open(const block& outer, std::uint64_t ordinal, std::string position = {}) const;
   bool parallel() const { return permits_ != nullptr; }
   const error_gate& gate() const { return gate_; }

@@ -29,8 +29,8 @@ struct open_context {
       0;                    ///< the same and the epochs of the repeats around it; 0: no outer element, all first epochs
   std::uint32_t depth = 0;  ///< stages below each other of the plans that this one is opened inside of
 
-  /// What a bad element does in stages that do not say so themselves: what the nearest ignore_errors downstream says, or the
-  /// stage whose inner plan this is; else the run's options.
+  /// What a bad element does in stages that do not say so themselves: what the nearest ignore_errors downstream says,
+  /// or the stage whose inner plan this is; else the run's options.
   error_policy on_error;
   error_account* account = nullptr;  ///< of the one that says so; null: the run
 
@@ -63,7 +63,8 @@ struct open_context {
   live_knob& knob_of(const node& n, std::string_view name, knob k, std::int64_t tuned, std::int64_t most) const {
     return site(n).knob(name, k.is_autotuned() ? tuned : k.value, 1, most);
   }
-  /// The same of an argument `parallelism` that is_parallelism() has let pass. For autotune it starts at twice the workers.
+  /// The same of an argument `parallelism` that is_parallelism() has let pass. For autotune it starts at twice the
+  /// workers.
   live_knob& parallelism_of(const node& n, knob k) const;
   /// The seed a stage draws with here. Its own seed is used as it is, so that two plans with equal seeds draw alike;
   /// without one it draws by (run's seed, scope, site), which no other stage shares. Either is mixed with `outers` and,

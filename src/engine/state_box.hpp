@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a user's function within one stream: made, saved, loaded and destroyed by the function, whatever its type.
+// The state of a user's function within one stream: made, saved, loaded and destroyed by the function, whatever its
+// type.
 //
 //   erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, …) {
 //     … state->function().apply(state->get(), …) …
 //
 // Within a position: [length] { [version of the state] [what the function saves] }.
-// Errors: resource_exhausted from save() (thrown): the state takes more than kStateBytesMax. failed_precondition from load()
-//         (by position_reader::refuse): it has a version that the function does not read.
+// Errors: resource_exhausted from save() (thrown): the state takes more than kStateBytesMax. failed_precondition from
+//         load() (by position_reader::refuse): it has a version that the function does not read.
 // Thread: none; it belongs to its stage.
 #pragma once
 
@@ -21,8 +22,8 @@
 
 namespace sluice::lib {
 
-/// What a state may take in a position. A mark is taken every 10 ms or so, for every element stage above: a state is meant for
-/// counts, sums and the last few elements, not for a buffer.
+/// What a state may take in a position. A mark is taken every 10 ms or so, for every element stage above: a state is
+/// meant for counts, sums and the last few elements, not for a buffer.
 inline constexpr std::size_t kStateBytesMax = std::size_t{1} << 20;
 
 /// Empty, or why `initial_state`, an argument of a plan, is no state of f: " is …".

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one element takes on its way through a channel, learned from those that came.
+// An estimate of the bytes of one element in a channel, learned from the elements that have passed through it.
 //
-// A channel has to charge a block before it is made, or as many blocks as it has slots are in the air before the first
-// has a size. Too high costs read-ahead, too low costs memory: the estimate follows a larger element at once and a smaller
-// one slowly. All inner channels of an interleave share one, so that only the first of them starts without knowing.
+// A channel charges blocks before they are made; otherwise all its slots could be filled before the first of them has a
+// size. An estimate that is too high reduces read-ahead, one that is too low exceeds the budget: so it is raised at
+// once for a larger element, and lowered slowly for smaller ones. All inner channels of an interleave share one
+// estimate, so that only the first of them starts without one.
 // Thread: any.  Units: bytes.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Status and result to and from Abseil's, for programs that already speak absl::Status.
+// Conversions between status, result<T> and Abseil's absl::Status, absl::StatusOr<T>, for programs that use these.
 //
-//   absl::Status why = to_absl(s);                  // message and provenance as to_string() prints them, without the code
-//   status s = from_absl(why);                      // and back: the provenance is part of the message by then
+//   absl::Status why = to_absl(s);                  // message and provenance as in to_string(), without the code
+//   status s = from_absl(why);                      // and back: the provenance stays a part of the message
 //   absl::StatusOr<int> n = to_absl(parse(text));
 //
 // The only public header that includes Abseil; it costs each including file 0.6 s. The codes are the same numbers.
@@ -19,9 +19,10 @@
 
 namespace sluice::lib {
 
-/// Code and text; a cause (the exception that a user's function threw) stays behind, only its message travels.
+/// Code and message. A cause (the exception that a user's function threw) is not converted; its message is part of the
+/// text.
 absl::Status to_absl(const status& s);
-/// A code that we do not know becomes `unknown`, as gRPC prescribes.
+/// A code that is not one of status_code's becomes `unknown`, as gRPC prescribes.
 status from_absl(const absl::Status& s);
 
 template <class T> absl::StatusOr<T> to_absl(result<T> r) {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted bytes that records are cut from, recycled so that a read into them never faults pages in again.
-// From 128 KiB on they are mapped, not malloc's: what is dropped and not recycled leaves the process.
+// Reference-counted bytes that files are read into and records are slices of. Buffers are recycled, so that a read does
+// not cause page faults again. Those of 128 KiB and more are mapped by the library instead of allocated by malloc: when
+// they are freed and not recycled, their memory returns to the system.
 //
-//   buffer* b = buffer::make(1 << 20, &account);        // one reference, ours; the account holds 1 MiB for us
+//   buffer* b = buffer::make(1 << 20);                  // one reference, the caller's
+//   b->charge(&account, b->capacity());                 // `account` is credited when the buffer is freed
 //   b->add_references(records);                         // one atomic operation for a whole block of slices
 //   …
-//   b->drop_references(1);                              // the last one returns the block and credits the account
+//   b->drop_references(1);                              // the last one recycles the buffer and credits the account
 //
-// A count in the object, not a shared_ptr: a block of 256 slices of one buffer takes and returns its references in
-// one operation each, and a slice is 24 bytes.
-// Owns: its bytes, and a reference on its account.  Units: bytes.
-// Thread: references may be taken and dropped on any thread; the bytes are the makers' until they hand out references.
+// The count is in the object, instead of a shared_ptr, so that the references of a block of 256 slices are added and
+// dropped by one operation each, and a slice has 24 bytes.
+// Owns:   its bytes, and a reference on its account.
+// Units:  bytes.
+// Thread: references may be added and dropped on any thread. The owner of the buffer writes bytes before it adds the
+//         references of those who read them.
 #pragma once
 
 #include <atomic>
@@ -20,12 +24,13 @@
 
 namespace sluice::lib {
 
-/// Who paid for a buffer and is to be told when it is gone: the memory ledger's share of one run.
+/// What the bytes of a buffer are charged to (a line of the memory ledger), so that they can be credited when it is
+/// freed.
 class byte_account {
  public:
-  /// `bytes` that were charged are free again. Thread: any; may run user-visible wake-ups.
+  /// Credits `bytes` that were charged before. Thread: any; may resume tasks that wait for memory.
   virtual void release(std::size_t bytes) noexcept = 0;
-  /// An account lives as long as something charged to it does.
+  /// Count references: an account lives as long as a buffer is charged to it.
   virtual void retain() noexcept = 0;
   virtual void unretain() noexcept = 0;
 
@@ -33,45 +38,49 @@ class byte_account {
   ~byte_account() = default;
 };
 
+/// Made by make() or make_exact(); destroyed when the last reference is dropped.
 class buffer {
  public:
-  /// Bytes of a size that is pooled; asking for exactly one of these wastes nothing.
+  /// Sizes between these are rounded up to a power of two, and recycled.
   static constexpr std::size_t kPooledBytesMin = std::size_t{16} << 10;
   static constexpr std::size_t kPooledBytesMax = std::size_t{4} << 20;
   static constexpr std::size_t kAlignment = 64;
-  /// What a small buffer takes beyond its bytes: its header, and the allocator's.
+  /// Memory that a small buffer takes besides its bytes: its header and the allocator's.
   static constexpr std::size_t kOverheadBytes = kAlignment + 16;
 
-  /// At least `bytes`, uninitialised, with one reference. Large ones are rounded up: charge capacity().
+  /// A buffer of at least `bytes`, uninitialised, with one reference. The size may be rounded up: charge capacity().
+  /// Errors: std::bad_alloc.
   static buffer* make(std::size_t bytes);
-  /// The same of exactly `bytes` where that is less than pages: for what is held for long.
+  /// A buffer of exactly `bytes`, unless it is so large that it is mapped in whole pages; for bytes that are held for
+  /// long.
   static buffer* make_exact(std::size_t bytes);
-  /// When the last reference goes, `account` gets `bytes` back. At most once per buffer.
+  /// When the last reference is dropped, `account` is credited `bytes`. At most once per buffer.
   void charge(byte_account* account, std::size_t bytes) noexcept;
 
   char* data() noexcept { return reinterpret_cast<char*>(this) + kAlignment; }
   const char* data() const noexcept { return reinterpret_cast<const char*>(this) + kAlignment; }
   std::size_t capacity() const noexcept { return capacity_; }
 
-  // Whoever adds already holds one, so nothing needs ordering; the last drop must see every use of the bytes before
-  // they are recycled, hence acq_rel.
+  // Relaxed: a thread that adds references owns one already. acq_rel: the thread that drops the last reference sees all
+  // other threads' accesses to the bytes before it recycles them.
   void add_references(std::uint32_t n) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
   void drop_references(std::uint32_t n) noexcept {
     if (references_.fetch_sub(n, std::memory_order_acq_rel) == n) recycle();
   }
-  /// True: nobody else can see the bytes, the caller may write them.
+  /// Returns true if the caller's reference is the only one, so that it may write the bytes.
   bool unshared() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
 
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
-  /// Bytes [begin, end) are lost and not needed: of a buffer too large to be kept for reuse their memory is freed now.
+  /// Declares that the bytes [begin, end) are not needed any more; their contents are lost. If the buffer is too large
+  /// to be recycled, their memory is returned to the system now.
   void forget(std::size_t begin, std::size_t end) noexcept;
 
-  /// Bytes now parked for reuse, over all pooled sizes; bounded by kParkedBytesMax.
+  /// Bytes of freed buffers that are kept for reuse, over all sizes; at most kParkedBytesMax.
   static std::size_t parked_bytes() noexcept;
   static constexpr std::size_t kParkedBytesMax = std::size_t{16} << 20;
-  /// Gives parked bytes back to the system.
+  /// Returns the kept buffers to the system.
   static void trim() noexcept;
 
  private:
@@ -93,7 +102,7 @@ static_assert(sizeof(buffer) <= buffer::kAlignment);
 class buffer_ref {
  public:
   buffer_ref() noexcept = default;
-  /// Takes over one reference that the caller has.
+  /// Takes ownership of one reference of the caller's.
   explicit buffer_ref(buffer* b) noexcept : buffer_(b) {}
   buffer_ref(const buffer_ref& o) noexcept : buffer_(o.buffer_) {
     if (buffer_) buffer_->add_references(1);
@@ -110,7 +119,7 @@ class buffer_ref {
   buffer* get() const noexcept { return buffer_; }
   buffer* operator->() const noexcept { return buffer_; }
   explicit operator bool() const noexcept { return buffer_ != nullptr; }
-  /// The caller takes the reference over.
+  /// Passes the ownership of the reference to the caller.
   buffer* release() noexcept { return std::exchange(buffer_, nullptr); }
 
  private:

@@ -3,7 +3,8 @@
 //
 //   detail::call(f, element)                 // a function, a lambda, &sample::label, &sample::length
 //
-// std::invoke itself comes with <functional>, whose text is a third of that of <memory> and <string> together.
+// std::invoke itself is not used because it would include <functional>, which is a third as long as <memory> and
+// <string> together.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +14,7 @@ namespace sluice::lib::detail {
 
 template <class F, class First, class... More>
 constexpr decltype(auto) call_member(F f, First&& first, More&&... more) {
-  // A pointer to a member of an object, or of what a pointer or a pointer's like leads to.
+  // A pointer to a member, of an object or of the object that a (smart) pointer points to.
   if constexpr (std::is_member_function_pointer_v<F>) {
     if constexpr (requires { (std::forward<First>(first).*f)(std::forward<More>(more)...); })
       return (std::forward<First>(first).*f)(std::forward<More>(more)...);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a value is, as a number that is the same in every process: for telling changed captures and data from unchanged.
+// A hash of a value that is the same in every process. Checkpoints use it to find out whether the values that a
+// function has captured, or the elements of from_elements, have changed.
 //
 //   static_assert(content_hashed<std::vector<sample>>);
 //   std::uint64_t h = content_hash(samples);
 //
-// Shape:  numbers, enums, strings, what has `view()`, vectors, arrays, pairs, and aggregates of those. A closure, whose
-//         members cannot be named, by its bytes, where it has no padding and holds no pointer or reference.
+// Shape:  numbers, enums, strings, types with a member `view()`, vectors, arrays, pairs, and aggregates of those. A
+//         closure, whose members cannot be named, is hashed by its bytes, if it has no padding and contains no pointer
+//         or reference.
 // Cost:   about 1 ns for 8 bytes of numbers.
 #pragma once
 
@@ -25,7 +27,8 @@
 namespace sluice::lib {
 namespace detail {
 
-/// Words of content, in order. Not against adversaries. Part of the checkpoint format: it never changes.
+/// Hashes a sequence of words and bytes. Not collision-resistant against adversaries. The result is part of the
+/// checkpoint format, so the function never changes.
 class content_hasher {
  public:
   void word(std::uint64_t w) noexcept { h_ = (std::rotl(h_, 29) ^ w) * 0x9fb21c651e98df25u; }
@@ -94,8 +97,9 @@ template <class T> void add_content(content_hasher& h, const T& value) {
   } else with_members(value, [&](const auto&... m) { (add_content(h, m), ...); });
 }
 
-/// Can T's bytes be compared? A constant bit_cast to and from T refuses pointers, references, unions and padding, also
-/// inside of a closure, where nothing else can look. (long double, which is aligned to 16, has padding that g++ overlooks.)
+/// Do the bytes of a T determine its value? A bit_cast to and from T in a constant expression does not compile with
+/// pointers, references, unions or padding, not even with those inside of a closure, whose members nothing else can
+/// name. (long double has padding that g++ overlooks; its alignment of 16 excludes it.)
 template <class T>
 concept plain_bytes = std::is_trivially_copyable_v<T> && !std::is_empty_v<T> && alignof(T) <= 8 && requires {
   typename std::bool_constant<(

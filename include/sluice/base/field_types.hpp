@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of the values that operators take as arguments, besides bool, std::int64_t, double, std::string and enums of one
-// byte. What a value prints as, what it is read from and which values are forbidden follows from its type.
+// Types of the arguments of operators, besides bool, std::int64_t, double, std::string and enums of one byte. The type
+// of an argument determines how plan text prints and parses it, and which values are allowed.
 //
 //   struct shuffle_options {
 //     sluice::lib::seed seed = {};
 //     bool reshuffle_each_iteration = true;
 //   };
 //
-// A type whose default breaks its own rule makes its argument a required one (count, integer, required_text).
-// Every member of an options struct has an initialiser (`= {}`): without, a partial {.seed = 7} warns under -Wextra.
+// An argument is required if its type's default value is not an allowed value (count, integer, required_text).
+// Every member of an options struct has an initialiser (`= {}`); otherwise a partial {.seed = 7} would warn under
+// -Wextra.
 // See: plan/arguments.hpp for whole lists of arguments, functions and inner plans.
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace sluice::lib {
 
-/// A whole number ≥ 1 that has to be given.
+/// A required whole number ≥ 1.
 struct count {
   std::int64_t value = 0;
   constexpr count() = default;
@@ -27,7 +28,7 @@ struct count {
   constexpr operator std::int64_t() const { return value; }
 };
 
-/// A whole number that has to be given: take(0) and range(-5) mean something.
+/// A required whole number, which may be 0 or negative, as in take(0) and range(-5).
 struct integer {
   static constexpr std::int64_t kNotGiven = INT64_MIN;
   std::int64_t value = kNotGiven;
@@ -36,7 +37,7 @@ struct integer {
   constexpr operator std::int64_t() const { return value; }
 };
 
-/// A whole number ≥ 0 that has to be given; -1: all there are.
+/// A required whole number ≥ 0, or -1: all elements.
 struct count_or_all {
   static constexpr std::int64_t kAll = -1, kNotGiven = INT64_MIN;
   std::int64_t value = kNotGiven;
@@ -46,7 +47,7 @@ struct count_or_all {
   constexpr bool is_all() const { return value == kAll; }
 };
 
-/// A limit that changes speed and never the elements: fixed, or left to the tuner. Not part of a fingerprint.
+/// A limit that changes the speed of a run and never its elements: a number, or `autotune`. Not part of fingerprints.
 struct knob {
   static constexpr std::int64_t kAutotune = -1;
   std::int64_t value = 1;
@@ -56,7 +57,7 @@ struct knob {
 };
 inline constexpr knob autotune{knob::kAutotune};
 
-/// Where random draws start.
+/// The seed of random draws: a number ≥ 0, or drawn.
 struct seed {
   static constexpr std::int64_t kDrawn = -1;  ///< drawn once per run
   std::int64_t value = kDrawn;
@@ -71,11 +72,12 @@ struct byte_size {
   constexpr byte_size() = default;
   constexpr byte_size(std::int64_t v) : value(v) {}  // NOLINT
 };
-/// "64MiB" or "64M", "1 GiB", "4096", "1.5KiB": powers of 1024; "64MB", "64kB", "64KB": of 1000. False: not a size.
+/// Parses "64MiB" or "64M", "1 GiB", "4096", "1.5KiB" (powers of 1024), "64MB", "64kB", "64KB" (of 1000). Returns false
+/// if the text is not a size.
 bool read_byte_size(std::string_view text, std::int64_t& bytes);
 std::string print_byte_size(std::int64_t bytes);
 
-/// A text that has to be given; it may be empty.
+/// A required text; it may be empty.
 struct required_text {
   std::string value{};
   bool is_given = false;
@@ -83,18 +85,20 @@ struct required_text {
   required_text(std::string v) : value(std::move(v)), is_given(true) {}  // NOLINT: texts are written as texts
 };
 
-/// A text that has to be given, or that comes with each element: a source that lacks it is a reader.
+/// A required text, except that a plan whose source lacks it is a reader: the text then comes with each element of the
+/// operator that opens the reader, as in interleave(tfrecord).
 struct later_text : required_text {
   using required_text::required_text;
 };
 
-/// The path of a file, given or coming with each element.
+/// The path of a file, as a later_text.
 struct file_path : later_text {
   using later_text::later_text;
 };
 
 enum class order : std::uint8_t { deterministic, sloppy };
-// As options are written, {.order = sloppy}: `order` itself is too good a name to take from a program.
+// Users write {.order = sloppy}. Only these two constants are in the namespace sluice, because programs use the name
+// `order` themselves.
 inline constexpr order deterministic = order::deterministic;
 inline constexpr order sloppy = order::sloppy;
 enum class compression : std::uint8_t { automatic, none, gzip, zlib };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash that is the same everywhere and for ever: what checkpoints and plan fingerprints are compared by.
-// FNV-1a with a finaliser: short inputs, once per run; not for tables (absl::Hash) nor against adversaries.
+// A hash of bytes that is the same on every machine and in every version of the library. Fingerprints of plans are made
+// with it. FNV-1a with a finaliser: for short inputs that are hashed once per run. Not meant for hash tables (use
+// absl::Hash), and not collision-resistant against adversaries.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers as a function of where they are used, so that any of them can be had again without those before it.
+// Counter-based random numbers: each is a function of a seed and a counter, so that any of them can be computed again
+// without those before it, after a resume and on any thread.
 //
 //   auto slot = draw(seed, position, buffer_size);        // the position-th draw of this stage: 0 … buffer_size - 1
 //   auto epoch_seed = derive(seed, epoch);                // an independent stream of draws
@@ -21,8 +22,8 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
-/// A seed for something of its own (an epoch, a stage, a worker): derive(derive(s, a), b) and derive(derive(s, b), a)
-/// are unrelated.
+/// A seed for one of several independent streams of draws, as those of epochs, stages or workers. The order of keys
+/// matters: derive(derive(s, a), b) and derive(derive(s, b), a) are unrelated.
 constexpr std::uint64_t derive(std::uint64_t seed, std::uint64_t key) noexcept {
   return mix(seed ^ mix(key ^ 0x5851f42d4c957f2du));
 }
@@ -37,8 +38,8 @@ constexpr std::uint64_t draw(std::uint64_t seed, std::uint64_t counter, std::uin
   return static_cast<std::uint64_t>(static_cast<wide>(draw(seed, counter)) * below >> 64);
 }
 
-/// The words of one seed's stream, one after the other: a generator for <random>'s distributions.
-/// Distributions of <random> differ between standard libraries; below() and uniform() give the same everywhere.
+/// The consecutive words of one seed, as a generator for the distributions of <random>. These give other numbers with
+/// other standard libraries; below() and uniform() give the same everywhere.
 class random_source {
  public:
   using result_type = std::uint64_t;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of an aggregate: how many, where, and what they are called, in C++20 and without a macro.
+// Reflection of aggregates: the number of members, their addresses and their names, in C++20 and without a macro.
 //
 //   struct sample { std::string text; std::int64_t label; };
 //   with_members(s, [](auto& text, auto& label) { … });
 //   member_names<sample>[1]                               // "label"
 //
 // An array member counts once. A base class counts as the first member. Tuple-like types (std::array, std::pair) are
-// not reflected: they have a protocol of their own. At most 24 members.
+// not reflected, because std::get and std::tuple_size serve for them. At most 24 members.
 // See: docs/decisions; Boost.PFR was refused because it has no names and counts array members wrongly.
 #pragma once
 
@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-// Nothing here is ever called or defined: it is asked for its type and its name at compile time.
+// `fake_object` and the conversion operators below are declared but never defined; only their types and names are used.
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"
@@ -32,7 +32,8 @@ template <class T> concept reflectable = std::is_aggregate_v<T> && std::is_class
 
 namespace detail {
 
-/// Converts to any member, never to the aggregate itself: {x} must not be taken for a copy.
+/// Converts to the type of any member, but not to the aggregate itself, so that T{x} initialises a member and is no
+/// copy of a T.
 template <class T> struct any_but_self {
   template <class U>
     requires(!std::is_same_v<U, T>)
@@ -43,7 +44,7 @@ template <class T, std::size_t... I> constexpr bool takes(std::index_sequence<I.
   return requires { T{(void(I), any_but_self<T>{})...}; };
 }
 
-/// Initialisers T takes with inner braces left out: `float v[4]` counts as 4 here.
+/// The number of initialisers that T accepts if inner braces are left out; a member `float v[4]` counts as 4.
 template <class T, std::size_t N = 0> constexpr std::size_t flat_count() {
   static_assert(N <= 256, "sluice: a structure with more than 256 initialisers cannot be an element");
   if constexpr (takes<T>(std::make_index_sequence<N + 1>{})) return flat_count<T, N + 1>();
@@ -57,7 +58,7 @@ constexpr bool takes_braced(std::index_sequence<Before...>, std::index_sequence<
   };
 }
 
-/// Flat initialisers of the member that starts at position `At`: more than one for an array.
+/// The number of flat initialisers of the member whose first one has the index `At`: more than one for an array.
 template <class T, std::size_t Flat, std::size_t At, std::size_t Width = 2> constexpr std::size_t width() {
   if constexpr (At + Width > Flat) {
     return 1;
@@ -83,7 +84,8 @@ template <class T> struct fake {
 };
 template <class T> extern const fake<T> fake_object;
 
-/// T as the compiler spells it. Differs between compilers: only its last word, for the user's own types, is shown.
+/// The name of T as the compiler prints it. It differs between compilers, so only its last word is shown, and only of
+/// user types.
 template <class T> constexpr std::string_view pretty_type() {
   std::string_view s = __PRETTY_FUNCTION__;
   s = s.substr(s.find("T = ") + 4);

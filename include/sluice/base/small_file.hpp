@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small file, read whole: a vocabulary, a list of labels, a checkpoint.
+// Reads a small file as a whole: a vocabulary, a list of labels, a checkpoint.
 //
 //   result<std::string> words = read_small_file("vocabulary.txt");
 //
 // Errors: not_found, permission_denied …, of the file system; invalid_argument: a directory; out_of_range: it is longer
 //         than `bytes_max`, or has no end (a device). All name the path.
-// Thread: from any; it blocks. In a pipeline, or in a simulation, read through the file seam (sluice/io/file_system.hpp).
+// Thread: any; it blocks the calling thread. Within a pipeline, or in a simulation, use the file seam
+//         (sluice/io/file_system.hpp).
 #pragma once
 
 #include <cstddef>

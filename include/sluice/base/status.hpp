@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong, and where: the one error value of the library.
+// status: an error code with a message, or ok. All errors of the library are statuses; they also tell where they
+// happened.
 //
 //   status s = data_loss_error("crc of the data is 0x1f, expected 0x2e").in_file("train-03.tfrecord", 81920, 17);
 //   s.to_string();   // data_loss: train-03.tfrecord at byte 81920, record 17: crc of the data is 0x1f, expected 0x2e
 //
-// A status is one pointer: null is ok, so passing success around costs nothing. The codes are Abseil's (and gRPC's);
-// `sluice/base/absl_status.hpp` converts. It is a type of our own because Debian's absl/status.h costs every
-// including file 0.6 s, and because provenance belongs to the value (docs/decisions/0001).
+// A status is one pointer, which is null for ok, so returning success costs nothing. The codes are Abseil's (and
+// gRPC's); `sluice/base/absl_status.hpp` converts. It is not absl::Status because Debian's absl/status.h costs every
+// including file 0.6 s, and because a status has a provenance (docs/decisions/0001).
 // Thread: a status is immutable; copies share one counted representation.
 #pragma once
 
@@ -21,8 +22,8 @@ namespace sluice::lib {
 
 enum class status_code : std::uint8_t {
   ok = 0,
-  cancelled = 1,  ///< a stop was requested: not an end, not a defect
-  unknown = 2,    ///< a user's function threw something we know nothing about
+  cancelled = 1,  ///< the run was stopped. Neither the end of the data nor a defect
+  unknown = 2,    ///< a user's function threw an exception that is not an `error`
   invalid_argument = 3,
   deadline_exceeded = 4,
   not_found = 5,
@@ -35,21 +36,21 @@ enum class status_code : std::uint8_t {
   unimplemented = 12,
   internal = 13,
   unavailable = 14,
-  data_loss = 15,  ///< bytes that cannot be what was written
+  data_loss = 15,  ///< damaged bytes: a wrong checksum, a file that is cut short
   unauthenticated = 16,
 };
 
 /// The code's name as it is printed: "data_loss".
 std::string_view to_string(status_code code);
 
-/// Where an error happened, as far as is known. Empty and kUnknown mean "not known".
+/// Where an error happened. An empty text and kUnknown mean "not known".
 struct provenance {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   std::string stage;                      ///< the operator's name: "map(parse_sample)"
   std::string file;                       ///< path or URL
   std::uint64_t offset_bytes = kUnknown;  ///< first byte of the record in the (decompressed) file
   std::uint64_t record_index = kUnknown;  ///< counted from 0 within the file
-  std::uint64_t element = kUnknown;       ///< of the stage's input, counted from 0
+  std::uint64_t element = kUnknown;       ///< ordinal in the stage's input
 };
 
 class [[nodiscard]] status {
@@ -72,19 +73,21 @@ class [[nodiscard]] status {
   status_code code() const noexcept;
   std::string_view message() const noexcept;
   const provenance& where() const noexcept;
-  /// What a user's function threw, when that is the cause; else null.
+  /// The exception of a user's function, if one has caused this error; else null.
   std::exception_ptr cause() const noexcept;
 
-  // Each returns a copy with one thing added; what an inner layer already said is kept. Ok stays ok.
+  // Each returns a copy with the given parts of the provenance. Parts that are known already are not replaced, so the
+  // innermost stage and file win. For an ok status they return ok.
   status in_stage(std::string_view stage, std::uint64_t element = provenance::kUnknown) const;
   status in_file(std::string_view file, std::uint64_t offset_bytes = provenance::kUnknown,
                  std::uint64_t record_index = provenance::kUnknown) const;
   status with_cause(std::exception_ptr cause) const;
 
-  /// resource_exhausted, made when the program started: to have it takes no memory.
+  /// A resource_exhausted error that was allocated when the program started, so that returning it needs no memory.
   static status out_of_memory() noexcept;
 
-  /// "data_loss: tfrecord: a.tfrecord at byte 12, record 3: message", "unknown: map at element 7: message"; "ok" for ok.
+  /// "data_loss: tfrecord: a.tfrecord at byte 12, record 3: message", "unknown: map at element 7: message"; "ok" for
+  /// ok.
   std::string to_string() const;
 
  private:
@@ -106,7 +109,7 @@ status unimplemented_error(std::string_view message);
 status internal_error(std::string_view message);
 status unavailable_error(std::string_view message);
 status data_loss_error(std::string_view message);
-/// From errno: ENOENT → not_found, EACCES → permission_denied …; the message ends with strerror's words.
+/// From errno: ENOENT → not_found, EACCES → permission_denied …; the message is `what`, then strerror's text.
 status errno_error(int error_number, std::string_view what);
 
 /// What `next()` and `sync_wait` throw: a status with its provenance.
@@ -120,10 +123,10 @@ class error : public std::runtime_error {
   status status_;
 };
 
-/// The status of the exception now being handled: an `error`'s own, out_of_memory() for bad_alloc, else `unknown` with its
-/// what() and cause.
+/// The status of the exception now being handled: an `error`'s own, out_of_memory() for bad_alloc, else `unknown` with
+/// its what() and cause.
 status current_exception_status() noexcept;
-/// Throws `error(s)`; or, where s only carries a foreign exception and no provenance, that exception itself.
+/// Throws `error(s)`; or, if s was made from an exception of another type and has no provenance, that exception itself.
 [[noreturn]] void throw_status(const status& s);
 
 }  // namespace sluice::lib

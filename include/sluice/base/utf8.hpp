@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is it UTF-8? Texts come from files, and JSON must not repeat their mistakes.
+// Checks whether bytes are valid UTF-8. Texts come from files and may be anything, but JSON must be UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace sluice::lib {
 
-/// Bytes of the well-formed sequence that `s` (not empty) starts with; 0 where there is none. RFC 3629: no surrogates,
-/// no overlong forms, nothing above U+10FFFF.
+/// The length in bytes of the well-formed character that `s` starts with; 0 if it starts with none. By RFC 3629: no
+/// surrogates, no overlong forms, nothing above U+10FFFF. REQUIRES: `s` is not empty.
 std::size_t utf8_length(std::string_view s) noexcept;
 bool is_utf8(std::string_view s) noexcept;
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many elements a stage may make for one block, so that a block of large ones stays about as large as was asked for.
+// Limits the number of elements in a block, so that a block of large elements has about as many bytes as was demanded.
 //
 //   block_fit fit(out.type());
 //   … make at most fit.at_most(out.wanted()) elements …
 //   fit.made(block, out.wanted_bytes());
 //
-// The demand says so many elements of about so many bytes; a stage that makes strings of 10 MiB learns their size from
-// those it made: it starts with one and at most doubles. Elements of a known, small size are not looked at.
+// A demand has a number of elements and an approximate number of bytes. A stage cannot know the size of a string before
+// it has made it, so it learns the mean size from the blocks it has made: the first block has one element, and each
+// block at most twice as many as the largest before it. For types of at most 1 KiB that own no further memory there is
+// no limit, and nothing is measured.
+// Thread: none; a member of one stage.
+// Cost:   nothing for small types; for others one call of the type's `footprint` kernel for each block.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +21,13 @@ namespace sluice::lib {
 
 class block_fit {
  public:
-  /// `makes`: elements are made here, so that their size is known only afterwards: few at a time.
+  /// `makes`: the stage computes its elements, instead of moving those of its input, so that sizes are not known
+  /// before; a block then has at most 32 elements of a type whose size has to be measured.
   explicit block_fit(const element_type& t, bool makes = false);
 
+  /// The number of elements to make when `wanted` are demanded; at least 1 if `wanted` is.
   std::uint32_t at_most(std::uint32_t wanted) const noexcept { return wanted < most_ ? wanted : most_; }
+  /// To be called with each block that was made, before it is delivered, and the bytes that were demanded for it.
   void made(const block& b, std::uint32_t wanted_bytes) {
     if (most_ != kUnlimited) learn(b, wanted_bytes);
   }
@@ -29,9 +36,10 @@ class block_fit {
   static constexpr std::uint32_t kUnlimited = ~0u;
   void learn(const block& b, std::uint32_t wanted_bytes);
 
-  std::uint32_t most_;
-  std::uint32_t grown_max_;
-  std::size_t each_bytes_ = 0;  ///< the largest mean of a block; smaller ones are believed slowly
+  std::uint32_t most_;       ///< what at_most() returns at most
+  std::uint32_t grown_max_;  ///< upper limit of most_
+  /// Estimated size of an element: raised to the mean of a block at once, lowered by a sixteenth of the difference.
+  std::size_t each_bytes_ = 0;
 };
 
 }  // namespace sluice::lib

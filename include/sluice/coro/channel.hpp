@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue between coroutines, limited in elements and in bytes.
+// A bounded queue between coroutines, limited in elements and in bytes: back-pressure for pipelines that are written by
+// hand. (Between the stages of a plan the library uses channels of blocks instead: src/ahead/ordered_ring.hpp.)
 //
 //   channel<packet> c({.elements = 16, .bytes = 1 << 20});
-//   bool taken = co_await c.send(std::move(p), p_bytes);      // false: closed, nobody wants it any more
-//   while (auto p = co_await c.receive()) use(*p);            // nullopt: closed and drained
+//   bool sent = co_await c.send(std::move(p), p_bytes);       // waits for room; false: the channel is closed
+//   while (auto p = co_await c.receive()) use(*p);            // waits for an element; nullopt: closed and empty
 //
-// Order:  first in, first out; waiting senders and waiting receivers are served in the order in which they came.
-// Ends:   close() lets the receivers take what is left, then gives nullopt. close(why) makes them throw it instead.
-// Cancel: a stop of the waiter's environment ends its wait with `cancelled`; nothing of the channel is lost, an
-//         element whose send was stopped is dropped with the sender.
-// Thread: any number of senders and receivers on any threads. Waiters must be gone before the channel is.
-// Units:  bytes are what senders say; an element larger than the byte limit passes when the channel is empty.
-// Cost:   no allocation per operation: the ring grows to the largest number of elements that was ever inside.
+//   task<> produce(channel<packet>& to) {                     // a sender ends the channel, so that the receiver ends, too
+//     status why;
+//     try {
+//       while (auto p = co_await next_packet()) {
+//         std::size_t bytes = p->size();
+//         bool sent = co_await to.send(std::move(*p), bytes);
+//         if (!sent) break;
+//       }
+//     } catch (const error& e) { why = e.why(); }
+//     to.close(std::move(why));
+//   }
+//
+// It is a member of neither side: it lives in the scope that joins both, or is shared by them.
+//
+// Order:  first in, first out. Waiting senders are served in the order in which they began to wait, and so are
+//         receivers; no sender overtakes one that waits.
+// Ends:   after close() receivers get the elements that are left, and then nullopt. After close(why) they get them, and
+//         then `why` is thrown.
+// Errors: of a send: none, a closed channel is `false`. Of a receive: the status given to close() or discard_with().
+//         Of both: `cancelled`, after a stop; std::bad_alloc.
+// Cancel: a stop of the waiting coroutine's environment ends its wait. The elements in the channel stay there; the
+//         element whose send was stopped is destroyed with the awaiter. A coroutine that waits may be destroyed.
+// Thread: any number of senders and receivers on any threads. REQUIRES of the destructor: no coroutine waits, and no
+//         other thread uses the channel.
+// Units:  the bytes of an element are those that its sender states; an element larger than the limit is admitted when
+//         the channel is empty.
+// Owns:   the elements in it.
+// Cost:   one lock of a mutex for an operation that is ready, a second one for a wait; no allocation, except that the
+//         ring doubles until it has room for the largest number of elements that was ever in it.
 #pragma once
 
 #include <memory>
@@ -24,22 +47,24 @@
 
 namespace sluice::lib {
 
+/// A send waits while the channel is not empty and either limit would be exceeded.
 struct channel_limits {
   std::size_t elements = 1;
   std::size_t bytes = ~std::size_t{0};
 };
 
-/// What passed and how often somebody had to wait: the autotuner's view of a channel.
+/// Counters of a channel since it was made.
 struct channel_counts {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t send_waits = 0;
-  std::uint64_t receive_waits = 0;
+  std::uint64_t send_waits = 0;     ///< sends that had to wait: the receivers are too slow, or the limits too low
+  std::uint64_t receive_waits = 0;  ///< receives that had to wait: the senders are too slow
 };
 
 namespace detail {
 
-/// A growing ring buffer; never shrinks.
+/// A ring buffer that doubles when it is full and never shrinks, so that the steady state allocates nothing.
+/// front() and pop_front() REQUIRE size() > 0. Thread: none.
 template <class T> class ring {
  public:
   ring() = default;
@@ -96,30 +121,38 @@ template <class T> class channel {
   class receive_awaiter;
   class receive_n_awaiter;
 
-  /// `co_await` → bool: true when the channel took it, false when it is closed.
+  /// `co_await` returns true once the element is in the channel or was passed to a waiting receiver, false if the
+  /// channel is closed, also when it was closed during the wait. If false, the element is destroyed.
   [[nodiscard]] send_awaiter send(T value, std::size_t bytes = 0) {
     return send_awaiter(*this, std::move(value), bytes);
   }
-  /// `co_await` → std::optional<T>.
+  /// `co_await` returns the first element; nullopt if the channel is closed and empty.
   [[nodiscard]] receive_awaiter receive() { return receive_awaiter(*this); }
-  /// `co_await` → std::size_t: appends 1..max elements to `to`, as many as are there; 0 is the end.
+  /// `co_await` waits for at least one element, and appends all that are in the channel to `to`, at most `max`. Returns
+  /// their number; 0 if the channel is closed and empty. REQUIRES: `to` lives until the co_await has finished; max >=
+  /// 1.
   [[nodiscard]] receive_n_awaiter receive_n(std::vector<T>& to, std::size_t max) {
     return receive_n_awaiter(*this, to, max);
   }
 
-  /// False: full or closed, and `value` is untouched.
+  /// As send, without waiting. Returns false if the channel is full or closed; `value` is unchanged then.
   bool try_send(T&& value, std::size_t bytes = 0);
+  /// As receive, without waiting. Returns nullopt if the channel is empty, whether or not it is closed.
   std::optional<T> try_receive();
 
-  /// The first close counts. Waiting senders get false.
+  /// Ends the channel: waiting and later sends return false; receives continue until the channel is empty and then fail
+  /// with `why`, or return nullopt if it is ok. The first call decides; later ones have no effect.
   void close(status why = {});
-  /// Closes and drops what is inside, for a receiver that leaves. Returns the bytes dropped.
+  /// Closes the channel and destroys the elements in it: for a receiver that needs no more of them. Returns the sum of
+  /// their bytes.
   std::size_t discard() { return discard_with({}); }
-  /// The same, and from now on `why` is what receivers fail with, also when the channel was closed before.
+  /// As discard(); and if `why` is not ok, receives fail with it from now on, even if the channel was closed before.
   std::size_t discard_with(status why);
-  /// Takes effect at once: more room wakes senders, less keeps what is inside and admits no more.
+  /// Changes the limits, effective at once. Higher limits admit waiting senders. After lower ones the elements that are
+  /// in the channel stay there, and sends wait until there is room under the new limits.
   void set_limits(channel_limits limits);
 
+  // A snapshot each: with other threads at work it may be out of date when the call returns.
   std::size_t size() const {
     std::lock_guard lock(mutex_);
     return ring_.size();
@@ -149,17 +182,24 @@ template <class T> class channel {
     std::size_t bytes;
   };
 
-  // All under mutex_.
+  // REQUIRES of all: the caller has mutex_. They append the waiters that they serve to `woken`.
+
   bool has_room(std::size_t bytes) const noexcept {
     if (ring_.size() == 0) return true;
     return ring_.size() < limits_.elements && bytes <= limits_.bytes && bytes_ <= limits_.bytes - bytes;
   }
-  /// Waiting senders are let in when half the room is free, not at every pop: one wake then serves several elements.
+  /// Waiting senders are admitted when half of the limits is free, not whenever an element leaves: a wake-up costs more
+  /// than the transfer of an element, and a sender that is woken then can send several before it waits again.
   bool is_half_empty() const noexcept { return ring_.size() <= limits_.elements / 2 && bytes_ <= limits_.bytes / 2; }
+  /// Moves the value to the first waiting receiver, or else to the end of the ring. There must be room.
   void put(T&& value, std::size_t bytes, detail::wake_list& woken);
+  /// `done`: the value was moved. `pending`: there is no room, or another sender waits; the value is unchanged.
   detail::attempt try_put(T&& value, std::size_t bytes, detail::wake_list& woken);
+  /// Moves elements to `r` until it has enough or the ring is empty. `pending`: the channel is empty and open.
   detail::attempt try_take(receiver& r, detail::wake_list& woken);
+  /// Serves waiting senders, in their order, as long as there is room.
   void admit_senders(detail::wake_list& woken);
+  /// Moves the first element out: take(element).
   template <class F> void take_front(F take) {
     take(std::move(ring_.front().value));
     bytes_ -= ring_.front().bytes;
@@ -174,10 +214,11 @@ template <class T> class channel {
   bool closed_ = false;
   status why_;
   channel_counts counts_;
-  detail::waiter_list senders_;    ///< only while the ring is more than half full
-  detail::waiter_list receivers_;  ///< only while the ring is empty
+  detail::waiter_list senders_;    ///< invariant: empty once the ring is at most half full
+  detail::waiter_list receivers_;  ///< invariant: empty while the ring is not
 };
 
+/// The value lives in the awaiter until it is moved into the ring, or into the awaiter of a receiver.
 template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::waiter {
  public:
   send_awaiter(channel& c, T&& value, std::size_t bytes) : channel_(c), value_(std::move(value)), bytes_(bytes) {}
@@ -205,6 +246,7 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
     sent_ = a == detail::attempt::done;
     return a;
   }
+  /// A smaller element behind this one may fit.
   void left(detail::wake_list& woken) noexcept override { channel_.admit_senders(woken); }
 
   channel& channel_;
@@ -213,7 +255,8 @@ template <class T> class [[nodiscard]] channel<T>::send_awaiter final : detail::
   bool sent_ = false;
 };
 
-/// What the two receiving awaiters share: being handed elements.
+/// Base class of the two receiving awaiters: elements are moved into them, by themselves or by the sender that serves
+/// them.
 template <class T> class channel<T>::receiver : public detail::waiter {
  public:
   explicit receiver(channel& c) noexcept : channel_(c) {}
@@ -228,8 +271,9 @@ template <class T> class channel<T>::receiver : public detail::waiter {
     return this->wait(h, channel_.mutex_, channel_.receivers_,
                       [this](detail::wake_list& woken) { return channel_.try_take(*this, woken); });
   }
-  /// Takes one; true while it wants more.
+  /// Stores an element; returns true if it accepts another one. Mutex locked.
   virtual bool take(T&& value) = 0;
+  /// Stores the status that the wait fails with. Mutex locked.
   void fail(status why) noexcept { this->why_ = std::move(why); }
 
  protected:
@@ -275,7 +319,7 @@ template <class T> class [[nodiscard]] channel<T>::receive_n_awaiter final : pub
 
 template <class T> void channel<T>::put(T&& value, std::size_t bytes, detail::wake_list& woken) {
   ++counts_.sent;
-  if (auto* w = receivers_.front()) {  // then the ring is empty, and the value goes straight into the other frame
+  if (auto* w = receivers_.front()) {  // then the ring is empty, and the value is moved into the receiver's frame
     ++counts_.received;
     static_cast<receiver*>(w)->take(std::move(value));
     w->wake_into(woken);
@@ -286,7 +330,7 @@ template <class T> void channel<T>::put(T&& value, std::size_t bytes, detail::wa
 }
 
 template <class T> detail::attempt channel<T>::try_put(T&& value, std::size_t bytes, detail::wake_list& woken) {
-  if (!senders_.empty() || !has_room(bytes)) return detail::attempt::pending;  // no overtaking
+  if (!senders_.empty() || !has_room(bytes)) return detail::attempt::pending;  // a sender that waits is served first
   put(std::move(value), bytes, woken);
   return detail::attempt::done;
 }
@@ -339,7 +383,7 @@ template <class T> void channel<T>::close(status why) {
 
 template <class T> std::size_t channel<T>::discard_with(status why) {
   close(why);
-  detail::ring<slot> dropped;  // elements are destroyed outside the lock: their destructors are not ours to know
+  detail::ring<slot> dropped;  // destroyed after the lock is released: destructors of elements may do anything
   std::lock_guard lock(mutex_);
   if (!why.ok()) why_ = std::move(why);
   std::size_t bytes = std::exchange(bytes_, 0);

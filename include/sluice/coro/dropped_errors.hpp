@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of elements that are passed over, on their way to where they are counted.
+// Errors of elements that are dropped (error_policy::skip), on their way to the root of the run, where they are
+// counted.
 //
-// An error has a place among the elements of its stream: behind those that were made before it, in front of those that
-// are made after it. It must be counted there, and not when it happens: a channel's pump works ahead of its reader, a
-// parallel map on several places at once, and how far ahead depends on timing. So an error travels as elements do. It
-// walks from the stage that met it up to the stages that wait for that one (stage_base::drop_elements). Where one of them
-// has made output that is not handed over yet, the error stays there until that output is taken. Where a channel begins,
-// it is put into the channel in front of the next element, and walks on from the reading end. At the root of the run it
-// is counted; if it is one too many, the stream ends there.
+// Invariant: an error has a place in its stream, after the elements that were made before it and in front of those made
+// after it, and it is counted when the consumer of the run reaches that place.
+//
+// Example: of the elements a, b!, c, d! that a stage reads, b and d are bad. A consumer that has got a has 0 errors in
+//          its report;
+// with c it has 1; at the end it has 2; whether or not a prefetch in between has read all four at once.
+//
+// Counting an error at once, when it happens, would make the count depend on timing, because a pump works ahead of the
+// reader of its channel, and a parallel map on several elements at once. So an error travels downstream as elements do:
+//   1. It passes from the stage that dropped the element to the stages that wait for that one
+//      (stage_base::drop_elements).
+//   2. If one of those has made output that is not delivered yet, the error stays there until that output has been
+//      consumed.
+//   3. At a channel, the pump puts it into the slot of the next block, and it travels on from the channel's reader.
+//   4. At the root of the run an error_sink counts it. If the limit is exceeded, the stream ends there with that error.
+// Thread: none; errors belong to the stage, slot or sink that they are in.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +31,24 @@ namespace sluice::lib {
 
 struct error_account;  // runtime/error_account.hpp
 
-/// `times` errors in a row, all told by the words of the first.
+/// One error, or several without an element between them that are reported with one status.
 struct dropped_error {
   status why;
-  std::uint64_t times = 1;
-  error_account* account = nullptr;  ///< of the stage that met them, where that has one; lives as long as the run
+  std::uint64_t times = 1;           ///< how many errors this entry counts for
+  error_account* account = nullptr;  ///< of the stage that dropped the elements, if it has one; owned by the run
 };
 
-/// Errors in a row, oldest first. However many there are, it takes bounded memory: of those behind the first kKeptApart
-/// only the number is kept for each account, and they are told by the words of the last one kept.
+/// The errors between two consecutive elements of a stream, oldest first.
+/// Cost: memory is bounded, however many errors are added: the first `kept_apart` have an entry each; each later one is
+/// counted by the last entry of its account, whose status stands for it.
 class dropped_errors {
  public:
   static constexpr std::size_t kKeptApart = 1000;
 
+  /// Appends `e`. Errors: std::bad_alloc.
   void add(dropped_error e, std::size_t kept_apart = kKeptApart) {
     if (list_.size() >= kept_apart) {
-      // Behind the first ones there is at most one entry for each account, and a plan has few accounts.
+      // After the first ones there is at most one entry for each account, and a plan has few accounts.
       for (std::size_t i = list_.size(); i != 0 && i >= kept_apart; --i) {
         dropped_error& last = list_[i - 1];
         if (last.account != e.account) continue;
@@ -54,10 +66,11 @@ class dropped_errors {
   std::vector<dropped_error> list_;
 };
 
-/// Where errors that have walked up to a stage go: into the report of the run, or into a channel.
+/// Receives the errors that have arrived at the end of a tree: a run counts them, a pump puts them into its channel.
 class error_sink {
  public:
-  /// Takes e. Returns ok; or what the stream has to end with, if there are too many.
+  /// Called while the stage that reports the error is running, on its thread. Returns ok, or, if `e` exceeds a limit,
+  /// the error that the stream must end with.
   virtual status met(dropped_error e) = 0;
 
  protected:

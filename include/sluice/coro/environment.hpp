@@ -1,9 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world a coroutine runs in: who resumes it, what time it is, whether to stop.
+// What a coroutine gets from its surroundings: an executor that resumes it, a clock, and the request to stop.
 //
-// Every promise of ours has a pointer to one environment and passes it to the coroutines it awaits, so nothing here is
-// global or thread-local and two runs never see each other. `executor` and `clock` are two of the five seams
-// (docs/architecture.md): the real ones are in runtime/, the simulated ones in runtime/simulation.hpp.
+//   environment& env = *co_await this_environment();          // in a coroutine (coro/stop_token.hpp)
+//   time_point now = env.time->now();
+//
+// Every promise of the library has a pointer to one environment. A coroutine that is awaited inherits the pointer of
+// the coroutine that awaits it, so nothing here is global or thread-local, and two runs never see each other's
+// environment. `executor` and `clock` are two of the five seams (docs/architecture.md): interfaces to the outside world
+// that have a real implementation (runtime/scheduler.hpp, the runtime's timers) and a simulated one
+// (runtime/simulation.hpp).
+//
+// A program that has a loop of its own can resume coroutines there, by an executor of its own:
+//
+//   class my_loop final : public executor {
+//    public:
+//     void post(std::coroutine_handle<> h) noexcept override {
+//       std::lock_guard lock(mutex_);
+//       ready_.push_back(h);                                     // may be called on any thread, also while run()
+//       resumes
+//     }
+//     void run_once() {
+//       std::vector<std::coroutine_handle<>> ready;
+//       {
+//         std::lock_guard lock(mutex_);
+//         ready.swap(ready_);
+//       }
+//       for (auto h : ready) h.resume();
+//     }
+//    …
+//   };
+//   co_await resume_on(loop);                                    // coro/resume_on.hpp: the next line runs in run_once()
+//
+// Owns:   nothing. Executor, clock and run are owned by the runtime, and outlive every coroutine that uses them.
+// Thread: `executor`, `clock` and the atomics of `environment` may be used from any thread. The other members are set
+//         before the first coroutine of the environment is resumed, and not changed afterwards.
 #pragma once
 
 #include <atomic>
@@ -19,44 +49,59 @@
 
 namespace sluice::lib {
 
-/// Resumes coroutines. Thread: any thread may post.
+/// Resumes suspended coroutines on its own threads.
+/// Thread: every member may be called from any thread.
 class executor {
  public:
-  /// `h` is resumed exactly once, later, on a thread of the executor; never inside this call.
+  /// Schedules `h`: it is resumed exactly once, on a thread of the executor, and never inside this call.
+  /// REQUIRES: `h` is suspended, and nobody else resumes or destroys it. From this call on the coroutine may already be
+  /// running on another thread, or have ended: the caller must not access its frame any more.
   virtual void post(std::coroutine_handle<> h) noexcept = 0;
-  /// As post, for work that nobody waits for yet (fresh tasks, producers): runs after what was posted.
+  /// As post, with lower priority: for coroutines that no consumer is waiting for yet (new tasks, producers that work
+  /// ahead) and for those that let others go first. Coroutines scheduled by post() are resumed before it where
+  /// possible.
   virtual void post_later(std::coroutine_handle<> h) noexcept { post(h); }
-  /// Is the calling thread one of this executor's? Blocking waits refuse to run there.
+  /// Returns true if the calling thread is one of this executor's. Calls that block (sync_wait) refuse to run there,
+  /// because the coroutine that they wait for may need that very thread.
   virtual bool on_worker() const noexcept { return false; }
 
-  enum class driven : std::uint8_t { none, ran, stuck };
-  /// Has a thread that waits do one step of the executor's work. `none`: the executor has threads of its own for that.
-  /// `stuck`: nothing is ready and nothing will be, so waiting on would be for ever.
+  enum class driven : std::uint8_t {
+    none,   ///< the executor has threads of its own; the caller should block until it is notified
+    ran,    ///< one coroutine was resumed, or the virtual clock has advanced; call again
+    stuck,  ///< no coroutine is ready and no timer is armed, so nothing will ever happen: see complaint()
+  };
+  /// Called repeatedly by a thread that waits for a task (sync_wait): does one step of the executor's work on the
+  /// calling thread, if the executor has no threads of its own, as the simulation has none.
   virtual driven drive() { return driven::none; }
-  /// What a stuck executor has to say.
+  /// After driven::stuck: the text of the error that the waiting thread throws. Valid until the next call of drive().
   virtual std::string_view complaint() const noexcept { return {}; }
 
  protected:
   ~executor() = default;
 };
 
-/// A moment in the run's own time, which a simulation moves by hand.
+/// A moment by the clock of an environment: the steady clock, or the virtual time of a simulation.
 using time_point = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 using duration = std::chrono::nanoseconds;
 
-/// One pending wake-up; lives in the frame that sleeps. `fire` is called once, on any thread, unless cancelled.
+/// One timer of a clock. It is a member of whatever waits (usually an awaiter), so that arming it allocates nothing.
 struct timer_node {
   time_point due{};
+  /// Called once, on any thread, when `due` has come, unless the node was cancelled before.
   void (*fire)(timer_node&) noexcept = nullptr;
-  std::size_t heap_index = ~std::size_t{0};  ///< the clock's own
+  std::size_t heap_index = ~std::size_t{0};  ///< used by the clock only
 };
 
-/// Tells the time and wakes. Thread: safe from any thread.
+/// Tells the time, and calls timers when they are due.
+/// Thread: every member may be called from any thread, also from within `fire`.
 class clock {
  public:
   virtual time_point now() const noexcept = 0;
+  /// Arms a timer. REQUIRES: `due` and `fire` are set, the node is not armed, and it stays at its address until it has
+  /// fired or cancel() has returned true.
   virtual void arm(timer_node& node) noexcept = 0;
-  /// True: the node will never fire. False: it has fired, or is firing now.
+  /// Disarms a timer. Returns true if it will never fire: the node may be destroyed. Returns false if it has fired or
+  /// is firing at this moment: `fire` may still be accessing the node on another thread.
   virtual bool cancel(timer_node& node) noexcept = 0;
 
  protected:
@@ -66,38 +111,45 @@ class clock {
 struct run_context;
 class error_sink;
 
-/// What await_suspend returns where it has posted the coroutine to its executor, which may be running it already: resumes
-/// nothing. Always the same handle, so that a caller further up can tell that it must touch nothing of that coroutine.
+/// The handle that an await_suspend returns after it has posted its coroutine to the executor. Resuming it does
+/// nothing. It is the same handle at every call, so a caller can compare with it, and then knows that the coroutine may
+/// already be running on another worker and that nothing of it, nor of the tree it belongs to, may be accessed any
+/// more.
 std::coroutine_handle<> gave_way() noexcept;
 
-/// Shared by every coroutine of one run; outlives them all.
+/// Shared by all coroutines of one run, or of one scope; outlives them.
 struct environment {
   executor* exec = nullptr;
-  clock* time = nullptr;
-  std::stop_token stop;
+  clock* time = nullptr;       ///< null only in tests of single parts: then no time is measured, and no marks are due
+  std::stop_token stop;        ///< a wait that registers with it ends with `cancelled` when the run is stopped
   run_context* run = nullptr;  ///< the run this belongs to (runtime/run_context.hpp), also in a scope's own environment
-  error_sink* error_count = nullptr;  ///< the run's count of errors that are passed over (dropped_errors.hpp)
-  /// Read once per block by every stage. Bumped when marks are due (stream_base) and when a stop is requested.
+  error_sink* error_count = nullptr;  ///< counts the bad elements that the run drops (dropped_errors.hpp)
+  /// Compared once per block by every stream. Incremented when marks are due (stream_base.hpp) and when a stop is
+  /// requested; only a stream that sees another value than before looks for the reason.
   std::atomic<std::uint32_t> tick{0};
+  /// Set, before `tick` is incremented, when a stop is requested.
   std::atomic<bool> stopping{false};
-  /// When marks were last asked for, and how long taking them has taken since, in nanoseconds of `time`.
+  /// When marks were requested last, and how much time recording them has taken since then; nanoseconds of `time`.
   std::atomic<std::int64_t> marks_asked_at{0}, marks_took{0};
 
-  /// Every keeper of marks takes a new one before its next block.
+  /// Every stream that keeps marks records a new one before it requests its next block.
   void request_marks() noexcept { tick.fetch_add(1, std::memory_order_relaxed); }
-  /// Requests marks where kMarkInterval has passed since the last request. Any stream calls it now and then: whoever
-  /// works alone for long (a filter that keeps nothing, a pump that reads ahead) must not be without a mark for long.
+  /// Requests marks if kMarkInterval has passed since the last request. Every stream calls it when it looks at the
+  /// clock, because one stream may work for long while the consumer's own stream requests nothing: that of a filter
+  /// that drops all elements, or that of a pump that works ahead.
   void request_marks_by_time(time_point now) noexcept { request_marks_after(now, kMarkInterval); }
-  /// Requests marks where the consumer has asked for some blocks since (see stream_base).
+  /// Requests marks, unless recording those of the last request took more than 1/128 of the time since then
+  /// (kMarkShare). The run's root calls it every 32 blocks.
   void request_marks_by_blocks(time_point now) noexcept { request_marks_after(now, duration(0)); }
-  /// A mark was taken, which took so long.
+  /// Records that a mark was made, which took this long.
   void took_mark(duration took) noexcept { marks_took.fetch_add(took.count(), std::memory_order_relaxed); }
 
-  /// A resume makes again what was made since the last mark, level by level: so much work for each.
+  /// The time between two requests of marks where blocks are slow. After a resume, each stage that keeps marks makes
+  /// again what it made since its last mark: about this much work for each of them.
   static constexpr duration kMarkInterval = std::chrono::milliseconds(10);
-  /// Marks of one request must not take more than this share of the time until the next: being resumable costs < 1 %.
+  /// The interval is at least this many times as long as the marks of the last request took, so that they cost < 1 %.
   static constexpr std::int64_t kMarkShare = 128;
-  /// But they are never further apart than this, however many streams are open.
+  /// The longest interval, however expensive the marks are (a thousand open files: some 400 µs a request).
   static constexpr duration kMarkIntervalMax = std::chrono::milliseconds(100);
 
  private:
@@ -107,7 +159,8 @@ struct environment {
     std::int64_t wait = marks_took.load(std::memory_order_relaxed) * kMarkShare;
     if (wait < least.count()) wait = least.count();
     if (wait > most) wait = most;
-    // Relaxed: where two look at once there are two ticks, which costs a mark and nothing else.
+    // Relaxed: if two threads pass this check at once, marks are requested twice, which costs time and is otherwise
+    //          harmless.
     if (t - marks_asked_at.load(std::memory_order_relaxed) < wait) return;
     marks_asked_at.store(t, std::memory_order_relaxed);
     marks_took.store(0, std::memory_order_relaxed);

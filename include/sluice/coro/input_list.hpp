@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams that a stage takes from, by address: its coroutine's parameters, in their order.
+// The input streams of a stage: pointers to those of its coroutine's parameters that are streams, in their order.
 //
-// Which parameters are inputs: a stream; and whatever has `each_input(f)`, which calls f with each of its streams (input_set),
-// or is a std::vector of streams. Their addresses must not change while the coroutine lives: such a vector does not grow.
-// Cost: one input, the usual number, has its place in the list itself; the second makes an allocation.
-// Thread: none.
+// The promise of a stage fills the list when the coroutine is called, and then reads positions, keeps marks and asks
+// whether a wait is possible for every input without knowing the coroutine. A parameter is an input if it is a stream,
+// a std::vector of streams, or has a member each_input(f) that calls f with each of its streams (input_set).
+//   erased_stream take_loop(outlet out, saved<std::uint64_t> left, erased_stream in);           // one input: `in`
+//   erased_stream zip_loop(outlet out, input_set in);                                           // as many as the set has
+//   stream<std::int64_t> sums(saved<int> n, std::vector<stream<std::int64_t>> in);              // as many as the vector has
+//
+// Invariant: the streams keep their addresses while the coroutine lives; a vector of streams must not be resized.
+// Owns:   nothing; the streams live in the coroutine's frame.
+// Thread: none; used by the stage's thread and, at rest, by its consumer's.
+// Cost:   a single input, the usual case, needs no allocation.
 #pragma once
 
 #include <concepts>
@@ -17,16 +24,18 @@ namespace sluice::lib {
 
 class stream_base;
 
-/// One input, and where it stood at its stage's resume point (element stages only: stage_base::cut).
+/// One input, and how far it had been consumed at the resume point of its stage (stage_base::cut; element stages only).
 struct stage_input {
   stream_base* stream = nullptr;
-  char* cut_cursor = nullptr;     ///< as a place in the view, until it is settled
-  std::uint64_t cut_ordinal = 0;  ///< as an ordinal
+  /// The resume point as the address of the next element in the input's current block. Cheap to record at every
+  /// element; stage_base::settle_cut() turns it into an ordinal before the input gets another block.
+  char* cut_cursor = nullptr;
+  std::uint64_t cut_ordinal = 0;  ///< the resume point as the ordinal of the input's next element, once settled
 };
 
 class input_list {
  public:
-  /// Errors: std::bad_alloc.
+  /// Appends an input. Called by the constructor of the stage's promise only. Errors: std::bad_alloc.
   void add(stream_base& in) {
     if (size_ == 0) {
       one_.stream = &in;
@@ -42,15 +51,15 @@ class input_list {
   stage_input* end() noexcept { return begin() + size_; }
   const stage_input* begin() const noexcept { return size_ > 1 ? all_.data() : &one_; }
   const stage_input* end() const noexcept { return begin() + size_; }
-  /// The first one; its stream is null where there is none.
+  /// The first input; one whose stream is null if the list is empty.
   stage_input& first() noexcept { return *begin(); }
   const stage_input& first() const noexcept { return *begin(); }
-  /// The same where there is one at most.
+  /// As first(), without a branch. REQUIRES: size() <= 1.
   stage_input& only() noexcept { return one_; }
 
  private:
   stage_input one_;
-  std::vector<stage_input> all_;  ///< where there are several: all of them
+  std::vector<stage_input> all_;  ///< all inputs if there are several, else empty
   std::uint32_t size_ = 0;
 };
 
@@ -63,7 +72,7 @@ inline constexpr bool is_stream_vector<std::vector<S, Alloc>> = std::is_base_of_
 struct takes_any_input {
   void operator()(stream_base&) const {}
 };
-/// A parameter that holds any number of inputs.
+/// A type of parameter that contains any number of input streams.
 template <class A> concept holds_inputs = is_stream_vector<A> || requires(A& a) { a.each_input(takes_any_input()); };
 
 template <class A> inline constexpr bool is_input = std::is_base_of_v<stream_base, A> || holds_inputs<A>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a block stage that has any number of them, as one parameter of its coroutine.
+// Any number of input streams as one parameter of a block stage's coroutine.
 //
 //   erased_stream zip_loop(outlet out, input_set in) {
 //     for (;;) {
@@ -13,10 +13,12 @@
 //     }
 //   }
 //
-// The set's streams are inputs like any other: positions, marks, waits and stops know each of them, and a position holds
-// each one's place, in their order. Their number is the plan's: a position is refused by a set of another size.
-// To wait for whichever is ready first: ahead/any_input.hpp.
-// Thread: none.
+// State:  each stream of the set is an input of the stage like a stream parameter: the stage's position contains the
+//         position of each, in their order. The number of inputs is part of the plan, so a position with another number
+//         is refused.
+// Errors: of an input: unwind the stage, as those of a single input do.
+// Thread: none; belongs to the stage.
+// See:    src/ahead/any_input.hpp, to request from whichever input is ready first.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +31,8 @@ namespace sluice::lib {
 
 class input_set {
  public:
-  /// Not yet asked for anything. Each keeps marks: one may be behind another by what is left of a view.
+  /// REQUIRES: nothing was requested from the streams yet. Each of them keeps marks from now on, because one may have
+  /// delivered a block whose elements wait for those of another.
   explicit input_set(std::vector<erased_stream> in);
 
   std::size_t size() const { return streams_.size(); }
@@ -37,32 +40,37 @@ class input_set {
   auto begin() { return streams_.begin(); }
   auto end() { return streams_.end(); }
 
-  /// For the stage's promise.
+  /// Calls f with each stream. By this member the stage's promise recognises a parameter with inputs (input_list.hpp).
   template <class F> void each_input(F f) {
     for (erased_stream& s : streams_) f(s);
   }
 
  private:
-  std::vector<erased_stream> streams_;  ///< keeps its size: the promise has their addresses
+  std::vector<erased_stream> streams_;  ///< never resized: the stage's promise has their addresses
 };
 
-/// One request on all inputs of a set: pass over `skip` elements of each, then make one ready at least. The stage asks one
-/// input after the other, and only those that have too few elements left. Once an input has ended, the others are asked
-/// only for how far they reach, which nothing needs to know unless elements are passed over.
+/// One demand on all inputs of a set: pass over `skip` elements of each, then make at least one element of each ready.
+///
+/// It does not suspend by itself: it is a loop of the stage (example above), which requests from the inputs one after
+/// the other. Once an input has ended, the result has no elements, and the other inputs are requested only as far as
+/// needed to tell how many of the elements to be passed over existed in all of them.
+/// Thread: none; a local of the stage's coroutine, used up once next() has returned null.
 class request_to_all {
  public:
   request_to_all(input_set& in, const demand& d) : inputs_(in), demand_(d), existed_(d.skip) {}
 
-  /// The next input to be asked; null: all that had to be asked have been. The one before has been asked by now.
+  /// The next input to request from; null when no further request is needed.
+  /// REQUIRES: `co_await input->ready(each())` was done on the input that the call before returned.
   erased_stream* next();
-  /// What it is to be asked for, with ready().
+  /// The demand for the input that next() has just returned; its bytes are an equal share of the whole demand's.
   demand each() const;
 
-  // After next() has given null.
+  // The result. REQUIRES of both: next() has returned null.
 
-  /// The fewest elements that an input has ready; 0: one has ended.
+  /// The number of elements that every input has ready: the minimum over the inputs; 0 if an input has ended.
   std::uint32_t ready() const { return ended_ || inputs_.size() == 0 ? 0 : ready_; }
-  /// Of the elements to be passed over, those that every input had. All of them unless one has ended.
+  /// How many of the elements to be passed over existed in every input; all of them unless an input has ended. The
+  /// stage returns the others to its consumer with outlet::unpass.
   std::uint64_t existed() const { return existed_; }
 
  private:
@@ -70,8 +78,8 @@ class request_to_all {
   demand demand_;
   std::uint64_t existed_;
   std::uint32_t ready_ = ~std::uint32_t{0};
-  std::size_t at_ = 0;
-  bool asked_ = false;  ///< the input before at_ was asked
+  std::size_t at_ = 0;  ///< index of the input that next() returned last, or of the next one
+  bool asked_ = false;  ///< next() has returned input at_, so the request on it is done at the next call
   bool ended_ = false;
 };
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiler says where `co_await` was forgotten.
+// Makes a forgotten `co_await` a compile error that says so.
 //
 //   if (s.next()) …                  // error: static assertion failed: sluice: co_await is missing: …
 //   auto b = s.next();               // clang: error: call to deleted constructor …: sluice: co_await is missing
 //   std::int64_t n = size_of("a");   // error: use of a deleted function: operator std::int64_t, // co_await is missing
 //
-// An awaitable gets the operations that its result would have, and each refuses to compile with that reason.
-// Cost: none: nothing of this is ever compiled into a program.
+// Without it, `if (s.next())` would fail with an error about conversions, or even compile. So an awaitable that derives
+// from must_be_awaited<T> has the operations that a T would have (`operator bool`, `*`, `->`, conversion to T), and
+// each of them is deleted, or fails a static_assert, with the reason as its text.
+// Cost: none at run time; no code of this header gets into a program.
 #pragma once
 
-// The reason of a deleted function, where the compiler can take one. (Clang can in every mode, and warns in most.)
+// `delete` with a reason. Clang accepts one in every language mode, but warns before C++26; other compilers do not
+// accept it.
 #if defined(__clang__) && __clang_major__ >= 19
 #define SLUICE_DETAIL_CO_AWAIT_IS_MISSING                                            \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpragmas\"") \
@@ -23,10 +26,11 @@ namespace sluice::lib::detail {
 
 struct nothing {};
 
-/// False, and known to be so only when a template is instantiated.
+/// Always false. It depends on a template parameter, so that a static_assert on it fails only in a function that is
+/// used.
 template <class> inline constexpr bool is_awaited = false;
 
-/// A Base whose `if (x)`, `*x` and `x->` do not compile. T: what the await gives.
+/// A Base for which `if (x)`, `*x` and `x->` do not compile. T is the type of the `co_await` expression.
 template <class T, class Base = nothing> class must_be_awaited : public Base {
  public:
   using Base::Base;

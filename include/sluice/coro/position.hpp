@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions: where a tree of streams stands, as bytes.
+// Positions: where a tree of streams stands, as bytes. From them checkpoints are made.
 //
-// A position is written by whoever is about to pull, while the tree below is at rest. It is a sequence of records, one for
-// each stage of a chain, the consumer's end first:
-//   [site, 4 bytes] [length] { [ordinal] [elements to pass over, version] [the stage's saved values] }
-// A stage finds its record by its site (plan/node.hpp), so the chain may have other stages around it when it is resumed:
-// knobs add and take away channels, rewrites stages that do nothing. Whoever keeps no state and gives one element for each
-// of its input (a map, a channel) has no record: where it stands is where its input stands. Chains within a stage (the
-// inner streams of an interleave, the inputs of a combine) are positions of their own inside of its saved values.
+//   position_writer w;
+//   stream.position(w);                                      // at rest: no request on the stream is outstanding
+//   std::string bytes = w.bytes();
 //
-// Numbers are LEB128. Two things are written late, when the position is turned into bytes: a `blob` (a position within
-// another, prefixed by its length) and a `decision_log`'s tail, which goes on growing after the position was taken: a mark
-// is a position of a moment ago plus the choices made since.
+// Format. A position is a sequence of position records, one for each stage of a chain, from the consumer's end
+// upstream:
+//   [site, 4 bytes] [length] [ordinal] [2 · elements to pass over + has version] [version] [the stage's saved values]
+// `length` counts the bytes behind it. Numbers are LEB128. A stage finds its record by its site (plan/node.hpp), not by
+// its place, so the chain may have other stages around it when it is resumed: knobs add and remove channels, rewrites
+// add and remove stages that do nothing. A stage without state that makes one element for each element of its input (a
+// map, a channel) has no record: its position is that of its input. Chains within a stage (the inner streams of an
+// interleave, the inputs of a combine) are positions of their own, inside of its saved values.
+//
+// Example. A position of `range(10) | shuffle(3, seed=1) | batch(2)`, between two batches, has three records:
+//   [site of batch]     its ordinal
+//   [site of shuffle]   its ordinal; saved: the number of draws made, and the length of the input once it is known
+//   [site of range]     of a mark at or before the oldest element in the shuffle's buffer; saved: the numbers made by then
+// The resumed shuffle finds out from its draws which elements were in its buffer, and requests these again.
+//
+// Late parts. Two parts of a position get their bytes only when bytes() is called: a `blob` (a position inside of
+// another, with its length in front) and the end of a `decision_log`, which the stage goes on writing to after the
+// position was recorded. So a mark, which is a position recorded some time ago, contains all choices that were made
+// since.
+//
+// State:  part of the checkpoint format; a change needs a new version of the seal (src/pipeline/seal.hpp).
+// Thread: a writer or reader is used by one thread; decision_log is written by one thread and read by others.
+// Cost:   some hundred nanoseconds and some tens of bytes for a chain; kilobytes where a stage logs its choices.
 #pragma once
 
 #include <atomic>
@@ -26,8 +42,11 @@
 
 namespace sluice::lib {
 
-/// The choices a nondeterministic stage has made, in order. Forward-linked chunks: whoever remembers a place in the log
-/// holds its chunk, and chunks that no place refers to die. One writer; readers (positions) may follow from any thread.
+/// The choices that a nondeterministic stage has made, in their order, so that a resumed run can make them again.
+///
+/// A singly linked list of chunks. A `place` shares the ownership of the chunk that it points into, and each chunk that
+/// of the next one, so chunks before the oldest place are freed, and the log needs no bound and no cleaning up.
+/// Thread: one writer (the stage); places may be read on any thread at the same time.
 class decision_log {
   static constexpr std::uint32_t kPerChunk = 64;
   struct chunk {
@@ -35,22 +54,24 @@ class decision_log {
     std::uint64_t values[kPerChunk];
     std::shared_ptr<chunk> next;  // published before count reaches kPerChunk + 1
 
-    /// One after the other: left to themselves, a long log's chunks would be destroyed inside of each other.
+    /// Destroys the following chunks in a loop: by default each chunk would destroy the next one recursively, and a
+    /// long log would overflow the stack.
     ~chunk() {
       auto rest = std::move(next);
       while (rest && rest.use_count() == 1) {
         std::atomic_thread_fence(
-            std::memory_order_acquire);  // whoever dropped the last other reference is done with it
+            std::memory_order_acquire);  // see the writes of the thread that released the last other reference
         rest = std::move(rest->next);
       }
     }
   };
 
  public:
-  /// A place in the log: everything from here on.
+  /// A place in the log. It stands for all choices from there on, also those that are added later.
   class place {
    public:
     place() = default;
+    /// The choices from the place to the current end. Thread: any, while the writer adds more.
     std::vector<std::uint64_t> read() const;
 
    private:
@@ -59,7 +80,9 @@ class decision_log {
     std::uint32_t offset_ = 0;
   };
   decision_log() : tail_(std::make_shared<chunk>()) {}
+  /// The current end. Thread: the writer's.
   place here() const;
+  /// Appends a choice. Thread: the writer's. Errors: std::bad_alloc.
   void add(std::uint64_t value);
 
  private:
@@ -68,8 +91,11 @@ class decision_log {
 
 struct mark;
 
+/// Collects the bytes of a position. A class with save(position_writer&) writes its state with number(), text() and
+/// raw(), and reads it with the functions of position_reader of the same names, in the same order.
 class position_writer {
  public:
+  /// 1 byte for values below 128, at most 10.
   void number(std::uint64_t value) {
     while (value >= 128) {
       bytes_.push_back(static_cast<char>(value | 128));
@@ -81,14 +107,18 @@ class position_writer {
     number(s.size());
     bytes_.append(s);
   }
+  /// Bytes without their length: the reader must know it.
   void raw(const void* data, std::size_t size_bytes) { bytes_.append(static_cast<const char*>(data), size_bytes); }
-  /// Another position, length first.
+  /// Another position, with its length in front; read with text(). Late: its bytes are those at the time of bytes().
   void blob(std::shared_ptr<const position_writer> inner) { late_.push_back({bytes_.size(), std::move(inner), {}}); }
-  /// The log from `from` to wherever it has got to when `bytes()` is called: count, then values.
+  /// The choices from `from` to the end of the log at the time of bytes(): their number, then each of them.
   void log(decision_log::place from) { late_.push_back({bytes_.size(), nullptr, std::move(from)}); }
-  /// The record of `m`'s stage after `ordinal` (≥ m.ordinal) of its elements, and those of the stages below it.
+  /// The position of the stage that `m` is a mark of, at its element `ordinal`, with the positions of the stages
+  /// upstream of it: the state of the mark, and as elements to pass over those between the mark and `ordinal`.
+  /// REQUIRES: ordinal >= m.ordinal.
   void record(const mark& m, std::uint64_t ordinal);
-  std::size_t size_bytes() const { return bytes_.size(); }  ///< without what is written late
+  std::size_t size_bytes() const { return bytes_.size(); }  ///< without the late parts
+  /// The position as it is now, late parts included. May be called several times.
   std::string bytes() const;
 
  private:
@@ -105,30 +135,37 @@ class position_writer {
   std::vector<late> late_;
 };
 
-/// Reads what a writer wrote. Damage does not throw: `ok()` turns false and every later read gives zeros.
+/// Reads the bytes that a position_writer has written. Bytes come from files and may be damaged or forged: a read
+/// beyond the end does not throw, but makes ok() false for good, and this and every later read return zeros or empty
+/// texts. So a load() may read everything and leave the check to its caller; it must only not trust a number (see
+/// count()).
+/// Owns: nothing; the bytes must outlive the reader and the texts it returned.
 class position_reader {
  public:
   explicit position_reader(std::string_view bytes, std::uint32_t version = 0) : rest_(bytes), version_(version) {}
   std::uint64_t number();
   std::string_view text();
   void raw(void* data, std::size_t size_bytes);
-  /// Which version of the stage's saved values these are (op_info::state_version).
+  /// The version of the saved values that are being read (op_info::state_version).
   std::uint32_t version() const { return version_; }
-  /// A count of things that take at least one byte each; damaged counts cannot make anyone allocate more than is there.
+  /// A number of items, each of which takes at least one byte. A number larger than that of the bytes that are left is
+  /// damage, so that a forged count cannot cause a large allocation.
   std::size_t count();
   bool ok() const { return ok_; }
+  /// Returns true if all bytes have been read. A loader of a whole record checks `ok() && done()`.
   bool done() const { return rest_.empty(); }
   std::string_view remaining() const { return rest_; }
+  /// Reports damage: for values that no writer writes.
   void fail() {
     ok_ = false;
     rest_ = {};
   }
-  /// The bytes are sound, and cannot be used: `why` is what the user is told instead of damage.
+  /// Reports that the bytes are undamaged but cannot be used, with the status that the resumed run fails with.
   void refuse(status why) {
     if (why_.ok()) why_ = std::move(why);
     fail();
   }
-  /// What refuse() was given; ok after any other failure.
+  /// The first status given to refuse(); ok if there was none, also after damage.
   const status& why() const { return why_; }
 
  private:
@@ -138,19 +175,22 @@ class position_reader {
   status why_;
 };
 
-/// The error of a position that does not fit the plan it is restored into.
+/// The status for a position that is damaged or does not fit the plan: data_loss.
 status damaged_position();
 
-/// A position of a moment ago: the state of a stage, and of those below it, after `ordinal - residual` elements.
+/// A position that was recorded earlier, kept by a stage that may have to begin again from there. It consists of the
+/// state of a stage, and of the stages upstream of it, when the stage had made its first `ordinal - residual` elements;
+/// passing over `residual` elements from there leads to the element `ordinal`.
 struct mark {
   std::uint64_t ordinal = 0;
-  std::uint64_t residual = 0;  ///< elements the restored state makes again before it reaches `ordinal`
+  std::uint64_t residual = 0;  ///< elements to make again and pass over before the element `ordinal`
   std::uint32_t site = 0;      ///< of the stage whose elements are counted
   std::uint32_t version = 0;   ///< of its saved values (op_info::state_version)
-  std::size_t own_bytes = 0;   ///< of `state`: its saved values; the records of the stages below it follow
+  std::size_t own_bytes = 0;   ///< of `state`: size of its saved values; the upstream stages' records follow
   position_writer state;
 
-  /// The same state, seen from a later element.
+  /// Makes this a mark for a later element: the same state, with more elements to pass over. REQUIRES: later >=
+  /// ordinal.
   void advance_to(std::uint64_t later) {
     residual += later - ordinal;
     ordinal = later;

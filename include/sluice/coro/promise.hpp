@@ -1,14 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all our coroutines have in common, and how an error leaves them.
+// The base class of all promise types of the library, and the protocol by which errors leave coroutines.
 //
-// In a task, and in a user's stage, whatever fails throws at its co_await: another task, a sleep, a channel, when_all, a
-// scope's join. So try, catch and destructors work as in any C++ function.
+// Tasks. In a task, and in a user's stage, an operation that fails throws at its co_await: another task, a sleep, a
+// channel, when_all, a scope's join. So try, catch and destructors work as in any C++ function.
 //
-// Between stages an error does not throw. What a stage's input fails with walks the `waiter` links to the first coroutine
-// that takes it (a task, or a stage that asked by try_next), leaves its status along the way and resumes that one. Every
-// stage between stays suspended at its co_await until its owner destroys it: its destructors run when the reader drops the
-// stream. So a damaged record costs nothing per stage that it passes, and stages need no macro and no `try`
-// (docs/decisions/0013).
+// Stages. Between stages errors do not throw but *unwind*. When the input of a stage fails, the status passes along the
+// `waiter` links, from each stage to the one that waits for it, up to the first coroutine that takes it: a task, or a
+// stage that requested by try_next. That one is resumed. Every stage between has ended: it stays suspended at its
+// co_await, with the status in `failure`, until its owner destroys it; its locals are destroyed then, when the consumer
+// destroys the stream. So a damaged record costs a few nanoseconds for each stage that it passes, and stages need
+// neither a macro nor a `try` (docs/decisions/0013).
+//
+// Implementing an awaiter. await_suspend stores the awaiting promise. An operation that fails reports that by
+// fail_wait(), which returns the coroutine to resume, and await_resume throws:
+//
+//   class read_some {
+//    public:
+//     bool await_ready() const noexcept { return false; }
+//     template <class P> void await_suspend(std::coroutine_handle<P> h) {
+//       waiting_ = &h.promise();                              // any promise of the library is a promise_base
+//       start_read(this);                                     // from here on finished() may run on another thread
+//     }
+//     std::size_t await_resume() const {
+//       waiting_->throw_if_failed();
+//       return bytes_;
+//     }
+//     void finished(status why, std::size_t bytes) {          // called once, on any thread
+//       bytes_ = bytes;
+//       executor* exec = waiting_->env->exec;                 // read first: after the post this object may be gone
+//       exec->post(why.ok() ? waiting_->self : fail_wait(waiting_, why));
+//     }
+//
+//    private:
+//     promise_base* waiting_ = nullptr;
+//     std::size_t bytes_ = 0;
+//   };
+//
+// An operation that a stop should end also arms a detail::stop_hook (coro/stop_token.hpp), as sleep_until does.
+//
+// Thread: a promise is accessed by the thread that its coroutine is running on, or, while the coroutine is suspended,
+//         by whoever is going to resume it.
 #pragma once
 
 #include <coroutine>
@@ -20,30 +51,37 @@
 
 namespace sluice::lib {
 
-/// What an error of something awaited does to the coroutine that awaits it.
+/// What happens to a coroutine when an operation that it awaits fails.
 enum class on_failure : std::uint8_t {
-  throws,                ///< a task, and whatever else is no stage
-  throws_but_for_input,  ///< a user's stage: everything throws, except that errors of its input streams unwind it
-  unwinds,               ///< a stage of the engine: it is not resumed, unless it is `catching`
+  throws,                ///< tasks and all other coroutines that are not stages: the co_await throws
+  throws_but_for_input,  ///< a user's stage: the co_await throws, but an error of an input stream unwinds the stage
+  unwinds,               ///< a stage of the library: it is not resumed, unless it is `catching`
 };
 
 struct promise_base {
-  promise_base* waiter = nullptr;  ///< who co_awaits us; null: detached or not started
+  /// The coroutine that awaits this one, and is resumed when this one has a result. Null: not awaited yet, or detached.
+  promise_base* waiter = nullptr;
   std::coroutine_handle<> self;
-  environment* env = nullptr;                ///< inherited from the waiter when we are first awaited
-  status failure;                            ///< what it ended with; until then, what its pending co_await is to throw
-  bool catching = false;                     ///< our pending co_await takes the status itself
-  on_failure on_error = on_failure::throws;  ///< fixed when it is made
+  environment* env = nullptr;  ///< inherited from the waiter at the first await; outlives the coroutine
+  /// The status that the coroutine ended with. Before its end: the error that its pending co_await is going to throw.
+  status failure;
+  /// The pending co_await returns a status instead of failing (try_next, as_result). Set when the coroutine suspends,
+  /// and cleared by the awaiter's await_resume.
+  bool catching = false;
+  on_failure on_error = on_failure::throws;  ///< never changed after construction
 
   promise_base() = default;
   explicit promise_base(on_failure f) noexcept : on_error(f) {}
   bool is_task() const noexcept { return on_error == on_failure::throws; }
   promise_base(const promise_base&) = delete;
   promise_base& operator=(const promise_base&) = delete;
-  /// Output that was made and not yet taken goes out before the status does. A handle: resume it instead of unwinding. May
-  /// put another status into `failure`: of an error that comes before the one that is passing.
+  /// Called by unwind() on each stage that the status in `failure` ends. If the stage has made output that is not
+  /// delivered yet, it delivers that first: the returned handle is to be resumed instead of passing the status on, and
+  /// the next request on the stage fails with `failure`. Null: there is no such output. May replace `failure` by the
+  /// status of an error that comes earlier in the stream.
   virtual std::coroutine_handle<> flush() noexcept { return {}; }
-  /// For await_resume of whatever fails by fail_wait(): throws what the wait failed with.
+  /// To be called by the await_resume of every awaiter that fails by fail_wait(): throws the status that the wait
+  /// failed with, if it did.
   void throw_if_failed() {
     if (!failure.ok()) [[unlikely]]
       throw_failure();
@@ -56,8 +94,9 @@ struct promise_base {
   [[noreturn]] void throw_failure();
 };
 
-/// Ends `p`, a stage, with `why`, and every stage that waits for it, up to the first coroutine that takes the status: a
-/// task, or one that is `catching`. Returns whom to resume.
+/// Ends the stage `p` with the status `why`, and every stage that waits for it, up to the first coroutine that takes
+/// the status: a task, or a coroutine that is `catching`. Returns the coroutine to resume: that one, or the consumer of
+/// a stage on the way that had output to deliver first. REQUIRES: all of these coroutines are suspended.
 inline std::coroutine_handle<> unwind(promise_base* p, status why) noexcept {
   for (;;) {
     p->failure = why;
@@ -69,15 +108,17 @@ inline std::coroutine_handle<> unwind(promise_base* p, status why) noexcept {
   }
 }
 
-/// What `p` waits for (anything but an input stream) has failed: `p` is to be resumed and throws, or is unwound. Returns
-/// whom to resume; the awaiter's await_resume() calls p->throw_if_failed().
+/// Reports to `p` that the operation it awaits (anything except a request on an input stream) has failed with `why`.
+/// Returns the coroutine to resume, on p's executor: `p`, whose awaiter then throws in await_resume (throw_if_failed),
+/// or, if `p` is a stage of the library, the coroutine that takes the unwinding status.
 inline std::coroutine_handle<> fail_wait(promise_base* p, status why) noexcept {
   if (p->on_error == on_failure::unwinds) return unwind(p, std::move(why));
   p->failure = std::move(why);
   return p->self;
 }
 
-/// Where control goes from the final suspend point of a stage.
+/// Returns the coroutine to resume after the final suspend point of the stage `p`: its waiter, or, if the stage has
+/// failed, the coroutine that takes the unwinding status.
 inline std::coroutine_handle<> leave(promise_base* p) noexcept {
   promise_base* w = p->waiter;
   if (!w) return std::noop_coroutine();
@@ -85,7 +126,8 @@ inline std::coroutine_handle<> leave(promise_base* p) noexcept {
   return w->self;
 }
 
-/// The same for a task, whose awaiter throws.
+/// The same for a task. Its awaiter throws in a task and in a user's stage; a stage of the library that awaits it
+/// unwinds.
 inline std::coroutine_handle<> leave_task(promise_base* p) noexcept {
   promise_base* w = p->waiter;
   if (!w) return std::noop_coroutine();
@@ -93,7 +135,8 @@ inline std::coroutine_handle<> leave_task(promise_base* p) noexcept {
   return w->self;
 }
 
-/// `co_await fail(why)` ends a stage with a status, and does not return; in a task it is `throw error(why)`.
+/// `co_await fail(why)` in a stage of the library ends the stage with the status and does not return. In a task, and in
+/// a user's stage, it throws `error(why)`.
 class [[nodiscard]] fail {
  public:
   explicit fail(status why) noexcept : why_(std::move(why)) {}

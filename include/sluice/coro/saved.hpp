@@ -1,17 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of a stage that survives in a position.
+// saved<S>: a value of a stage that positions, and therefore checkpoints, contain.
 //
 //   stream<std::int64_t> running_sum(saved<std::int64_t> sum, stream<std::int64_t> in) {
 //     while (auto x = co_await in.next()) { *sum += *x; co_yield *sum; }
 //   }
+//   stream<std::int64_t> sums(stream<std::int64_t> in) { return running_sum(saved<std::int64_t>(), std::move(in)); }
+//   auto ds = range(10) | transform(sums);
 //
-// Contract of an element stage with a `saved` parameter: whenever it asks for input, the saved value accounts for every
-// element taken so far. A stage that asks more than once before it has accounted for what it took calls `commit()`
-// where that is true; so do user-written sources. What a resume makes again is then at most one input block.
-// State: what is `savable`: numbers, enums, strings, vectors, arrays, maps, sets, optional values, pairs, tuples and
-// aggregates of those, and classes with
-//   void save(position_writer&) const and void load(position_reader&);
-// or, as a whole, a class whose save() changes it.
+// Use. A stage takes a saved<S> by value as a parameter of its coroutine; the value given to the constructor is the
+// state at the start of the run. A resumed run constructs the stage in the same way and then replaces the value, before
+// the coroutine is resumed for the first time.
+//
+// A stage that consumes several elements before its state is consistent again says where it is:
+//
+//   stream<std::int64_t> pair_sums(saved<std::int64_t> pairs, stream<std::int64_t> in) {
+//     for (;;) {
+//       pairs.commit();                                  // between two pairs nothing else has to be remembered
+//       auto a = co_await in.next();
+//       if (!a) break;
+//       std::int64_t first = *a;                         // not in a saved value: a resume must not start here
+//       auto b = co_await in.next();
+//       if (!b) break;
+//       ++*pairs;
+//       co_yield first + *b;
+//     }
+//   }
+//
+// A class writes and reads its own state if it has these two members:
+//
+//   struct histogram {
+//     std::map<std::string, std::int64_t> counts;
+//     void save(position_writer& w) const {
+//       w.number(counts.size());
+//       for (auto& [word, n] : counts) { w.text(word); w.number(static_cast<std::uint64_t>(n)); }
+//     }
+//     void load(position_reader& r) {
+//       counts.clear();
+//       for (std::size_t n = r.count(); n && r.ok(); --n) {       // count(): a damaged size cannot be large
+//         std::string word(r.text());
+//         counts[word] = static_cast<std::int64_t>(r.number());
+//       }
+//     }
+//   };
+//
+// Contract of an element stage (a user's coroutine). At every request for input, the saved value must account for every
+// element that the stage has consumed and for every element that it has yielded: a new coroutine that starts with this
+// value must behave from there on as the old one. Such a moment is the stage's *resume point*. A stage for which that
+// is not true at every request, because it consumes several elements before it updates the value, and a source, which
+// has no input, call commit() where it is. A resumed run starts the stage at its last resume point and passes over the
+// elements that it yielded since then, so it makes again at most the outputs of one input block.
+//
+// Contract of a block stage (an operator of the library): the value is right at every co_yield and at every request.
+//
+// State:  S is `savable`: numbers, enums, strings, vectors, arrays, maps, sets, optional values, pairs, tuples and
+//         aggregates of those, and classes with
+//           void save(position_writer&) const;  void load(position_reader&);
+//         A class whose save() is not const may be an S itself, but not a part of one.
+// Format: integers as LEB128, signed ones zigzag-coded; floating point as its bytes; containers with their size in
+//         front; aggregates, pairs, tuples and arrays as their members. There are no names and no types: a changed S
+//         reads other values, so an operator of the library raises op_info::state_version, and a user gives the
+//         function another version.
+// Errors: damage makes load fail (position_reader::ok), never allocate more than the bytes there are; iterate() reports
+//         data_loss.
+// Thread: none; belongs to its stage.
+// Limits: at most 4 in one stage.
 #pragma once
 
 #include <concepts>
@@ -26,6 +78,7 @@
 
 namespace sluice::lib {
 
+/// A class that writes and reads its state by itself.
 template <class S>
 concept self_saving = requires(S s, position_writer& w, position_reader& r) {
   s.save(w);
@@ -37,7 +90,7 @@ namespace detail {
 template <class S> void save_value(position_writer& w, const S& value);
 template <class S> void load_value(position_reader& r, S& value);
 
-/// A self-saving class that may also stand within another value: saving leaves it as it is.
+/// A self-saving class that may be part of another value: its save() is const.
 template <class S> concept saves_itself = self_saving<S> && requires(const S& s, position_writer& w) { s.save(w); };
 template <class S>
 concept pair_like = requires {
@@ -83,6 +136,7 @@ template <class S> constexpr bool is_savable() {
   else return false;
 }
 
+/// Writes a value in the format above.
 template <class S> void save_value(position_writer& w, const S& value) {
   if constexpr (saves_itself<S>) value.save(w);
   else if constexpr (std::is_floating_point_v<S>) w.raw(&value, sizeof value);
@@ -107,6 +161,7 @@ template <class S> void save_value(position_writer& w, const S& value) {
   } else with_members(value, [&](const auto&... member) { (save_value(w, member), ...); });
 }
 
+/// Reads a value that save_value() wrote. After damage the value is valid but arbitrary: the caller checks r.ok().
 template <class S> void load_value(position_reader& r, S& value) {
   if constexpr (saves_itself<S>) value.load(r);
   else if constexpr (std::is_floating_point_v<S>) r.raw(&value, sizeof value);
@@ -121,7 +176,7 @@ template <class S> void load_value(position_reader& r, S& value) {
   } else if constexpr (array_like<S>) {
     for (auto& x : value) load_value(r, x);
   } else if constexpr (vector_like<S>) {
-    value.clear();  // and grows as it is read: a forged count must not buy more memory than its bytes are worth
+    value.clear();  // grows as elements are read, so that a forged count allocates no more than the bytes there are
     for (std::size_t n = r.count(); n && r.ok(); --n) {
       typename S::value_type x{};
       load_value(r, x);
@@ -153,9 +208,11 @@ template <class S> void load_value(position_reader& r, S& value) {
 
 }  // namespace detail
 
-/// What a position can hold by value.
+/// The types of values that a position can contain (State, above).
 template <class S> concept savable = detail::is_savable<S>();
 
+/// The value is used through `*` and `->`. It has a second copy of it, from the last resume point, since a position may
+/// be read after the stage has gone on from there; a self-saving S has none and must be right at every request.
 template <class S> class saved final : public saved_base {
  public:
   using value_type = S;
@@ -167,11 +224,18 @@ template <class S> class saved final : public saved_base {
   const S& operator*() const noexcept { return value_; }
   const S* operator->() const noexcept { return &value_; }
 
-  /// The stage can start again from here. Its value must account for every input element taken and output made so far.
+  /// Declares a resume point: a new coroutine that starts with the stage's saved values and its inputs as they are now
+  /// continues as this one. After the first call only committed moments are resume points, and no longer every request
+  /// for input.
+  /// REQUIRES: called by the stage's coroutine; the values account for every element consumed and yielded so far. Place
+  ///           it after
+  /// the co_yield of an element that the value accounts for, not before it.
+  /// Cost: some nanoseconds, and a copy of the value.
   void commit() {
     stage_base& o = *owner_;
     if (!o.simple_commit_) return o.commit();
-    // The usual case, once per element: no virtual call, no flags to set again.
+    // The usual case, with one saved value and at most one input: no virtual call, and the stage's flags are already
+    // set.
     stage_input& in = o.inputs_.only();
     if (in.stream) in.cut_cursor = in.stream->cur_;
     o.cut_put_ = o.put_;
@@ -179,6 +243,8 @@ template <class S> class saved final : public saved_base {
   }
 
  private:
+  // For the promise of the stage (saved_base, in stage.hpp).
+
   void cut() override {
     if constexpr (!self_saving<S>) at_cut_ = value_;
   }
@@ -221,7 +287,7 @@ template <class S> class saved final : public saved_base {
 
   struct nothing {};
   S value_{};
-  [[no_unique_address]] std::conditional_t<self_saving<S>, nothing, S> at_cut_{};
+  [[no_unique_address]] std::conditional_t<self_saving<S>, nothing, S> at_cut_{};  ///< at the last resume point
 };
 
 }  // namespace sluice::lib

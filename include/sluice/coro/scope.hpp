@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structured concurrency: what is spawned here is joined here.
+// Structured concurrency: a scope owns the tasks that are spawned in it, and does not end before they have.
 //
 //   scope s(*co_await this_environment());         // or any environment that outlives it
 //   s.spawn(pump(input));
 //   s.spawn(decode(input, output));
 //   co_await s.join();                             // all have ended; throws the first error
 //
-// Errors: the first error is kept and stops the siblings; join() throws it when all have ended. `cancelled` that
-//         comes after it, or after request_stop(), is the stop's own doing and is not an error.
-// Cancel: the scope has a stop of its own, which follows the parent environment's. join() itself is not stopped: it
-//         waits until the children have seen the stop. When the parent's stop ended them, join() throws `cancelled`.
-// Thread: spawn() and request_stop() from anywhere, as long as the scope is not joined. Tasks start on the executor.
-// Owns:   the tasks. The destructor requires that join() has returned, and ends the program otherwise. So nothing that
-//         can fail may be awaited between spawn() and join() in the coroutine that owns the scope: its exception would
-//         leave the scope without the join. Put such things into children, or the whole into `with_scope`:
+// Errors: the first error of a task stops the other tasks; join() throws it when all have ended. A task that then fails
+//         with `cancelled`, because of that stop or of request_stop(), does not count as failed.
+// Cancel: the scope has a stop token of its own, which a stop of the parent environment also stops. join() is not ended
+//         by a stop: it waits until all tasks have noticed the stop and ended. If the parent was stopped and no task
+//         has failed in another way, join() throws `cancelled`.
+// Thread: spawn() and request_stop() on any thread, until join() has finished. The tasks start on the executor's
+//         workers; the coroutine that joins is resumed on the executor.
+// Owns:   the tasks, and their frames. REQUIRES of the destructor: join() has finished, or nothing was spawned;
+//         otherwise it ends the program. So the coroutine that owns the scope must not await anything that can fail
+//         between spawn() and join(), because the exception would destroy the scope without the join. Await it in a
+//         spawned task, or write the whole as the body of `with_scope`:
 //
 //   auto body = [](scope& s) -> task<> { s.spawn(pump()); co_await something_that_may_fail(); };
-//   co_await with_scope(body);                      // the body is a child too; joined whatever happens
+//   co_await with_scope(body);                      // the body is one of the tasks, so an error of it is joined, too
+//
+// A race: the first result ends the others.
+//
+//   task<> try_one(std::string host, scope& all, std::optional<reply>& first) {
+//     auto r = co_await ask(host).as_result();
+//     if (r.ok() && !first) first = std::move(*r);               // on one worker; on several, guard `first`
+//     if (first) all.request_stop();                             // the others' waits end with `cancelled`
+//   }
+//
+// Cost:   a pooled frame, a post and two atomic operations for each task.
 #pragma once
 
 #include <atomic>
@@ -29,17 +42,20 @@ namespace sluice::lib {
 
 class scope {
  public:
+  /// REQUIRES: `parent` outlives the scope.
   explicit scope(environment& parent);
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   ~scope();
 
+  /// Posts the task to the executor. After a stop, too: the task starts, and its first wait fails with `cancelled`.
+  /// REQUIRES: join() was not called yet, or the caller is itself a task of this scope. Errors: std::bad_alloc.
   void spawn(task<> work);
-  /// Tells the children to stop. Thread: any.
+  /// Stops all tasks of the scope, those to be spawned included. Thread: any. May be called several times.
   void request_stop() noexcept;
-  /// What the children run in: the parent's executor and clock, the scope's stop.
+  /// The environment of the tasks: the parent's executor and clock, the scope's own stop token.
   environment& env() noexcept { return env_; }
-  /// The first error so far.
+  /// The first error of a task so far; ok if there was none. Thread: any.
   status why() const;
 
   class [[nodiscard]] join_awaiter {
@@ -55,29 +71,32 @@ class scope {
    private:
     scope& scope_;
   };
-  /// At most once. Nothing may be spawned from outside the children afterwards.
+  /// `co_await s.join()` returns when all tasks have ended and their frames are destroyed. At most once.
   join_awaiter join() noexcept { return join_awaiter(*this); }
 
  private:
   struct child;
   static child run(scope& s, task<> work);
   void ended(status why) noexcept;
-  /// True: that was the last one.
+  /// Called by each task at its end, and once by join(). Returns true for the last of these calls, whose caller then
+  /// resumes what conclude() returns.
   bool release() noexcept;
-  /// What to resume when all have ended.
   std::coroutine_handle<> conclude() noexcept;
 
   environment& parent_;
   environment env_;
   std::stop_source stop_;
   promise_base* joiner_ = nullptr;
-  std::atomic<std::size_t> live_{1};  ///< the children, and one for the join that is to come
+  std::atomic<std::size_t> live_{1};  ///< number of calls of release() that are still to come
   bool joined_ = false;
   mutable std::mutex mutex_;
   status why_;  ///< guarded by mutex_
   detail::stop_hook follow_parent_;
 };
 
+/// Calls body(s) with a new scope `s`, runs the task that it returns as a task of that scope, and joins the scope.
+/// `body` is moved into the coroutine and lives until the scope is joined. Errors: the first error of a task, as
+/// join().
 template <class Body> task<> with_scope(Body body) {
   environment* env = co_await this_environment();
   scope s(*env);

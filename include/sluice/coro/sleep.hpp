@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a moment in the run's own time.
+// Suspends a coroutine until a moment by the clock of its environment.
 //
 //   co_await sleep_for(std::chrono::milliseconds(20));
 //   co_await sleep_until(when);
 //
-// Cancel: a stop ends the sleep at once: it throws `cancelled`.
-// Thread: resumes on the environment's executor. Under a simulation the time is virtual and sleeping costs none.
+//   task<reply> with_retries(request q) {                       // waits 10, 20, 40 ms between its attempts
+//     for (int attempt = 0;; ++attempt) {
+//       auto r = co_await send(q).as_result();
+//       if (r.ok() || attempt == 3) co_return std::move(r).value();
+//       co_await sleep_for(std::chrono::milliseconds(10 << attempt));
+//     }
+//   }
+//
+// Ends:   at `when` or some microseconds later; a moment that has passed already ends the sleep with the next timer.
+// Errors: `cancelled`, after a stop.
+// Cancel: a stop ends the sleep at once. A coroutine that sleeps may be destroyed; its timer is cancelled then.
+// Thread: the coroutine is resumed on its environment's executor. In a simulation the time is virtual and passes at
+//         once.
+// Cost:   one timer of the clock (a heap operation under its lock); no allocation.
 #pragma once
 
 #include <atomic>
@@ -21,7 +33,7 @@ class [[nodiscard]] sleep_until : timer_node {
   sleep_until& operator=(const sleep_until&) = delete;
   ~sleep_until() {
     hook_.disarm();
-    // A frame dropped in its sleep; after a wake the state says so, and the clock may be gone.
+    // The frame is destroyed during its sleep. After the wake-up kOver is set, and the clock may not exist any more.
     if (promise_ && !(state_.load(std::memory_order_acquire) & kOver)) (void)promise_->env->time->cancel(*this);
   }
 
@@ -41,10 +53,13 @@ class [[nodiscard]] sleep_until : timer_node {
   bool relative_ = false;
 
  private:
-  // Timer, stop and the suspending thread meet in state_. Each sets its own bit; until kSuspended is set, the other two
-  // leave everything to the suspending thread, for the awaiter must not vanish under it. A stop that fails to cancel
-  // the timer leaves the wake to the timer, which is firing at that moment and will still touch the node.
-  // acq_rel: whoever wakes the sleeper must see the others' writes before the frame goes away.
+  // Three threads may race: the one that suspends the coroutine (S), the timer's (T) and the stop's (X). Each sets its
+  // own bit of state_. Invariant: exactly one of them resumes the coroutine.
+  //   - Until kSuspended is set, T and X only set their bits, because S is still accessing the awaiter; S then resumes.
+  //   - After that T resumes, unless X has cancelled the timer; X resumes only if it has.
+  //   - If X cannot cancel the timer, T is firing at that moment, will still access the node, and therefore resumes.
+  // kOver: the wake-up has been decided, so the destructor must not access the clock.
+  // acq_rel: the thread that resumes the coroutine sees the writes of the other two before the frame can be destroyed.
   static constexpr std::uint8_t kSuspended = 1, kFired = 2, kStopped = 4, kOver = 8;
 
   std::coroutine_handle<> settle() noexcept {
@@ -52,19 +67,21 @@ class [[nodiscard]] sleep_until : timer_node {
     for (auto seen = state_.load(std::memory_order_acquire);;) {
       if (seen & kFired) return mark_over(), me;
       if (seen & kStopped) return settle_stopped();
-      // From a successful exchange on, the frame may be resumed and gone.
+      // After a successful exchange the coroutine may be resumed, and its frame destroyed, at any moment.
       if (state_.compare_exchange_weak(seen, kSuspended, std::memory_order_acq_rel)) return std::noop_coroutine();
     }
   }
   std::coroutine_handle<> settle_stopped() noexcept {
     std::coroutine_handle<> me = handle_;
     if (promise_->env->time->cancel(*this)) return mark_over(), fail_wait(promise_, cancelled_error());
-    // The timer is firing: if it is through, it left us the wake; if it is not, it will see that we are suspended.
+    // The timer is firing. If it has set kFired already, it has left the wake-up to this thread; otherwise it will find
+    // kSuspended and do the wake-up itself.
     auto before = state_.fetch_or(kSuspended, std::memory_order_acq_rel);
     if (before & kFired) return mark_over(), me;
     return std::noop_coroutine();
   }
-  void mark_over() noexcept { state_.fetch_or(kOver, std::memory_order_relaxed); }  // nobody else looks any more
+  // Relaxed: timer and stop are done with state_ by now.
+  void mark_over() noexcept { state_.fetch_or(kOver, std::memory_order_relaxed); }
   static void on_timer(timer_node& node) noexcept {
     auto& me = static_cast<sleep_until&>(node);
     executor* exec = me.promise_->env->exec;
@@ -89,6 +106,7 @@ class [[nodiscard]] sleep_until : timer_node {
   detail::stop_hook hook_;
 };
 
+/// As sleep_until, for a time from the moment at which the coroutine suspends.
 class [[nodiscard]] sleep_for final : public sleep_until {
  public:
   explicit sleep_for(duration d) noexcept : sleep_until(time_point(d)) { relative_ = true; }

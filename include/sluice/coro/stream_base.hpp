@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consuming side of a stream: owner of a stage's frame, and cursor over the view it handed over last.
+// The consumer's end of a stream, for elements of any type: it owns the frame of the stage that makes the elements,
+// requests blocks from it, and has a cursor into the block delivered last. stream<T> (stream.hpp) and erased_stream add
+// the typed and the untyped access to elements.
 //
-// Rest: a stream is at rest when no request on it is outstanding. Whoever is about to pull knows that, so positions,
-// restore and destruction happen on the consumer's side, synchronously, and only at rest.
+// Requests. The consumer calls an awaitable member of a derived class, and that calls ask(). If elements are left in
+// the current view the request is ready at once; otherwise it is a *fill*: the demand is written into the stage's
+// promise, and the stage's coroutine is resumed directly, on the consumer's thread. When the stage has made a block,
+// has ended or has failed, it resumes the consumer, which takes the block up as its new view (set_view).
+//   Invariant: at most one request is outstanding. A second one, made by mistake, throws failed_precondition if a task
+//   makes it.
 //
-// Marks: a consumer that may have to go back (it still holds payloads, or has leftovers of a view) keeps positions of a
-// moment ago: one before each of its first two fills, and one before a fill whenever the run's tick has changed. It says
-// from which ordinal it still holds payloads (`hold_from`); older marks are dropped, and of the others it keeps a few,
-// spread over what is held. The second fill's mark is what makes a resume short again: the first one's, of a stream
-// that was restored, still counts the elements that the restored position was away from its own mark.
+// Rest. A stream is at rest while no request on it is outstanding. Then no coroutine of the tree upstream is running,
+// except tasks behind channels, and the consumer may read positions, restore them and destroy the tree, synchronously
+// and without locks.
 //
-// Looks: every stream looks at the clock now and then (every 64 fills, or every 500 µs where fills are slow). A look
-// asks for marks that are due, and lets other coroutines run when this stream has worked for 2 ms without a look at
-// the scheduler: a pipeline that never waits shares its worker with others. The root's looks also ask for marks by
-// number, every 32 blocks, as long as marks take less than 1 % of the time.
+// Ordinals. Elements are numbered from 0, those passed over included:
+//   consumed()   the ordinal of the next element
+//   fetched_     the ordinal after the current view: consumed() + left(), if nothing is still to be passed over
+//
+// Marks. A consumer that may need the position at an element before the current one (it holds elements, or its view is
+// not used up) calls may_go_back() or hold_from(). The stream then keeps *marks*, positions recorded earlier:
+//   - one before each of its first two fills, and one before a fill whenever the run's tick has changed;
+//   - none older than needed for the ordinal given to hold_from(), and at most 16, spread between that ordinal and now.
+// The mark before the second fill bounds the cost of the next resume: in a stream that was itself restored, the mark
+// before the first fill still includes the elements between the restored position and that position's own mark.
+//
+// Looks. A stream reads the clock every 64 fills, or every 500 µs if fills are slow (`turn`, stage.hpp). Such a look
+// requests marks if they are due; lets other coroutines of the worker run if this one has worked for 2 ms without a
+// pause; and adds the stream's counters to those of the stage. The looks of a run's root also request marks by number:
+// every 32 blocks, as long as recording them takes less than 1 % of the time.
+//
+// Thread: one consumer at a time, which may move from thread to thread between requests. at_rest() may be called on any
+//         thread.
+// Owns:   the stage's coroutine frame, and through its parameters all stages upstream; the root also shares ownership
+//         of the run.
 #pragma once
 
 #include <memory>
@@ -26,22 +46,26 @@ namespace sluice::lib {
 
 class stream_base;
 
-/// What a run's root stream keeps alive: the plan, the environment, whatever works ahead. See pipeline/iterate.hpp.
+/// What the root stream of a run shares ownership of: the plan, the environment, the tasks that work ahead. Implemented
+/// by pipeline/iterate.hpp; streams other than the root have none.
 class run_base {
  public:
   virtual ~run_base() = default;
+  /// Stops the run: every wait in it fails with `cancelled`. Thread: any. May be called several times.
   virtual void request_stop() noexcept = 0;
-  /// Wraps a root position so that it can be told from another plan's.
+  /// Returns `position`, which is the root's, with everything that a resumed run compares: the plan's fingerprint, the
+  /// identities of its functions, the inputs seen.
   virtual std::string seal(std::string position) const = 0;
-  /// Calls `done` (any thread) once nothing of the run is alive but its root.
+  /// Calls `done(argument)` once, on any thread, when the run has no live task.
   virtual void when_drained(void (*done)(void*) noexcept, void* argument) noexcept = 0;
-  /// For a stream whose tree is lent to somebody (pipeline/loan.hpp): it is `to` from now on, or null: it is gone.
+  /// Called when a root whose tree is lent (pipeline/loan.hpp) is moved to the object `to`, or destroyed (null).
   virtual void owner_moved(stream_base* to) noexcept { (void)to; }
 };
 
-/// Tells a keeper of marks of its own (a channel) when to take one: the first two times, and whenever the tick changes.
+/// Decides when a channel, which keeps marks by itself, records one.
 class mark_watch {
  public:
+  /// Returns true for the first two calls, and whenever the tick has changed since the last call that returned true.
   bool due(const environment& env) {
     std::uint32_t t = env.tick.load(std::memory_order_relaxed);
     if (early_ == 0 && t == seen_) return false;
@@ -59,73 +83,92 @@ class stream_base {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
+  /// An empty stream: it has no stage, and every request on it throws failed_precondition.
   stream_base() = default;
+  /// Takes ownership of the coroutine whose promise is `child`.
   explicit stream_base(stage_base* child)
       : child_(child), element_bytes_(static_cast<std::uint32_t>(child->type().size)) {}
   stream_base(stream_base&& other) noexcept;
   stream_base& operator=(stream_base&& other) noexcept;
   ~stream_base() { close(); }
 
+  /// Returns true unless the stream is empty: never given a stage, moved from, or closed.
   explicit operator bool() const { return child_ != nullptr; }
   const element_type& type() const { return child_->type(); }
   stage_base* stage() const { return child_; }
 
-  /// Destroys the tree below. Only at rest.
+  /// Stops the run, if this is its root, and destroys the stage and all stages upstream of it. The stream is empty
+  /// afterwards.
+  /// REQUIRES: at rest. Does not block: tasks that work ahead may end later.
   void close() noexcept;
-  /// Throws failed_precondition while a task's request is outstanding; `what` is what must not be done then.
+  /// Throws failed_precondition while a task's request is outstanding; `what` names the call that is not allowed then.
   void require_rest(const char* what) const;
   [[noreturn]] static void refuse_two_consumers(const char* what);
 
-  /// Ordinal of the next element: how many were delivered or passed over since the stream's very beginning.
+  /// The ordinal of the next element: the number of elements consumed or passed over since the beginning of the stream,
+  /// in this run and in those that it was resumed from.
   std::uint64_t consumed() const { return fetched_ + todo_ - left(); }
-  /// Elements of the current view not yet taken.
+  /// The number of elements of the current view that are not consumed yet.
   std::uint32_t left() const {
     return cur_ == end_ ? 0 : static_cast<std::uint32_t>(static_cast<std::size_t>(end_ - cur_) / element_bytes_);
   }
-  /// After the end: how many of the elements to be passed over did not exist.
+  /// After the end: how many of the elements that the last request was to pass over did not exist. A stage returns this
+  /// number to its own consumer (outlet::unpass).
   std::uint64_t skip_left() const { return child_->skip_; }
-  /// Passes over n more elements with the next request.
+  /// The next request passes over n elements more than its demand says.
   void pass_over(std::uint64_t n) { todo_ += n; }
+  /// The owner may ask for the position at an element that is in the current view: marks are kept from now on.
   void may_go_back() { keep_marks(); }
-  /// The owner still holds payloads from `ordinal` on: keep a mark at or before it. kNone: holds nothing.
+  /// The owner holds elements from `ordinal` on, and a position must be able to make them again: a mark at or before
+  /// `ordinal` is kept from now on. REQUIRES: marks were kept when that element was fetched.
   void hold_from(std::uint64_t ordinal) {
     keep_marks();
     floor_ = ordinal;
   }
-  /// The owner holds nothing: only marks before what it has taken matter.
+  /// The owner holds no element any more.
   void hold_nothing() { floor_ = kNone; }
+  /// Returns true if the next request may have to wait for something outside of the tree. A stage uses it to deliver
+  /// what it has made before it makes a request that may take long.
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
 
-  /// The position from which the next element (or the oldest still held) is made again.
+  // Positions. REQUIRES of all: at rest. Errors: failed_precondition: empty, or a request is outstanding; data_loss:
+  // there is no mark for the ordinal, which only a forged checkpoint can cause.
+
+  /// Writes the position from which the next element, or the oldest held one, is made again.
   void position(position_writer& w) { position_at(consumed() < floor_ ? consumed() : floor_, w); }
+  /// Writes the position from which the element `ordinal` is made again.
   void position_at(std::uint64_t ordinal, position_writer& w);
-  /// The same as a mark.
+  /// As position(), as a mark.
   mark place() { return place_at(std::min(consumed(), floor_)); }
   mark place_at(std::uint64_t ordinal);
-  /// Before the first request: the stages take their records out of a position's.
+  /// Puts the tree at the position that `from` contains: each stage claims its record. REQUIRES: nothing was requested
+  /// yet. Errors are kept in `from` (position_records::finish).
   void restore(position_records& from);
-  /// Before the first request: counts from `ordinal` on.
+  /// Counts ordinals from `ordinal` on. REQUIRES: nothing was requested yet.
   void begin_at(std::uint64_t ordinal) { fetched_ = counted_ = ordinal; }
-  /// A mark of here and now; the stream must have no leftovers.
+  /// Records a mark of this moment. REQUIRES: at rest, and left() == 0.
   mark take_mark() { return child_->snapshot(fetched_); }
-  /// As take_mark, for a mark that the run's schedule asked for: its cost is counted.
+  /// As take_mark, for a mark that was requested by the tick: its time is added to environment::marks_took.
   mark take_due_mark();
 
-  /// The environment of the whole tree below this stream's stage; its tick is read from now on.
+  /// Gives the stage its environment, which it passes on to its inputs at their first request. REQUIRES: nothing was
+  /// requested yet. (Otherwise it inherits that of the first consumer.)
   void set_environment(environment* env) {
     child_->env = env;
     child_->tick_ = &env->tick;
   }
+  /// Makes this the root of a run.
   void set_run(std::shared_ptr<run_base> run) {
     run_ = std::move(run);
     takes_samples_ = true;
   }
-  /// Is no task's request outstanding?
+  /// Returns true while no task's request is outstanding. Thread: any.
   bool at_rest() const { return !asked_.load(std::memory_order_relaxed); }
-  /// This stream and those below it add to their stages' counts what they still keep to themselves. Only at rest; reaches what
-  /// is pulled by this stream's requests, and not what works ahead.
+  /// Adds the counters of this stream and of all streams upstream, up to the next channels, to those of their stages
+  /// (which happens at looks otherwise). REQUIRES: at rest.
   void tell_all_counts() const noexcept;
-  /// Now and then a block is timed on its way here. For the top of a tree: the root of a run, what a pump pulls.
+  /// From now on a block is timed now and then (stage_counts.hpp). For the top of a tree: the root of a run, and the
+  /// stream that a pump requests from.
   void take_samples() { takes_samples_ = true; }
   run_base* run() const { return run_.get(); }
   const std::shared_ptr<run_base>& shared_run() const { return run_; }
@@ -134,7 +177,8 @@ class stream_base {
   friend class stage_base;
   template <class S> friend class saved;
 
-  /// Starts a fill on behalf of a block stage, an element stage, a consumer that wants the status itself.
+  /// The await_suspend of every request: starts a fill for the awaiting coroutine, whose promise is `p`. Returns the
+  /// coroutine to resume. The request's demand is in request_skip_, request_want_ and request_bytes_.
   template <class Promise> std::coroutine_handle<> ask(Promise& p) {
     if constexpr (requires { Promise::kBlockStage; }) return ask_from_block_stage(p);
     else if constexpr (std::is_base_of_v<stage_base, Promise>) return ask_from_element_stage(p);
@@ -159,9 +203,11 @@ class stream_base {
   }
   std::coroutine_handle<> ask_from_element_stage(stage_base& p);
   std::coroutine_handle<> ask_from_task(promise_base& p);
-  /// Throws failed_precondition for a stream that was moved from, closed or never made.
+  /// Throws failed_precondition if the stream was moved from, closed or never given a stage.
   void check_not_empty() const;
 
+  /// Requests a block from the stage for `owner`, the coroutine to resume with it. Inline for the usual case: the tick
+  /// has not changed, no look is due, and the stage is in no unusual state.
   std::coroutine_handle<> fill(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
     stage_base* c = child_;
     if (c->unusual_ || c->tick_->load(std::memory_order_relaxed) != seen_tick_ || turn_.step()) [[unlikely]]
@@ -177,15 +223,17 @@ class stream_base {
     c->waiter = owner;
     return c->serve();
   }
-  /// First fill, a new tick, a stop, errors to be counted first, the end, or time for a look at the clock.
+  /// The other cases: the first fill, a changed tick (marks, a stop), errors of dropped elements that have to be
+  /// counted first, a stage that has ended, and a look at the clock that is due.
   std::coroutine_handle<> fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want);
-  /// Looks at the clock. Returns true if this stream has worked for so long that others should run first.
+  /// Looks at the clock. Returns true if this stream's turn is over, so that other coroutines should run first.
   bool look(std::uint32_t want);
-  /// Drops marks that are not needed any more, and takes a new one.
+  /// Destroys the marks that are not needed any more, and records a new one.
   void renew_marks();
+  /// Answers a request on a stage that has ended or failed.
   std::coroutine_handle<> over_without_filling(promise_base* owner, std::uint64_t skip);
 
-  /// Takes up what the stage handed over (after a fill).
+  /// After a fill: makes the block that the stage has delivered the current view.
   void set_view() {
     stage_base* c = child_;
     if (!c->handed_.size()) [[unlikely]]
@@ -196,7 +244,7 @@ class stream_base {
     view_owner_ = c->handed_.owner();
     c->handed_ = block{};
   }
-  /// Counts n elements handed over, and those passed over before them.
+  /// Counts n elements that were delivered, and those that were passed over before them.
   void took_up(std::uint32_t n) {
     took_up_passed();
     fetched_ += n;
@@ -212,28 +260,30 @@ class stream_base {
     passed_ += passed;
     asked_skip_ = child_->skip_;
   }
-  /// At a look: is it time for the next sample?
+  /// Called at looks: begins a sample at every fourth of them.
   void take_sample_now_and_then();
-  /// The next fill is timed.
+  /// Starts the clock of a sample: the next fill is timed.
   void begin_sample(const environment* env);
-  /// It has given n elements, which are in child_->handed_.
+  /// Ends the sample: the fill has delivered n elements, which are in child_->handed_.
   void end_sample(std::uint32_t n);
-  /// Adds to the stage's counts what this stream has counted since it did so last.
+  /// Adds what this stream has counted since the last call to the counters of the stage.
   void tell_counts() const noexcept;
   void set_no_view();
-  /// After a fill that gave nothing: throws where the stage failed (a task asked, and took the status upon itself).
+  /// After a fill for a task that delivered no element: throws the stage's error, if it has failed.
   void throw_if_failed() const;
-  /// After a fill for a task: the stream is at rest again; adapts how much the next plain next() asks for.
+  /// After a fill for a task: the stream is at rest again. Adapts the number of elements that the next next() demands,
+  /// so that a fill takes some 100 µs.
   void end_task_fill();
 
   std::uint64_t ordinal_at(const char* cursor) const {
     return fetched_ + todo_ - static_cast<std::size_t>(end_ - cursor) / element_bytes_;
   }
   void keep_marks();
-  /// The newest mark from which `ordinal` is made again; null: here and now is one.
+  /// The newest mark from which the element `ordinal` can be made again; null: the stage's state of this moment serves
+  /// for it.
   const mark* mark_for(std::uint64_t ordinal) const;
 
-  static constexpr std::uint32_t kNeverSeen = ~0u;  // no run's tick starts here
+  static constexpr std::uint32_t kNeverSeen = ~0u;  // differs from every tick that a run begins with
 
   stage_base* child_ = nullptr;
   char* cur_ = nullptr;
@@ -242,33 +292,33 @@ class stream_base {
   std::uint32_t request_want_ = 1;
   std::uint64_t request_skip_ = 0;
   std::uint32_t request_bytes_ = demand::kBytes;
-  std::uint32_t seen_tick_ = kNeverSeen;  // the first fill takes the slow path
+  std::uint32_t seen_tick_ = kNeverSeen;  // differs at the first fill, which therefore is one with a look
   std::uint64_t fetched_ = 0;             // ordinal after the current view
-  std::uint64_t todo_ = 0;                // to pass over with the next request
-  std::uint64_t asked_skip_ = 0;
-  stage_base* forwarded_ = nullptr;  // a 1:1 stage whose own skip rides on our request
-  slab* view_owner_ = nullptr;
-  bool keep_ = false;
+  std::uint64_t todo_ = 0;                // elements that the next request passes over besides those of its demand
+  std::uint64_t asked_skip_ = 0;          // elements to pass over of the last request, not counted in fetched_ yet
+  stage_base* forwarded_ = nullptr;       // a 1:1 stage that has passed its own demand's skip on with our request
+  slab* view_owner_ = nullptr;            // the slab of the current view
+  bool keep_ = false;                     // marks are kept
   bool takes_samples_ = false;
   std::uint8_t samples_ = 0;          // looks since the last one that began a sample
-  mutable std::uint32_t blocks_ = 0;  // handed over since the counts were told
+  mutable std::uint32_t blocks_ = 0;  // delivered since the last tell_counts()
   turn turn_;
-  std::uint32_t want_max_ = ~0u;  // so that a block takes some 10 ms at most, and a stop is noticed soon
+  std::uint32_t want_max_ = ~0u;  // limits demands, so that a block takes some 10 ms at most and a stop is noticed soon
   std::uint32_t looks_ = 0;       // a root's, up to kEarlyLooks
-  std::uint64_t floor_ = kNone;
-  std::vector<mark> marks_;
+  std::uint64_t floor_ = kNone;   // the owner holds elements from this ordinal on
+  std::vector<mark> marks_;       // oldest first
 
-  // What the stage's counts are told now and then, of what is not counted anyway.
-  mutable std::uint64_t counted_ = 0;         // fetched_ when they were told last
-  mutable std::uint64_t passed_ = 0;          // of what came since then, so many were passed over
-  mutable std::uint64_t sampled_passed_ = 0;  // the same when the sample began
+  // Counters that are not members anyway, for tell_counts().
+  mutable std::uint64_t counted_ = 0;         // fetched_ at the last tell_counts()
+  mutable std::uint64_t passed_ = 0;          // elements passed over since then
+  mutable std::uint64_t sampled_passed_ = 0;  // passed_ when the sample began
   time_point sampled_at_{};
 
-  // A consumer's side only.
+  // Used only if the consumer is a task.
   std::shared_ptr<run_base> run_;
-  std::uint32_t ramp_ = 1;  // what a plain next() asks for
-  /// A task's request is outstanding. Read by whoever asks next, who may, by mistake, be on another thread: atomic, so that
-  /// the mistake is noticed instead of being undefined; relaxed, since nothing is handed over by it.
+  std::uint32_t ramp_ = 1;  // the number of elements that next() demands
+  /// A task's request is outstanding. Atomic, because a second consumer, which is a mistake, may run on another thread:
+  /// it then gets an error instead of undefined behaviour. Relaxed, since it publishes no other data.
   std::atomic<bool> asked_{false};
   time_point asked_at_{};
 };

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// From ordinary code into coroutines: start a task and block until it is done.
+// Runs a task from a function that is not a coroutine, such as main(), and blocks until it has ended.
 //
-//   auto n = sync_wait(env, count_words(path));      // the value, or throws what the task failed with
+//   auto n = sync_wait(env, count_words(path));      // returns the value, or throws the task's error
 //
-// Errors: a failed task is thrown (throw_status). failed_precondition when called on a worker of the executor, where
-//         blocking would take away the thread that the task needs, and when a simulation is stuck.
-// Thread: blocks the caller; the task runs on the environment's executor from its first line on.
+//   status why = sync_wait_result(env, copy(from, to));      // the same without exceptions
+//
+// Errors: that of the task (throw_status). failed_precondition if called on a worker of the executor, because blocking
+//         it could take away the thread that the task needs. failed_precondition if the executor is a simulation in
+//         which no coroutine is ready and no timer is armed while the task has not ended: a deadlock.
+// Cancel: a stop of `env` stops the task, which then fails with `cancelled`; the call itself waits for the task's end.
+// Thread: blocks the caller. The task runs on the environment's executor from its first line on; over a simulation,
+//         that is within this call, on the calling thread.
+// Owns:   the task and its frame, which are destroyed before the call returns.
+// See:    runtime/runtime.hpp for sync_wait(runtime&, task).
 #pragma once
 
 #include <condition_variable>
@@ -16,9 +23,11 @@
 namespace sluice::lib {
 namespace detail {
 
-/// Set once; the waiter may destroy it as soon as wait() returns.
+/// An event that one thread sets and another waits for. The waiting thread may destroy it as soon as wait() has
+/// returned, or is_set() has returned true.
 class completion {
  public:
+  /// At most once. Does not access the object after the waiting thread can see that it is set.
   void set();
   bool is_set() const;
   void wait();
@@ -29,7 +38,7 @@ class completion {
   bool set_ = false;
 };
 
-/// The coroutine at the top of the waiting: nobody awaits it, it sets a completion when it ends.
+/// The coroutine that awaits the task of a sync_wait. No coroutine awaits it; it sets a completion when it ends.
 class root_frame {
  public:
   struct promise_type : promise_base, pooled_frame {
@@ -42,7 +51,7 @@ class root_frame {
     struct final_awaiter {
       bool await_ready() const noexcept { return false; }
       void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
-        h.promise().done->set();  // the frame belongs to the waiting thread from here on
+        h.promise().done->set();  // from here on the waiting thread may destroy the frame
       }
       void await_resume() const noexcept {}
     };
@@ -56,7 +65,8 @@ class root_frame {
   root_frame(const root_frame&) = delete;
   root_frame& operator=(const root_frame&) = delete;
   ~root_frame() { handle_.destroy(); }
-  /// Posts it and blocks until it has ended.
+  /// Posts the coroutine to the executor and blocks until it has ended. At most once. Errors: failed_precondition, as
+  /// above.
   void run(environment& env);
 
  private:
@@ -70,7 +80,7 @@ template <class Result, class T> root_frame keep_result(task<T>& work, std::opti
 
 }  // namespace detail
 
-/// As sync_wait, but the failure is in the result: result<T>, or status for task<void>.
+/// As sync_wait, but returns an error of the task instead of throwing it: result<T>, or a status for task<void>.
 template <class T> auto sync_wait_result(environment& env, task<T> work) {
   using result_type =
       std::conditional_t<std::is_void_v<T>, status, result<std::conditional_t<std::is_void_v<T>, int, T>>>;
@@ -79,6 +89,7 @@ template <class T> auto sync_wait_result(environment& env, task<T> work) {
   return std::move(*r);
 }
 
+/// Runs `work` in the environment and returns its value.
 template <class T> T sync_wait(environment& env, task<T> work) {
   auto r = sync_wait_result(env, std::move(work));
   if constexpr (std::is_void_v<T>) {

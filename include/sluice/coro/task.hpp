@@ -5,13 +5,35 @@
 //   auto n = co_await size_of(path);                  // throws what it failed with
 //   auto r = co_await size_of(path).as_result();      // result<std::int64_t>: we look at the error ourselves
 //
-// Starts when awaited, on the awaiting thread; awaited at most once. Inherits the awaiter's environment.
-// Errors: in a task, whatever fails throws at its co_await: another task, stream.next(), a sleep, a channel, when_all, a
-//   scope's join; also a stop, as `error` with the code cancelled. What a task throws, its awaiter gets: an `error` with
-//   its status, code and provenance, any other exception as it was thrown. as_result() gives a status instead.
-//   Catching goes on as in any function; after a stop, the next wait fails with `cancelled` again.
-// Cost: an error costs about one C++ exception (some microseconds) for each task that it passes; success pays nothing.
-// Owns: its frame, from a per-thread free list. Destroyed unstarted or finished; never while it runs.
+//   task<std::string> first_line(std::string path) {  // errors are handled as in a function
+//     try {
+//       auto text = co_await read_text(path);
+//       co_return text.substr(0, text.find('\n'));
+//     } catch (const error& e) {
+//       if (e.code() != status_code::not_found) throw;
+//     }
+//     co_return "";
+//   }
+//
+// Parameters are moved or copied into the coroutine's frame, so take them by value: a reference must stay valid until
+// the task has ended. A coroutine must not be a lambda with captures (docs/hazards.md).
+//
+// A task does nothing until it is awaited. It then starts at once, on the awaiting thread, and inherits the environment
+// (executor, clock, stop token) of the coroutine that awaits it. It can be awaited once.
+//
+// Errors: an operation that fails in a task throws at its co_await: another task, stream.next(), a sleep, a channel,
+//         when_all, a scope's join; also a stop, as `error` with the code cancelled. An exception that leaves a task is
+//         thrown again where the task is awaited: an `error` with its status, code and provenance, any other exception
+//         with its own type. as_result() returns a status instead. A task that catches the `cancelled` of a stop may
+//         continue, but its next wait fails with `cancelled` again.
+// Cancel: a task is not interrupted. A stop takes effect at its next wait, or at `co_await check_stop()`.
+// Thread: started on the thread of its awaiter; after a wait it continues on a worker of its executor, perhaps another
+//         one.
+// Owns:   its frame, whose memory comes from a per-thread free list. A task may be destroyed before it is awaited or
+//         after it has ended, and never in between; `scope` and `when_all` take care of that for tasks that run at the
+//         same time.
+// Cost:   some nanoseconds for a task that does not wait; an error costs about one C++ exception (some microseconds)
+//         for each task that it passes.
 #pragma once
 
 #include <coroutine>
@@ -29,6 +51,8 @@ template <class T> class task;
 
 namespace detail {
 
+/// The parts of a task's promise that do not depend on its result: suspended at the start until it is awaited, at the
+/// end resumes the coroutine that awaits it, directly and without the executor (symmetric transfer).
 struct task_promise_base : promise_base, pooled_frame {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   struct final_awaiter {
@@ -57,6 +81,7 @@ template <> struct task_promise<void> final : task_promise_base {
 
 }  // namespace detail
 
+/// A handle that owns the coroutine. Move-only; a moved-from task may only be assigned to or destroyed.
 template <class T = void> class [[nodiscard]] task : public detail::must_be_awaited<T> {
  public:
   using promise_type = detail::task_promise<T>;
@@ -75,6 +100,7 @@ template <class T = void> class [[nodiscard]] task : public detail::must_be_awai
   using awaited = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
   operator awaited() const = SLUICE_DETAIL_CO_AWAIT_IS_MISSING;  // T x = a_task(): co_await is missing
 
+  /// Of `co_await t`: starts the task; its value is moved out, its error is thrown.
   class awaiter {
    public:
     explicit awaiter(handle h) noexcept : child_(h) {}
@@ -93,6 +119,7 @@ template <class T = void> class [[nodiscard]] task : public detail::must_be_awai
    protected:
     handle child_;
   };
+  /// Of `co_await t.as_result()`: as awaiter, but an error is returned.
   class result_awaiter : public awaiter {
    public:
     using awaiter::awaiter;
@@ -111,11 +138,13 @@ template <class T = void> class [[nodiscard]] task : public detail::must_be_awai
   };
 
   awaiter operator co_await() const noexcept { return awaiter(handle_); }
-  /// Awaits without throwing: result<T>, or status for task<void>.
+  /// `co_await t.as_result()` does not throw: it returns a result<T>, or a status for task<void>. REQUIRES: the task
+  /// object lives until the co_await has finished.
   result_awaiter as_result() const noexcept { return result_awaiter(handle_); }
 
-  /// For schedulers and scopes, which start a task by hand.
+  /// Gives up ownership: the caller has to start the coroutine and to destroy its frame.
   handle release() noexcept { return std::exchange(handle_, {}); }
+  /// The coroutine, still owned by this task.
   handle get() const noexcept { return handle_; }
 
  private:

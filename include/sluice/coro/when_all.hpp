@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several tasks at once, awaited together.
+// Runs several tasks at the same time and awaits all of them.
 //
 //   auto both = co_await when_all(std::move(a), std::move(b));    // std::tuple<A, B>; void becomes std::monostate
 //   auto all = co_await when_all(std::move(tasks));               // std::vector<task<T>> → std::vector<T>
 //
-// Order:  the first starts here and now, the others are posted first and may run on other workers.
-// Errors: waits for all of them, then throws the error of the first (in argument order) that was not `cancelled`,
-//         or was, when nothing worse happened. Siblings of a failed task run on; a `scope` stops them.
-// Cancel: the tasks share the awaiter's environment and see its stop themselves.
+//   task<page> page_of(user_id id) {                              // takes as long as the slower one of the two
+//     auto both = co_await when_all(name_of(id), picture_of(id));
+//     co_return page{std::move(std::get<0>(both)), std::move(std::get<1>(both))};
+//   }
+//
+// For tasks that run at the same time as other code of the coroutine, or that are to be stopped by each other's errors,
+// use a `scope`; for a stream of calls, `map` with parallelism.
+//
+// Order:  the tasks after the first are posted to the executor and may run on other workers; then the first one starts
+//         on the awaiting thread. The results are in the order of the arguments, whichever task ends first.
+// Errors: when all tasks have ended, the co_await throws the error of the first one, in the order of the arguments,
+//         that failed with another code than `cancelled`; if all errors are `cancelled`, the first of these. An error
+//         does not stop the other tasks; in a `scope` (coro/scope.hpp) it does.
+// Cancel: the tasks share the awaiting coroutine's environment, so each of them notices a stop by itself.
+// Thread: the awaiting coroutine is resumed on the thread on which the last task ends.
+// Owns:   the tasks, until the co_await has finished. REQUIRES: the awaiting coroutine is not destroyed before.
+// Cost:   one pooled frame and one post for each task; an empty vector is ready without suspending.
 #pragma once
 
 #include <array>
@@ -22,14 +35,17 @@
 namespace sluice::lib {
 namespace detail {
 
-/// Counts the children of one when_all; the last to arrive resumes the parent, or fails its wait.
+/// Counts the tasks of one when_all that have not ended. Part of the awaiter, and thus of the parent's frame.
 class junction {
  public:
+  /// Called once, before any of the tasks is posted.
   void start(promise_base& parent, std::size_t children) noexcept {
     parent_ = &parent;
     left_.store(static_cast<std::uint32_t>(children), std::memory_order_relaxed);  // published by posting the children
   }
-  // acq_rel: the last one must see the results of all the others.
+  /// Called by each task when it has ended, on its thread. Returns the coroutine to resume: for the last task the
+  /// parent (whose wait fails if a task has failed), for the others none.
+  // acq_rel: the last one sees the results of all others.
   std::coroutine_handle<> arrive() noexcept {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return std::noop_coroutine();
     status why = first_failure();
@@ -48,11 +64,12 @@ class junction {
   std::atomic<std::uint32_t> left_{0};
 };
 
+/// Keeps in `worst` the status to report: the first error, except that `cancelled` is replaced by any other error.
 inline void prefer(status& worst, const status& next) noexcept {
   if (worst.ok() || (worst.code() == status_code::cancelled && !next.ok())) worst = next;
 }
 
-/// The coroutine around one child: it waits for the task and then arrives.
+/// The coroutine that awaits one of the tasks, stores its outcome, and then arrives at the junction.
 class child_frame {
  public:
   struct promise_type : promise_base, pooled_frame {
@@ -90,6 +107,7 @@ class child_frame {
   std::coroutine_handle<promise_type> handle_;
 };
 
+/// The result of one task: its value or its error.
 template <class T> struct outcome {
   std::optional<T> value;
   status why;
@@ -110,11 +128,12 @@ template <class T> child_frame run_child(task<T> work, outcome<T>& into) {
   into.keep(std::move(r));
 }
 
-/// Posts all but the first, last one first, and returns the first, to go on with here.
+/// Posts all children except the first, the last one first, and returns the first, for the calling thread to resume.
 std::coroutine_handle<> fork(std::span<child_frame> children, junction& join, promise_base& parent) noexcept;
 
 }  // namespace detail
 
+/// Of a fixed number of tasks with results of several types.
 template <class... Ts> class [[nodiscard]] when_all_awaiter final : detail::junction {
  public:
   explicit when_all_awaiter(task<Ts>&&... work)
@@ -145,6 +164,7 @@ template <class... Ts> class [[nodiscard]] when_all_awaiter final : detail::junc
   std::array<detail::child_frame, sizeof...(Ts)> children_;
 };
 
+/// Of a vector of tasks with results of one type.
 template <class T> class [[nodiscard]] when_all_range_awaiter final : detail::junction {
  public:
   explicit when_all_range_awaiter(std::vector<task<T>>&& work) : outcomes_(work.size()) {
@@ -180,9 +200,11 @@ template <class T> class [[nodiscard]] when_all_range_awaiter final : detail::ju
   std::vector<detail::child_frame> children_;
 };
 
+/// `co_await when_all(…)` returns the results as a std::tuple.
 template <class... Ts> when_all_awaiter<Ts...> when_all(task<Ts>... work) {
   return when_all_awaiter<Ts...>(std::move(work)...);
 }
+/// `co_await when_all(…)` returns the results as a std::vector, or nothing for task<void>.
 template <class T> when_all_range_awaiter<T> when_all(std::vector<task<T>> work) {
   return when_all_range_awaiter<T>(std::move(work));
 }

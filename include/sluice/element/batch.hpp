@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows stored by column: a batch of structures is a structure of arrays.
+// batched<T>: an element that consists of rows, stored by column. A batch of structures is a structure of arrays.
 //
 //   batched<sample> b;
 //   std::span<std::int64_t> labels = b[&sample::label];
 //   auto [texts, labels2] = b.columns();
 //   std::span<float> v = batch_of_floats.values();               // rows that are not structures are one column
 //
-// One representation for every T, so that the engine makes, moves, prints and ships batches of types that no C++ code
-// of the program names. Columns of numbers are contiguous and 64-byte aligned: hand data() to whoever computes.
-// Owns: its columns.  Thread: none.
+// All batched<T> have one representation, batch_storage, so that the library makes, moves and prints batches whose row
+// type no C++ code of the program names. A column of numbers is contiguous and 64-byte aligned, ready for vectorised
+// code.
+// Owns:   its columns.
+// Thread: none.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@
 
 namespace sluice::lib {
 
-/// A batch as the engine sees it: one slab for each member of a structure, pair or tuple, one for any other row.
+/// A batch without its C++ type: one slab for each member, if the rows are structures, pairs or tuples; one slab
+/// otherwise.
 struct batch_storage {
   static constexpr bool trivially_relocatable = true;
 
@@ -38,22 +41,24 @@ struct batch_storage {
     return *this;
   }
 
-  /// Room for n more rows of this type; makes the columns at first.
+  /// Makes room for n more rows of the type `row`, and, the first time, the columns. Errors: std::bad_alloc.
   void reserve(const element_type& row, std::size_t n);
-  /// Moves n rows from `from` to the end; the originals are gone. Errors: std::bad_alloc, before any row is moved.
+  /// Moves the n rows at `from` to the end, and destroys the originals. Errors: std::bad_alloc, before any row is
+  /// moved.
   void append(const element_type& row, void* from, std::size_t n);
-  /// The same out of the front of a block.
+  /// The same with the first n rows of a block.
   void append(block& from, std::uint32_t n) {
     append(from.type(), from.data(), n);
     from.forget_front(n);
   }
-  /// Moves the first n rows to uninitialised room: unbatch. They need not be all.
+  /// Moves the first n rows to uninitialised memory at `to`, and removes them (for unbatch). REQUIRES: n <= rows.
   void take_front(const element_type& row, void* to, std::size_t n) noexcept;
+  /// Destroys the first n rows. REQUIRES: n <= rows.
   void drop_front(const element_type& row, std::size_t n) noexcept;
 };
 
 namespace detail {
-/// Which column holds the member at this offset.
+/// The index of the column of the member with this offset.
 std::size_t column_at(const element_type& row, std::size_t offset);
 
 /// Does a batch of T have a column for each member? The C++ side of kind::structure, kind::pair and kind::tuple.
@@ -81,7 +86,8 @@ template <class T>
 inline constexpr bool has_unstackable_member =
     reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; };
 
-/// The address of the first member that cannot be stacked, or of one within it: an error of the compiler shows its name.
+/// The address of the first member, at any depth, that cannot be stacked. It is used as a template argument, so that
+/// the compiler's error shows the name of the member.
 template <class T, std::size_t I = 0> consteval auto unstackable_member() {
   constexpr auto here = std::get<I>(addresses<T>());
   using M = std::remove_cvref_t<decltype(*here)>;
@@ -89,7 +95,7 @@ template <class T, std::size_t I = 0> consteval auto unstackable_member() {
   else if constexpr (has_unstackable_member<M>) return unstackable_member<M>();
   else return here;
 }
-/// False.
+/// Always false; the condition of the static_assert whose error shows `Member`.
 template <auto Member> inline constexpr bool can_be_stacked = false;
 }  // namespace detail
 
@@ -117,7 +123,7 @@ template <class T> class batched {
     return column<U>(detail::column_at(type_of<T>(), offset_of(m)));
   }
 
-  /// The rows themselves, where a row is one column (numbers, texts, arrays …).
+  /// All rows as a span, if they are not structures, pairs or tuples (numbers, texts, arrays …).
   std::span<T> values()
     requires(!detail::by_member<T>)
   {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which types may be moved by copying their bytes and forgetting the original.
+// trivially_relocatable_v<T>: may a T be moved by copying its bytes, without destroying the original?
 //
-// Yes: trivially copyable types; unique_ptr (default deleter), shared_ptr, vector; optional, pair and tuple of yes; our own
-// and users' classes that say `static constexpr bool trivially_relocatable = true`; aggregates all of whose members
-// are. No: std::string (libstdc++'s short string points into itself), map, and whatever we do not know.
-// One hole that cannot be seen from outside: an aggregate with its own destructor beside a shared_ptr member; give it
-// `trivially_relocatable = false`. clang's builtin is not used: it says no to a structure with a unique_ptr.
+// True for trivially copyable types; unique_ptr (default deleter), shared_ptr, vector; optional, pair and tuple of
+// relocatable types; classes with `static constexpr bool trivially_relocatable = true`; and aggregates whose members
+// are all relocatable. False for std::string (libstdc++'s short string points into itself), map, and all other types.
+// One case cannot be recognised: an aggregate with a user-written destructor and a member such as shared_ptr. If such a
+// class must not be relocated, give it `trivially_relocatable = false`. clang's builtin is not used, because it is
+// false for a structure with a unique_ptr.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,8 @@ namespace detail {
 
 template <class T> constexpr bool relocatable();
 
-/// "T is not trivially destructible but every member is": it has a destructor of its own, which may know its address.
+/// A T that is not trivially destructible although all its members are has a destructor of its own, which may use its
+/// address.
 template <class T, class... M> constexpr bool relocatable_aggregate(std::tuple<M*...>*) {
   constexpr bool has_own_destructor =
       !std::is_trivially_destructible_v<T> && (std::is_trivially_destructible_v<M> && ...);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storage for a run of elements of one type, and the view of it that stages hand to each other.
+// slab: memory for consecutive elements of one type. block: a view of them, which a stage delivers to its consumer.
 //
 //   slab out(type_of<sample>());
-//   auto* to = reinterpret_cast<sample*>(out.reserve(n));     // what was live is destroyed; room for n
+//   auto* to = reinterpret_cast<sample*>(out.reserve(n));     // destroys the live elements; returns room for n
 //   …construct n samples at `to`…
 //   out.set_live(0, n);
-//   block b = out.view();                                     // goes to whoever asked
+//   block b = out.view();                                     // delivered to the consumer
 //
-// A slab is allocated once and grows: no allocation per block in the steady state.
-// Thread: none; a slab belongs to the stage that fills it and, while its block is out, to whoever holds the block.
+// An element of a slab is *live* if it has been constructed and not been moved out or destroyed; the slab's destructor
+// destroys the live elements. They are consecutive, and need not begin at the start of the memory.
+// Owns:   a slab its memory and its live elements; a block nothing.
+// Thread: none. A slab belongs to the stage that fills it, and, after its block was delivered, to the consumer until
+//         its next request.
+// Cost:   a slab grows to its largest block and is reused, so the steady state allocates nothing.
 #pragma once
 
 #include <cassert>
@@ -23,8 +27,10 @@ namespace sluice::lib {
 
 class slab;
 
-/// The first live elements of a slab, to read, change, move out of and drop. Copies are views of the same elements.
-/// Valid until the next call on the stream that gave it. Empty means the end of the stream.
+/// A view of consecutive live elements of a slab. Its user may read and change them, and may remove them from the
+/// front: move them out or destroy them. Copies of a block are views of the same elements; after elements were removed
+/// through one of them, the others must not be used. Valid until the next request on the stream that delivered it; an
+/// empty block is the end of the stream.
 class block {
  public:
   block() = default;
@@ -38,8 +44,9 @@ class block {
   slab* owner() const noexcept { return owner_; }
   char* data() const noexcept { return data_; }
   char* at(std::size_t i) const noexcept { return data_ + i * type_->size; }
-  /// Becomes a view of the same, field by field: a copy in wide words, right after narrow stores and before narrow loads,
-  /// waits for the store queue to drain, which costs more than the rest of a hop between stages.
+  /// Assigns `o`, member by member. The compiler's assignment copies two members at a time; directly after stores of
+  /// single members such a load cannot be forwarded from the store queue, and the stall costs more than all else
+  /// between two stages.
   void view_of(const block& o) noexcept {
     data_ = o.data_;
     owner_ = o.owner_;
@@ -48,19 +55,21 @@ class block {
   }
   template <class T> T* as() const noexcept { return std::launder(reinterpret_cast<T*>(data_)); }
 
-  /// A view of the first k: the rest stays live in the owner, behind the view.
+  /// A view of the first k elements; the others stay live in the slab. REQUIRES: k <= size().
   block first(std::uint32_t k) const noexcept { return {owner_, type_, data_, k}; }
-  // These remove elements. REQUIRES of all: n <= size(), and the view is its owner's front (blocks from a stream are).
 
-  /// Destroys the first n.
+  // The following remove elements from the view and from the slab. REQUIRES of all: n <= size(), and the view begins
+  // with the slab's first live element (blocks that a stream delivers do).
+
+  /// Destroys the first n elements.
   void drop_front(std::uint32_t n) noexcept;
-  /// Moves the first n to uninitialised room at `to`, one each to_stride bytes.
+  /// Moves the first n elements to uninitialised memory at `to`, with to_stride bytes from one to the next.
   void move_front(void* to, std::uint32_t n, std::size_t to_stride) noexcept;
   void move_front(void* to, std::uint32_t n) noexcept { move_front(to, n, type_->size); }
-  /// Destroys all of the view but the first k. data() may change: where the owner holds more behind the view, the kept
-  /// ones move up to it.
+  /// Destroys all elements of the view except the first k. If the slab has live elements behind the view, the k
+  /// elements are moved up to them, so that data() changes.
   void truncate(std::uint32_t k) noexcept;
-  /// The first n were moved out or destroyed by the caller itself.
+  /// Removes the first n elements, which the caller has moved out or destroyed.
   void forget_front(std::uint32_t n) noexcept;
 
  private:
@@ -92,51 +101,53 @@ class slab {
   void swap(slab& o) noexcept;
 
   const element_type& type() const noexcept { return *type_; }
-  /// Live elements, those that will be destroyed with the slab.
+  /// The number of live elements.
   std::size_t size() const noexcept { return live_; }
   std::size_t capacity() const noexcept { return capacity_; }
   char* begin() const noexcept { return data_ + first_ * type_->size; }
 
-  /// Destroys what is live; returns room for n elements. Errors: std::bad_alloc.
+  /// Destroys the live elements; returns uninitialised room for n elements. Errors: std::bad_alloc.
   char* reserve(std::size_t n) {
     clear();
     if (n > capacity_) allocate(n);
     return data_;
   }
-  /// Keeps what is live; returns room for n more behind it. Live elements may move. Errors: std::bad_alloc.
+  /// Keeps the live elements, which may be moved; returns uninitialised room for n more behind them. Errors:
+  /// std::bad_alloc.
   char* extend(std::size_t n) {
     if (n > capacity_ - first_ - live_) make_room(n);
     return data_ + (first_ + live_) * type_->size;
   }
-  /// Would extend(n) have to take new room, so that for a moment there are both?
+  /// Returns true if extend(n) would allocate new memory and move the elements there, so that both exist for a moment.
   bool must_grow(std::size_t n) const noexcept {
     return n > capacity_ - first_ - live_ && (live_ > first_ || live_ + n > capacity_);
   }
-  /// Elements that were in front of the live ones and have gone: their room is used again by extend().
+  /// The unused room in front of the live elements, as a number of elements; extend() may move them there.
   std::size_t gone_in_front() const noexcept { return first_; }
-  /// n elements were built where extend() said.
+  /// Declares that n elements have been constructed in the room that extend() returned.
   void add_live(std::size_t n) noexcept { live_ += n; }
-  /// Exactly these are live now; the caller has built or removed the others.
+  /// Declares that exactly the elements [first, first + n) are live; the caller has constructed or removed elements
+  /// accordingly.
   void set_live(std::size_t first, std::size_t n) noexcept {
     first_ = first;
     live_ = n;
   }
-  /// Destroys what is live; keeps the room.
+  /// Destroys the live elements; keeps the memory.
   void clear() noexcept {
     if (live_ != 0 && !type_->trivially_destroyed) type_->destroy(*type_, begin(), live_);
     first_ = live_ = 0;
   }
-  /// Destroys what is live, and the room.
+  /// Destroys the live elements, and frees the memory.
   void give_back() noexcept {
     clear();
     release();
   }
-  /// The first n live ones were moved out by the caller itself.
+  /// Removes the first n live elements, which the caller has moved out or destroyed.
   void forget_front(std::size_t n) noexcept {
     first_ += n;
     live_ -= n;
   }
-  /// All live elements.
+  /// A view of all live elements.
   block view() noexcept { return {this, type_, begin(), static_cast<std::uint32_t>(live_)}; }
 
  private:
@@ -153,7 +164,8 @@ class slab {
 
 inline void block::forget_front(std::uint32_t n) noexcept {
   assert(n <= size_);
-  // Elsewhere it would be the owner's front that is forgotten, alive, and these that the owner destroys once more.
+  // If the view were not the front, the slab would forget its first elements without destroying them, and destroy these
+  // twice.
   assert(n == 0 || type_->trivially_destroyed || data_ == owner_->begin());
   owner_->first_ += n;
   owner_->live_ -= n;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piece of a counted buffer: how records and lines travel without being copied.
+// slice: a range of bytes of a reference-counted buffer. Records and lines are slices, so that they are not copied out
+// of the buffer that the file was read into.
 //
 //   stream<line> my_own_stage(stream<record> in);       // r->view() is a std::string_view into the file's buffer
 //
-// 24 bytes. A copy adds a reference, a move empties its source, a run of slices of one buffer is destroyed with one
-// atomic operation. A slice keeps its whole buffer in memory: what holds slices for long (shuffle) compacts them.
-// Thread: as a shared_ptr: distinct slices of one buffer may be used on distinct threads.
+// Owns:   one reference on its buffer. A slice keeps the whole buffer in memory, so stages that hold slices for long
+//         (shuffle) give each a copy of its bytes first (sluice_compact).
+// Thread: as std::shared_ptr: different slices of one buffer may be used on different threads.
+// Cost:   24 bytes. A copy adds a reference; a move adds none and empties the source; consecutive slices of one buffer
+//         are destroyed with one atomic operation.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +27,8 @@ class slice {
   static constexpr bool trivially_relocatable = true;
 
   slice() noexcept = default;
-  /// Takes over one reference on `owner`. A null owner: the bytes outlive every slice (a literal, a mapping).
+  /// Takes ownership of one reference on `owner`. A null owner is for bytes that outlive every slice (a literal, a
+  /// mapping).
   slice(buffer* owner, const char* data, std::size_t size) noexcept : owner_(owner), data_(data), size_(size) {}
   slice(const slice& o) noexcept : owner_(o.owner_), data_(o.data_), size_(o.size_) {
     if (owner_) owner_->add_references(1);
@@ -39,7 +43,7 @@ class slice {
     if (owner_) owner_->drop_references(1);
   }
 
-  /// With bytes of its own, copied from `bytes`.
+  /// A slice of a new buffer with a copy of `bytes`. Errors: std::bad_alloc.
   static slice copy_of(std::string_view bytes);
 
   const char* data() const noexcept { return data_; }
@@ -48,7 +52,7 @@ class slice {
   std::string_view view() const noexcept { return {data_, size_}; }
   operator std::string_view() const noexcept { return view(); }
   buffer* owner() const noexcept { return owner_; }
-  /// A piece of this piece: [first, first + n), one reference more.
+  /// The bytes [first, first + n) of this slice, with a reference of their own. REQUIRES: first + n <= size().
   slice part(std::size_t first, std::size_t n) const noexcept {
     if (owner_) owner_->add_references(1);
     return {owner_, data_ + first, n};
@@ -60,10 +64,10 @@ class slice {
   }
   friend bool operator==(const slice& a, const slice& b) noexcept { return a.view() == b.view(); }
 
-  // What the engine calls once per block (element/type.hpp).
+  // Kernels of the element type, called once per block (element/type.hpp).
   static void sluice_destroy(slice* p, std::size_t n) noexcept;
   static std::size_t sluice_footprint(const slice* p, std::size_t n) noexcept;
-  /// Gives slices of much larger buffers bytes of their own, so that holding them does not hold the buffer.
+  /// Gives each slice of a much larger buffer a copy of its bytes, so that it does not keep that buffer in memory.
   static void sluice_compact(slice* p, std::size_t n);
 
  private:
@@ -88,13 +92,14 @@ struct line : slice {
 
 static_assert(sizeof(record) == 24 && sizeof(line) == 24);
 
-/// Where a reader found something within a buffer.
+/// The place of a record or line within a buffer.
 struct span_of_bytes {
   std::uint32_t offset;
   std::uint32_t size;
 };
 
-/// Builds n records, lines … at `to`, cut from `owner` at `where`, taking n references in one operation.
+/// Constructs n records or lines at `to`, as slices of `owner` at the places `where`. Adds their references in one
+/// operation.
 template <class Slice> void cut(buffer* owner, const span_of_bytes* where, std::size_t n, Slice* to) noexcept {
   owner->add_references(static_cast<std::uint32_t>(n));
   const char* base = owner->data();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // type_of<T>(): the descriptor of a C++ type. Included by element/type.hpp.
 //
-// A class may hook its own kernels with static members:
+// A class may define its own kernels, and how it is described, by static members:
 //   static constexpr std::string_view sluice_name = "record";      // makes a class `named` rather than opaque
 //   static constexpr bool trivially_relocatable = true;
 //   using sluice_text = void; std::string_view view() const;       // it is a text
@@ -33,12 +33,12 @@ template <class T> class batched;
 
 namespace detail {
 
-/// Keeps `t` for ever.
+/// Stores `t`; it is never destroyed.
 const element_type& keep(element_type t);
-/// Keeps a list as the only one of its element, or gives the one there is: C++ may have two names for an element (long and
-/// long long) and so two for the list, whose objects are the same.
+/// Stores a list type, or returns the one that there is for the same element type. (long and long long have the same
+/// descriptor, so the lists of these two C++ types must have the same one, too.)
 const element_type& keep_list(const element_type& t);
-/// Fills in the kernels that work on bytes and on members, where the type has no better ones.
+/// Sets the kernels that are not set yet to the general ones, which work on bytes and on members.
 void complete(element_type& t);
 
 /// Uninitialised, for the offsets of members.
@@ -48,7 +48,7 @@ template <class T> union room {
   ~room() {}
 };
 
-// --- One representation for types that mean the same: long and long long are both int64. ---
+// --- Integer types of the same size and sign share one descriptor: long and long long are both int64. ---
 template <class T> constexpr auto canonical_integer() {
   constexpr bool is_signed = std::is_signed_v<T>;
   if constexpr (sizeof(T) == 1) return std::conditional_t<is_signed, std::int8_t, std::uint8_t>{};
@@ -174,7 +174,7 @@ template <class T, std::size_t N> inline constexpr bool is_array<std::array<T, N
 template <class T> inline constexpr bool is_batched = false;
 template <class T> inline constexpr bool is_batched<batched<T>> = true;
 
-/// A vector says that it can be copied whatever it holds, so we look inside.
+/// is_copy_constructible, but correct for vectors: std::vector<T> claims to be copyable even if T is not.
 template <class T> constexpr bool copyable() {
   if constexpr (std::is_array_v<T>) return copyable<std::remove_extent_t<T>>();
   else if constexpr (is_list<T> || is_maybe<T>) return copyable<typename T::value_type>();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// User functions as the engine calls them: once per block, through one virtual call, without their types.
+// The forms of users' functions: base classes by which stages call them once per block, by a virtual call, without
+// their types.
 //
-// The operators' headers derive from these (map.hpp …); all that is instantiated for a user's lambda is a constructor
-// and one loop. What a user's function throws is caught inside these loops, once per block, and told as a status.
-// Thread: the functions are const and called from several workers at once; a user's function must allow that.
+// The operators' headers derive a class template from a form (map.hpp …). Only its constructor and one loop are
+// instantiated for each lambda of a user. An exception of the user's function is caught in that loop, once per block,
+// and becomes a status.
+// Thread: the member functions are const, and may be called on several workers at once; so may the user's function.
 #pragma once
 
 #include <concepts>
@@ -25,26 +27,26 @@ namespace sluice::lib {
 
 namespace detail {
 
-/// What a loop over a block calls: small functions by value, so that their captures stay in registers although the loop
-/// stores to memory of the captures' types.
+/// The type of a loop's local copy of its function: small functions are copied, so that their captures can stay in
+/// registers although the loop writes to memory that could otherwise alias them.
 template <class F>
 using local_function = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, F, const F&>;
 
 }  // namespace detail
 
-/// A second argument of map's function: which element it is called for, counted from 0 over the stage's input (from the
-/// start of the epoch). The same after a resume, under any parallelism, and whether or not bad elements are passed over.
+/// A type of map's second parameter: the ordinal of the element in the stage's input, from 0 at the start of the epoch.
+/// The same after a resume, with any parallelism, and whether or not the stage drops bad elements.
 struct element_index {
   std::uint64_t value = 0;
   constexpr operator std::uint64_t() const { return value; }  // NOLINT: an index is written as a number
 };
 
-/// Where a block stands in its stage's input, and what the stage's random numbers start from.
+/// The ordinal of a block's first element in the stage's input, and the seed of the stage's random numbers.
 struct element_place {
   std::uint64_t ordinal = 0;
   std::uint64_t seed = 0;
   element_index index(std::uint32_t i) const { return {ordinal + i}; }
-  /// A source of its own for each element: its draws depend on nothing but seed and ordinal.
+  /// The random numbers of the i-th element of the block; a function of seed and ordinal only.
   random_source random(std::uint32_t i) const { return random_source(derive(seed, ordinal + i)); }
 };
 
@@ -85,40 +87,43 @@ decltype(auto) call_with_place(const F& f, T&& x, [[maybe_unused]] const element
 
 }  // namespace detail
 
-/// How far a block function came: elements [0, done) are computed; where `why` is an error it is element `done`'s.
+/// The result of a call for a block: the elements [0, done) are computed; `why`, if not ok, is the error of the element
+/// `done`.
 struct applied {
   std::uint32_t done = 0;
   status why;
 };
 
-/// One output for each input, computed at once.
+/// One output for each input, by a function that does not wait.
 struct block_function : stage_function {
-  /// Outputs replace their inputs: same type, trivially copyable.
+  /// Each output is written over its input: both have the same, trivially copyable type.
   bool in_place = false;
-  /// Builds outputs of `in` at `to` (uninitialised room, or in.data() when in_place). Inputs may be moved from. `first`: of
-  /// in's first element.
+  /// Constructs the outputs for the elements of `in` at `to`: uninitialised memory, or in.data() if in_place. The
+  /// inputs may be moved from, and stay to be destroyed by the caller. `first`: the place of in's first element.
   virtual applied apply(const block& in, void* to, const element_place& first) const = 0;
 };
 
-/// One output for each input, awaited.
+/// One output for each input, by a function that returns a task.
 struct async_function : stage_function {
-  /// Builds the output of the element at `in` at `to`. Both stay valid until the task has ended.
+  /// Returns a task that constructs the output for the element at `in` at `to`. REQUIRES: both are valid until the task
+  /// has ended.
   virtual task<void> start(void* in, void* to, element_place place) const = 0;
 };
 
 struct predicate_function : stage_function {
   struct outcome {
-    std::uint32_t kept = 0;  ///< elements moved to the front of the view
-    std::uint32_t seen = 0;  ///< elements looked at; an error is element `seen`'s
+    std::uint32_t kept = 0;  ///< elements for which the predicate is true; they are at the front of the view now
+    std::uint32_t seen = 0;  ///< elements for which it was called successfully; an error is that of the element `seen`
     status why;
   };
-  /// Moves the elements to keep to the front; the others stay constructed behind them.
+  /// Moves the elements for which the predicate is true to the front of the view; the others stay constructed behind
+  /// them.
   virtual outcome keep(const block& in) const = 0;
 };
 
-/// One output for each input, or none, with a state that lives from element to element: scan, reduce. The function itself
-/// is shared and const; each stream that calls it has a state of its own (engine/state_box.hpp), which lives within a
-/// checkpoint as a value.
+/// A function that changes a state with each element, and makes one output for each input or none: scan, reduce. The
+/// function object is const and shared by all runs; each stream has a state object of its own (engine/state_box.hpp),
+/// whose value is part of checkpoints.
 struct state_function : stage_function {
   const element_type* state_type =
       nullptr;                      ///< null where it makes outputs: only reduce hands its state on as an element
@@ -134,24 +139,24 @@ struct state_function : stage_function {
   virtual void load(void* state, position_reader& r) const = 0;
   /// Moves the state to uninitialised room at `to`, as an element. What is left is for destroy() only.
   virtual void move_state(void* state, void* to) const = 0;
-  /// Calls the function for the elements of `in`, which may be moved from, and builds the outputs, where it makes any, at
-  /// `to` (uninitialised room). An error is element `done`'s. `undo`: the state is then as it was before that element;
-  /// otherwise it may be anything, and must not be used any more. REQUIRES: can_undo or !undo.
+  /// Calls the function for the elements of `in`, which may be moved from, and builds the outputs, where it makes any,
+  /// at `to` (uninitialised room). An error is element `done`'s. `undo`: the state is then as it was before that
+  /// element; otherwise it may be anything, and must not be used any more. REQUIRES: can_undo or !undo.
   virtual applied apply(void* state, const block& in, void* to, bool undo) const = 0;
 };
 
-/// An element becomes a plan: flat_map, interleave.
+/// A function that returns the inner plan for an element: flat_map, interleave.
 struct plan_function : stage_function {
   virtual node_ptr plan_for(void* element) const = 0;  // may throw
 };
 
-/// A user's coroutine as a stage (in ≠ null) or as a source.
+/// A user's function that returns a coroutine: a stage if the member `in` is not null, otherwise a source.
 struct stream_function : stage_function {
   std::string label;                                       ///< for errors: "transform(words)"
   virtual erased_stream open(erased_stream in) const = 0;  // may throw
 
  protected:
-  /// To be called when the name is known.
+  /// Sets the label. REQUIRES: the name is set.
   void set_label(std::string_view op) { label = name.empty() ? std::string(op) : std::string(op) + "(" + name + ")"; }
 };
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user's function with a state is made of, whatever its verb calls it for: scan.hpp and reduce.hpp add the call.
+// The part of state_function that scan and reduce share: making, saving and loading the state of a user's function.
+// scan.hpp and reduce.hpp add the call of the function.
 //
 //   SLUICE_FUNCTION(running_sum, [](std::int64_t& sum, const std::int64_t& x) { return sum += x; });
 //
-// The state is a value of a type S that a checkpoint can hold: numbers, enums, strings, vectors, arrays, maps, sets, optional
-// values, pairs, tuples and structs of those, or a class with
+// The state is a value of a type S that a checkpoint can hold: numbers, enums, strings, vectors, arrays, maps, sets,
+// optional values, pairs, tuples and structs of those, or a class with
 //   void save(position_writer&) const; void load(position_reader&);
-// which writes all that it does not begin with as an S{}. Where what is written changes, such a class counts up
+// whose load() restores the value that save() has written into a new S{}. When the format of what save() writes
+// changes, such a class raises
 //   static constexpr std::uint32_t state_version = 2, state_version_oldest = 1;
-// A checkpoint's state of a version from the oldest on is given to load(), which asks position_reader::version(); any other
-// is refused, and so is a later one.
+// A checkpoint with a version from state_version_oldest to state_version is passed to load(), which asks
+// position_reader::version(); any other is refused.
 #pragma once
 
 #include <concepts>
@@ -28,10 +30,11 @@ namespace sluice::lib::detail {
 template <class S>
 inline constexpr bool undoable = copyable<S>() && std::is_copy_assignable_v<S> && std::is_nothrow_move_assignable_v<S>;
 
-/// `state` as the argument `initial_state` of a plan; empty where it saves as `begun` does.
+/// The text of `state` as the argument `initial_state` of a plan; empty if it is equal to `begun`, a value-initialised
+/// state.
 std::string initial_state_text(const state_function& f, const void* state, const void* begun);
 
-/// The type of a function that has one signature; of one that has a name, of what it names.
+/// F, or, if F is a function with a name, the type of the function that it contains.
 template <class F> struct unnamed {
   using type = F;
 };
@@ -43,7 +46,7 @@ concept has_signature =
     requires { &unnamed_function<F>::operator(); } || std::is_function_v<std::remove_pointer_t<unnamed_function<F>>>;
 template <class F> using signature_of = signature<unnamed_function<F>>;
 
-/// Which state a function changes: its signature's, or what it is given first where its parameters are templates.
+/// The type of the state that F changes: that of its first parameter, or `Given` if its parameters are templates.
 template <class F, class Given> struct state_changed_by {
   using type = Given;
 };
@@ -51,7 +54,7 @@ template <has_signature F, class Given> struct state_changed_by<F, Given> {
   using type = typename signature_of<F>::argument;
 };
 
-/// It takes the state by reference, as far as its signature says: a copy would be changed and lost.
+/// Returns false if F takes the state by value, so that its changes would be lost.
 template <class F> constexpr bool changes_state() {
   if constexpr (has_signature<F>) return signature_of<F>::has_state;
   else return true;
@@ -60,9 +63,9 @@ template <class F, class S, class T>
 concept callable_with_state = changes_state<F>() && std::invocable<const F&, S&, T&&>;
 template <class F, class S, class T> using state_result = std::remove_cvref_t<std::invoke_result_t<const F&, S&, T&&>>;
 
-/// The state's half of a state_function.
+/// The members of a state_function that depend only on the type of the state.
 template <class S> struct function_of_state : state_function {
-  std::shared_ptr<const S> initial;  ///< shared with its verb: a state may be one that can only be moved
+  std::shared_ptr<const S> initial;  ///< shared with the verb, because S may be move-only
 
   void* make() const override {
     if constexpr (copyable<S>()) return new S(*initial);
@@ -130,7 +133,7 @@ template <class S> struct function_of_state : state_function {
   }
 };
 
-/// What the static_asserts of scan and reduce say of a state.
+/// The text of the static_asserts of scan and reduce about the type of the state.
 #define SLUICE_STATE_RULE                                                                                           \
   "a checkpoint must be able to hold the state: numbers, enums, strings, vectors, maps, pairs, arrays and structs " \
   "of those, or a class with save(position_writer&) const and load(position_reader&); and S{} must be one"

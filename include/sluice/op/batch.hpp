@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch: n elements become one, stored by column.
+// batch: n consecutive elements become one element, stored by column.
 //
 //   samples | batch(64)                    // dataset<batched<sample>>: b[&sample::label] is a span of 64 labels
 //   samples | batch(64, {.drop_remainder = true})
 //
 // Shape:  batched<T>; rows are numbers, texts, arrays, and structures and pairs of those.
 // Order:  rows in the input's order.
-// Ends:   with the input; a last batch of fewer rows is given unless drop_remainder.
-// Errors: an input error comes at once; the rows collected for the batch it hit are not lost to a resume.
-// State:  none of its own: the position of the batch in the making's first row.
+// Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
+// Errors: an error of the input ends the stream at once, without the rows that are collected already; a run that
+//         resumes from the last position reads these rows again.
+// State:  none of its own: the input's position at the first row of the next batch.
 #pragma once
 
 #include "sluice/element/batch.hpp"
@@ -19,7 +20,7 @@ namespace sluice::lib {
 extern const op_info batch_op;
 
 struct batch_options {
-  bool drop_remainder = false;  ///< a last batch of fewer rows is dropped
+  bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
 };
 struct batch_arguments {
   count size = {};  ///< rows

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// concatenate: all elements of the first input, then all of the next.
+// concatenate: all elements of the first input, then all of the next, and so on.
 //
 //   concatenate(tfrecord("old"), tfrecord("new")) | shuffle(1000)
 //
-// One input is open at a time: what an input holds (buffers, files) is given back before the next one begins.
-// Shape:  the inputs' type, which is one; as many as all of them have.
+// One input is open at a time: it is closed, with its buffers and files, before the next one is opened.
+// Shape:  the inputs' element type, which must be the same; as many elements as all of them have.
 // Order:  each input's own, one input after the other.
 // Ends:   with the last input.
-// Errors: an input's; the inputs behind it are not reached.
-// State:  which input it is at, and that one's position.
+// Errors: those of the inputs; after an error the inputs that follow are not opened.
+// State:  the index of the open input, and its position.
 #pragma once
 
 #include <type_traits>
@@ -20,7 +20,7 @@ namespace sluice::lib {
 extern const op_info concatenate_op;
 
 namespace detail {
-/// False. The condition of a static_assert: the first line of the error names the inputs' types.
+/// Always false: the condition of a static_assert, so that the first line of the error shows the inputs' types.
 template <class... T> struct inputs_of {
   static constexpr bool have_one_type = false;
 };

@@ -5,8 +5,8 @@
 //   lines("names.txt") | enumerate({.start = 1})
 //
 // Shape:  std::pair<std::int64_t, T>; as many as the input has.
-// Order:  as the input's. The number is that of the place in the input: a run that is resumed, or that passes over
-//         elements, goes on with the right one. Elements that the input has dropped have no number.
+// Order:  as the input's. The number of an element is its ordinal in the input, plus `start`, also in a resumed run and
+//         behind elements that were passed over. Bad elements that a stage upstream has dropped are not counted.
 // Ends:   with the input.
 // State:  none of its own: the input's position.
 #pragma once
@@ -21,7 +21,7 @@ namespace sluice::lib {
 extern const op_info enumerate_op;
 
 struct enumerate_options {
-  std::int64_t start = 0;  ///< the first element's number; behind the largest comes the smallest
+  std::int64_t start = 0;  ///< the first element's number; numbers wrap around after the largest
 };
 struct enumerate_arguments {
   enumerate_options options = {};

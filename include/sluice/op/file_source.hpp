@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file formats' sources have in common as verbs: `tfrecord("a")` is a dataset, `tfrecord` alone is a reader.
+// The verbs of the file formats: `tfrecord("a")` is a dataset, `tfrecord` alone is a reader, a plan that lacks its
+// path.
 #pragma once
 
 #include <string>

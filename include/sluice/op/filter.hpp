@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// filter: the elements a predicate keeps.
+// filter: the elements for which a predicate returns true.
 //
 //   numbers | filter([](std::int64_t x) { return x % 2 == 0; })
 //
 // The predicate takes const T& and returns bool.
 // Order:  as the input's.
-// Errors: what the predicate throws, with stage "filter(name)", after the elements before it. Under
+// Errors: an exception of the predicate becomes an error of stage "filter(name)", after the elements before it. Under
 //         error_policy::skip the element is dropped and counted.
-// State:  none of its own. Passing over elements calls the predicate: only it knows which there are.
+// State:  none of its own. Passing over elements calls the predicate, which alone tells which elements count.
 #pragma once
 
 #include <concepts>
@@ -36,7 +36,7 @@ template <class T, class F> struct filter_function final : predicate_function {
       for (; i != n; ++i) {
         bool yes = detail::call(call, std::as_const(p[i]));
         if constexpr (std::is_trivially_copyable_v<T>) {
-          p[k] = p[i];  // without a branch: predicates are hard to predict
+          p[k] = p[i];  // without a branch: the results of predicates are hard to predict
           k += yes;
         } else if (yes) {
           if (k != i) replace(p[k], p[i]);

@@ -3,11 +3,13 @@
 //
 //   fixed_length("cifar.bin", {.record_bytes = 3073})
 //
-// Shape:  record: a view into the file's buffer. Files and streams as tfrecord reads them.
+// Shape:  record: a view into the file's buffer. Plain and compressed files and byte streams, as in tfrecord.
 // Order:  as in the file, between a header and a footer of given sizes.
-// Errors: of the file, as tfrecord's; invalid_argument when what lies between header and footer is no whole number of
-//         records: before the first record, or at the end of a compressed file or a stream, whose size is not known before.
-// State:  byte offset and index of the next record; passing over is arithmetic where the size is known.
+// Errors: of the file, as in tfrecord. invalid_argument if the bytes between header and footer are not a whole number
+//         of records: before the first record, or, if the size is not known before (a compressed file, a byte stream),
+//         at the end.
+// State:  byte offset and index of the next record. Records are passed over by arithmetic if the size of the file is
+//         known.
 #pragma once
 
 #include "sluice/element/slice.hpp"
@@ -19,11 +21,11 @@ extern const op_info fixed_length_op;
 
 struct fixed_length_options {
   count record_bytes = {};
-  byte_size header_bytes = {};  ///< passed over at the start
-  byte_size footer_bytes = {};  ///< passed over at the end
+  byte_size header_bytes = {};  ///< ignored at the start of the file
+  byte_size footer_bytes = {};  ///< ignored at the end of the file
   sluice::lib::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;  ///< asked of the file at once
-  knob reads_in_flight = autotune;   ///< so many such reads, where the bytes have to be waited for
+  byte_size read_bytes = 256 << 10;  ///< size of one read
+  knob reads_in_flight = autotune;   ///< reads at the same time, if the bytes are not in memory already
 };
 struct fixed_length_arguments {
   file_path path = {};  ///< "-": standard input

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// flat_map: each element becomes a dataset; their elements follow each other.
+// flat_map: each element becomes a dataset; the elements of all these datasets, one dataset after the other.
 //
 //   range(3) | flat_map([](std::int64_t n) { return range(n); })     // 0 0 1
 //   list_files("*.txt") | flat_map(lines)
 //
 // The function takes T and returns a dataset<U>; or a reader, for elements that are paths.
 // Order:  all of the first element's dataset, then all of the second's …
-// Errors: what the function throws, with stage "flat_map(name)"; errors of the inner datasets pass through.
-// State:  which element is open, and the position in its dataset. The function is called again after a resume, so it
-//         must give the same dataset for the same element.
+// Errors: an exception of the function becomes an error of stage "flat_map(name)". Errors of the inner datasets end the
+//         stream.
+// State:  the ordinal of the current element, and the position in its dataset. The function is called again after a
+//         resume, so it must return the same dataset for the same element.
 #pragma once
 
 #include <type_traits>
@@ -45,8 +46,8 @@ concept path_like = std::is_same_v<T, std::string> || requires(const T& t) {
   { t.view() } -> std::convertible_to<std::string_view>;
 };
 
-/// flat_map and interleave: a function or a reader over each element.
-/// `over(inner)` gives the arguments.
+/// The class of flat_map and interleave, whose inner plan is a function or a reader. `over(inner)` returns the
+/// arguments.
 template <class T, class F, class Over>
 auto over_inner_plans(const op_info& op, const dataset<T>& in, const F& f, const Over& over) {
   using plan_or_reader = inner_plan<opens::readers, plan_function>;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// from_elements, from_range: elements that are in memory already.
+// from_elements, from_range: a source of elements that are in memory already.
 //
 //   from_elements({1, 2, 3})
 //   from_range(std::views::iota(0, 10) | std::views::transform(f))     // copied once, when the dataset is made
 //
 // Shape:  T; exact cardinality.
-// Errors: such a plan cannot be written down: its data have no name.
-// Owns:   the elements, shared by all runs; a run copies them out. A checkpoint compares them, where their type can be
-//         hashed (base/content_hash.hpp), and is refused where they have changed.
-// State:  how many were given; passing over costs nothing.
+// Errors: a plan with it has no text or JSON form (failed_precondition), because the elements have no name.
+// Owns:   the elements, shared by all runs; each run delivers copies. If the type of the elements can be hashed
+//         (base/content_hash.hpp), a resume compares them with the checkpoint's, and is refused if they have changed.
+// State:  the number of elements delivered; passing over costs nothing.
 #pragma once
 
 #include <concepts>
@@ -24,11 +24,11 @@ namespace sluice::lib {
 
 extern const op_info from_elements_op;
 
-/// Elements in memory, as the stage copies them out.
+/// The elements, without their type.
 struct elements_function : stage_function {
   bool is_data() const final { return true; }
   virtual std::size_t size() const = 0;
-  /// Copies [first, first + n) to uninitialised room.
+  /// Copies the elements [first, first + n) to uninitialised memory.
   virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
 };
 
@@ -45,7 +45,7 @@ template <class T> struct stored_elements final : elements_function {
   }
   std::uint64_t values() const override {
     if constexpr (content_hashed<T>)
-      std::call_once(hashed_, [this] { hash_ = content_hash(elements); });  // for the first checkpoint, not before
+      std::call_once(hashed_, [this] { hash_ = content_hash(elements); });  // only when there is a checkpoint
     return hash_;
   }
   std::size_t size() const override { return elements.size(); }
@@ -68,7 +68,7 @@ template <std::copyable T> dataset<T> from_elements(std::initializer_list<T> ele
   return from_elements(std::vector<T>(elements));
 }
 
-/// Whatever a for loop goes over; <ranges> would cost every program more than the rest of this header.
+/// A type that a range-based for loop accepts. (<ranges> would cost every program more than the rest of this header.)
 template <class R>
   requires requires(R& r) { std::begin(r) != std::end(r); }
 auto from_range(R&& range) {

@@ -4,11 +4,12 @@
 //   stream<std::int64_t> squares() { for (std::int64_t i = 0;; ++i) co_yield i * i; }
 //   auto ds = generate(squares) | take(10);
 //
-// Called once for each run and epoch.
-// Order:  as it yields.
-// Ends:   when it returns.
-// Errors: what it throws, with stage "generate(name)".
-// State:  by replay from its start, unless it has a `saved` parameter and commits (coro/saved.hpp).
+// The function is called once for each run and epoch; the coroutine that it returns is a stage.
+// Order:  that of the coroutine's co_yields.
+// Ends:   when the coroutine returns.
+// Errors: an exception of the coroutine becomes an error of stage "generate(name)".
+// State:  a resume runs the coroutine from its start and passes over the elements delivered before, unless it has a
+//         `saved` parameter and calls commit() (coro/saved.hpp).
 #pragma once
 
 #include <type_traits>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// interleave: several elements' datasets at once, by turns.
+// interleave: each element becomes a dataset; the elements of several of these datasets by turns.
 //
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16, .parallelism = autotune})
 //
-// `cycle_length` slots are visited in turn. A visit to an open slot takes up to `block_length` elements and goes on to
-// the next; when its dataset ends, the slot is emptied and the visit goes on; an empty slot opens the next input element
-// there. So a replacement opens one cycle after its predecessor's end, as in tf.data.
-// Order:  deterministic: exactly that, also with parallelism. sloppy: whichever slot has something; within a slot in
-//         order; a position logs the choices, so a resume loses and repeats nothing.
-// Errors: invalid_argument where the plan is made: cycle_length or parallelism above 65,536. Errors of the inner datasets
-//         pass through. A file that cannot be opened is an error of its own; under error_policy::skip it is passed over and
-//         counted.
-// Thread: with parallelism each open dataset works ahead in a channel of its own, `parallelism` of them at once.
-//         Empty slots' next datasets are opened, and work, before their visit, as soon as the input has them.
-// State:  per slot, which element and where in its dataset.
+// There are `cycle_length` slots, visited in turn. A visit to a slot with an open dataset delivers up to `block_length`
+// of its elements; if the dataset ends, the slot becomes empty and the visit is over. A visit to an empty slot opens
+// the dataset of the next input element there. So a dataset is replaced one cycle after its end, as in tf.data.
+// Order:  deterministic: exactly that, with any parallelism. sloppy: from whichever slot has an element ready, and in
+//         order within a slot; positions contain the choices made, so that a resume loses and repeats no element.
+// Errors: invalid_argument when the plan is made: cycle_length or parallelism above 65,536. An error of an inner
+//         dataset ends the stream. Under error_policy::skip a file that cannot be opened is dropped as one bad element.
+// Thread: with parallelism each open dataset has a pump that works ahead into a channel; at most `parallelism` pumps
+//         work at the same time. The datasets for empty slots are opened, and begin to work, before their visit, as
+//         soon as the input has delivered their elements.
+// State:  for each slot the ordinal of its element, and the position in its dataset.
 #pragma once
 
 #include "sluice/op/flat_map.hpp"
@@ -23,9 +23,9 @@ namespace sluice::lib {
 extern const op_info interleave_op;
 
 struct interleave_options {
-  count cycle_length = 16;  ///< datasets open at once, at most 65,536: part of the order, so never tuned
-  count block_length = 1;   ///< elements taken in one visit
-  knob parallelism = 1;     ///< datasets read at once, at most 65,536; 1: on the consumer's demand
+  count cycle_length = 16;  ///< datasets open at once, at most 65,536; determines the order, so it is no knob
+  count block_length = 1;   ///< elements delivered in one visit
+  knob parallelism = 1;     ///< datasets that work ahead at once, at most 65,536; 1: none, each is read on demand
   sluice::lib::order order = order::deterministic;
 };
 struct interleave_arguments {

@@ -3,10 +3,12 @@
 //
 //   lines("a.txt") | map([](const line& l) { return std::string(l.view()); })
 //
-// Shape:  line: a view into the file's buffer, without its line end. Files and streams as tfrecord reads them.
-// Order:  as in the file. Empty lines are elements; so is a last line without a line end, but for one of \r alone.
-// Errors: of the file, as tfrecord's; resource_exhausted for a line longer than 1 GiB; data_loss for a position that is
-//         not where a line begins, so that no part of a line is ever taken for one.
+// Shape:  line: a view into the file's buffer, without its line end. Plain and compressed files and byte streams, as in
+//         tfrecord.
+// Order:  as in the file. Empty lines are elements; so is a last line without a line end, unless it consists of \r
+//         alone.
+// Errors: of the file, as in tfrecord. resource_exhausted for a line longer than 1 GiB. data_loss for a checkpoint
+//         whose byte offset is not the begin of a line, so that no part of a line is delivered as a line.
 // State:  byte offset and index of the next line.
 // See:    format/lines.hpp
 #pragma once
@@ -20,8 +22,8 @@ extern const op_info lines_op;
 
 struct lines_options {
   sluice::lib::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;  ///< asked of the file at once
-  knob reads_in_flight = autotune;   ///< so many such reads, where the bytes have to be waited for
+  byte_size read_bytes = 256 << 10;  ///< size of one read
+  knob reads_in_flight = autotune;   ///< reads at the same time, if the bytes are not in memory already
 };
 struct lines_arguments {
   file_path path = {};  ///< "-": standard input

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// list_files: paths that match a pattern.
+// list_files: the paths that match a pattern.
 //
 //   list_files("data/train-*.tfrecord")                       // sorted
 //   list_files("data/*.txt", {.shuffle = true, .seed = 7})    // all of them in a random order
 //
 // Shape:  std::string.
-// Patterns: as shells and glob(7) have them: * any characters, ? one, [abc], [a-z] and [!a-z] one of a set, \ takes the
-//         next character as it is. None of them matches a / or the dot that a name begins with; there is no ** and no
-//         {a,b}. A comma separates several patterns; for a comma in a name write ?. Folders match as files do.
+// Patterns: as in shells and glob(7): * any characters, ? one, [abc], [a-z] and [!a-z] one of a set; after \ the next
+//         character stands for itself. None of them matches a / or the dot that a name begins with; there is no ** and
+//         no {a,b}. A comma separates several patterns; for a comma in a name write ?. Folders match as files do.
 // Order:  sorted by bytes, pattern after pattern; shuffled: a pure function of seed, epoch and names.
-// Readers: what the listing knows of a file anyway (of remote ones size and version, of local ones nothing) is given to the
-//         reader that opens the path, which saves it a request. A file that is another one by then is read as it is then.
-// Errors: not_found when a pattern matches nothing. failed_precondition when a checkpoint is resumed and the list of
-//         files is another one, unless iterate_options::on_changed_inputs says otherwise.
-// State:  how many were given. A digest of each list the run has made is part of its checkpoints.
+// Readers: if the listing returned more than the path of a file (remote ones: size and version; local ones: nothing), the
+//         reader that opens the path is given it, which saves a request. A file that has changed since is read as it is.
+// Errors: not_found if a pattern matches nothing. failed_precondition if a run resumes from a checkpoint and the
+//         pattern matches other names than in the checkpoint's run, unless iterate_options::on_changed_inputs says
+//         otherwise.
+// State:  the number of paths delivered. Checkpoints also contain a hash of each list that the run has made.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"
@@ -27,7 +28,7 @@ struct list_files_options {
   sluice::lib::seed seed = {};  ///< -1: drawn once per run
 };
 struct list_files_arguments {
-  later_text pattern = {};  ///< or patterns, with commas in between
+  later_text pattern = {};  ///< one or several, separated by commas
   list_files_options options = {};
 };
 

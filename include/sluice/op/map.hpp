@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // map: each element becomes f(element).
 //
-//   files | map(parse)                                        // computes, on the consumer's demand
+//   files | map(parse)                                        // called on the consumer's demand
 //   ids | map(fetch, {.parallelism = 16})                     // task<reply> fetch(id): sixteen calls are awaited at once
-//   files | map(decode, {.parallelism = autotune})            // computes ahead, on all workers
+//   files | map(decode, {.parallelism = autotune})            // called ahead of the consumer, on all workers
 //
 //   images | map([](const image& x, random_source& random) { return cropped(x, random.below(8)); }, {.seed = 7})
 //   lines | map([](const line& l, element_index n) { return numbered(l, n); })
 //
 // The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
-// argument, where it takes one, is the element's index or a source of random numbers of the element's own: the same on any
-// number of threads and after any resume; another draw for each epoch of a repeat, stage and seed.
-// Order:  as the input's; with .order = sloppy as calls finish (a position logs the choices); that one works ahead
-//         at any parallelism.
+// argument, if it has one, is the element's index or a source of random numbers for this element: the same on any
+// number of threads and after any resume, and different for each epoch of a repeat, each stage and each seed.
+// Order:  as the input's. With .order = sloppy in the order in which calls finish; positions contain that order, and
+//         the stage works ahead with any parallelism, also with 1.
 // Ends:   with the input.
-// Errors: what the function throws or returns is a status of stage "map(name)"; an element's error comes after the
-//         elements before it. Under error_policy::skip the element is dropped and counted. invalid_argument where the plan
-//         is made: parallelism above 65,536.
-// Cancel: calls in flight are awaited, not abandoned; their results are dropped.
+// Errors: an exception, or an error that the function returns, becomes an error of stage "map(name)", after the
+//         elements before it. Under error_policy::skip the element is dropped and counted. invalid_argument when the
+//         plan is made: parallelism above 65,536.
+// Cancel: after a stop, calls in flight are still awaited; their results are discarded.
 // Thread: with parallelism the function is called from several workers at once; otherwise from one at a time.
-// State:  none of its own: the input's position; sloppy, what was delivered out of order. So parallelism may differ in a
-//         resume. Passing over an element does not call the function.
+// State:  none of its own: the input's position; with sloppy also the ordinals of elements that were delivered out of
+//         order. Parallelism may differ in a resumed run. Passing over an element does not call the function.
 #pragma once
 
 #include <new>
@@ -37,8 +37,9 @@ extern const op_info map_op;
 
 struct map_options {
   knob parallelism = 1;  ///< blocks computed, or calls awaited, at once, at most 65,536; more than 1 works ahead
-  sluice::lib::order order = order::deterministic;  ///< sloppy: results are delivered as they come
-  sluice::lib::seed seed = {};                      ///< of what random_source& draws; -1: drawn once per run
+  sluice::lib::order order =
+      order::deterministic;     ///< sloppy: results are delivered in the order in which calls finish
+  sluice::lib::seed seed = {};  ///< of what random_source& draws; -1: drawn once per run
 };
 struct map_arguments {
   function_arg<block_function, async_function> function = {};  ///< from element to element, or to a task of one
@@ -77,7 +78,7 @@ template <class T, class F> struct map_function final : block_function {
   applied apply(const block& from, void* to, const element_place& first) const override {
     T* p = from.as<T>();
     if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
-      // One pointer for both sides: with two the compiler must assume an overlap, and does not vectorise.
+      // One pointer for input and output: with two the compiler must assume that they overlap, and does not vectorise.
       if (to == p) return each(from.size(), p, first, [p](std::uint32_t i) { return p + i; });
     }
     U* o = static_cast<U*>(to);
@@ -120,7 +121,8 @@ template <class T, class F> struct awaited_function final : async_function {
     else return call_with_place(function, std::move(from), place, 0);
   }
   static task<void> call(const F& function, T* from, U* to, element_place place) {
-    random_source random = place.random(0);  // here, since the call may refer to it as long as it lasts
+    random_source random =
+        place.random(0);  // a local of this coroutine, because the call may refer to it until its end
     auto calling = begin(function, *from, random, place);
     U u = co_await calling;
     ::new (static_cast<void*>(to)) U(std::move(u));

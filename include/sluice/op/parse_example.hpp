@@ -5,15 +5,16 @@
 //   records | parse_example<sample>()                      // the members' names are the features' names
 //   records | parse_example<sample>({.parallelism = autotune})
 //
-// In plan text it makes a structure of its own:
+// In plan text the schema is written as a text, and the structure is made at run time:
 //
 //   parse_example("text: bytes, label: int64, values: float[16]")
 //
-// Shape:  a structure; what members may be is in format/example_schema.hpp, how a schema is written in format/example_layout.hpp.
-//         A typed stage prints as its schema, and reads back as a structure with the same members.
+// Shape:  a structure; what members may be is in format/example_schema.hpp, how a schema is written in
+//         format/example_layout.hpp. A typed stage prints as its schema, and reads back as a structure with the same
+//         members.
 // Order:  as map's; so are Ends, Cancel, Thread and State.
-// Errors: data_loss: not a tf.Example. invalid_argument, naming the feature: missing, of another kind, another number of
-//         values. Under error_policy::skip the record is dropped and counted.
+// Errors: data_loss: not a tf.Example. invalid_argument, with the feature's name: it is missing, of another type, or
+//         has another number of values. Under error_policy::skip the record is dropped and counted.
 #pragma once
 
 #include "sluice/format/example_schema.hpp"
@@ -23,7 +24,8 @@ namespace sluice::lib {
 
 extern const op_info parse_example_op;
 
-/// A schema as text, which makes a structure of its own, or that of a structure of the program, which prints as its text.
+/// A schema: written as text, from which the structure is made, or that of a structure of the program, which prints as
+/// text.
 struct example_schema_arg : required_text {
   const element_type* type = nullptr;              ///< null: the structure is made from the text
   std::shared_ptr<const example_schema> schema{};  ///< of `type`

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefetch: work ahead of the consumer.
+// prefetch: makes elements ahead of the consumer's demand.
 //
 //   pipeline | prefetch(autotune)
 //
-// Everything above runs as a task of its own and fills a channel of up to n elements; the consumer takes from it.
+// A task (a pump) requests elements from the stages upstream and puts them into a channel of up to n elements, from
+// which the consumer gets them.
 // Order:  as the input's.
-// Errors: come after the elements before them.
-// Cancel: a stop, or dropping the stream, ends the task; what it had made is dropped.
-// Units:  elements; the memory ledger limits bytes as well, except for the block the consumer waits for.
-// State:  none of its own: the position is the one of the next element delivered, as if there were no prefetch.
+// Errors: an error of the input comes after the elements before it.
+// Cancel: a stop, or the destruction of the stream, ends the task; the elements in the channel are destroyed.
+// Units:  elements. The memory ledger limits bytes as well, except for the block that the consumer waits for.
+// State:  none of its own: the position is that of the next element that the consumer gets, as if there were no
+//         prefetch.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"
@@ -18,7 +20,7 @@ namespace sluice::lib {
 extern const op_info prefetch_op;
 
 struct prefetch_arguments {
-  knob elements = autotune;  ///< made ahead at most
+  knob elements = autotune;  ///< the most elements in the channel
 };
 
 preserving prefetch(knob elements = autotune);

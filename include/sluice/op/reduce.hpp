@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: one element of all: the state that f leaves behind the last, or what `finish` makes of it.
+// reduce: one element made from all elements: the state after f was called for the last of them, or what `finish` makes
+// of it.
 //
 //   range(5) | reduce([](std::int64_t& sum, std::int64_t x) { sum += x; })                           // 10
 //   range(5) | reduce(std::int64_t{1}, [](auto& product, std::int64_t x) { product *= x + 1; })      // 120
 //   lines("names.txt") | reduce(std::string(), [](auto& last, const line& l) { last = l.view(); }, &std::string::size)
 //
-// f takes S& and T, T&& or const T&, and returns nothing, or a status. The state begins as the value that stands first, or as
-// an S{}, S being f's own, and is of a type that a checkpoint can hold (engine/state_functions.hpp). `finish` takes S, S&& or
-// const S& and returns U or result<U>.
-// Shape:  S, or U; exactly one, of an empty input, too.
-// Order:  f is called for one element after the other, in order.
-// Ends:   behind that one element, which comes when the input has ended.
-// Errors: what f throws or returns is a status of stage "reduce(name)", with the element's number. Under error_policy::skip
-//         the element is dropped and counted, and the state is what it was before it (as scan's). What `finish` throws or
-//         returns ends the run; under skip it is counted, and there is no element. invalid_argument: as of scan.
-// State:  whether the element was given: a run that is resumed before it reads the input again. Passing over the element
-//         reads nothing.
+// f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state is the first argument, or, if
+// there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can contain
+// (engine/state_functions.hpp). `finish` takes S, S&& or const S& and returns U or result<U>.
+// Shape:  S, or U; exactly one element, also of an empty input.
+// Order:  f is called once for each element, in their order.
+// Ends:   after that one element, which is delivered when the input has ended.
+// Errors: an exception, or an error that f returns, becomes an error of stage "reduce(name)", with the element's
+//         number. Under error_policy::skip the element is dropped and counted, and the state remains as it was before
+//         that element, as in scan. An error of `finish` ends the run; under skip it is counted, and no element is
+//         delivered. invalid_argument: as in scan.
+// State:  whether the element was delivered. A run that resumes before that reads the whole input again. Passing over
+//         the element reads nothing.
 #pragma once
 
 #include <memory>
@@ -78,7 +80,7 @@ struct no_finish {};
 struct reduce_options {
   /// from the last state to the element; none: the element is the state
   std::optional<function_arg<detail::finishing_form>> finish = {};
-  /// what the state begins as, saved and in hexadecimal; empty: an S{}. C++ has the value in front of the function
+  /// the initial state, in hexadecimal, as checkpoints contain it; empty: an S{}. In C++ an argument of its own
   std::string initial_state = {};
 };
 struct reduce_arguments {
@@ -123,13 +125,13 @@ template <class S, class F, class Finish> class reduce_verb : public stage_base_
   Finish finish_;
 };
 
-/// From `initial` on; of the type that f changes, where f has one signature.
+/// With the initial state `initial`, which is converted to the type of f's parameter, if f has one signature.
 template <class S, class F, class Finish = detail::no_finish> auto reduce(S initial, F f, Finish finish = {}) {
   using state = typename detail::state_changed_by<F, S>::type;
   return reduce_verb<state, F, Finish>(std::shared_ptr<const state>(new state(std::move(initial))), std::move(f),
                                        std::move(finish));
 }
-/// From the S{} on that f changes. f has one signature.
+/// With a value-initialised state of the type of f's parameter. REQUIRES: f has one signature.
 template <detail::has_signature F> auto reduce(F f) {
   using state = typename detail::signature_of<F>::argument;
   return reduce_verb<state, F, detail::no_finish>(std::shared_ptr<const state>(new state()), std::move(f), {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SLUICE_FUNCTION registers: a named function in every form its signature allows.
+// Registers a named function (SLUICE_FUNCTION) for every operator that its signature fits.
 //
 //   bool f(const T&)            map, filter          task<U> f(T)          map, awaited
 //   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// repeat: the input again and again.
+// repeat: the elements of the input several times, or for ever.
 //
-//   files | shuffle(1000, {.seed = 7}) | repeat(3)      // three epochs, each in an order of its own
+//   files | shuffle(1000, {.seed = 7}) | repeat(3)      // three epochs, each in another order
 //
-// The input is run anew for each epoch; shuffles below it draw by the epoch's number unless told otherwise.
-// Order:  as the input's, epoch after epoch; epochs do not mix.
-//         Every pass of nested repeats is an epoch of its own.
-// Ends:   after `times` epochs, empty ones too; repeat() never, except that it ends with an epoch that gives nothing.
-// State:  the epoch, and the input's position in it.
+// The stages upstream are opened anew for each pass, which is called an epoch. Random draws upstream depend on the
+// number of the epoch, so that a shuffle has another order in each, unless its reshuffle_each_iteration is false.
+// Order:  as the input's, one epoch after the other. Every pass of nested repeats is an epoch of its own.
+// Ends:   after `times` epochs, whether or not they are empty. repeat() has no end, except that it ends after an empty
+//         epoch.
+// State:  the number of the epoch, and the input's position in it.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan: each element becomes f(state, element), where f changes the state that it leaves for the next.
+// scan: each element becomes f(state, element); f changes the state for the next element.
 //
 //   range(5) | scan([](std::int64_t& sum, std::int64_t x) { return sum += x; })                 // 0, 1, 3, 6, 10
-//   range(5) | scan(std::int64_t{100}, [](auto& sum, std::int64_t x) { return sum += x; })      // 100, 101, 103, 106, 110
+//   range(5) | scan(std::int64_t{9}, [](auto& sum, std::int64_t x) { return sum += x; })        // 9, 10, 12, 15, 19
 //
-// f takes S& and T, T&& or const T&, and returns U or result<U> (an error by value). The state begins as the value that
-// stands first, or as an S{}, S being f's own; its types are those that a checkpoint can hold (engine/state_functions.hpp).
+// f takes S& and T, T&& or const T&, and returns U or result<U> (an error by value). The initial state is the first
+// argument, or, if there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can
+// contain (engine/state_functions.hpp).
 // Shape:  U; one for each element of the input.
-// Order:  as the input's. f is called for one element after the other, each once, in order: there is no parallelism.
+// Order:  as the input's. f is called once for each element, in their order; there is no parallelism.
 // Ends:   with the input.
-// Errors: what f throws or returns is a status of stage "scan(name)", with the element's number, after the elements before it.
-//         Under error_policy::skip the element is dropped and counted, and the state is what it was before it: so it is
-//         copied before each element, unless f is noexcept. invalid_argument, when the run starts: f may fail, the policy
-//         is skip, and the state cannot be copied. resource_exhausted: the state takes more than 1 MiB in a checkpoint.
-//         failed_precondition: a checkpoint's state has a version that this program does not read.
-// State:  the state, by value, and the input's position. Passing over elements calls f: only so the state is known behind
+// Errors: an exception, or an error that f returns, becomes an error of stage "scan(name)", with the element's number,
+//         after the elements before it. Under error_policy::skip the element is dropped and counted, and the state
+//         remains as it was before that element; for this it is copied before each element, unless f is noexcept.
+//         invalid_argument, when the run starts: f may fail, the policy is skip, and the state cannot be copied.
+//         resource_exhausted: the state takes more than 1 MiB in a checkpoint. failed_precondition: the state in a
+//         checkpoint has a version that this program does not read.
+// State:  the value of f's state, and the input's position. Passing over elements calls f, because the state depends on
 //         them.
 #pragma once
 
@@ -77,7 +79,7 @@ struct scanning_form {
 }  // namespace detail
 
 struct scan_options {
-  /// what the state begins as, saved and in hexadecimal; empty: an S{}. C++ has the value in front of the function
+  /// the initial state, in hexadecimal, as checkpoints contain it; empty: an S{}. In C++ an argument of its own
   std::string initial_state = {};
 };
 struct scan_arguments {
@@ -111,12 +113,12 @@ template <class S, class F> class scan_verb : public stage_base_tag {
   F f_;
 };
 
-/// From `initial` on; of the type that f changes, where f has one signature.
+/// With the initial state `initial`, which is converted to the type of f's parameter, if f has one signature.
 template <class S, class F> auto scan(S initial, F f) {
   using state = typename detail::state_changed_by<F, S>::type;
   return scan_verb<state, F>(std::shared_ptr<const state>(new state(std::move(initial))), std::move(f));
 }
-/// From the S{} on that f changes. f has one signature.
+/// With a value-initialised state of the type of f's parameter. REQUIRES: f has one signature.
 template <detail::has_signature F> auto scan(F f) {
   using state = typename detail::signature_of<F>::argument;
   return scan_verb<state, F>(std::shared_ptr<const state>(new state()), std::move(f));

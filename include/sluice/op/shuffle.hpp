@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// shuffle: a random order, as far as a buffer of n elements reaches.
+// shuffle: a random order of the elements, within the limits of a buffer of n elements.
 //
 //   records | shuffle(10'000, {.seed = 7})
 //
-// The buffer is filled; then each draw gives a random one of it, whose place the next input element takes.
-// Order:  a pure function of (seed, outer elements, epoch, input order): the same on any number of threads, after any
-//         resume. With a seed, two shuffles that have the same one draw alike wherever they stand: pipelines shuffled with
-//         seed=7 stay aligned. Without, a shuffle draws by the run's seed, which the report shows and a checkpoint keeps,
-//         and by its place in the plan (plan/node.hpp, sites): no two draw alike, and no stage that is added around it
-//         changes its order. Within a plan opened for each element (flat_map, interleave) each element's draws differ.
-//         Each epoch of a repeat draws anew. A plan that is iterated once per epoch by hand has to say which it is, or
-//         every iteration has the same order: ds.iterate(rt, {.epoch = e}), `sluice run --epoch e`.
-// Ends:   with the input, after the buffer is emptied.
-// Errors: resource_exhausted when the buffer exceeds the memory budget, alone or together with what else is held.
-// Owns:   n elements. Records are copied out of their file buffers, so that holding one does not hold all of them.
-// State:  two integers, whatever the size: the draws made, and the input's length once known. A resume finds what each
-//         place held by scanning the draws backwards, and fetches those elements again.
+// The buffer is filled with the first n elements. Then each draw delivers the element in a random place of the buffer,
+// and the next input element is put into that place.
+// Order:  a pure function of (seed, outer elements, epoch, input order): the same on any number of threads and after
+//         any resume. Two shuffles with the same explicit seed draw the same numbers, wherever they are in a plan, so
+//         that pipelines shuffled with seed=7 stay aligned. Without an explicit seed a shuffle draws by the run's seed,
+//         which the report shows and checkpoints contain, and by its site (plan/node.hpp), so that no two shuffles draw
+//         the same numbers, and stages that are added around it do not change its order. In an inner plan (flat_map,
+//         interleave) the draws also depend on the outer element. Each epoch of a repeat has another order. A program
+//         that iterates a plan once per epoch by hand passes the number of the epoch, or every iteration has the same
+//         order: ds.iterate(rt, {.epoch = e}), `sluice run --epoch e`.
+// Ends:   with the input, when the buffer is empty.
+// Errors: resource_exhausted if the sum of all held memory, that of the buffer included, exceeds the memory budget.
+// Owns:   n elements. Records are copied out of their file buffers, so that one record does not keep a whole buffer in
+//         memory.
+// State:  two integers, whatever the size of the buffer: the number of draws made, and the length of the input once it
+//         is known. A resume scans the draws backwards to find which element was in each place, and makes those
+//         elements again.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"
@@ -29,7 +33,7 @@ struct shuffle_options {
   bool reshuffle_each_iteration = true;  ///< another order in each epoch of a repeat
 };
 struct shuffle_arguments {
-  count buffer_size = {};  ///< elements held
+  count buffer_size = {};  ///< elements in the buffer
   shuffle_options options = {};
 };
 

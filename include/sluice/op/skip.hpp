@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// skip: all but the first n elements.
+// skip: all elements except the first n.
 //
 //   records | map(parse) | skip(1'000'000)      // parse is not called for them
 //
-// Skipping runs through one-to-one stages to the source, which passes over its elements without reading their payload.
-// Errors in skipped elements are not seen (tf.data computes them, and stops).
+// One-to-one stages upstream pass the skip on to their inputs, up to the source, which passes over its elements without
+// making them. So errors in the first n elements are not noticed (tf.data computes these elements, and fails).
 // Order:  as the input's.
 // Ends:   with the input; skip(-1) is empty.
-// State:  how many are still to be skipped.
+// State:  the number of elements that are still to be skipped.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"
@@ -17,7 +17,7 @@ namespace sluice::lib {
 extern const op_info skip_op;
 
 struct skip_arguments {
-  count_or_all elements = {};  ///< how many; -1: all
+  count_or_all elements = {};  ///< number of elements; -1: all
 };
 
 preserving skip(count_or_all elements);

@@ -4,8 +4,8 @@
 //   images | take(5)            // a sixth is never decoded
 //
 // Order:  as the input's.
-// Ends:   after n, without looking whether there are more; take(-1) takes all.
-// State:  how many are left.
+// Ends:   after n elements, without requesting another one of the input. take(-1) is the whole input.
+// State:  the number of elements that are still to be delivered.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"
@@ -15,7 +15,7 @@ namespace sluice::lib {
 extern const op_info take_op;
 
 struct take_arguments {
-  count_or_all elements = {};  ///< how many; -1: all
+  count_or_all elements = {};  ///< number of elements; -1: all
 };
 
 preserving take(count_or_all elements);

@@ -4,19 +4,21 @@
 //   tfrecord("train-00.tfrecord")                                     // dataset<record>
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16})
 //
-// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files; automatic tells them apart by their bytes
-//         and names (format/inflate.hpp).
-// Order:  as in the file, which is what stood there when it was opened: what is appended meanwhile is not read.
-// Streams: "-" is standard input, which can be read once; a FIFO, or what <(command) names, is read until its writers
+// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files; `automatic` recognises them by their first
+//         bytes and names (format/inflate.hpp).
+// Order:  as in the file. The file ends where it ended when it was opened: bytes that are appended meanwhile are not
+//         read.
+// Streams: "-" is standard input, which can be read once; a FIFO, or a name made by <(command), is read until its
+//          writers
 //         close it. A run that reads one has no checkpoints: position() throws failed_precondition.
-// Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a device), data_loss where it is cut
-//         short while it is read. failed_precondition after a resume, where it is not what the checkpoint was made with
-//         (iterate_options::on_changed_inputs). data_loss: a wrong CRC of length or data, a truncated header or record,
-//         a length that cannot be; with file, byte offset and record.
-//         Under error_policy::skip the damaged record is passed over: the next one is where the length says, or, where
+// Errors: of the file: not_found, permission_denied, invalid_argument (a directory, a device), data_loss if it is
+//         truncated while it is read. failed_precondition after a resume, if the file differs from the one that the
+//         checkpoint was made with (iterate_options::on_changed_inputs). data_loss, with file, byte offset and record:
+//         a wrong CRC of length or data, a truncated header or record, an impossible length.
+//         Under error_policy::skip the damaged record is dropped, and reading continues where its length says, or, if
 //         the length itself is damaged, at the next header whose CRCs are right.
 // State:  byte offset and index of the next record. Passing over reads headers only; under skip whole
-//         records, since a damaged one does not count.
+//         records, since damaged ones are not elements.
 // See:    format/tfrecord.hpp
 #pragma once
 
@@ -29,8 +31,8 @@ extern const op_info tfrecord_op;
 
 struct tfrecord_options {
   sluice::lib::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;  ///< asked of the file at once
-  knob reads_in_flight = autotune;   ///< so many such reads, where the bytes have to be waited for
+  byte_size read_bytes = 256 << 10;  ///< size of one read
+  knob reads_in_flight = autotune;   ///< reads at the same time, if the bytes are not in memory already
 };
 struct tfrecord_arguments {
   file_path path = {};  ///< "-": standard input

@@ -7,26 +7,31 @@
 //   }
 //   auto ds = lines("a.txt") | transform(words) | batch(10);
 //
-// The coroutine takes stream<T> and returns stream<U>; further parameters can be bound by a function that calls it.
-// Order:  as it yields.
-// Errors: what it throws while element n of its input is the one it took last is element n's error, of the stage
-//         "transform(name)". An error of the input passes through it (coro/promise.hpp); what tasks that it awaits fail
-//         with is thrown in it. Under error_policy::skip its own errors are counted and the stage goes on behind n: a
-//         coroutine that threw is over, so the function is called anew for the rest of the input.
-//           - What was yielded for n before the throw is delivered, once.
-//           - A `stateless` coroutine starts afresh.
-//           - saved<S> has the value of before n. Such a stage is given its input one element at a time under skip.
-//           - One that commits has the value of its last commit(). What it took since is dropped with n; each is counted.
-//           - One that is none of these ends at n: nothing says what it remembers, and the error says what to add.
-//           - A throw before the first element or after the last, and one in several coroutines joined by one function
-//             (give each a transform), ends the stage.
-//         After a resume, bad elements behind the resume point are met, and counted, again.
+// The coroutine takes stream<T> and returns stream<U>; to give it further parameters, pass a function that calls it
+// with them.
+// Order:  that of the coroutine's co_yields.
+// Errors: an exception of the coroutine is the error of the input element that it has consumed last, n, and of the
+//         stage "transform(name)". An error of the input ends the stage without being thrown in it (coro/promise.hpp);
+//         errors of tasks that it awaits are thrown in it. Under error_policy::skip element n is dropped and counted.
+//         Since a coroutine that has thrown has ended, the function is called again, for the rest of the input:
+//           - Elements that were yielded for n before the exception are delivered, once.
+//           - A `stateless` coroutine starts without any state.
+//           - A saved<S> has the value that it had before n. (To make that possible, the stage gets its input one
+//             element at a time under skip.)
+//           - If the coroutine calls commit(), its saved values are those of the last commit(); all elements that it
+//             has consumed since then are dropped with n, and each is counted.
+//           - If it has none of these, the stream ends with the error, because its state is not known; the message says
+//             what to add.
+//           - An exception before the first element or after the last one ends the stream; so does one in a coroutine
+//             that is one of several which the function has connected (write a transform for each instead).
+//         A resumed run drops, and counts, the bad elements behind its resume point again.
 //
 //           stream<sample> decoded(stateless, stream<record> in) {                // drops what does not parse
 //             while (auto r = co_await in.next()) co_yield parse_or_throw(*r);
 //           }
 //           auto ds = tfrecord("a") | transform([](stream<record> in) { return decoded(stateless(), std::move(in)); });
-// State:  by replay from its start, unless it is `stateless`, has a `saved` parameter or commits (coro/saved.hpp).
+// State:  a resume runs the coroutine from its start and passes over the elements delivered before, unless it is
+//         `stateless`, has a `saved` parameter or calls commit() (coro/saved.hpp).
 #pragma once
 
 #include <type_traits>

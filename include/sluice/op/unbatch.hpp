@@ -4,7 +4,7 @@
 //   batches | unbatch() | batch(100)       // batches of another size
 //
 // Order:  as in the batches.
-// State:  none of its own; a batch in the middle is fetched again.
+// State:  the number of rows delivered of the current batch, which is made again after a resume.
 #pragma once
 
 #include "sluice/element/batch.hpp"

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// zip: one element of each input, together.
+// zip: pairs or tuples of one element of each input.
 //
 //   zip(tfrecord("images"), lines("labels.txt"))         // dataset<std::pair<record, line>>
 //   zip(range(9), lines("a"), lines("b")) | batch(3)     // std::tuple of three: a batch has three columns
 //
-// Two inputs give pairs, three and more std::tuples. Inputs that draw (a shuffle) draw each on its own, also where they are
-// the same plan.
+// Two inputs make pairs, three and more std::tuples. Each input has random draws of its own (a shuffle's, say), even if
+// two inputs are the same plan.
 // Shape:  std::pair<A, B>, or std::tuple<A, B, C, …>; as many as the shortest input has.
 // Order:  each input's own.
-// Ends:   with the first input that ends. Those in front of it have made one element more by then, which is dropped.
-// Errors: an input's. Under error_policy::skip a bad element is dropped from its input alone, and the partners of those
-//         behind it change; where elements belong together, zip first and compute then.
-// Owns:   what is left of a block of one input while the others have none: a block of each at most.
+// Ends:   with the first input that ends. The inputs before that one have made one more element by then, which is not
+//         delivered.
+// Errors: those of the inputs. Under error_policy::skip a bad element is dropped from its input alone, so that all
+//         later elements of that input have other partners; if elements belong together, zip first and compute
+//         afterwards.
+// Owns:   at most one block of each input, while its elements wait for those of the others.
 // State:  none of its own: the position of each input.
 #pragma once
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints as files: saved so that a crash leaves the old one or the new one, and loaded again.
+// Saves checkpoints to files and loads them. Saving is atomic: after a crash the file has the old contents or the new
+// ones.
 //
 //   status saved = save_checkpoint("train.ckpt", s.position());                       // at any element
 //   …
-//   result<checkpoint> here = load_checkpoint("train.ckpt");                       // in the next life
+//   result<checkpoint> here = load_checkpoint("train.ckpt");                          // in another process
 //   auto s = ds.iterate(rt, {.from = here.value()});
 //
-// `attached` is what has to change together with the position: how long the output was, a model's step. It is kept in
-// the same file, so that no crash can part the two.
+// `attached` is for data that must change together with the position: the length of the output, the step of a model. It
+// is stored in the same file, so that a crash cannot leave one without the other.
 //
-// Crash:  the file is written beside its name, synchronised, renamed, and its folder synchronised. A process that is killed
-//         in between leaves `PATH.partial` and `.NAME.lock`, which the next save removes.
-// Errors: status, naming the path. Saving: those of the file system; unavailable: another process or thread saves to the
-//         same path right now. After an error the file is the old one or the new one. Loading: not_found and others of the
-//         file system; data_loss: the file is empty, damaged, or too long for a checkpoint. Whether the checkpoint fits a
-//         plan is found when it is used (iterate).
-// Thread: from any; they block for as long as the disk takes.
+// Crash:  a temporary file is written and synchronised, renamed to `path`, and the folder is synchronised. A process
+//         that is killed in between leaves `PATH.partial` and `.NAME.lock`, which the next save removes.
+// Errors: statuses with the path. Saving: those of the file system; unavailable: another process or thread is saving to
+//         the same path. Loading: not_found and others of the file system; data_loss: the file is empty, damaged, or
+//         too long for a checkpoint. iterate() checks whether the checkpoint fits the plan.
+// Thread: any; both block the calling thread for as long as the disk takes.
 // See:    examples/06_checkpoint.cpp
 #pragma once
 
@@ -27,9 +27,9 @@
 
 namespace sluice::lib {
 
-/// Returns once the checkpoint would survive a power cut.
+/// Returns when the file is durable: it would survive a loss of power.
 status save_checkpoint(const std::string& path, const checkpoint& at, std::string_view attached = {});
-/// `attached`: gets what was saved with it, if anything.
+/// `attached`: if not null, is set to what was saved with the checkpoint; empty if nothing was.
 result<checkpoint> load_checkpoint(const std::string& path, std::string* attached = nullptr);
 
 }  // namespace sluice::lib

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting a run: from a plan to the stream of its elements.
+// Starts runs: iterate() lowers a plan to a tree of streams and returns its root, from which the elements are
+// requested.
 //
 //   runtime rt;
-//   auto s = ds.iterate(rt);                                        // nothing is done yet
+//   auto s = ds.iterate(rt);                                        // opens no file and computes nothing yet
 //   while (auto x = co_await s.next()) use(*x);
 //   checkpoint here = s.position();                                 // at any element
-//   auto t = ds.iterate(rt, {.from = here});                        // goes on with the next one
-//   co_await cleanup(std::move(s));                                 // stops, and waits until nothing of it is left
+//   auto t = ds.iterate(rt, {.from = here});                        // continues with the next element
+//   co_await cleanup(std::move(s));                                 // stops the run, and waits for its tasks
 //
-// A dropped stream stops its run, too, but does not wait: what is still in the air is joined by the runtime.
-// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, by another version of one of
-//         its functions, with other captured values or other elements in memory; or by a run that passes over bad elements
-//         when this one would stop at them, or in another epoch than the one asked for). While it runs:
+// The destructor of the stream stops the run, too, but does not wait: the runtime joins the run's tasks.
+// Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, by another version of one
+//         of its functions, with other captured values or other elements in memory; or by a run that passes over bad
+//         elements when this one would stop at them, or in another epoch than the one asked for). While it runs:
 //         failed_precondition for an input that is not what the checkpoint was made with, unless on_changed_inputs says
-//         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which nobody can
-//         read again.
-// Counts: under error_policy::skip a bad element counts where it stands among the elements. When a run has given n elements,
-//         its report has counted the bad ones in front of the n-th and no others. The first one beyond errors_max ends the
-//         stream: what comes before it is given, then its error. For plans whose order is deterministic, elements, counts
-//         and that error are therefore the same on any number of workers, with any parallelism and prefetch, and however
-//         the consumer asks; what was worked on ahead and never given does not count. A sloppy stage counts what it drops in
-//         the order in which it gives elements. Where more than 1,000 bad elements follow each other behind a stage that
-//         works ahead, those behind the first 1,000 count, and are told by the words of the last one of these.
-//         A stage's own errors_max, and an ignore_errors', are counted at the same places, for that stage alone: the first
-//         error that is one too many for the stage or for the run ends the stream. Of what an inner plan's stage drops,
-//         whichever element it was opened for, one number is kept.
-//         A resumed run counts from 0. Bad elements among those that it makes again on the way to its checkpoint's place
-//         (coro/stream_base.hpp, marks) count again, and how many these are depends on timing.
-// Warns:  once for a run, in its report and to runtime_options::on_warning, when it gives or starts from a checkpoint that
+//         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which nobody
+//         can read again.
+// Counts: under error_policy::skip a bad element is counted at its place in the stream. When a run has delivered n
+//         elements, its report has counted the bad elements that come before the n-th, and no others. The first one
+//         beyond errors_max ends the stream: the elements before it are delivered, then its error. For plans whose
+//         order is deterministic, elements, counts and that error are therefore the same on any number of workers, with
+//         any parallelism and prefetch, and for any sizes of requests; bad elements that were met while working ahead,
+//         but not reached by the consumer, do not count. A sloppy stage counts in the order in which it delivers
+//         elements. If a stage that works ahead drops more than 1,000 consecutive elements, those after the first 1,000
+//         are counted, and reported with the status of the last of these. The errors_max of a stage, or of an
+//         ignore_errors, is compared at the same places with the count of that stage: the first error that exceeds a
+//         limit of its stage or of the run ends the stream. A stage of an inner plan has one count for all elements
+//         that the plan is opened for. A resumed run counts from 0. Bad elements among those that it makes again before
+//         the position of its checkpoint (coro/stream_base.hpp, Marks) are counted again; their number depends on
+//         timing.
+// Warns:  once for a run, in its report and by runtime_options::on_warning, when it makes or uses a checkpoint that
 //         cannot tell whether a function or data of the plan has changed (plan/identity.hpp).
-// Thread: iterate from anywhere; a stream has one consumer at a time.
-// Owns: a stream keeps its plan, with the user's functions in it, and its run.
+// Thread: iterate() on any thread; a stream has one consumer at a time.
+// Owns:   a stream shares the ownership of its plan, with the user's functions in it, and of its run.
 #pragma once
 
 #include <optional>
@@ -45,49 +47,50 @@ namespace sluice::lib {
 
 struct iterate_options {
   checkpoint from = {};  ///< empty: from the start
-  /// What a bad element does in stages for which the plan does not say it (plan/on_error.hpp, op/ignore_errors.hpp). A run that
-  /// stopped at one may be gone on with under skip, not the other way round.
+  /// The policy of stages for which the plan sets none (plan/on_error.hpp, op/ignore_errors.hpp). A checkpoint of a run
+  /// with stop may be resumed with skip, but not the reverse.
   error_policy on_error = error_policy::stop;
-  std::uint64_t errors_max = ~std::uint64_t{0};  ///< of all stages together: one more ends the stream (Counts, above)
-  std::optional<std::uint64_t> seed = {};        ///< for stages without one; drawn when not given
-  /// Which epoch this is, where a plan is iterated once per epoch by hand: shuffles draw as in epoch number `epoch` of a
-  /// repeat() on top of the plan. Not given: that of the checkpoint, or 0.
+  std::uint64_t errors_max = ~std::uint64_t{0};  ///< of all stages together; one more ends the stream (Counts, above)
+  std::optional<std::uint64_t> seed = {};        ///< for stages without a seed of their own; nullopt: drawn
+  /// The number of the epoch, for a program that iterates a plan once per epoch by hand: shuffles draw as in epoch
+  /// number `epoch` of a repeat() at the end of the plan. nullopt: that of the checkpoint, or 0.
   std::optional<std::uint64_t> epoch = {};
-  /// Of a resumed run: what a file does that is not as the checkpoint's run saw it. A file's state is its size, time of
-  /// modification, inode and device; a listing's, its names. All files open then and the last 1,000 closed are compared.
+  /// For a resumed run: what happens if an input has changed. Compared are size, time of modification, inode and device
+  /// of the files that were open at the checkpoint and of the last 1,000 closed ones, and the names that patterns
+  /// matched.
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
-/// How a run went.
+/// A summary of a run, at its end or during it.
 struct run_report {
-  std::uint64_t seed = 0;    ///< what stages without a seed of their own drew with
-  std::uint64_t epoch = 0;   ///< as iterate_options said, or the checkpoint
-  std::uint64_t errors = 0;  ///< bad elements passed over
-  std::vector<status> first_errors;
-  std::vector<stage_errors> errors_by_stage;  ///< of those that have passed over some, or have a limit
-  std::uint64_t inputs_changed = 0;  ///< under changed_inputs::warn: inputs that are not what the checkpoint knew
-  std::vector<status> first_changed_inputs;
-  std::vector<std::string> warnings;  ///< what its checkpoints cannot vouch for
-  /// Its stages, each before its inputs; those of plans that are opened while it runs as they come up. Of stages that are
-  /// still working, what they have done up to a moment ago.
+  std::uint64_t seed = 0;                     ///< of stages without a seed of their own
+  std::uint64_t epoch = 0;                    ///< of iterate_options or of the checkpoint
+  std::uint64_t errors = 0;                   ///< bad elements dropped (Counts, above)
+  std::vector<status> first_errors;           ///< of the first 16 of them
+  std::vector<stage_errors> errors_by_stage;  ///< of the stages that have dropped elements, or have a limit
+  std::uint64_t inputs_changed = 0;           ///< under changed_inputs::warn: inputs that differ from the checkpoint's
+  std::vector<status> first_changed_inputs;   ///< of the first 16 of them
+  std::vector<std::string> warnings;          ///< about parts of the plan that checkpoints cannot compare
+  /// Its stages, each before its inputs; those of inner plans when they have been opened. Counters of stages that are
+  /// running may lag behind a little.
   std::vector<site_report> sites;
 };
 
-/// A run of any plan, its elements known by their descriptor: what the command line pulls from.
+/// Starts a run of a plan whose element type need not be known in C++, as the command line does.
 erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
-/// The same, where what is run is a rewritten form of the plan: nodes keep their sites (plan/node.hpp), and checkpoints are
-/// those of the plan as it was written, so that they fit it under any other rewriting.
+/// Starts a run of `rewritten`, a rewritten form of the plan `written` whose nodes have kept their sites
+/// (plan/node.hpp). Its checkpoints are those of `written`, so that they fit every other rewritten form of it.
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o = {});
 
-/// Of the run that a stream belongs to. To be called by its consumer, or by whoever knows that it is not asking.
+/// The report of the run whose root is `s`. REQUIRES: no request on the stream is outstanding.
 run_report report_of(const stream_base& s);
 
-/// The stages of that run: what each has done, and its knobs, which may be turned from any thread as long as the table is
-/// held. Throws failed_precondition where the stream is none of a run's, or lent to a wait that is outstanding.
+/// The stages of that run, with their counters and their knobs, which may be set from any thread. Errors: throws
+/// failed_precondition if the stream is not the root of a run, or is lent to an asio operation that is outstanding.
 std::shared_ptr<site_table> sites_of(const stream_base& s);
 
-/// Stops the run and destroys its tree; completes when none of its tasks is alive.
+/// Stops the run and destroys its tree of streams; completes when no task of the run is alive.
 task<void> cleanup(stream_base&& s);
 
 template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, plan())); }

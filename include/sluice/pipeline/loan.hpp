@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pulling on a stream for somebody who is not one of our coroutines: what adapters (sluice/asio.hpp) stand on.
+// Requests on a stream by a consumer that is not a coroutine of this library; the base of adapters such as
+// sluice/asio.hpp.
 //
-// A consumer outside has no frame that the tree could resume, and its stream object may go away at any time. So the
-// tree is lent: a task of the run takes it out of the stream object, fills its view on the runtime's workers, and it
-// comes back in give_back(), on the consumer's own thread. Between the two the stream object is a stub that knows its
-// loan: moving it tells the loan, destroying it stops the run and leaves the tree to the task. Nobody ever blocks.
+// A consumer outside has no coroutine frame that the tree could resume, and it may destroy its stream object at any
+// time, also during a request. So the tree is *lent*: lend() moves it out of the stream object to a task of the run,
+// which makes a request on the runtime's workers; when that is finished, give_back() moves the tree back, on the
+// consumer's own thread. In between, the stream object has no stage, only a reference to its loan: moving the object
+// informs the loan, and destroying it stops the run and leaves the tree to the task. No call blocks.
 //
-// Cancel: who waits may leave (abandon); the pull goes on, and the next wait finds what it brought. Nothing is lost.
-// Thread: lend, wait, abandon, give_back and all use of the stream object: the consumer's thread (or strand). ready() is
-//         called on any thread.
-// Owns:   the tree while it is lent. The runtime's end waits for the pull, not for the consumer.
+// Cancel: the consumer may abandon its wait. The request continues, and its block is there for the next wait, so no
+//         element is lost.
+// Thread: lend, wait, abandon, give_back and all use of the stream object: the consumer's thread (or strand).
+//         waiter::ready() is called on any thread.
+// Owns:   the tree while it is lent. The runtime's destructor waits for the end of the request, but not for the
+//         consumer.
 #pragma once
 
 #include <memory>
@@ -24,23 +28,25 @@ class run_task;
 
 class loan final : public run_base, public std::enable_shared_from_this<loan> {
  public:
-  /// Told once that the pull is over, or that it was over already.
+  /// A consumer that waits for the end of the request.
   class waiter {
    public:
     virtual ~waiter() = default;
+    /// Called once, when the request has ended; within wait() if it has ended already.
     virtual void ready(std::shared_ptr<loan> from) noexcept = 0;
   };
 
-  /// The loan on which a stream's tree is out; null when the stream has it.
+  /// The loan that has the tree of `s`; null if it is not lent.
   static std::shared_ptr<loan> of(const stream_base& s);
-  /// Takes the tree of a run's stream and starts to pull.
+  /// Moves the tree out of `s` and starts a request on it. REQUIRES: `s` is the root of a run, at rest, and not lent.
   static std::shared_ptr<loan> lend(stream_base& s);
 
-  /// `w` hears of the end of the pull. False: somebody waits already, and `w` is untouched.
+  /// Registers `w` for the end of the request. Returns false if there is another waiter already; `w` is unchanged then.
   bool wait(std::unique_ptr<waiter>& w);
-  /// Has `who` back, if it waits and has not been told yet.
+  /// Removes and returns the waiter `who`; null if it was called already, or is not the one that waits.
   std::unique_ptr<waiter> abandon(const waiter* who);
-  /// Puts the tree back when it is at rest. The stream; null while the pull goes on, and when the stream is gone.
+  /// If the request has ended, moves the tree back and returns the stream object. Null while the request is
+  /// outstanding, and if the stream object was destroyed.
   stream_base* give_back();
 
   void request_stop() noexcept override;
@@ -53,7 +59,7 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
   loan(stream_base& s, std::shared_ptr<run_base> run);
 
  private:
-  /// The tree, as a consumer of its own: fills the view and takes nothing of it.
+  /// The lent tree. Its task makes a request and leaves all elements of the view to the consumer.
   struct borrowed : stream_base {
     explicit borrowed(stream_base&& s) noexcept : stream_base(std::move(s)) {}
     struct fill_awaiter {
@@ -75,7 +81,7 @@ class loan final : public run_base, public std::enable_shared_from_this<loan> {
 
   const std::shared_ptr<run_base> run_;
   std::atomic<bool> returned_{false};
-  stream_base* owner_;  ///< the consumer's thread only; null: gone
+  stream_base* owner_;  ///< the stream object; null: destroyed. Used on the consumer's thread only
   std::mutex mutex_;
   borrowed tree_;         ///< the pull's until at_rest_
   bool at_rest_ = false;  ///< guarded by mutex_, as are the two below

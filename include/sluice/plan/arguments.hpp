@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator takes in its parentheses: one struct whose members are the arguments.
+// The arguments of an operator: one struct, whose members are the arguments.
 //
 //   struct shuffle_arguments {              // in the operator's header
 //     count buffer_size = {};               // by position, and required: its default breaks its type's own rule
@@ -10,10 +10,11 @@
 //
 //   .arguments = arguments_of<shuffle_arguments>,        // in its op_info: the one place where the struct is named as a list
 //
-// Members may be the types of base/field_types.hpp, bool, std::int64_t, double, std::string, enums of one byte, functions and
-// inner plans (below), whole plans (node_ptr), and std::vector, std::optional, std::map<std::string, …> and structs of those.
-// Plan text, JSON, equality, fingerprint, rules and the documentation are derived from the struct (plan/arguments_of.hpp, in the
-// library's sources: a user's program pays for none of it). Renaming a member changes the format of plans.
+// Members may be the types of base/field_types.hpp, bool, std::int64_t, double, std::string, enums of one byte,
+// functions and inner plans (below), whole plans (node_ptr), and std::vector, std::optional, std::map<std::string, …>
+// and structs of those. Plan text, JSON, equality, fingerprint, rules and the documentation are derived from the struct
+// (plan/arguments_of.hpp, in the library's sources, so that user programs do not include it). Renaming a member changes
+// the format of plans.
 // Thread: immutable.
 #pragma once
 
@@ -30,59 +31,61 @@ struct stage_function;  // plan/function.hpp
 using node_ptr = std::shared_ptr<const node>;
 using function_ptr = std::shared_ptr<const stage_function>;
 
-/// A user's function, whichever forms the operator calls.
+/// A user's function without its type.
 struct function_value {
   function_ptr value{};
 };
 
-/// A user's function that has to be given, in one of these forms (classes derived from stage_function, or structs with a
-/// static `accepts(const stage_function&)`). Of several forms under one name, plan text takes the first that fits.
+/// A required user's function of one of these forms (classes derived from stage_function, or structs with a static
+/// `accepts(const stage_function&)`). If several forms are registered under one name, plan text uses the first that is
+/// accepted.
 template <class... Forms> struct function_arg : function_value {
   function_arg() = default;
   function_arg(function_ptr f) : function_value{std::move(f)} {}  // NOLINT: a function is written as a function
 };
 
-/// What is opened for each element: a plan, or what a user's function makes of the element.
+/// The inner plan of an operator: a plan, or a user's function that returns a plan for an element. One of the two is
+/// null.
 struct plan_or_function {
   node_ptr plan{};
   function_ptr function{};
 };
 
-/// Which plans an inner_plan may be.
+/// Which plans an inner_plan accepts.
 enum class opens : std::uint8_t {
-  readers,   ///< those that lack their path, which comes with each element: interleave(tfrecord)
-  any_plan,  ///< those, and plans that have all they need
+  readers,   ///< only readers: plans that lack their path, which is the element: interleave(tfrecord)
+  any_plan,  ///< readers and complete plans
 };
 
-/// A plan that is opened for each element of the input, or a function of one of these forms that makes one.
+/// A required plan that is opened for each element of the input, or a function of one of these forms that returns one.
 template <opens Which, class... Forms> struct inner_plan : plan_or_function {
   inner_plan() = default;
   inner_plan(node_ptr p) : plan_or_function{std::move(p), {}} {}      // NOLINT: as above
   inner_plan(function_ptr f) : plan_or_function{{}, std::move(f)} {}  // NOLINT
 };
 
-/// Of operators that take nothing.
+/// For operators without arguments.
 struct no_arguments {};
 
 /// The members of an arguments struct, each with its codec (src/plan/codec.hpp).
 struct argument_list;
-/// That of the struct A. Called by the operator's own source only.
+/// The list of the struct A. Called by the operator's own source only.
 template <class A> const argument_list& arguments_of();
 template <> const argument_list& arguments_of<no_arguments>();
 
 namespace detail {
-/// Its address stands for the type. Not const, so that no linker gives two types one.
+/// Its address identifies the type. Not const, because a linker may merge equal constants.
 template <class A> inline char arguments_tag = 0;
 
 [[noreturn]] void refuse_other_arguments();
 }  // namespace detail
 
-/// An arguments struct with its type forgotten. Copies share it.
+/// A struct of arguments without its type. Copies share one struct.
 class arguments {
  public:
-  /// A no_arguments.
+  /// No arguments.
   arguments();
-  /// For code that knows the struct by its list only.
+  /// For code that knows the struct only by its argument_list.
   arguments(const char* tag, std::shared_ptr<const void> value) noexcept : tag_(tag), value_(std::move(value)) {}
   /// Of a `new A`, which it owns.
   arguments(const char* tag, const void* value, void (*destroy)(const void*));
@@ -95,7 +98,7 @@ class arguments {
   arguments& operator=(const arguments& other) noexcept;
   ~arguments();
 
-  /// The struct. It must be an A: another type ends the program.
+  /// The struct. REQUIRES: it is an A; otherwise the program is aborted.
   template <class A> const A& as() const {
     if (tag_ != &detail::arguments_tag<A>) detail::refuse_other_arguments();
     return *static_cast<const A*>(value_.get());

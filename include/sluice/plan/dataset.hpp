@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// dataset<T>: a pipeline as a value, and `|`.
+// dataset<T>: a typed handle on a plan. Operators are connected by `|`.
 //
 //   auto ds = range(100) | shuffle(10, {.seed = 7}) | batch(4);       // dataset<batched<int64>>
-//   auto tail = shuffle(10) | batch(2);                               // stages compose without a source
-//   auto files = list_files("*.tfrecord") | interleave(tfrecord | take(3));   // a reader lacks its path
+//   auto tail = shuffle(10) | batch(2);                               // a part of a pipeline, without a source
+//   auto files = list_files("*.tfrecord") | interleave(tfrecord | take(3));   // a reader: a plan that lacks its path
 //
-// A handle on an immutable plan: copying is cheap, one dataset serves many runs. Elements are typed here and erased
-// below: a stage's apply() checks types with a static_assert, whose message is the first error the compiler prints.
+// The plan is immutable: copying a dataset is cheap, and one dataset may have many runs. Element types are checked
+// here, when the program is compiled: a verb's apply() has a static_assert, whose message is the first error that the
+// compiler prints. Behind the dataset the library works with element_type descriptors.
 // Thread: immutable.
 #pragma once
 
@@ -25,11 +26,12 @@ class runtime;
 template <class T> class stream;
 struct iterate_options;
 
-/// What a stage returns that was refused at compile time, so that one mistake makes one error.
+/// The element type of what apply() returns after its static_assert has failed: operators behind it report no further
+/// errors.
 struct refused {};
 
 namespace detail {
-/// False. The condition of a stage's static_assert, so that the first line of the error names the element and the
+/// Always false: the conditions of static_asserts, so that the first line of the error names the element and the
 /// function: "static assertion failed due to requirement 'element_is<long>::taken_by<(lambda …)>'".
 template <class T> struct element_is {
   template <class F> static constexpr bool taken_by = false;
@@ -37,15 +39,15 @@ template <class T> struct element_is {
 };
 }  // namespace detail
 
-/// What datasets and readers of all types hold. Its members are in the library: a program copies and destroys one for every
-/// stage that it writes down, and compiles none of it.
+/// The base of datasets and readers: owns a reference to the plan. Its members are not inline, because a program copies and
+/// destroys one for every stage that it writes, and would compile all of that.
 class plan_holder {
  public:
   const node_ptr& plan() const noexcept { return node_; }
 
  protected:
   explicit plan_holder(node_ptr n) noexcept;
-  /// Throws invalid_argument unless the plan yields t.
+  /// Errors: throws invalid_argument if the elements of the plan are not of type t.
   plan_holder(node_ptr n, const element_type& t);
   plan_holder(const plan_holder& other) noexcept;
   plan_holder(plan_holder&& other) noexcept;
@@ -60,21 +62,22 @@ class plan_holder {
 template <class T> class dataset : public plan_holder {
  public:
   using value_type = T;
-  /// Errors: invalid_argument: the plan yields another type.
+  /// Errors: throws invalid_argument if the elements of the plan are of another type.
   explicit dataset(node_ptr n) : plan_holder(std::move(n), type_of<T>()) {}
 
-  /// Starts a run, which keeps the plan. Defined in pipeline/.
+  /// Starts a run and returns its root. Defined in pipeline/iterate.hpp.
   stream<T> iterate(runtime& rt) const;
   stream<T> iterate(runtime& rt, const iterate_options& o) const;
 };
 template <> class dataset<refused> {};
 
-/// Every stage derives from this and has `apply(const dataset<T>&)`.
+/// The base of all classes of verbs that can stand behind a `|`. Each has a member template apply(const dataset<T>&).
 struct stage_base_tag {};
 template <class S> concept stage = std::derived_from<S, stage_base_tag>;
 
-/// The class of verbs that take elements of any type T and give elements of type Out<T>. A verb that has to look at T, to
-/// refuse some or to keep a function of it, has a class of its own, NAME_verb.
+/// The class of the verbs of operators whose input elements are of any type T and whose output elements are of type
+/// Out<T>. A verb that depends on T in another way, because it refuses some types or has a function, has a class of its
+/// own, NAME_verb.
 template <template <class> class Out> class verb : public stage_base_tag {
  public:
   verb(const op_info& op, arguments a) : op_(&op), arguments_(std::move(a)) {}
@@ -86,7 +89,7 @@ template <template <class> class Out> class verb : public stage_base_tag {
   const op_info* op_;
   arguments arguments_;
 };
-/// Of those that keep the element type.
+/// For operators whose output elements are of the type of their input elements.
 using preserving = verb<std::type_identity_t>;
 
 template <stage A, stage B> class composed : public stage_base_tag {
@@ -99,14 +102,15 @@ template <stage A, stage B> class composed : public stage_base_tag {
   B b_;
 };
 
-// By value: a greedy operator| in the element's own namespace then loses to these.
+// The parameters are taken by value, so that these overloads are preferred to an unconstrained operator| in the
+// namespace of the element type.
 template <class T, stage S> auto operator|(dataset<T> in, S s) {
   if constexpr (std::is_same_v<T, refused>) return in;
   else return s.apply(in);
 }
 template <stage A, stage B> composed<A, B> operator|(A a, B b) { return {std::move(a), std::move(b)}; }
 
-// What cannot be piped, with words of its own.
+// Mistakes with `|`, each with a message.
 template <class T, class U> auto operator|(dataset<T>, dataset<U>) {
   static_assert(detail::element_is<T>::template can_be_piped_into<dataset<U>>,
                 "sluice: a source stands first and takes no input, so nothing can be piped into it; flat_map and "
@@ -119,7 +123,7 @@ template <stage A, class U> auto operator|(A, dataset<U>) {
   return dataset<refused>();
 }
 
-/// A plan that lacks its path: what interleave opens once for each name.
+/// A reader: a plan that lacks its path, and is opened by interleave or flat_map once for each path.
 template <class T> class file_reader : public plan_holder {
  public:
   using value_type = T;
@@ -128,8 +132,8 @@ template <class T> class file_reader : public plan_holder {
   dataset<T> operator()(std::string_view path) const { return dataset<T>(with_path(plan(), path)); }
 };
 
-/// What can stand as a reader: a file_reader, or a verb that makes one (tfrecord, lines), which says so by
-/// `file_reader<T> as_reader() const`.
+/// The types that can be used as a reader: file_reader, and verbs with a member `file_reader<T> as_reader() const`
+/// (tfrecord, lines).
 template <class R> concept reader_verb = requires(const R& r) { r.as_reader().plan(); };
 template <reader_verb R> auto reader_of(const R& r) { return r.as_reader(); }
 

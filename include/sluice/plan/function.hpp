@@ -6,12 +6,12 @@
 //   SLUICE_FUNCTION_VERSION(tokenise, 2, &tokenise_line);
 //   auto part = tfrecord("a") | map(fn("crop", 3, [size](const image& x) { return crop(x, size); }));   // in place
 //
-// SLUICE_FUNCTION stands in a header or a source, at namespace scope. The version goes into fingerprints: raise it when
-// the function's results change, and checkpoints of before are refused. A plain lambda runs as well but cannot be written
-// down, and a checkpoint cannot tell it from another; fn() gives it a name and a version for checkpoints and errors.
-// Captures are compared by a checkpoint where they can be (base/content_hash.hpp: no pointer, no padding), with or without
-// a name; so are the elements of from_elements and from_range.
-// A function has one signature: no auto parameter, no overloads.
+// SLUICE_FUNCTION is used in a header or a source, at namespace scope. The version is part of fingerprints: raise it
+// when the results of the function change, and older checkpoints are refused. A plain lambda may be used as well, but a
+// plan with it has no text form, and a checkpoint cannot distinguish it from another lambda; fn() gives it a name and a
+// version for checkpoints and error messages. Captured values, with or without a name, are compared by a resume if they
+// can be (base/content_hash.hpp: no pointer, no padding); so are the elements of from_elements and from_range.
+// A function with a name must have one signature: no auto parameter, no overloads.
 // Thread: the registry is safe from any thread; functions are called from several workers at once.
 #pragma once
 
@@ -29,26 +29,27 @@ namespace sluice::lib {
 
 struct stage_function;
 namespace detail {
-/// Fills in what is known of a user's function: its name, where it has one, what it captured, and its types.
+/// Sets the name (if it has one), version, captured values and types of a user's function.
 template <class F> void describe(stage_function& s, const F& f, const element_type* in, const element_type* out);
 }  // namespace detail
 
-/// A user's function with its types forgotten; engine/functions.hpp has the forms that stages call.
+/// A user's function without its C++ type. The derived classes, called forms, have the functions by which stages call
+/// it (engine/functions.hpp).
 struct stage_function {
-  std::string name;  ///< empty: a lambda or data, which cannot be written down
+  std::string name;  ///< empty: a lambda, or elements in memory; the plan has no text form then
   int version = 0;
   const element_type* in = nullptr;  ///< null: of a source
   const element_type* out = nullptr;
-  bool draws = false;        ///< it is called with random numbers, so its stage has a seed
-  bool values_known = true;  ///< `values()` tells all that it holds; false: it holds what cannot be compared
+  bool draws = false;        ///< it has a parameter for random numbers, so that its stage has a seed
+  bool values_known = true;  ///< values() is a hash of all values that it contains; false: some cannot be compared
 
   stage_function() = default;
   stage_function(const stage_function&) = delete;
   stage_function& operator=(const stage_function&) = delete;
   virtual ~stage_function();
-  /// A digest of what it holds (captured values, elements), the same in every process. Thread: any.
+  /// A hash of the values that it contains (captured values, elements), the same in every process. Thread: any.
   virtual std::uint64_t values() const { return captured; }
-  /// It is elements in memory, not code.
+  /// Returns true for elements in memory (from_elements), false for code.
   virtual bool is_data() const { return false; }
 
  protected:
@@ -69,12 +70,12 @@ struct stage_function {
   template <class F> friend void detail::describe(stage_function&, const F&, const element_type*, const element_type*);
 };
 
-/// Registers one form of a named function. A function may have several (map's and filter's).
-/// Errors: already_exists where the name has another version or takes another type.
+/// Registers one form of a named function. A function may have several (one for map and one for filter).
+/// Errors: already_exists: the name is registered with another version or input type.
 void add_function(function_ptr function);
-/// All forms under this name; empty where there are none.
+/// All forms that are registered under this name.
 std::vector<function_ptr> find_functions(std::string_view name);
-/// Sorted.
+/// All registered names, sorted.
 std::vector<std::string> function_names();
 
 namespace detail {
@@ -105,7 +106,7 @@ template <class C, class R, class... A> struct signature<R (C::*)(A...) const no
 
 }  // namespace detail
 
-/// A function with a name. Called as the function it holds.
+/// A function with a name and a version (SLUICE_FUNCTION). A call of it is a call of `function`.
 template <class F> struct named_function {
   F function;
   std::string_view name;
@@ -125,7 +126,7 @@ template <class F> named_function(F, std::string_view, int) -> named_function<F>
 template <class F> inline constexpr bool is_named = false;
 template <class F> inline constexpr bool is_named<named_function<F>> = true;
 
-/// A function that was named where it is used. Called as the function it holds.
+/// A function that was given a name where it is used (fn). A call of it is a call of `function`.
 template <class F> struct function_named_in_place {
   F function;
   std::string_view name;
@@ -139,13 +140,14 @@ template <class F> struct function_named_in_place {
 };
 template <class F> inline constexpr bool is_named<function_named_in_place<F>> = true;
 
-/// Names a function, lambda or coroutine where it is used, so that a checkpoint can tell it from another one and from
-/// another version of itself. The name is a literal. Not registered: a plan with it still cannot be written down.
+/// Gives a function, lambda or coroutine a name where it is used, so that a checkpoint can distinguish it from other
+/// functions and from other versions of itself. REQUIRES: the name is a string literal. The function is not registered,
+/// so a plan with it still has no text form.
 template <std::size_t N, class F> constexpr function_named_in_place<F> fn(const char (&name)[N], int version, F f) {
   return {std::move(f), std::string_view(name, N - 1), version};
 }
 
-/// Adds every form that the function's signature allows. Defined in op/register.hpp.
+/// Registers every form that the function's signature fits. Defined in op/register.hpp.
 template <class F> void register_forms(const named_function<F>& f);
 
 namespace detail {
@@ -162,7 +164,7 @@ template <class F> void describe(stage_function& s, const F& f, const element_ty
   s.out = out;
 }
 
-/// A shared_ptr without instantiating one for each function type.
+/// Takes ownership; makes the shared_ptr in the library, so that it is not instantiated for each function type.
 function_ptr adopt(const stage_function* f);
 
 }  // namespace detail
@@ -179,8 +181,8 @@ using lib::named_function;
 
 }  // namespace sluice
 
-// The lambda initialises one inline object, so that every file sees the same function; a lambda as template argument
-// in a header would be a different one in each.
+// The lambda initialises an inline object, so that all source files use the same function; a lambda as a template
+// argument in a header would be a different type in each.
 #define SLUICE_FUNCTION(NAME, ...) SLUICE_FUNCTION_VERSION(NAME, 1, __VA_ARGS__)
 #define SLUICE_FUNCTION_VERSION(NAME, VERSION, ...)                                        \
   inline constexpr auto NAME = ::sluice::lib::named_function{__VA_ARGS__, #NAME, VERSION}; \

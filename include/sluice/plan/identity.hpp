@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan holds besides its text: functions and data of the program, as far as they can be told from others.
+// The identities of the functions and data that a plan contains: what a checkpoint compares besides the plan's
+// fingerprint.
 //
 //   auto here = identities_of(*plan);
 //   std::string difference = difference_of(there, here);      // "function `parse` has version 2 there, 3 here"
 //
-// A fingerprint says that two plans have one text. Two plans of one text may still hold other lambdas, captured values or
-// elements in memory; a checkpoint keeps these identities beside the fingerprint and compares both.
+// Plans with equal fingerprints have the same operators and arguments, but may contain different lambdas, captured
+// values or elements in memory. So a checkpoint contains the identities of these, as far as they can be determined, and
+// a resume compares both.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +18,27 @@
 
 namespace sluice::lib {
 
-/// Of one function, or one source's data, in the order of the plan's text.
+/// The identity of one function, or of the elements of one from_elements.
 struct function_identity {
-  std::string op;    ///< where it stands: "map"
+  std::string op;    ///< the operator that has it as an argument: "map"
   std::string name;  ///< empty: a lambda, or data
   int version = 0;
-  bool is_data = false;      ///< elements in memory: nothing but their values tells them
-  bool values_known = true;  ///< `values` digests all that it holds
+  bool is_data = false;      ///< elements in memory; only `values` identifies them
+  bool values_known = true;  ///< `values` is a hash of all values that it contains
   std::uint64_t values = 0;
-  /// Could what it holds (captured values, elements in memory) change from run to run without being noticed? Nothing is said
-  /// of a function's code: no digest of it can be had, and its name and version are all that tells, where it has them.
+  /// Returns true if its values (captured values, elements in memory) may differ between two runs without being
+  /// noticed. It says nothing about code, of which there is no hash; only a name and a version identify it.
   bool is_open() const { return !values_known; }
 };
 
-/// Data in memory is hashed when this is called for the first time.
+/// In the order of the plan's text. Cost: the first call hashes the elements in memory.
 std::vector<function_identity> identities_of(const node& plan);
 
-/// Empty: no difference that can be seen; else what it is, for "the checkpoint was made by another plan: …".
+/// Describes the first difference, to follow "the checkpoint was made by another plan: "; empty if there is none.
 std::string difference_of(const std::vector<function_identity>& there, const std::vector<function_identity>& here);
 
-/// Empty, or what this plan holds that could change unnoticed between a checkpoint and a resume, and how to mend that.
+/// A warning that names the functions and data of the plan that may change unnoticed between a checkpoint and a resume,
+/// and what to do about it; empty if there are none.
 std::string open_identities(const std::vector<function_identity>& identities);
 
 }  // namespace sluice::lib

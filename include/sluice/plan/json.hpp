@@ -5,10 +5,12 @@
 //   {"op":"map","arguments":{"function":{"name":"parse","version":3},"parallelism":4},"inputs":[…]}
 //   {"op":"interleave","arguments":{"inner":{"op":"lines"}},"inputs":[…]}
 //
-// Arguments go by name, and only those that differ from the defaults. Functions go by name and version; both must match when
-// read. A text that is not UTF-8 goes as a list of its bytes, an optional value that is not there as null.
-// What earlier versions wrote is read until 1.0: "fields", "text", "function" and "reader" beside "op".
-// Limits: kPlanBytesMax bytes (plan/text.hpp), kPlanDepthMax stages below each other. Costs: linear.
+// Arguments are written by name, unless they have their default value. Functions are written with name and version;
+// both must match when the plan is read. A text that is not UTF-8 is a list of its bytes, an optional value that is not
+// set is null. The format of earlier versions ("fields", "text", "function" and "reader" beside "op") is read until
+// 1.0.
+// Limits: kPlanBytesMax bytes (plan/text.hpp), chains and nesting of kPlanDepthMax operators.
+// Cost:   linear in the size of the plan.
 #pragma once
 
 #include <string>
@@ -18,9 +20,9 @@
 
 namespace sluice::lib {
 
-/// Errors: `error`, failed_precondition: a stage holds a lambda.
+/// Errors: throws failed_precondition: the plan contains a lambda or elements in memory.
 std::string plan_json(const node& n);
-/// Errors: `error`, invalid_argument: not JSON (with line and column), or what is wrong with which of the plans inside:
+/// Errors: throws invalid_argument: not JSON (with line and column), or a mistake in the plan, with its place:
 /// "batch: has no siz (it has size, drop_remainder) (at inputs[0].arguments.inner)".
 node_ptr parse_plan_json(std::string_view json);
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan: an immutable tree of stages, known by operator name and element type. What a dataset<T> is a handle on.
+// Plans: immutable trees of nodes, each of which is one call of an operator. dataset<T> is a typed handle on a plan.
 //
 //   node_ptr n = make_stage(shuffle_op, arguments::of(shuffle_arguments{10, {.seed = 7}}), input);    // checked
 //   plan_text(*n)                                                    // "range(5) | shuffle(10, seed=7)"
 //
-// Nodes are values: they may be inputs of several plans and serve many runs at once.
-// Sites: each node has a *site*, which names it within its own chain. Random draws and positions are bound to it, so it
-//         must survive every rewrite: copy a node, change the copy, and give it to make_node(), which keeps the site.
-// Errors: `error` with invalid_argument; the message starts with the operator: "batch: …".
+// A node may be an input of several plans, and have several runs at the same time.
+// Sites: each node has a *site*, a number that identifies it within its chain. Random draws and the records of
+//        positions belong to
+//         sites, so rewrites of a plan must keep them: copy a node, change the copy, and pass it to make_node(), which
+//         keeps the site.
+// Errors: functions that make nodes throw `error` with invalid_argument; the message starts with the operator: "batch:
+//         …".
 // Thread: immutable.
 #pragma once
 
@@ -29,58 +32,60 @@ namespace sluice::lib {
 class erased_stream;  // coro/erased_stream.hpp
 struct open_context;  // engine/open_context.hpp
 
-/// How many elements a plan gives, as far as can be said without running it. Arithmetic saturates: what does not fit is
-/// kMost, which stands for that many or more.
+/// The number of elements that a plan delivers, as far as it is known without a run. Arithmetic saturates: a number
+/// that does not fit becomes kMost, which means "kMost or more".
 struct cardinality {
   static constexpr std::int64_t kMost = INT64_MAX;
   enum kind_type : std::uint8_t { exact, unknown, infinite } kind = unknown;
-  std::int64_t elements = 0;  ///< of an exact one
+  std::int64_t elements = 0;  ///< if `kind` is exact
   static cardinality of(std::int64_t n) { return {exact, n}; }
   static cardinality of_many(std::uint64_t n) { return of(n < kMost ? static_cast<std::int64_t>(n) : kMost); }
   static cardinality forever() { return {infinite, 0}; }
   bool is_most() const { return kind == exact && elements == kMost; }
 
-  // n >= 0; unknown stays unknown, except where n decides alone.
+  // REQUIRES of these: n >= 0. The result of an unknown one is unknown, unless n alone determines it.
   cardinality times(std::int64_t n) const;
   cardinality at_most(std::int64_t n) const;
   cardinality without(std::int64_t n) const;
-  /// This many, then as many as `next`.
+  /// The sum of both.
   cardinality and_then(cardinality next) const;
-  /// Groups of n > 0; `drop_remainder`: only those that are full.
+  /// The number of groups of n elements; with `drop_remainder` only of those that are full. REQUIRES: n > 0.
   cardinality in_groups(std::int64_t n, bool drop_remainder) const;
   bool operator==(const cardinality&) const = default;
 };
 
-/// What is known of one operator: a constant NAME_op, declared in the header of its verb and defined in its source.
+/// The description of one operator: a constant NAME_op, declared in the header of its verb and defined in its source.
 struct op_info {
   enum shape_type : std::uint8_t {
-    source,   ///< starts a plan
-    stage,    ///< one input, left of the bar
-    combine,  ///< two inputs or more, in the parentheses
+    source,   ///< no input
+    stage,    ///< one input, to the left of the `|`
+    combine,  ///< two or more inputs, in the parentheses
   };
 
   std::string_view name;
   std::string_view doc;  ///< one line, for `sluice ops` and the documentation
   shape_type shape = stage;
-  /// The struct of all that it takes in its parentheses, but for inputs.
+  /// The struct of its arguments, without the inputs.
   const argument_list& (*arguments)() = arguments_of<no_arguments>;
-  /// The output type; null with `why` said.
+  /// Returns the type of the output elements; null, with the reason in `why`, if inputs or arguments do not fit.
   const element_type* (*type)(const node&, std::string& why) = nullptr;
+  /// Makes the stage of a node, and those of its inputs, within a run.
   erased_stream (*open)(const node&, open_context&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
-  /// What its stage writes into positions, counted up when that changes. State of an older version, down to the oldest
-  /// named here, is given to the stage's load(), which asks position_reader::version(); any other is refused.
+  /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
+  /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
+  /// position_reader::version(); any other version is refused.
   std::uint32_t state_version = 0;
   std::uint32_t state_version_oldest = 0;
 };
 
-/// What each stage of a plan may say beside its operator's own arguments, whichever operator it is: last, and by name, as in
-/// `map(parse, on_error=skip, errors_max=100)`. No operator has a line of it. (In C++: plan/on_error.hpp.)
+/// Two arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
+/// errors_max=100)`. Operators contain no code for them. (In C++: plan/on_error.hpp.)
 struct error_handling {
-  /// What an element that fails in this stage does. Not given: what the nearest ignore_errors downstream says, for an inner
-  /// plan then the stage that opens it, else the run. Part of a fingerprint where it is given.
+  /// The error policy of the stage. nullopt: that of the nearest ignore_errors downstream; or else, in an inner plan,
+  /// of the stage that opens it; or else of the run. Part of the fingerprint if it is set.
   std::optional<error_policy> on_error = {};
-  error_limit errors_max = {};  ///< under skip: one bad element more in this stage ends the stream
+  error_limit errors_max = {};  ///< under skip: one more bad element in this stage ends the stream
 };
 
 struct node {
@@ -88,58 +93,62 @@ struct node {
   sluice::lib::arguments arguments{};
   error_handling errors{};
   std::vector<node_ptr> inputs{};
-  const element_type* type = nullptr;  ///< of the elements that come out
-  bool lacks_path = false;             ///< it is a reader: with_path() completes it
-  std::uint32_t depth = 1;
-  /// Which stage this is, whatever is done to the plan: site_above() of what it was first written on. Never 0 once made.
+  const element_type* type = nullptr;  ///< of the output elements
+  bool lacks_path = false;             ///< a reader; with_path() completes it
+  std::uint32_t depth = 1;             ///< at most kPlanDepthMax
+  /// Identifies the node within its chain: site_above() of the input it was first given, kept by rewrites. 0 before
+  /// make_node().
   std::uint32_t site = 0;
 
-  /// The operator's arguments, as the struct they are.
+  /// The operator's arguments. REQUIRES: A is its struct.
   template <class A> const A& as() const { return arguments.as<A>(); }
 };
 
-/// Stages below each other that a plan may have: what walks plans is recursive.
+/// The largest depth of a plan; bounded because functions over plans are recursive.
 inline constexpr std::uint32_t kPlanDepthMax = 1000;
 
-// Operators by name: for plan text, JSON and the command line alone. A verb names its operator as the constant that it is,
-// so a program links the operators it uses, and all of them only where it reads plans.
+// Operators by name: used for plan text, JSON and the command line only. A verb refers to the constant of its operator,
+// so a program links the operators that it uses, and all operators only if it reads plans.
 
-/// All operators. Defined in op/registry.cpp, so that a static library cannot lose one.
+/// All operators. Defined in op/registry.cpp, which refers to each, so that a static library cannot lose one.
 std::span<const op_info* const> operators();
-/// While it lives, plans know these operators instead. For tests of the plan layer; not while other threads parse.
+/// While an object of this class lives, `table` replaces the list of operators. For tests of the plan layer only;
+/// REQUIRES: no other thread reads plans meanwhile.
 class scoped_operators {
  public:
   explicit scoped_operators(std::span<const op_info* const> table);
   ~scoped_operators();
   scoped_operators(const scoped_operators&) = delete;
 };
-/// Those in force.
+/// operators(), or the table of a scoped_operators.
 std::span<const op_info* const> known_operators();
+/// Null if there is no operator of that name.
 const op_info* find_op(std::string_view name);
 
-/// The site of a stage `op` written on top of `below` (null: a source, or a combine): a digest of the operator's name and of
-/// how many stages of that name stand below it, down to the source or to the combine. So what is added or taken away
-/// anywhere else changes no stage's site. Unique in its chain.
+/// The site of a node of the operator `op` with the input `below` (null: a source, or a combine): a hash of the
+/// operator's name and of the number of nodes of that name upstream in the chain. So adding or removing other operators
+/// changes no site. Unique in its chain.
 std::uint32_t site_above(std::string_view op, const node* below);
 
-/// Checks arguments, inputs and types, and sets the type; and the site, unless the node has one (a rewritten copy).
+/// Checks arguments, inputs and types, and sets type, depth and, unless the node has one already (a rewritten copy),
+/// site.
 node_ptr make_node(node n);
-// The usual forms. A source without what may come later (its path) is a reader.
+// make_node() for each shape. A source without its path is a reader.
 node_ptr make_stage(const op_info& op, const arguments& a, const node_ptr& input);
 node_ptr make_source(const op_info& op, arguments a);
 node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inputs);
-/// A reader with its path filled in. Nodes that do not lack it are shared.
+/// A copy of the reader with its path. Nodes that do not change are shared with the reader.
 node_ptr with_path(const node_ptr& reader, std::string_view path);
 
-/// The plan, where all its stages that do not say so already handle errors in this way; but not `below` (null: none) and what
-/// stands below it. Inner plans are left as they are: they follow the stage that opens them.
+/// A copy of the plan in which all nodes without an error policy of their own get `errors`, except `below` (null: none)
+/// and the nodes upstream of it. Inner plans are not changed; they follow the stage that opens them.
 node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below = nullptr);
 
-/// Unknown where the stage itself says that it passes over bad elements.
+/// Unknown if the node itself drops bad elements.
 cardinality cardinality_of(const node& n);
-/// Every argument and input alike; lambdas and data by identity.
+/// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);
-/// What a checkpoint is compared by: everything but knobs, so that a retuned run can resume.
+/// The hash that a checkpoint is compared by: of everything except knobs, so that a run may resume with other knobs.
 std::uint64_t fingerprint(const node& n);
 
 }  // namespace sluice::lib

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// on_error: what a bad element does in the stages written inside.
+// on_error: sets the error policy of the operators inside.
 //
 //   files | on_error(error_policy::skip, map(parse)) | batch(64)                  // in text: … | map(parse, on_error=skip) | …
 //   files | on_error(error_policy::skip, map(parse) | filter(is_whole), {.errors_max = 100})     // 100 in either of the two
 //   on_error(error_policy::skip, tfrecord("a"))                                   // of a source, and of any dataset
 //   names | interleave(on_error(error_policy::skip, tfrecord))                    // of a reader
 //
-// It makes no stage: it is an argument that every call of a plan may have (plan/node.hpp, error_handling), here given to one
-// or several calls. A stage inside that already has one keeps it. flat_map and interleave hand theirs on to the plans that
-// they open. See op/ignore_errors.hpp for all stages upstream of a place at once.
-// Errors: invalid_argument where the plan is made: errors_max with error_policy::stop, or below 0.
+// It makes no stage, but sets an argument that every operator has (plan/node.hpp, error_handling). An operator inside
+// that has a policy already keeps it. The policy of a flat_map or an interleave also applies to the inner plans that it
+// opens.
+// Errors: invalid_argument when the plan is made: errors_max with error_policy::stop, or below 0.
+// See:    op/ignore_errors.hpp, for all stages upstream of a place.
 #pragma once
 
 #include <utility>
@@ -19,7 +20,7 @@
 namespace sluice::lib {
 
 struct on_error_options {
-  error_limit errors_max = {};  ///< of each of the stages: one bad element more ends the stream
+  error_limit errors_max = {};  ///< of each operator inside; one more bad element ends the stream
 };
 
 template <stage S> class handling_stage : public stage_base_tag {

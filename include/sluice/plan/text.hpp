@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as text: the same words as in C++, and how the command line takes them.
+// Plans as text, with the same names as in C++; the command line reads them.
 //
 //   node_ptr n = parse_plan("range(5) | shuffle(10, seed=7)  # a comment");
 //   plan_text(*n)                                          // range(5) | shuffle(10, seed=7)
@@ -9,13 +9,14 @@
 //   value := number | string | plan | "[" [ value { "," value } ] "]" | "{" [ key "=" value { "," … } ] "}"
 //   key  := name | string
 //
-// Numbers may have a unit (64MiB) and separators (10'000). Strings stand in double quotes, with \" \\ \n \t \r \xHH.
-// The inputs of a combine come first, then what is required, then options by name. A bare word is a value, a function or a
-// plan, as its place wants: interleave(tfrecord | take(3)). Brackets hold lists; braces hold maps and structs. An optional
-// value that is not there is `nothing`.
-// Printing parses back to an equal plan, for all but lambdas, which print as <lambda>.
-// Limits: kPlanBytesMax bytes; kPlanDepthMax stages below each other, and as many plans, lists and braces inside of each
-// other. Costs: linear.
+// Numbers may have a unit (64MiB) and separators (10'000). Strings are in double quotes, with \" \\ \n \t \r \xHH.
+// The inputs of a combine come first, then the required arguments, then options by name. A bare word is a value, a
+// function or a plan, depending on the type of the argument: interleave(tfrecord | take(3)). Brackets enclose lists;
+// braces enclose maps and structs. An optional value that is not set is `nothing`.
+// The text of a plan parses back to an equal plan, unless it contains lambdas, which print as <lambda>.
+// Limits: kPlanBytesMax bytes; chains of kPlanDepthMax operators, and as many levels of plans, lists and braces inside
+//         of each other.
+// Cost:   linear in the length of the text.
 #pragma once
 
 #include <string>
@@ -25,27 +26,28 @@
 
 namespace sluice::lib {
 
-/// A longer text is refused, as text and as JSON. Plans that people and services write have some kilobytes.
+/// Longer texts and JSON are refused; usual plans have some kilobytes.
 inline constexpr std::size_t kPlanBytesMax = 16 << 20;
 
-/// What is wrong with a plan's text, and where.
+/// A mistake in the text of a plan, with its place.
 class plan_error : public error {
  public:
   plan_error(std::size_t column, std::string_view message);
-  /// In characters (of UTF-8) from the text's begin, over all its lines, counted from 1; at most one past its end.
+  /// The number of the character (of UTF-8) in the text, all lines counted together, from 1; at most one past the end.
   std::size_t column() const noexcept { return column_; }
 
  private:
   std::size_t column_;
 };
 
-/// Errors: plan_error: "column 17: shufle: no such stage; did you mean shuffle?"
+/// Errors: throws plan_error: "column 17: shufle: no such stage; did you mean shuffle?"
 node_ptr parse_plan(std::string_view text);
-/// Never fails; see serialisable().
+/// The text of any plan, also of one that cannot be parsed again (serialisable()).
 std::string plan_text(const node& n);
-/// One stage, without its input: "shuffle(10, seed=7)".
+/// The text of one node without its input: "shuffle(10, seed=7)".
 std::string stage_text(const node& n);
-/// Ok, or failed_precondition naming the stage that holds a lambda or data of the program.
+/// Ok if the text parses back to an equal plan; otherwise failed_precondition with the operator that has a lambda or
+/// elements in memory as an argument.
 status serialisable(const node& n);
 
 }  // namespace sluice::lib

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that block a thread, away from the workers.
+// Calls a function that blocks on a thread that is not a worker, and awaits its result.
 //
-//   auto names = co_await blocking(rt.blocking_calls(), list_directory);       // what the function returns
+//   auto names = co_await blocking(rt.blocking_calls(), list_directory);       // returns what list_directory() returns
 //
-// Errors: what the function throws, the co_await throws.
-// Cancel: a call that has begun cannot be stopped; the wait lasts as long as the call does.
-// Thread: the function runs on a thread of its own; the awaiter resumes on its executor.
+// Errors: an exception of the function is thrown by the co_await.
+// Cancel: a call that has begun cannot be stopped; after a stop the co_await still waits for its end.
+// Thread: the function runs on one of the service's threads; the awaiting coroutine is resumed on its executor.
+// Owns:   the function and its result, in the awaiting frame.
 #pragma once
 
 #include <coroutine>
@@ -17,16 +18,18 @@
 
 namespace sluice::lib {
 
-/// One call on its way; lives in the frame that waits.
+/// A call that was submitted; part of the frame that awaits it.
 struct blocking_call {
+  /// Calls the function, and posts the coroutine: the call may not exist any more when this returns.
   void (*run)(blocking_call&) noexcept = nullptr;
-  blocking_call* next = nullptr;
+  blocking_call* next = nullptr;  ///< used by the service
   environment* env = nullptr;
 };
 
-/// Runs calls on threads of its own, or, simulated, at some later virtual time.
+/// Executes blocking calls: a pool of threads, or a simulation, which executes them at some later virtual time.
 class blocking_service {
  public:
+  /// Arranges that `call.run(call)` is called once, later, on a thread of the service. Thread: any.
   virtual void submit(blocking_call& call) = 0;
 
  protected:
@@ -35,7 +38,7 @@ class blocking_service {
 
 template <class F> class [[nodiscard]] blocking final : blocking_call {
   using returned = std::invoke_result_t<F&>;
-  using kept = std::conditional_t<std::is_void_v<returned>, bool, returned>;  // of void nothing is kept
+  using kept = std::conditional_t<std::is_void_v<returned>, bool, returned>;  // bool is unused
 
  public:
   blocking(blocking_service& service, F function) : service_(service), function_(std::move(function)) {}
@@ -66,7 +69,7 @@ template <class F> class [[nodiscard]] blocking final : blocking_call {
     executor* exec = me.env->exec;
     std::coroutine_handle<> next = me.handle_;
     if (!why.ok()) next = fail_wait(me.promise_, std::move(why));
-    exec->post(next);  // a statement of its own: by now nothing here refers to the status or the frame
+    exec->post(next);  // the last access: from here on the frame may be resumed and destroyed
   }
 
   blocking_service& service_;

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// One budget for every byte in flight: who holds how much, and is there room to work further ahead.
+// The memory ledger: an account of all bytes in flight on a runtime, by stage and purpose, with one budget for their
+// sum.
 //
 //   ledger_line& mine = ledger.line(purpose::channel, "map(decode)");
-//   if (!ledger.try_charge(n, mine, me)) …               // no room: me->room_again() is called once when there is
-//   ledger.change(n, real_bytes, mine);                  // an estimate becomes what it turned out to be
+//   if (!ledger.try_charge(n, mine, me)) …               // does not fit: me->room_again() is called once it may
+//   ledger.change(n, real_bytes, mine);                  // replaces an estimate by the actual size
 //   ledger.release(real_bytes, mine);
 //
 //   buffer* b = buffer::make(n);
-//   ledger.charge(b->capacity(), mine);                  // counted, whether it fits or not
-//   b->charge(&mine, b->capacity());                     // the last reference gives them back
+//   ledger.charge(b->capacity(), mine);                  // charged even if it exceeds the budget
+//   b->charge(&mine, b->capacity());                     // credited when the last reference is dropped
 //
-// Nobody waits here: what the consumer waits for may not wait for memory that only the consumer can free. Whoever works
-// ahead charges what its next block is expected to take *before* it starts, and only if that fits; what the consumer
-// waits for goes on without asking (decision 0002). What is held for long (shuffles, batches, open compressed
-// files, listings) is refused by its stage when it comes to more than the budget in sum (decision 0012). So the peak is the
-// budget, plus one block for each channel that is waited for, plus at most 32 MiB of files' windows.
-// Thread: any. Call it with no lock that room_again() of any waiter takes: giving bytes back calls waiters.
-// Units: bytes.
-// Owns:   the lines outlive the ledger for as long as buffers are charged to them.
+// The three rules by which stages charge:
+//   1. Working ahead. A pump charges the expected size of its next block *before* the block is made, and only if it
+//      fits into the budget; otherwise it waits until bytes are credited (decision 0002).
+//   2. What the consumer waits for. The block that a consumer is waiting for is charged without regard to the budget,
+//      because the memory it would wait for may be freed only by that consumer.
+//   3. Held memory (shuffles, batches, open compressed files, listings). Waiting would not free it, so its stage fails
+//      with resource_exhausted when the sum of all held bytes would exceed the budget (decision 0012).
+// So the peak is at most the budget, plus one block for each channel whose reader waits, plus 32 MiB of files' byte
+// windows.
+//
+// No call blocks or suspends.
+// Thread: any. REQUIRES: the caller has no lock that room_again() of any waiter takes, since crediting bytes calls
+//         waiters.
+// Units:  bytes.
+// Owns:   its lines; they outlive the ledger as long as buffers are charged to them.
 #pragma once
 
 #include <array>
@@ -31,14 +39,14 @@
 
 namespace sluice::lib {
 
-/// What bytes are held for, as reports name it.
+/// What bytes are charged for, as reports name it.
 enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window };
 inline constexpr std::size_t kPurposes = 7;
 std::string_view to_string(purpose p);
-/// Held until the stage itself lets go, so that waiting would not help: bounded by the budget in sum.
+/// Returns true for held memory: kept until the stage itself releases it (rule 3).
 constexpr bool is_held(purpose p) { return p >= purpose::shuffle; }
 
-/// What one stage (all stages of that name) holds for one purpose.
+/// One line of the ledger: the bytes that all stages of one name have charged for one purpose.
 class ledger_line : public byte_account {
  public:
   ledger_line(const ledger_line&) = delete;
@@ -53,7 +61,8 @@ struct ledger_line_report {
   purpose held_for = purpose::channel;
   std::size_t used_bytes = 0;
   std::size_t peak_bytes = 0;
-  std::size_t holders = 0;  ///< how many shuffles, batches in the making, open files … there are now
+  std::size_t holders =
+      0;  ///< how many objects hold memory on this line now: shuffles, unfinished batches, open files …
 };
 
 struct ledger_report {
@@ -61,17 +70,19 @@ struct ledger_report {
   std::size_t used_bytes = 0;
   std::size_t peak_bytes = 0;
   std::array<std::size_t, kPurposes> by_purpose{};
-  std::vector<ledger_line_report> lines;  ///< those that ever held something, the highest peak first
+  std::vector<ledger_line_report> lines;  ///< those to which anything was ever charged, the highest peak first
   /// "12.0 MiB of 64.0 MiB (channel 10.0 MiB, batch 2.0 MiB), peak 30.1 MiB"
   std::string to_string() const;
-  /// "shuffle 16.0 MiB in 17 places, batch 2.0 MiB": what is held now, the largest first.
+  /// "shuffle 16.0 MiB in 17 places, batch 2.0 MiB": the held memory of this moment, the largest first.
   std::string held_text() const;
 };
 
-/// Somebody who works ahead and was refused.
+/// A channel whose try_charge was refused.
 class room_waiter {
  public:
-  /// There may be room now; try again. Called at most once for each refusal, from whatever thread gave bytes back.
+  /// Called at most once for each refusal, when bytes have been credited: the charge may fit now and can be tried
+  /// again.
+  /// Thread: that of the caller of release() or change().
   virtual void room_again() noexcept = 0;
 
  protected:
@@ -85,34 +96,38 @@ class memory_ledger {
   memory_ledger& operator=(const memory_ledger&) = delete;
   ~memory_ledger();
 
-  /// The line of a purpose and a stage, made when it is first asked for. Of very many, the last share one.
+  /// The line of a purpose and a stage, made at the first call. The number of lines is bounded: further stages share
+  /// one line.
   ledger_line& line(purpose p, std::string_view stage = {});
-  /// One more, or one fewer, holds something on this line; for reports.
+  /// Changes the number of `holders` in the report of this line.
   void add_holders(int n, ledger_line& l) noexcept;
 
-  /// Counted, whether it fits or not.
+  /// Charges `bytes`, even beyond the budget.
   void charge(std::size_t bytes, ledger_line& l) { change(0, bytes, l); }
+  /// Credits `bytes`. REQUIRES: they are charged on this line.
   void release(std::size_t bytes, ledger_line& l) noexcept { change(bytes, 0, l); }
-  /// What was charged as `from` takes `to`.
+  /// Replaces a charge of `from` bytes by one of `to` bytes, even beyond the budget.
   void change(std::size_t from, std::size_t to, ledger_line& l) noexcept;
-  /// Charges if that keeps within the budget, or if nothing is charged at all.
+  /// Charges `bytes` and returns true if the sum is then within the budget, or if nothing else is charged at all.
+  /// Otherwise charges nothing and returns false.
   bool try_charge(std::size_t bytes, ledger_line& l);
-  /// The same; where it does not fit, `waiter` is called once there is room.
+  /// The same; after a refusal `waiter`, if it still exists, is called once bytes have been credited.
   bool try_charge(std::size_t bytes, ledger_line& l, std::weak_ptr<room_waiter> waiter);
-  /// Charges what of `bytes` fits into the budget; says how much that was.
+  /// Charges as much of `bytes` as fits into the budget; returns the number of bytes charged.
   std::size_t charge_up_to(std::size_t bytes, ledger_line& l);
-  /// Charges if that is at most `beyond` over the budget.
+  /// As try_charge, against the budget plus `beyond`.
   bool charge_within(std::size_t bytes, std::size_t beyond, ledger_line& l);
 
-  /// Of what is charged on this line, so much more (or less) is a guess: it counts against the budget, not as a peak.
+  /// Declares that `bytes` more (or fewer, if negative) of those charged on this line are an estimate of a size that is
+  /// not known yet. Estimates count against the budget, but not in the reported peaks.
   void add_guess(std::ptrdiff_t bytes, ledger_line& l) noexcept;
 
   void charge(std::size_t bytes, purpose p) { charge(bytes, line(p)); }
   void release(std::size_t bytes, purpose p) noexcept { release(bytes, line(p)); }
 
-  /// Takes effect for what is asked from now on; what is charged stays.
+  /// Changes the budget for later charges; bytes that are charged stay charged.
   void set_budget(std::size_t budget_bytes);
-  /// Is less charged than the budget? What may as well come later asks this first.
+  /// Returns true if less is charged than the budget.
   bool within_budget() const noexcept;
   std::size_t budget_bytes() const noexcept;
   std::size_t used_bytes() const noexcept;
@@ -122,7 +137,7 @@ class memory_ledger {
 
  private:
   class books;
-  books* books_;  ///< counted: the lines that buffers out there are charged to hold it too
+  books* books_;  ///< reference-counted: shared with the lines that buffers are charged to
 };
 
 }  // namespace sluice::lib

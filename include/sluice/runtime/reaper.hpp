@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who still works for runs that nobody holds any more: a destructor cannot await, so it leaves the rest to the reaper.
+// The reaper counts the tasks of all runs of a runtime, so that the runtime's destructor can wait for those of runs
+// whose streams have been destroyed.
 //
-// A stream that is dropped mid-flight stops its run and goes away at once; the run's tasks end on the workers a moment
-// later. The runtime's destructor waits for them here, so no task outlives its scheduler, its clock or its ledger.
+// A destructor cannot await. So the destructor of a stream that has not ended only requests a stop of its run; the
+// run's tasks end on the workers some time later. The runtime's destructor waits for them here, so that no task
+// outlives the scheduler, the clock or the ledger that it uses.
 // Thread: any.
 #pragma once
 
@@ -19,20 +21,23 @@ struct run_context;
 
 class reaper {
  public:
-  /// A task begins; one ends. `leave` is called on workers, or before the runtime's destructor begins.
+  /// To be called when a task begins.
   void enter() noexcept { live_.fetch_add(1, std::memory_order_relaxed); }
+  /// To be called when a task has ended: on a worker, or before the runtime's destructor begins.
   void leave() noexcept;
+  /// Adds a run to those that stop_and_wait() stops.
   void watch(std::shared_ptr<run_context> run);
   std::size_t live() const noexcept { return live_.load(std::memory_order_acquire); }
 
-  /// Stops all runs and waits until no task is live; says so on stderr when that takes long. Drives a simulation.
+  /// Stops all runs and blocks until no task is live; prints a line to standard error if that takes long. Over a
+  /// simulation it drives the simulation meanwhile. Called by the runtime's destructor only.
   void stop_and_wait(executor& exec);
 
  private:
   std::atomic<std::size_t> live_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::weak_ptr<run_context>> runs_;  ///< guarded by mutex_; the dead are swept when it has doubled
+  std::vector<std::weak_ptr<run_context>> runs_;  ///< guarded by mutex_; expired ones are removed when it has doubled
   std::size_t sweep_at_ = 16;
 };
 

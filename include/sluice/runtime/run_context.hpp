@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of one pipeline: its stop, its share of the runtime, its tasks and its errors.
+// The state that all stages and tasks of one run share: its stop, options, live tasks, errors and inputs seen.
 //
 //   std::shared_ptr<run_context> run = rt.new_run({.on_error = error_policy::skip});
-//   run->request_stop();                                // everything that waits in this run fails with `cancelled`
+//   run->request_stop();                                // every wait in this run fails with `cancelled`
 //
-// Thread: any, but the settings, which are fixed before the first task starts.
-// Owns: nothing of the runtime but its ledger. The runtime's destructor stops the run's tasks and waits for them; a stream
-// that is still held then gives nothing any more, and may be dropped later.
+// Thread: any, except that the options are set before the first task starts and not changed afterwards.
+// Owns:   of the runtime only a share of its ledger. The runtime's destructor stops the run and waits for its tasks; a
+//         stream of the run may be destroyed after the runtime, but no element may be requested from it any more.
 #pragma once
 
 #include <atomic>
@@ -31,23 +31,28 @@ class known_files;
 class seen_inputs;
 class site_table;
 
-/// What a resumed run does about an input file that is not what the checkpoint was made with (another size, time of
-/// modification or inode; another list of files): end with failed_precondition, count it and go on, or go on.
-enum class changed_inputs : std::uint8_t { refuse, warn, ignore };
+/// What a resumed run does if an input differs from the one that the checkpoint was made with: a file with another
+/// size, time of modification or inode, or a pattern that matches other names.
+enum class changed_inputs : std::uint8_t {
+  refuse,  ///< the stream ends with failed_precondition
+  warn,    ///< the difference is counted and reported, and the run continues
+  ignore,  ///< the run continues
+};
 
-/// The bad elements that a run has passed over at one of its stages.
+/// The bad elements that a run has dropped at one of its stages.
 struct stage_errors {
   std::string stage;         ///< "map(parse)"
-  std::uint64_t errors = 0;  ///< those that the stage itself has met
-  /// With those of the stages that it decides for, an ignore_errors for the stages upstream of it: what errors_max limits.
+  std::uint64_t errors = 0;  ///< dropped by the stage itself
+  /// Of an ignore_errors: including those dropped by the stages upstream that it sets the policy of; errors_max limits
+  /// this number.
   std::uint64_t errors_in_all = 0;
   std::uint64_t errors_max = ~std::uint64_t{0};
 };
 
 struct run_options {
-  error_policy on_error = error_policy::stop;    ///< of stages for which the plan does not say it
-  std::uint64_t errors_max = ~std::uint64_t{0};  ///< passed over in the whole run: one more ends the stream after all
-  std::optional<std::uint64_t> seed = {};        ///< not given: the runtime's
+  error_policy on_error = error_policy::stop;    ///< of stages for which the plan does not set one
+  std::uint64_t errors_max = ~std::uint64_t{0};  ///< bad elements that the whole run may drop; one more ends the stream
+  std::optional<std::uint64_t> seed = {};        ///< nullopt: the runtime's
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
 
@@ -57,43 +62,49 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   run_context& operator=(const run_context&) = delete;
 
   runtime* rt;
-  std::shared_ptr<memory_ledger> ledger;  ///< shared: a stream may be dropped after its runtime
+  std::shared_ptr<memory_ledger> ledger;  ///< shared, because a stream may be destroyed after its runtime
   error_policy on_error;
   std::uint64_t errors_max;
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
-  std::shared_ptr<seen_inputs> inputs;  ///< what this run has read so far; part of its checkpoints
-  std::shared_ptr<known_files> known;   ///< what its listings said of files that it has not opened yet
-  std::shared_ptr<site_table> sites;    ///< its stages: what is known of them, and the limits that may be changed
+  std::shared_ptr<seen_inputs> inputs;  ///< the files and patterns that this run has opened; part of its checkpoints
+  std::shared_ptr<known_files> known;   ///< what its listings returned about files that it has not opened yet
+  std::shared_ptr<site_table> sites;    ///< the counters, knobs and error accounts of its stages
 
-  /// Ends every wait in this run with `cancelled`, and tells every stage at its next block. Thread: any; idempotent.
+  /// Ends every wait in this run with `cancelled`; stages that do not wait notice the stop at their next block. Thread:
+  /// any. May be called several times.
   void request_stop() noexcept;
 
-  /// Bad elements were passed over in front of what the root of the run hands over next (coro/dropped_errors.hpp). Counts
-  /// them for the run and for the stage that met them, one more than errors_max at most; if they are that many for either,
-  /// returns the error that the stream ends with.
+  /// Called when dropped elements arrive at the root of the run (coro/dropped_errors.hpp): counts them for the run and
+  /// for the account of their stage. Returns the error that the stream must end with, if either count then exceeds its
+  /// limit; the count is then the limit plus one.
   status met(dropped_error e) override;
+  /// The number of bad elements dropped so far.
   std::uint64_t errors() const noexcept { return errors_.load(std::memory_order_relaxed); }
-  /// The first kErrorsKept of them.
+  /// The errors of the first kErrorsKept of them.
   std::vector<status> first_errors() const;
-  /// Those of each stage that has met some or has a limit, in the order in which the stages were opened: each before its inputs.
+  /// The counts of each stage that has dropped an element or has a limit, in the order in which the stages were opened: each before
+  /// its inputs.
   std::vector<stage_errors> errors_by_stage() const;
   static constexpr std::size_t kErrorsKept = 16;
-  /// Of how many errors in a row, on their way here, it must be known what each says: of those that the report keeps; of
-  /// more where there is a limit, since any of them may be the one that the stream ends with.
+  /// How many consecutive errors must keep their own status on the way to the root (dropped_errors::add): as many as
+  /// the report keeps, or, if there is a limit, more, because the stream may end with any of them.
   std::size_t errors_kept_apart() const;
 
-  /// An input is not what the checkpoint was made with (not ok). Ok: go on, under warn or ignore. Ok stays ok.
+  /// Called for an input that differs from the checkpoint's (`why` is not ok). Returns ok if the run continues, under
+  /// warn or ignore; otherwise `why`.
   status settle_changed_input(const status& why);
-  /// Those passed over under warn, and the first kErrorsKept of them.
+  /// The number of changed inputs under warn, and the statuses of the first kErrorsKept of them.
   std::uint64_t inputs_changed() const noexcept { return inputs_changed_.load(std::memory_order_relaxed); }
   std::vector<status> first_changed_inputs() const;
 
-  /// Tasks that work for this run, pumps for example. The runtime's end, and whoever asks when_idle, wait for them.
+  /// To be called when a task that works for this run (a pump, for example) starts and when it has ended. The runtime's
+  /// destructor and when_idle() wait for live tasks.
   void task_started() noexcept;
   void task_ended() noexcept;
   std::size_t live_tasks() const noexcept { return live_.load(std::memory_order_acquire); }
-  /// Calls `done(argument)` once, when no task is live: here and now if none is, else on the thread of the last.
+  /// Calls `done(argument)` once, when no task is live: within this call if none is, otherwise on the thread of the
+  /// last one.
   void when_idle(void (*done)(void*) noexcept, void* argument) noexcept;
 
  private:

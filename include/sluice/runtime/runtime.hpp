@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pipelines run on: workers, a clock, threads for blocking calls, a memory budget, files.
+// runtime: the resources that runs share: worker threads, a clock, threads for blocking calls, a memory budget, the
+// file back end.
 //
 //   runtime rt({.workers = 4, .memory_budget_bytes = 256 << 20});
 //   auto n = sync_wait(rt, count_words("a.txt"));
 //
-//   simulation sim(seed);                     // the same, single-threaded, in virtual time
+//   simulation sim(seed);                     // the same interface, single-threaded and in virtual time
 //   runtime rt(sim);
 //
-// Thread: all members from any thread. The destructor stops all runs, waits for their tasks and joins every thread;
-// it must not run on a worker. Streams of its runs may be dropped later, but not asked again.
+// A process usually has one. Runs do not own threads, so thousands of them may share a runtime.
+// Thread: every member may be called from any thread. The destructor stops all runs, waits for their tasks and joins
+//         the threads; it must not run on a worker.
+// Owns:   its threads, ledger and back ends. Streams of its runs may be destroyed after it, but no element may be
+//         requested from them any more.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +31,24 @@ namespace sluice::lib {
 class simulation;
 
 struct runtime_options {
-  unsigned workers = 0;  ///< 0: as many as the process may use cores; at most 1,024
-  /// 0: half of what is available to this process (cgroup included), at most 8 GiB.
+  unsigned workers = 0;  ///< 0: the number of cores that the process may use; at most 1,024
+  /// 0: half of the memory that is available to this process (within its cgroup), at most 8 GiB.
   std::size_t memory_budget_bytes = 0;
   std::string io = {};  ///< "uring", "threads" or "auto"; empty: SLUICE_IO, else auto
   unsigned blocking_threads_max = 64;
-  /// How long an open, a page of a listing or a read of a file may take before it fails with deadline_exceeded; 0: for
-  /// ever. A stream (a FIFO, standard input) is waited for as long as its writer takes.
+  /// How long an open, a page of a listing or a read of a file may take before it fails with deadline_exceeded; 0: no
+  /// limit. Reads of byte streams (a FIFO, standard input) have no limit.
   std::chrono::nanoseconds io_timeout{0};
-  /// Is given each warning of a run's report when it arises, on the thread that asked for a checkpoint or started from one.
+  /// Called with each warning that a run's report gets, on the thread that requests a checkpoint or starts from one.
   void (*on_warning)(std::string_view text) = nullptr;
-  std::uint64_t seed = 0;  ///< of runs that name none
+  std::uint64_t seed = 0;  ///< of runs that are given none
 };
 
-/// The file back end, as the runtime sees it: something to hold and to name. io/ derives the real and the simulated.
+/// Base class of the file back ends; the runtime only owns one. The layer `io` derives the real and the simulated one.
 class io_service {
  public:
   virtual ~io_service() = default;
-  /// The back end, and why it was chosen where that may surprise.
+  /// The name of the back end, and the reason for the choice if it is not the default one.
   virtual std::string description() const = 0;
 };
 
@@ -66,15 +70,15 @@ class runtime {
   memory_ledger& ledger() noexcept { return *ledger_; }
   const std::shared_ptr<memory_ledger>& shared_ledger() const noexcept { return ledger_; }
   sluice::lib::reaper& reaper() noexcept { return reaper_; }
-  /// The simulation it stands on, or null.
+  /// The simulation that it was made over; null for a real runtime.
   simulation* world() const noexcept { return world_; }
-  /// For tasks that belong to no run: the runtime's executor and clock, never stopped.
+  /// The environment of tasks that belong to no run: the runtime's executor and clock, never stopped.
   environment& root() noexcept { return root_; }
 
   std::shared_ptr<run_context> new_run() { return new_run(run_options()); }
   std::shared_ptr<run_context> new_run(run_options options);
 
-  /// The file back end; `make` makes it when it is first asked for.
+  /// The file back end, made by `make` at the first call.
   io_service& io(std::unique_ptr<io_service> (*make)(runtime&));
 
  private:

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed set of workers that resume coroutines, nearest to the consumer first.
+// The real executor: a fixed set of worker threads that resume coroutines, those that a consumer waits for first.
 //
 //   scheduler s(4);
-//   s.post(handle);          // soon, on this worker if called on one: the data it waits for is in this cache
-//   s.post_later(handle);    // after what is waited for: fresh tasks, producers
+//   s.post(handle);          // a coroutine that can continue; queued on the calling worker, whose cache has its data
+//   s.post_later(handle);    // a coroutine that no consumer waits for yet: a new task, a producer
 //
-// Order:  a worker takes its last post, then its own newest, then what came from outside, then its own oldest `later`,
-//         then other workers' oldest. Now and then the other way round, so nothing starves.
-// Thread: all members from any thread. The destructor joins the workers; nothing may be posted during or after it.
+// Order:  a worker resumes, in this order: the coroutine that it has posted last; the newest of its own queue; one
+//         posted by a thread that is not a worker; the oldest of its own post_later(); the oldest of another worker
+//         (work stealing). Now and then it goes through these in reverse, so that no coroutine starves.
+// Thread: every member may be called from any thread. REQUIRES of the destructor: nothing is posted during or after it.
+// Owns:   its threads. Coroutines that are posted and not yet resumed when it is destroyed are not resumed or
+//         destroyed.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +20,12 @@
 
 namespace sluice::lib {
 
-/// What the workers did since the start, summed; figures of a moment.
+/// Counters of all workers since the start; not consistent with each other while workers are running.
 struct scheduler_counts {
-  std::uint64_t resumed = 0;
-  std::uint64_t stolen = 0;
-  std::uint64_t parked = 0;
-  std::uint64_t woken = 0;
+  std::uint64_t resumed = 0;  ///< coroutines resumed
+  std::uint64_t stolen = 0;   ///< of these, from another worker's queue
+  std::uint64_t parked = 0;   ///< times that a worker found nothing to do and blocked
+  std::uint64_t woken = 0;    ///< times that a blocked worker was woken
 };
 
 class scheduler final : public executor {
@@ -30,7 +33,8 @@ class scheduler final : public executor {
   explicit scheduler(unsigned workers);
   ~scheduler();
 
-  /// Ends the workers, once what they are resuming has suspended. What is posted afterwards is dropped. Not on a worker.
+  /// Ends the workers: each returns when the coroutine that it is running suspends. Coroutines posted afterwards are
+  /// never resumed. Must not be called on a worker.
   void join();
   void post(std::coroutine_handle<> h) noexcept override;
   void post_later(std::coroutine_handle<> h) noexcept override;

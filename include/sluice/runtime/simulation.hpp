@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole world in one thread: which coroutine runs next is drawn from a seed, and time passes only when nobody is busy.
+// A simulated executor, clock and pool of threads: everything runs on one thread, the next coroutine is drawn at random
+// from a seed, and virtual time advances only when no coroutine is ready.
 //
-//   simulation world(seed);                       // print the seed: it is the whole of a failing test
+//   simulation world(seed);                       // print the seed: with it a failing test can be repeated exactly
 //   runtime rt(world);
-//   auto out = sync_wait(rt, my_test(rt));        // a sleep of an hour costs nothing
-//   world.elapsed();                              // virtual
+//   auto out = sync_wait(rt, my_test(rt));        // a sleep of an hour takes no real time
+//   world.elapsed();                              // the virtual time that has passed
 //
-// Order:  any of the ready coroutines, at random; wake-ups when nothing is ready, by due time.
-// Errors: when nothing is ready, no timer is armed and the task has not ended, sync_wait throws failed_precondition
-//         that names seed and time: a deadlock, found at once.
-// Thread: the one that made it. Posting from another is a defect and ends the program.
+// Order:  the next coroutine is any of those that are ready; if none is, time advances to the earliest timer.
+// Errors: if no coroutine is ready, no timer is armed and the task has not ended, sync_wait throws failed_precondition
+//         with seed and time: a deadlock, found at once.
+// Thread: the one that made it. Posting from another thread is a defect and ends the program.
 #pragma once
 
 #include <coroutine>
@@ -35,18 +36,18 @@ class simulation final : public executor, public clock, public blocking_service 
 
   std::uint64_t seed() const noexcept { return seed_; }
   duration elapsed() const noexcept { return now_.time_since_epoch(); }
-  /// The world's next random number below `below`; the simulated twins of the seams draw theirs here.
+  /// The next random number below `below`. The simulated files, network and metadata store draw theirs here.
   std::uint64_t random(std::uint64_t below) noexcept;
   bool chance(double probability) noexcept;
-  /// A digest of every choice so far: equal for equal seeds.
+  /// A hash of all choices so far. Two simulations of the same program with the same seed have the same trace.
   std::uint64_t trace() const noexcept { return trace_; }
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Lets `work` pass, as if the caller had computed for so long: for functions whose cost a test wants to be exact. Timers
-  /// that fall due in it fire later, in their order.
+  /// Advances the virtual time, as if the caller had computed for so long. Timers that become due by it fire later, in
+  /// their order.
   void spend(duration work) noexcept { now_ += work; }
-  /// How long each blocking call takes; none by default.
+  /// Sets a function that returns how long the next blocking call takes in virtual time; without one, no time.
   void delay_blocking_calls(std::function<duration()> draw) { blocking_delay_ = std::move(draw); }
-  /// An environment of this world, never stopped.
+  /// An environment with this executor and clock, never stopped.
   environment& env() noexcept { return env_; }
 
   // executor

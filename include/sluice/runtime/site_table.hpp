@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a run by their sites: what each has done, the bad elements it has dropped, what its channels have learned of
-// its elements, and the limits that may be changed while it runs.
+// The stages of a run by their sites: their counters, their error accounts, the sizes of elements that their channels have
+// measured, and their knobs, which may be changed during the run.
 //
 //   for (const site_report& s : report_of(stream).sites) print(s.name, s.elements, s.busy);
 //   sites_of(stream)->set_knob(path, "parallelism", 8);              // pipeline/iterate.hpp
 //
-// A site is a stage of the plan; all streams of that stage share its record: those of a repeat's epochs, and those of the
-// plans that a flat_map or an interleave opens.
+// A site is a node of the plan. All streams of that node share one site record: those of a repeat's epochs, and those
+// of the inner plans that a flat_map or an interleave opens.
 // Thread: any.
 #pragma once
 
@@ -25,28 +25,28 @@ class site_record;
 struct error_account;
 struct stage_errors;
 
-/// A knob as it stands.
+/// The present value of a knob, and the range of values that it may be set to.
 struct knob_report {
   std::string name;
   std::int64_t value = 0, least = 0, most = 0;
 };
 
-/// What one stage of the plan has done so far. What its streams have done since they looked at the clock last, half a millisecond
-/// ago or 64 blocks, may be missing.
+/// The counters of one site. Streams add theirs when they look at the clock, every half millisecond or 64 blocks, so
+/// the numbers may lag behind by that much.
 struct site_report {
-  std::uint64_t path = 0;  ///< names it within the run, and is the same in every run of the plan
+  std::uint64_t path = 0;  ///< identifies the site within the run, and is the same in every run of the plan
   std::string name;        ///< "map(parse)"
-  bool is_inner = false;   ///< it stands in a plan that another stage opens, or below a combine
+  bool is_inner = false;   ///< its node belongs to an inner plan, or to an input of a combine
   std::uint64_t elements = 0;
   std::uint64_t passed = 0;
   std::uint64_t blocks = 0;
-  duration busy{};                 ///< its own time, estimated from samples: without its inputs, without waiting
-  std::uint64_t waits = 0;         ///< for a channel, a file,
-  duration waited{};               ///< and how long
-  std::uint64_t room_waits = 0;    ///< what works ahead for it waited because its channel, or the budget, was full,
-  duration room_waited{};          ///< and how long
-  std::uint64_t bytes = 0;         ///< of its elements in memory, estimated from samples
-  std::uint64_t read_bytes = 0;    ///< from files, as they are stored
+  duration busy{};                 ///< its own computing time, without that of its inputs; estimated from samples
+  std::uint64_t waits = 0;         ///< how often it waited for a channel or a file,
+  duration waited{};               ///< and for how long
+  std::uint64_t room_waits = 0;    ///< how often its pump waited because the channel or the budget was full,
+  duration room_waited{};          ///< and for how long
+  std::uint64_t bytes = 0;         ///< memory of its elements, estimated from samples
+  std::uint64_t read_bytes = 0;    ///< read from files, before inflating
   std::vector<knob_report> knobs;  ///< those that can be changed now
 };
 
@@ -57,23 +57,23 @@ class site_table {
   site_table& operator=(const site_table&) = delete;
   ~site_table();
 
-  /// In the order in which they were first opened: a stage before its inputs.
+  /// All sites in the order in which they were first opened: each before its inputs.
   std::vector<site_report> report() const;
-  /// Changes a limit while the run works; takes effect at the next block. The nearest value that is allowed is taken. False:
-  /// there is no such stage (it was not opened yet), or it has no knob of that name.
+  /// Sets a knob, to the allowed value nearest to `value`, effective from the next block on. Returns false if no stage
+  /// of that site was opened yet, or if it has no knob of that name.
   bool set_knob(std::uint64_t path, std::string_view name, std::int64_t value);
 
   // For the engine (src/runtime/site_record.hpp) and the run.
-  /// Null: there is none yet.
+  /// The record of a site; null if there is none yet.
   site_record* find(std::uint64_t path) const;
-  /// The record of a path, made with this name where there is none.
+  /// The record of a site, made with this name if there is none.
   site_record& add(std::uint64_t path, std::string name, bool is_inner);
-  /// What the bad elements that the stage of `record` drops are counted in (src/runtime/error_account.hpp). `around`: null, or an
-  /// account whose limit holds as well. The same arguments give the same account.
+  /// The account that counts the bad elements that the stage of `record` drops (src/runtime/error_account.hpp). `around`: null,
+  /// or an account whose limit holds as well. The same arguments return the same account.
   error_account* account(site_record& record, std::uint64_t errors_max, error_account* around);
-  /// Has any account a limit?
+  /// Returns true if any account has a limit.
   bool has_error_limits() const { return has_error_limits_.load(std::memory_order_relaxed); }
-  /// Of the stages that have dropped some, or have a limit. Under the lock of the run, which counts them.
+  /// The counts of the stages that have dropped an element or have a limit. The caller has the run's lock.
   std::vector<stage_errors> errors() const;
 
  private:
