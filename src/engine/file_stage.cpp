@@ -7,7 +7,8 @@
 namespace sluice::lib {
 namespace {
 
-/// Where a damaged element's successor is looked for, places in one go: a quarter of a millisecond.
+/// The number of offsets at which the element after a damaged one is searched in one step: a quarter of a millisecond
+/// of work.
 constexpr std::size_t kPlacesAtOnce = std::size_t{64} << 10;
 
 /// Where in the file the next element begins.
@@ -98,10 +99,10 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     if (is_final) co_await fail(gate.told(opened));
     auto settled = gate.settle(out, opened);
     co_await settled;
-    co_return;  // a file that cannot be read is passed over as a whole
+    co_return;  // a file that cannot be opened is dropped as a whole
   }
   at->source = &source;
-  // Under skip a damaged element is none, so only those may be counted that were looked at.
+  // Under skip damaged elements do not count, so elements must be checked to be passed over.
   const bool looks_at_all = gate.skips() && format->passes_over_unseen();
   status broken;  // the file cannot be read beyond what the window has
   std::size_t searched = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one stage behind tfrecord, lines and fixed_length: a file's window, and a format that cuts elements out of it.
+// The stage of tfrecord, lines and fixed_length: it reads a file through a byte window, out of which a format cuts the
+// elements.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 
 namespace sluice::lib {
 
-/// What a format found in a window.
+/// What a format has found in a byte window.
 struct found {
   std::size_t elements = 0;      ///< built, or passed over
   std::uint64_t used_bytes = 0;  ///< when passing over, possibly more than the window has
@@ -23,7 +24,8 @@ struct found {
   bool ended = false;               ///< nothing more in this file
 };
 
-/// Cuts elements out of windows. Keeps no state: the file's place is an offset and an index.
+/// A file format: finds elements in byte windows. It has no state; the position in the file is a byte offset and an
+/// element index.
 class element_format {
  public:
   virtual ~element_format() = default;
@@ -34,9 +36,9 @@ class element_format {
   virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
   /// Bytes at a window's end in which an element's start could hide, when find_next found none.
   virtual std::size_t overlap_bytes() const { return 0; }
-  /// Passing over does not look at the elements themselves: it counts damaged ones, too.
+  /// Returns true if passing over does not check the elements, so that it counts damaged ones, too.
   virtual bool passes_over_unseen() const { return false; }
-  /// Bytes before an element's start that tell whether one can begin there; shown to may_begin.
+  /// The number of bytes before an offset that may_begin needs to decide whether an element can begin there.
   virtual std::size_t bytes_before() const { return 0; }
   /// Can an element begin at the start of `rest`, which is not the file's? Else only the end of the file may be there:
   /// a position says so.
@@ -44,18 +46,19 @@ class element_format {
     (void)rest, (void)before;
     return true;
   }
-  /// Checks the file as a whole, once it is open. `end` is kUnknown for compressed files.
+  /// Checks the file when it has been opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;
     return {};
   }
 };
 
-/// What autotune starts with: four reads hide the time of one where a server answers in a few milliseconds.
+/// The initial value of an autotuned reads_in_flight: four reads hide the latency of one if a server answers in a few
+/// milliseconds.
 inline constexpr std::int64_t kReadsInFlight = 4;
 inline constexpr std::int64_t kReadsInFlightMax = 1024;
 
-/// What an operator's arguments say of reading.
+/// The options for reading, from an operator's arguments.
 template <class Arguments> byte_source_options reading_with(const node& n, const open_context& context) {
   auto& a = n.as<Arguments>();
   byte_source_options reading;

@@ -42,7 +42,8 @@ void held_elements::release(std::size_t bytes) {
   if (bytes) memory_.shrink_by(bytes);
 }
 
-/// For room that was never used before. New room may mean to move all there are: for that long they take twice the memory.
+/// For room that was never used before. New room may mean to move all there are: for that long they take twice the
+/// memory.
 status held_elements::charge_room(std::uint32_t n) {
   std::size_t moved = elements_.must_grow(n) ? size() * place_bytes() : 0;
   if (moved) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements that a stage keeps for long: the buffer of a shuffle, what the next windows are made of, a bucket.
+// The elements that a stage holds, which means that it keeps them beyond the request that delivered them: the buffer of
+// a shuffle, the elements of the next windows, a bucket.
 //
 //   held_memory memory(run, purpose::window, label, "a window", "lower its size");
 //   held_elements held(in.type(), memory);
-//   status fits = held.add(b, b.size());                        // the places behind those there are
+//   status fits = held.add(b, b.size());                        // to new places at the end
 //   if (!fits.ok()) co_await fail(std::move(fits));
 //   held.drop_front(shift);
 //
@@ -43,7 +44,7 @@ class held_elements {
   const element_type& type() const { return type_; }
   std::size_t size() const { return elements_.size(); }
   char* at(std::size_t place) { return elements_.begin() + place * type_.size; }
-  /// What n elements own, which stand stride_bytes apart, with what it takes to hold that one by one.
+  /// The bytes that n elements own, stride_bytes from one to the next, with the allocator's overhead for each.
   std::size_t owned_bytes(const void* elements, std::size_t n) const {
     return owns_nothing_ ? 0 : counted_bytes(elements, n, type_.size);
   }
@@ -51,7 +52,7 @@ class held_elements {
     return owns_nothing_ ? 0 : counted_bytes(elements, n, stride_bytes);
   }
 
-  // Putting in. REQUIRES: `in` is its owner's front (blocks from a stream are).
+  // Adding elements. REQUIRES: `in` begins with its slab's first live element (blocks that a stream delivers do).
 
   /// Moves the first n elements of `in` to the places behind those there are. Charged first: after an error they are
   /// where they were.
@@ -60,7 +61,7 @@ class held_elements {
   /// other, all of `in`. After an error that is done all the same.
   status exchange(const std::uint32_t* places, block& in, char* to);
 
-  // Taking out.
+  // Removing elements.
 
   /// Moves the element in places[i] to uninitialised to[i], and the last one into the hole, for one i after the other.
   void take(const std::uint32_t* places, std::uint32_t n, char* to);

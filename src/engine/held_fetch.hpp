@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// After a resume: the elements that a stage held are fetched from its input again.
+// Fetches the elements that a stage held from its input again, after a resume.
 //
 //   class buffer_fetch final : public fetch_list { … };        // which elements, and where each belongs
 //   buffer_fetch list(table, held);
 //   auto fetching = fetch_held(in, list, memory);
-//   co_await fetching;                                         // they are in their places, and the input stands behind them
+//   co_await fetching;                                         // they are in their places, and `in` is at the element behind them
 //
 // The input begins at or before the oldest of them (the stage has said so with hold_from). What lies between them is
 // passed over and not made. Each element is built in the place where it stays, so that none is there twice.
@@ -26,15 +26,15 @@ struct held_place {
   std::uint32_t place = 0;
 };
 
-/// Which elements a stage held, in the order of its input.
+/// The elements that a stage held, in the order of its input.
 class fetch_list {
  public:
-  /// Neighbours in the input that are fetched together, at most.
+  /// The most consecutive elements that are fetched with one request.
   static constexpr std::size_t kRunMax = 1024;
 
-  /// How many there are.
+  /// The number of elements.
   virtual std::uint64_t elements() const = 0;
-  /// None has a lower ordinal.
+  /// A lower bound of their ordinals.
   virtual std::uint64_t first() const = 0;
   /// The ordinal of the element that the stage takes next: higher than any of them.
   virtual std::uint64_t next() const = 0;
@@ -57,7 +57,7 @@ class fetch_list {
 /// `in`, `list` and `memory` must outlive the task.
 task<void> fetch_held(erased_stream& in, fetch_list& list, held_memory& memory);
 
-/// The error of an input that ended after `has` elements, where the checkpoint's run had taken `had`.
+/// The error for an input that ended after `has` elements, although the checkpoint's run had consumed `had`.
 status shorter_input(std::uint64_t has, std::uint64_t had, std::string_view label);
 
 }  // namespace sluice::lib

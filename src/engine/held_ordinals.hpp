@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which input elements a holder has, as ordinals, for stages that cannot compute it: buckets, groups.
+// The ordinals of held elements, for stages that cannot compute from their other state which elements they held:
+// buckets, groups.
 //
 //   struct bucket_state { std::vector<held_ordinals> buckets; void save(position_writer&); void load(position_reader&); };
 //   …
@@ -7,8 +8,10 @@
 //   auto fetching = fetch_held(in, list, memory);
 //   co_await fetching;
 //
-// One holder's ordinals go upwards: elements come at its end, as the input has them, and leave from the front.
-// Takes 8 bytes an element (held_elements' `beside_bytes`), and in a position some 1.2 bytes where buckets are a dozen.
+// Invariant: the ordinals of one object ascend: elements are added at the end, in the order of the input, and removed
+//            at the front.
+// Cost: 8 bytes an element in memory (held_elements' `beside_bytes`), and some 1.2 bytes in a position with a dozen
+//       buckets.
 #pragma once
 
 #include <cstdint>

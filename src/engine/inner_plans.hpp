@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an outer element to an inner stream: interleave's reader or function, and reading ahead on each inner stream.
+// Opens the inner plans of an interleave: the stream for an element of its input, with a channel if the interleave is
+// parallel.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace sluice::lib {
 
-/// An inner stream, and how to set it working before anybody asks.
+/// An inner stream, and the handle by which its pump is started before the first request on it.
 struct inner_stream {
   erased_stream in;
   std::shared_ptr<reader_link> ahead;  ///< null: computed on demand
@@ -29,7 +30,7 @@ class inner_plans {
   bool parallel() const { return permits_ != nullptr; }
   const error_gate& gate() const { return gate_; }
   const std::shared_ptr<run_context>& run() const { return context_.run; }
-  /// Tells whenever one of the inner channels has something (parallel only).
+  /// Notified whenever one of the inner channels has a block. REQUIRES: parallel().
   ready_signal& signal() const { return *signal_; }
   const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
 

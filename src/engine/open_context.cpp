@@ -20,7 +20,7 @@ stage_base::identity identity_of(const node& n) {
 
 namespace {
 
-/// How a stage is called where users read of it: "map(parse)".
+/// The name of a stage in messages and reports: "map(parse)".
 std::string label_of(const node& n) {
   std::string_view function;  // the first that has a name
   for_each_function(n, [&](const function_ptr& f) {
@@ -100,7 +100,8 @@ error_gate open_context::gate(const node& n) const {
   std::string label = label_of(n);
   error_policy policy = n.errors.on_error.value_or(on_error);
   error_account* own = nullptr;
-  // Who decides also counts: a stage that says so itself is no matter of an ignore_errors downstream.
+  // Errors are counted where the policy is set: those of a stage with a policy of its own do not count for an
+  // ignore_errors.
   if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
   return {run.get(), std::move(label), policy, own};
 }

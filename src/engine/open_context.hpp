@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lowering a plan into streams needs to know about the run.
+// The context in which a plan is lowered to streams: the run, and the place of the plan within it.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@
 
 namespace sluice::lib {
 
-/// Which record of a position is that of n's stage.
+/// The identity by which the stage of `n` finds its record in a position.
 stage_base::identity identity_of(const node& n);
 
-/// Where in a run a plan is opened: within which inputs and inner plans, in which epoch. All random draws depend on it.
+/// The place of a plan within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
+/// depend on it.
 struct open_context {
   std::shared_ptr<run_context> run;
   std::uint64_t scope = 0;     ///< the sites of the combines (with the input's index) and inner plans around this plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that an operator opens instead of its own where there is nothing to do.
+// Stages that an operator opens instead of its own if there is nothing to compute.
 #pragma once
 
 #include "sluice/base/status.hpp"
@@ -7,7 +7,7 @@
 
 namespace sluice::lib {
 
-/// A stream of nothing.
+/// A stream without elements.
 erased_stream empty_stage(outlet out);
 /// A stream that fails at its first request.
 erased_stream failed_stage(outlet out, status why);

@@ -9,9 +9,9 @@
 
 namespace sluice::lib {
 
-/// The input's.
+/// The element type of the input.
 const element_type* same_type(const node& n, std::string& why);
-/// What the function f of n gives; it must take what the input gives.
+/// The type of f's result. f must accept the elements of n's input.
 const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why);
 /// What the plans give that are opened for each element; a reader takes paths.
 const element_type* type_of_inner(const node& n, const plan_or_function& inner, std::string& why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams made by a user's function: a generator's, a transform's.
+// Streams that a user's function returns, for generate and transform.
 #pragma once
 
 #include "sluice/coro/erased_stream.hpp"
