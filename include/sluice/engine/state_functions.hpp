@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user's function with a state is made of, whatever its verb calls it for: scan.hpp and reduce.hpp add the call.
+// What a user's function with a state is made of, whatever its verb calls it for: scan.hpp and reduce.hpp add the call, and
+// group_by_reducer takes reduce's.
 //
 //   SLUICE_FUNCTION(running_sum, [](std::int64_t& sum, const std::int64_t& x) { return sum += x; });
 //
@@ -10,6 +11,7 @@
 //   static constexpr std::uint32_t state_version = 2, state_version_oldest = 1;
 // A checkpoint's state of a version from the oldest on is given to load(), which asks position_reader::version(); any other
 // is refused, and so is a later one.
+// Memory: what a state owns is charged to the run's budget (engine/state_bytes.hpp).
 #pragma once
 
 #include <concepts>
@@ -22,6 +24,7 @@
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/engine/functions.hpp"
+#include "sluice/engine/state_bytes.hpp"
 
 namespace sluice::lib::detail {
 
@@ -68,10 +71,12 @@ template <class S> struct function_of_state : state_function {
     if constexpr (copyable<S>()) return new S(*initial);
     else return new S();  // and the argument initial_state is loaded
   }
+  void* make_from(void* from) const override { return new S(std::move(*static_cast<S*>(from))); }
   void destroy(void* state) const noexcept override { delete static_cast<S*>(state); }
   void save(const void* state, position_writer& w) const override { save_value(w, *static_cast<const S*>(state)); }
   void load(void* state, position_reader& r) const override { load_value(r, *static_cast<S*>(state)); }
   void move_state(void* state, void* to) const override { ::new (to) S(std::move(*static_cast<S*>(state))); }
+  std::size_t owned_bytes(const void* state) const override { return bytes_owned_by(*static_cast<const S*>(state)); }
   std::string initial_text() const {
     const S begun{};
     return initial_state_text(*this, initial.get(), &begun);
@@ -81,6 +86,8 @@ template <class S> struct function_of_state : state_function {
   function_of_state(std::shared_ptr<const S> s, bool fails) : initial(std::move(s)) {
     can_fail = fails;
     can_undo = undoable<S>;
+    state_size = sizeof(S);
+    owns_memory = may_own_memory<S>;
     if constexpr (requires { S::state_version; }) state_version = state_version_oldest = S::state_version;
     if constexpr (requires { S::state_version_oldest; }) state_version_oldest = S::state_version_oldest;
   }
@@ -130,7 +137,7 @@ template <class S> struct function_of_state : state_function {
   }
 };
 
-/// What the static_asserts of scan and reduce say of a state.
+/// What the static_asserts of the verbs say of a state.
 #define SLUICE_STATE_RULE                                                                                           \
   "a checkpoint must be able to hold the state: numbers, enums, strings, vectors, maps, pairs, arrays and structs " \
   "of those, or a class with save(position_writer&) const and load(position_reader&); and S{} must be one"

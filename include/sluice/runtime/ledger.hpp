@@ -32,8 +32,8 @@
 namespace sluice::lib {
 
 /// What bytes are held for, as reports name it.
-enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window };
-inline constexpr std::size_t kPurposes = 7;
+enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window, state };
+inline constexpr std::size_t kPurposes = 8;
 std::string_view to_string(purpose p);
 /// Held until the stage itself lets go, so that waiting would not help: bounded by the budget in sum.
 constexpr bool is_held(purpose p) { return p >= purpose::shuffle; }
