@@ -120,7 +120,7 @@ std::size_t held_elements::collect(const element_type& list, char* to, std::size
 
 status held_elements::make_places(std::uint64_t n) {
   if (n > memory_.budget_bytes() / place_bytes()) return memory_.refused();  // a forged position may say any number
-  status fits = charge(n * place_bytes(), 0);
+  status fits = charge(n * place_bytes() + bitmap_bytes(n), 0);
   if (!fits.ok()) return fits;
   elements_.reserve(n);
   built_.assign(n, false);
@@ -142,6 +142,7 @@ void held_elements::fill_hole(std::uint32_t hole, std::uint32_t last) {
 }
 
 void held_elements::all_built(std::size_t n) {
+  release(bitmap_bytes(built_.size()));
   std::vector<bool>().swap(built_);
   elements_.set_live(0, n);
 }

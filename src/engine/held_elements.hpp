@@ -15,10 +15,9 @@
 //            (stream_base::hold_from),
 //   saves which they are if it cannot compute that (engine/held_ordinals.hpp), and after a resume has them fetched again, each
 //   built in the place where it stays (engine/held_fetch.hpp).
-// Charged: for a place the element's size and what the stage keeps beside it, from before the place is made until this
-//          object
-//   dies (room is not given back before); for an element what it owns, while it is here. Elements are made compact first, so
-//   that a short record does not hold the long buffer that it was read into.
+// Charged: for a place the element's size and what the stage keeps beside it, from before the place is made until this object
+//   dies (room is not given back before), and a bit until all_built(); for an element what it owns, while it is here.
+//   Elements are made compact first, so that a short record does not hold the long buffer that it was read into.
 // Errors: resource_exhausted, where the memory budget cannot hold what is added (runtime/held_memory.hpp).
 // Thread: none; it belongs to its stage.
 #pragma once
@@ -87,6 +86,7 @@ class held_elements {
 
  private:
   std::size_t place_bytes() const { return type_.size + beside_bytes_; }
+  static std::size_t bitmap_bytes(std::size_t places) { return (places + 7) / 8; }
   std::size_t counted_bytes(const void* elements, std::size_t n, std::size_t stride_bytes) const;
   status charge(std::size_t more, std::size_t fewer);
   void release(std::size_t bytes);

@@ -19,30 +19,11 @@ class scoped_state {
   void* state_;
 };
 
-std::string saved_bytes(const state_function& f, const void* state) {
-  position_writer w;
-  w.number(f.state_version);
-  f.save(state, w);
-  return w.bytes();
-}
-
 status other_version(std::string_view label, std::uint64_t version, const state_function& f) {
   return failed_precondition_error(std::string(label) + ": the checkpoint holds the function's state in version " +
                                    std::to_string(version) + ", and this program reads versions " +
                                    std::to_string(f.state_version_oldest) + " to " + std::to_string(f.state_version) +
                                    "; resume it with the program that wrote it");
-}
-
-void load_state(const state_function& f, void* state, position_reader& r, std::string_view bytes,
-                std::string_view label) {
-  position_reader head(bytes);
-  std::uint64_t version = head.number();
-  if (head.ok() && (version > f.state_version || version < f.state_version_oldest))
-    return r.refuse(other_version(label, version, f));
-  position_reader body(head.remaining(), static_cast<std::uint32_t>(version));
-  if (head.ok()) f.load(state, body);
-  if (!body.why().ok()) r.refuse(body.why());
-  if (!head.ok() || !body.ok() || !body.done()) r.fail();
 }
 
 constexpr std::string_view kHex = "0123456789abcdef";
@@ -77,11 +58,38 @@ std::string too_large(std::size_t bytes) {
 
 }  // namespace
 
+std::string saved_state(const state_function& f, const void* state) {
+  position_writer w;
+  w.number(f.state_version);
+  f.save(state, w);
+  return w.bytes();
+}
+
+void load_state(const state_function& f, void* state, position_reader& r, std::string_view bytes,
+                std::string_view label) {
+  position_reader head(bytes);
+  std::uint64_t version = head.number();
+  if (head.ok() && (version > f.state_version || version < f.state_version_oldest))
+    return r.refuse(other_version(label, version, f));
+  position_reader body(head.remaining(), static_cast<std::uint32_t>(version));
+  if (head.ok()) f.load(state, body);
+  if (!body.why().ok()) r.refuse(body.why());
+  if (!head.ok() || !body.ok() || !body.done()) r.fail();
+}
+
+void load_initial_state(const state_function& f, void* state, std::string_view initial_state, std::string_view label) {
+  if (initial_state.empty()) return;
+  std::string bytes;
+  from_hex(initial_state, bytes);
+  position_reader r({});
+  load_state(f, state, r, bytes, label);
+}
+
 namespace detail {
 
 std::string initial_state_text(const state_function& f, const void* state, const void* begun) {
-  std::string bytes = saved_bytes(f, state);
-  return bytes == saved_bytes(f, begun) ? std::string() : in_hex(bytes);
+  std::string bytes = saved_state(f, state);
+  return bytes == saved_state(f, begun) ? std::string() : in_hex(bytes);
 }
 
 }  // namespace detail
@@ -105,13 +113,13 @@ void check_can_undo(const state_function& f, const error_gate& gate) {
       "element; this state cannot be copied: make it copyable, or the function noexcept")));
 }
 
-state_box::state_box(function_ptr f, std::string_view initial_state, std::string_view label)
-    : function_(std::move(f)), state_(function().make()), label_(label) {
-  if (initial_state.empty()) return;
-  std::string bytes;
-  from_hex(initial_state, bytes);
-  position_reader r({});
-  load_state(function(), state_, r, bytes, label_);
+state_box::state_box(function_ptr f, std::string_view initial_state, std::shared_ptr<run_context> run,
+                     std::string label)
+    : function_(std::move(f)), state_(function().make()), label_(std::move(label)) {
+  load_initial_state(function(), state_, initial_state, label_);
+  if (function().owns_memory)
+    memory_ = std::make_unique<held_memory>(std::move(run), purpose::state, label_, "the function's state",
+                                            "keep less in it, or fewer states at once");
 }
 
 state_box::~state_box() {
@@ -119,11 +127,16 @@ state_box::~state_box() {
 }
 
 void state_box::save(position_writer& w) const {
-  std::string bytes = saved_bytes(function(), state_);
+  std::string bytes = saved_state(function(), state_);
   if (bytes.size() > kStateBytesMax) throw_status(resource_exhausted_error(too_large(bytes.size())).in_stage(label_));
   w.text(bytes);
 }
 
 void state_box::load(position_reader& r) { load_state(function(), state_, r, r.text(), label_); }
+
+status state_box::charge_now() {
+  std::size_t now = function().owned_bytes(state_);
+  return memory_->change(now, measure_.measured(now));
+}
 
 }  // namespace sluice::lib

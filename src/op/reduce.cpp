@@ -51,6 +51,8 @@ erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state
       std::uint64_t first = in.consumed();
       applied a = f.apply(state.get(), block(nullptr, &in.type(), in.peek().data(), in.left()), nullptr, gate.skips());
       in.drop(a.done);
+      status fits = state.charge(a.done);
+      if (!fits.ok()) co_await fail(std::move(fits));
       if (a.why.ok()) continue;
       auto settled = gate.settle(out, a.why, first + a.done);
       co_await settled;
@@ -71,7 +73,7 @@ erased_stream open_reduce(const node& n, open_context& context) {
   auto& a = n.as<reduce_arguments>();
   outlet out(*n.type);
   error_gate gate = context.gate(n);
-  state_box state(a.function.value, a.options.initial_state, gate.label());
+  state_box state(a.function.value, a.options.initial_state, context.run, gate.label());
   check_can_undo(state.function(), gate);
   return reduce_loop(out, saved<bool>(), context.open(n.inputs[0]), std::move(state), finish_of(n), std::move(gate));
 }

@@ -38,6 +38,11 @@ erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, er
       status why = gate.told(a.why, first + a.done);
       co_await fail(std::move(why));
     }
+    status fits = state->charge(n);
+    if (!fits.ok()) {
+      out.hold(made);
+      co_await fail(std::move(fits));
+    }
     if (made) co_yield made;
     if (!a.why.ok()) {
       auto settled = gate.settle(out, a.why, first + a.done);
@@ -51,7 +56,7 @@ erased_stream open_scan(const node& n, open_context& context) {
   auto& a = n.as<scan_arguments>();
   outlet out(*n.type);
   error_gate gate = context.gate(n);
-  saved<state_box> state(state_box(a.function.value, a.options.initial_state, gate.label()));
+  saved<state_box> state(state_box(a.function.value, a.options.initial_state, context.run, gate.label()));
   check_can_undo(state->function(), gate);
   return scan_loop(out, std::move(state), context.open(n.inputs[0]), std::move(gate));
 }

@@ -6,7 +6,7 @@
 
 namespace sluice::lib {
 
-status held_memory::refusal(std::size_t wanted) const {
+status held_memory::refusal(std::size_t wanted, std::string_view what) const {
   auto words = [](std::string_view s) { return absl::string_view(s.data(), s.size()); };
   auto mebibytes = [](std::size_t bytes) {
     return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
@@ -14,8 +14,8 @@ status held_memory::refusal(std::size_t wanted) const {
   ledger_report now = run_->ledger->report();
   std::string why =
       wanted > now.budget_bytes
-          ? absl::StrCat(words(what_), " alone takes more than the memory budget of ", mebibytes(now.budget_bytes))
-          : absl::StrCat("with ", words(what_), " more is held than the memory budget of ", mebibytes(now.budget_bytes),
+          ? absl::StrCat(words(what), " alone takes more than the memory budget of ", mebibytes(now.budget_bytes))
+          : absl::StrCat("with ", words(what), " more is held than the memory budget of ", mebibytes(now.budget_bytes),
                          ": ", now.held_text());
   return resource_exhausted_error(absl::StrCat(why, "; ", words(advice_), ", or raise the budget")).in_stage(label_);
 }

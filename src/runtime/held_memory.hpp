@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stage itself holds for long: a shuffle's buffer, a batch in the making, an open compressed file, a list of names.
+// What a stage itself holds for long: a shuffle's buffer, a batch in the making, an open compressed file, a list of names, the
+// state of a function.
 //
 // It is charged without waiting, because the consumer waits for this stage. But what is held is not given back by waiting
 // either: when all stages together hold more than the whole budget, the one that would take more says so instead of
@@ -33,12 +34,14 @@ class held_memory {
   std::size_t bytes() const { return bytes_; }
   std::size_t budget_bytes() const { return run_->ledger->budget_bytes(); }
   /// The error for something that can never fit into the budget.
-  status refused() const { return refusal(~std::size_t{0}); }
+  status refused() const { return refusal(~std::size_t{0}, what_); }
+  /// The error that resize() has given, of what is better told than by the literal: "the states of 12 groups".
+  status refused(std::string_view what) const { return refusal(bytes_, what); }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {
     bool more = bytes > bytes_;
     hold(bytes);
-    return !more || run_->ledger->held_bytes() <= run_->ledger->budget_bytes() ? status() : refusal(bytes_);
+    return !more || run_->ledger->held_bytes() <= run_->ledger->budget_bytes() ? status() : refusal(bytes_, what_);
   }
   /// `more` bytes have come, and `fewer` of those before have gone.
   status change(std::size_t more, std::size_t fewer) {
@@ -55,7 +58,7 @@ class held_memory {
     run_->ledger->change(before, bytes, line_);
   }
   /// `wanted`: what this stage would hold.
-  status refusal(std::size_t wanted) const;
+  status refusal(std::size_t wanted, std::string_view what) const;
 
   std::shared_ptr<run_context> run_;
   ledger_line& line_;

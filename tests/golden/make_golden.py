@@ -333,6 +333,70 @@ def window_cases():
     return table
 
 
+def cardinality_of(dataset):
+    cardinality = int(dataset.cardinality())
+    return {-1: "infinite", -2: "unknown"}.get(cardinality, cardinality)
+
+
+def ranges(inputs):
+    """Inputs are [start, stop, step, times], the last one for repeat: -1 is without an end."""
+    return [tf.data.Dataset.range(start, stop, step).repeat(times) for start, stop, step, times in inputs]
+
+
+def combine_case(op, inputs, **options):
+    datasets = ranges(inputs)
+    if op == "zip":
+        made = tf.data.Dataset.zip(*datasets)
+    elif op == "enumerate":
+        made = datasets[0].enumerate(**options)
+    else:
+        made = datasets[0]
+        for other in datasets[1:]:
+            made = made.concatenate(other)
+    rows = [[int(x) for x in row] if isinstance(row, tuple) else int(row) for row in made.take(60).as_numpy_iterator()]
+    return {"op": op, "inputs": inputs, **options, "expected": rows, "cardinality": cardinality_of(made)}
+
+
+def combine_cases():
+    """Answers are cut at 60 elements."""
+    none, one, few, many, endless = [0, 0, 1, 1], [5, 6, 1, 1], [0, 4, 1, 1], [100, 70, -3, 2], [0, 3, 1, -1]
+    table = []
+    for op in ("zip", "concatenate"):
+        for a in (none, one, few, many, endless):
+            for b in (none, one, few, many, endless):
+                table.append(combine_case(op, [a, b]))
+        for three in ([few, many, one], [many, few, few], [none, few, many], [few, many, none], [endless, many, few],
+                      [few, few, endless], [endless, endless, endless]):
+            table.append(combine_case(op, three))
+        table.append(combine_case(op, [few, many, endless, one]))
+    for a in (none, one, few, many, endless):
+        for start in (0, 1, -3, 2**40):
+            table.append(combine_case("enumerate", [a], start=start))
+    return table
+
+
+def group_case(length, step, modulus, init, finalize):
+    """Elements x are grouped by x % modulus - 2; a state is (what init makes of the key, how many there were)."""
+    inits = {"zero": lambda key: (tf.constant(0, tf.int64), tf.constant(0, tf.int64)),
+             "key": lambda key: (key * 1000, tf.constant(0, tf.int64))}
+    finalizers = {"sum": lambda sum, _: sum,  # AutoGraph wants lambdas on lines of their own
+                  "count": lambda _, count: count,
+                  "both": lambda sum, count: sum * 100 + count}
+    reducer = tf.data.experimental.Reducer(
+        init_func=inits[init], reduce_func=lambda state, x: (state[0] * 3 + x, state[1] + 1),
+        finalize_func=finalizers[finalize])
+    grouped = tf.data.Dataset.range(0, length * step, step).apply(
+        tf.data.experimental.group_by_reducer(key_func=lambda x: x % modulus - 2, reducer=reducer))
+    return {"length": length, "step": step, "modulus": modulus, "init": init, "finalize": finalize,
+            "expected": values(grouped), "cardinality": cardinality_of(grouped)}
+
+
+def group_cases():
+    return [group_case(length, step, modulus, init, finalize)
+            for length in (0, 1, 5, 23) for step in (1, 7, -3) for modulus in (1, 2, 5, 11)
+            for init, finalize in (("zero", "sum"), ("key", "both"), ("key", "count"))]
+
+
 def shuffle_facts():
     """What holds of a shuffle whatever its generator is."""
     n, buffer_size = 200, 16
@@ -385,7 +449,8 @@ def main():
     files += text_answers() + fixed_length_answers()
     save("expected.json", {"versions": versions(), "files": files, "damaged": damaged_answers()})
     save("semantics.json", {"versions": versions(), "interleave": interleave_cases(), "chains": edge_chains() + random_chains(80),
-                            "window": window_cases(), "shuffle": shuffle_facts(), "list_files": list_files_facts()})
+                            "window": window_cases(), "combine": combine_cases(),
+                            "group_by_reducer": group_cases(), "shuffle": shuffle_facts(), "list_files": list_files_facts()})
 
 
 if __name__ == "__main__":

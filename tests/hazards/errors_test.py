@@ -52,6 +52,15 @@ MISTAKES = {
     "reduce's second function takes something else":
         ("auto ds = range(5) | reduce(0, [](std::int64_t& sum, std::int64_t x) { sum += x; }, [](const std::string& s) { return s; });",
          ["reduce: the second function must take the state", "long"]),
+    "group_by_reducer's key is a fraction":
+        ("auto ds = range(5) | group_by_reducer([](std::int64_t x) { return x / 2.0; }, [](std::int64_t& sum, std::int64_t x) { sum += x; });",
+         ["group_by_reducer: the first function must take const T& and return a key", "long"]),
+    "group_by_reducer's function returns the state":
+        ("auto ds = range(5) | group_by_reducer([](std::int64_t x) { return x; }, [](std::int64_t& sum, std::int64_t x) { return sum + x; });",
+         ["group_by_reducer: the function must take S& and the element", "return nothing", "long"]),
+    "group_by_reducer's states begin as something else":
+        ("auto ds = range(5) | group_by_reducer([](std::int64_t x) { return x; }, [](std::int64_t x) { return std::to_string(x); }, [](std::int64_t& sum, std::int64_t x) { sum += x; });",
+         ["group_by_reducer: the function of the key must return the state that f changes"]),
     "saved<S> of what cannot be saved":
         ("stream<int> f(saved<int*> at, stream<int> in) { while (auto x = co_await in.next()) co_yield *x; }",
          ["a position cannot hold this value"]),

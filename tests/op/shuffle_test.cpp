@@ -10,6 +10,7 @@
 
 #include "pipeline/file_world.hpp"
 #include "pipeline/record_files.hpp"
+#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/sequential.hpp"
@@ -175,6 +176,27 @@ TEST_CASE("a shuffle reads no further than its buffer for its first element") {
   how.elements_max = 1;
   CHECK(consume(range(1000) | map(counting) | shuffle(10, {.seed = 1}), how).elements.size() == 1);
   CHECK(*calls == 11);  // ten held, and the one that took the first one's place
+}
+
+TEST_CASE("a resumed shuffle is charged for the bits by which it finds and builds what it held") {
+  constexpr std::size_t kPlaces = 80'000;
+  auto ds = range(10 * kPlaces) | shuffle(kPlaces, {.seed = 7});
+  checkpoint from;
+  for (bool resumed : {false, true}) {
+    simulation world(1);
+    runtime rt(world, {.workers = 1});
+    auto some = [](stream<int64> s, checkpoint& place) -> task<void> {
+      for (int i = 0; i != 1000; ++i) co_await s.next();
+      place = s.position();
+    };
+    sync_wait(rt, some(ds.iterate(rt, {.from = from}), from));
+    for (auto& line : rt.ledger().report().lines) {
+      if (!resumed || line.held_for != purpose::shuffle) continue;
+      CHECK(line.peak_bytes >= kPlaces * 16 + kPlaces / 8 + kPlaces / 4);
+      CHECK(line.peak_bytes < kPlaces * 17);
+    }
+    CHECK(rt.ledger().report().used_bytes == 0);
+  }
 }
 
 TEST_CASE("shuffle prints as text, and is read again") {

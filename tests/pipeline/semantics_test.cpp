@@ -4,6 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -40,6 +41,15 @@ task<std::vector<int64s>> drain_batches(stream<batched<std::int64_t>> s) {
   co_return all;
 }
 
+task<std::vector<int64s>> drain_lists(stream<int64s> s) {
+  std::vector<int64s> all;
+  while (auto list = co_await s.next()) all.push_back(*list);
+  co_return all;
+}
+
+std::vector<int64s> answer(runtime& rt, const dataset<int64s>& ds) {
+  return sync_wait(rt, drain_lists(ds.iterate(rt)));
+}
 int64s answer(runtime& rt, const dataset<std::int64_t>& ds) { return sync_wait(rt, drain(ds.iterate(rt))); }
 std::vector<int64s> answer(runtime& rt, const dataset<batched<std::int64_t>>& ds) {
   return sync_wait(rt, drain_batches(ds.iterate(rt)));
@@ -68,6 +78,38 @@ dataset<std::int64_t> with_stage(const dataset<std::int64_t>& in, const json& st
     return in | interleave(open_range, {.cycle_length = number(2), .block_length = number(3)});
   return with_preserving_stage(in, stage);
 }
+
+cardinality told_cardinality(const json& asked) {
+  const json& told = asked["cardinality"];
+  if (told == "infinite") return cardinality::forever();
+  return told == "unknown" ? cardinality() : cardinality::of(told.get<std::int64_t>());
+}
+
+/// [start, stop, step, times]
+dataset<std::int64_t> repeated_range(const json& r) {
+  return range(r[1].get<std::int64_t>(), {.start = r[0], .step = r[2]}) | repeat(r[3].get<std::int64_t>());
+}
+
+template <class... T> int64s row_of(const std::tuple<T...>& t) {
+  return std::apply([](auto... x) { return int64s{static_cast<std::int64_t>(x)...}; }, t);
+}
+
+dataset<int64s> zipped(const std::vector<dataset<std::int64_t>>& in) {
+  auto pair = [](const auto& p) { return int64s{p.first, p.second}; };
+  auto row = [](const auto& t) { return row_of(t); };
+  if (in.size() == 2) return zip(in[0], in[1]) | map(pair);
+  if (in.size() == 3) return zip(in[0], in[1], in[2]) | map(row);
+  return zip(in[0], in[1], in[2], in[3]) | map(row);
+}
+
+dataset<std::int64_t> concatenated(const std::vector<dataset<std::int64_t>>& in) {
+  if (in.size() == 2) return concatenate(in[0], in[1]);
+  if (in.size() == 3) return concatenate(in[0], in[1], in[2]);
+  return concatenate(in[0], in[1], in[2], in[3]);
+}
+
+/// Python's, which TensorFlow's is.
+std::int64_t modulo(std::int64_t x, std::int64_t m) { return (x % m + m) % m; }
 
 dataset<std::int64_t> source(const json& stage) {
   return range(stage[2].get<std::int64_t>(), {.start = stage[1], .step = stage[3]});
@@ -112,11 +154,6 @@ TEST_CASE("chains of stages give what tf.data gives") {
 
 TEST_CASE("windows have the elements that tf.data's have, and are as many") {
   runtime rt({.workers = 2});
-  auto drain_lists = [](stream<int64s> s) -> task<std::vector<int64s>> {
-    std::vector<int64s> all;
-    while (auto w = co_await s.next()) all.push_back(*w);
-    co_return all;
-  };
   REQUIRE(golden()["window"].size() > 200);
   for (const json& asked : golden()["window"]) {
     CAPTURE(asked.dump());
@@ -124,8 +161,55 @@ TEST_CASE("windows have the elements that tf.data's have, and are as many") {
                      .drop_remainder = asked["drop_remainder"].get<bool>()};
     if (!asked["shift"].is_null()) o.shift = asked["shift"].get<std::int64_t>();
     auto windows = range(asked["length"].get<std::int64_t>()) | window(asked["size"].get<std::int64_t>(), o);
-    CHECK(sync_wait(rt, drain_lists(windows.iterate(rt))) == asked["expected"].get<std::vector<int64s>>());
+    CHECK(answer(rt, windows) == asked["expected"].get<std::vector<int64s>>());
     CHECK(cardinality_of(*windows.plan()) == cardinality::of(asked["cardinality"].get<std::int64_t>()));
+  }
+}
+
+TEST_CASE("zip, concatenate and enumerate give what tf.data's give, and are as long") {
+  runtime rt({.workers = 2});
+  REQUIRE(golden()["combine"].size() > 80);
+  for (const json& asked : golden()["combine"]) {
+    CAPTURE(asked.dump());
+    std::vector<dataset<std::int64_t>> in;
+    for (const json& r : asked["inputs"]) in.push_back(repeated_range(r));
+    auto answers_to = [&](const auto& ds) {
+      using row = typename std::remove_cvref_t<decltype(ds)>::value_type;
+      CHECK(answer(rt, ds | take(60)) == asked["expected"].get<std::vector<row>>());
+      CHECK(cardinality_of(*ds.plan()) == told_cardinality(asked));
+    };
+    if (asked["op"] == "zip") answers_to(zipped(in));
+    else if (asked["op"] == "concatenate") answers_to(concatenated(in));
+    else {
+      auto numbered = in[0] | enumerate({.start = asked["start"].get<std::int64_t>()});
+      answers_to(numbered | map([](const auto& p) { return int64s{static_cast<std::int64_t>(p.first), p.second}; }));
+    }
+  }
+}
+
+TEST_CASE("groups are those of tf.data, in its order") {
+  struct totals {
+    std::int64_t sum = 0, count = 0;
+  };
+  runtime rt({.workers = 2});
+  REQUIRE(golden()["group_by_reducer"].size() == 144);
+  for (const json& asked : golden()["group_by_reducer"]) {
+    CAPTURE(asked.dump());
+    std::int64_t step = asked["step"], stop = asked["length"].get<std::int64_t>() * step;
+    auto by = [m = asked["modulus"].get<std::int64_t>()](std::int64_t x) { return modulo(x, m) - 2; };
+    auto add = [](totals& t, std::int64_t x) {
+      t.sum = t.sum * 3 + x;
+      ++t.count;
+    };
+    auto finish = [as = asked["finalize"].get<std::string>()](const totals& t) {
+      return as == "sum" ? t.sum : as == "count" ? t.count : t.sum * 100 + t.count;
+    };
+    auto from_key = [](std::int64_t key) { return totals{key * 1000, 0}; };
+    auto in = range(stop, {.step = step});
+    auto grouped = asked["init"] == "key" ? in | group_by_reducer(by, from_key, add, finish)
+                                          : in | group_by_reducer(by, totals{}, add, finish);
+    CHECK(answer(rt, grouped) == asked["expected"].get<int64s>());
+    CHECK(cardinality_of(*grouped.plan()) == told_cardinality(asked));
   }
 }
 

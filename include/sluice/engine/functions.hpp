@@ -14,6 +14,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "sluice/base/call.hpp"
 #include "sluice/base/random.hpp"
@@ -121,12 +122,14 @@ struct predicate_function : stage_function {
   virtual outcome keep(const block& in) const = 0;
 };
 
-/// A function that changes a state with each element, and makes one output for each input or none: scan, reduce. The
-/// function object is const and shared by all runs; each stream has a state object of its own (engine/state_box.hpp),
-/// whose value is part of checkpoints.
+/// A function that changes a state with each element, and makes one output for each input or none: scan, reduce,
+/// group_by_reducer. The function object is const and shared by all runs; each stream has a state object of its own
+/// (engine/state_box.hpp), or one for each of its groups, whose values are part of checkpoints.
 struct state_function : stage_function {
   const element_type* state_type =
-      nullptr;                      ///< null where it makes outputs: only reduce hands its state on as an element
+      nullptr;                      ///< null where it makes outputs: those never hand their state on as an element
+  std::size_t state_size = 0;       ///< bytes of the state's object
+  bool owns_memory = false;         ///< the object may own more
   bool can_fail = true;             ///< false: calls are noexcept
   bool can_undo = false;            ///< the state can be copied, so that a call that fails leaves no trace in it
   std::uint32_t state_version = 0;  ///< of what save() writes,
@@ -134,15 +137,44 @@ struct state_function : stage_function {
 
   /// A new state as it is before the first element, for destroy().
   virtual void* make() const = 0;
+  /// A new state, moved from the one at `from`.
+  virtual void* make_from(void* from) const = 0;
   virtual void destroy(void* state) const noexcept = 0;
   virtual void save(const void* state, position_writer& w) const = 0;
   virtual void load(void* state, position_reader& r) const = 0;
+  /// Bytes that the state owns beyond its object. It looks at all that the state consists of.
+  virtual std::size_t owned_bytes(const void* state) const = 0;
   /// Moves the state to uninitialised room at `to`, as an element. What is left is for destroy() only.
   virtual void move_state(void* state, void* to) const = 0;
   /// Calls the function for the elements of `in`, which may be moved from, and builds the outputs, where it makes any,
   /// at `to` (uninitialised room). An error is element `done`'s. `undo`: the state is then as it was before that
   /// element; otherwise it may be anything, and must not be used any more. REQUIRES: can_undo or !undo.
   virtual applied apply(void* state, const block& in, void* to, bool undo) const = 0;
+};
+
+/// The codes of keys (engine/keys.hpp), one behind the other.
+struct key_codes {
+  std::string bytes;
+  std::vector<std::size_t> ends;  ///< of each code within bytes
+
+  std::size_t size() const { return ends.size(); }
+  std::string_view operator[](std::size_t i) const {
+    std::size_t first = i ? ends[i - 1] : 0;
+    return std::string_view(bytes).substr(first, ends[i] - first);
+  }
+  void clear() {
+    bytes.clear();
+    ends.clear();
+  }
+};
+
+/// A key for each element, of type `out`: what elements are grouped by. The engine knows keys by their codes, which are
+/// equal where keys are equal and ordered as keys are.
+struct key_function : stage_function {
+  /// Adds the code of each element's key to `to`. Elements are only looked at. An error is element `done`'s.
+  virtual applied codes(const block& in, key_codes& to) const = 0;
+  /// Builds the key that has this code in uninitialised room at `to`.
+  virtual void build_key(std::string_view code, void* to) const = 0;
 };
 
 /// A function that returns the inner plan for an element: flat_map, interleave.

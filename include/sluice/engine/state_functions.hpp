@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of state_function that scan and reduce share: making, saving and loading the state of a user's function.
-// scan.hpp and reduce.hpp add the call of the function.
+// The part of state_function that its verbs share: making, saving, loading and measuring the state of a user's function.
+// scan.hpp and reduce.hpp add the call of the function; group_by_reducer takes that of reduce.
 //
 //   SLUICE_FUNCTION(running_sum, [](std::int64_t& sum, const std::int64_t& x) { return sum += x; });
 //
@@ -12,6 +12,7 @@
 //   static constexpr std::uint32_t state_version = 2, state_version_oldest = 1;
 // A checkpoint with a version from state_version_oldest to state_version is passed to load(), which asks
 // position_reader::version(); any other is refused.
+// Memory: what a state owns is charged to the run's budget (engine/state_bytes.hpp).
 #pragma once
 
 #include <concepts>
@@ -24,6 +25,7 @@
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/engine/functions.hpp"
+#include "sluice/engine/state_bytes.hpp"
 
 namespace sluice::lib::detail {
 
@@ -71,10 +73,12 @@ template <class S> struct function_of_state : state_function {
     if constexpr (copyable<S>()) return new S(*initial);
     else return new S();  // and the argument initial_state is loaded
   }
+  void* make_from(void* from) const override { return new S(std::move(*static_cast<S*>(from))); }
   void destroy(void* state) const noexcept override { delete static_cast<S*>(state); }
   void save(const void* state, position_writer& w) const override { save_value(w, *static_cast<const S*>(state)); }
   void load(void* state, position_reader& r) const override { load_value(r, *static_cast<S*>(state)); }
   void move_state(void* state, void* to) const override { ::new (to) S(std::move(*static_cast<S*>(state))); }
+  std::size_t owned_bytes(const void* state) const override { return bytes_owned_by(*static_cast<const S*>(state)); }
   std::string initial_text() const {
     const S begun{};
     return initial_state_text(*this, initial.get(), &begun);
@@ -84,6 +88,8 @@ template <class S> struct function_of_state : state_function {
   function_of_state(std::shared_ptr<const S> s, bool fails) : initial(std::move(s)) {
     can_fail = fails;
     can_undo = undoable<S>;
+    state_size = sizeof(S);
+    owns_memory = may_own_memory<S>;
     if constexpr (requires { S::state_version; }) state_version = state_version_oldest = S::state_version;
     if constexpr (requires { S::state_version_oldest; }) state_version_oldest = S::state_version_oldest;
   }
@@ -133,7 +139,7 @@ template <class S> struct function_of_state : state_function {
   }
 };
 
-/// The text of the static_asserts of scan and reduce about the type of the state.
+/// The text of the verbs' static_asserts about the type of the state.
 #define SLUICE_STATE_RULE                                                                                           \
   "a checkpoint must be able to hold the state: numbers, enums, strings, vectors, maps, pairs, arrays and structs " \
   "of those, or a class with save(position_writer&) const and load(position_reader&); and S{} must be one"

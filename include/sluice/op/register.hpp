@@ -4,12 +4,14 @@
 //   bool f(const T&)            map, filter          task<U> f(T)          map, awaited
 //   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave
 //   stream<U> f(stream<T>)      transform            stream<T> f()         generate
-//   U f(S&, T)                  scan                 void f(S&, T)         reduce
+//   U f(S&, T)                  scan                 void f(S&, T)         reduce, group_by_reducer
+//   K f(const T&)               map, and group_by_reducer's key, where a K can be one
 #pragma once
 
 #include "sluice/op/filter.hpp"
 #include "sluice/op/flat_map.hpp"
 #include "sluice/op/generate.hpp"
+#include "sluice/op/group_by_reducer.hpp"
 #include "sluice/op/map.hpp"
 #include "sluice/op/reduce.hpp"
 #include "sluice/op/scan.hpp"
@@ -48,6 +50,7 @@ template <class F> void register_forms(const named_function<F>& f) {
     else add_function(detail::adopt(new detail::any_map_function<T, named>(f)));
     if constexpr (std::is_same_v<typename named::result, bool>)
       add_function(detail::adopt(new detail::filter_function<T, named>(f)));
+    if constexpr (detail::keys<named, T>) add_function(detail::adopt(new detail::keyed_function<T, named>(f)));
   }
 }
 

@@ -40,8 +40,8 @@
 namespace sluice::lib {
 
 /// What bytes are charged for, as reports name it.
-enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window };
-inline constexpr std::size_t kPurposes = 7;
+enum class purpose : std::uint8_t { read_ahead, channel, shuffle, batch, open_file, listing, window, state };
+inline constexpr std::size_t kPurposes = 8;
 std::string_view to_string(purpose p);
 /// Returns true for held memory: kept until the stage itself releases it (rule 3).
 constexpr bool is_held(purpose p) { return p >= purpose::shuffle; }

@@ -92,10 +92,15 @@ task<void> remove_again(shuffle_table& table, held_elements& held) {
 /// After a resume. All that the places take is charged before there is anything in them.
 task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, held_memory& memory,
                  const shuffle_place& place) {
-  status fits = held.make_places(std::min(table.missing(), place.total));
+  const std::uint64_t places = std::min(table.missing(), place.total);
+  status fits = held.make_places(places);
+  if (!fits.ok()) co_await fail(std::move(fits));
+  const std::size_t looking_bytes = places / 4 + 1;  // of look_back, while it looks
+  fits = memory.change(looking_bytes, 0);
   if (!fits.ok()) co_await fail(std::move(fits));
   auto looking = table.look_back(place.draws, place.total);
   co_await looking;
+  memory.shrink_by(looking_bytes);
   buffer_fetch list(table, held);
   auto fetching = fetch_held(in, list, memory);
   co_await fetching;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What elements are grouped by: keys of any type that has an order, known to the engine as bytes.
+//
+//   samples | group_by_reducer([](const sample& s) { return s.label; }, …)
+//
+// A key is a number without a fraction, an enum, a bool, a text, or a pair, tuple, array or struct of those. Its code is a
+// text of bytes: two codes are equal where the keys are, and codes are ordered (as memcmp orders bytes) as the keys are,
+// structs by their members in order. So one compiled table serves all types of keys. Codes live in memory only: no
+// checkpoint holds any.
+//   a number       its bytes, the highest first; of a signed one the sign's bit is turned over
+//   a text alone   its bytes
+//   within others  its bytes, each zero followed by 255, and a zero and a one behind them
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/base/call.hpp"
+#include "sluice/base/reflect.hpp"
+#include "sluice/base/result.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/engine/functions.hpp"
+
+namespace sluice::lib {
+
+namespace detail {
+
+template <class K> constexpr bool is_key();
+template <class... M> constexpr bool all_keys(std::tuple<M*...>*) { return (is_key<std::remove_cv_t<M>>() && ...); }
+template <class... M> constexpr bool tuple_of_keys(std::tuple<M...>*) { return (is_key<M>() && ...); }
+
+template <class K> constexpr bool is_key() {
+  if constexpr (std::is_integral_v<K> || std::is_enum_v<K> || std::is_same_v<K, std::string>) return true;
+  else if constexpr (pair_like<K>)
+    return is_key<std::remove_cv_t<typename K::first_type>>() && is_key<std::remove_cv_t<typename K::second_type>>();
+  else if constexpr (array_like<K> && !std::is_array_v<K>) return is_key<typename K::value_type>();
+  else if constexpr (tuple_like<K>) return tuple_of_keys(static_cast<K*>(nullptr));
+  else if constexpr (reflectable<K>) return all_keys(static_cast<member_pointers<K>*>(nullptr));
+  else return false;
+}
+
+template <std::unsigned_integral U> void add_bytes(std::string& code, U bits) {
+  char bytes[sizeof(U)];
+  for (std::size_t i = 0; i != sizeof(U); ++i) bytes[i] = static_cast<char>(bits >> 8 * (sizeof(U) - 1 - i));
+  code.append(bytes, sizeof(U));
+}
+/// A number's, an enum's or a bool's code, as one unsigned number.
+template <class K> auto bits_of(K value) {
+  if constexpr (std::is_enum_v<K>) {
+    return bits_of(static_cast<std::underlying_type_t<K>>(value));
+  } else if constexpr (std::is_same_v<K, bool>) {
+    return static_cast<std::uint8_t>(value);
+  } else {
+    using U = std::make_unsigned_t<K>;
+    constexpr U kSign = std::is_signed_v<K> ? static_cast<U>(U{1} << (8 * sizeof(U) - 1)) : U{0};
+    return static_cast<U>(static_cast<U>(value) ^ kSign);
+  }
+}
+
+template <class K> void add_code(std::string& code, const K& key) {
+  if constexpr (std::is_integral_v<K> || std::is_enum_v<K>) {
+    add_bytes(code, bits_of(key));
+  } else if constexpr (std::is_same_v<K, std::string>) {
+    for (char c : key) {
+      code += c;
+      if (c == '\0') code += '\xff';
+    }
+    code.append("\0\1", 2);
+  } else if constexpr (pair_like<K>) {
+    add_code(code, key.first);
+    add_code(code, key.second);
+  } else if constexpr (tuple_like<K>) {
+    std::apply([&](const auto&... member) { (add_code(code, member), ...); }, key);
+  } else {
+    with_members(key, [&](const auto&... member) { (add_code(code, member), ...); });
+  }
+}
+
+/// Takes the code of a K off the front of `code`. REQUIRES: it begins with one.
+template <class K> void read_code(std::string_view& code, K& key) {
+  if constexpr (std::is_integral_v<K> || std::is_enum_v<K>) {
+    using U = decltype(bits_of(key));
+    U bits = 0;
+    for (std::size_t i = 0; i != sizeof(U); ++i)
+      bits = static_cast<U>(static_cast<std::uint64_t>(bits) << 8 | static_cast<unsigned char>(code[i]));
+    code.remove_prefix(sizeof(U));
+    key = static_cast<K>(bits ^ bits_of(K{}));  // a zero's code has the sign's bit and no other
+  } else if constexpr (std::is_same_v<K, std::string>) {
+    key.clear();
+    std::size_t i = 0;
+    for (; code[i] != '\0' || code[i + 1] != '\1'; ++i) {
+      key += code[i];
+      if (code[i] == '\0') ++i;
+    }
+    code.remove_prefix(i + 2);
+  } else if constexpr (pair_like<K>) {
+    read_code(code, key.first);
+    read_code(code, key.second);
+  } else if constexpr (tuple_like<K>) {
+    std::apply([&](auto&... member) { (read_code(code, member), ...); }, key);
+  } else {
+    with_members(key, [&](auto&... member) { (read_code(code, member), ...); });
+  }
+}
+
+/// What a function returns as a key: a view of a text becomes the text.
+template <class R> struct returned_key {
+  using type = R;
+  static constexpr bool is_result = false;
+};
+template <class K> struct returned_key<result<K>> {
+  using type = K;
+  static constexpr bool is_result = true;
+};
+template <> struct returned_key<std::string_view> {
+  using type = std::string;
+  static constexpr bool is_result = false;
+};
+
+}  // namespace detail
+
+template <class K> concept group_key = std::default_initializable<K> && detail::is_key<K>();
+
+namespace detail {
+
+template <class F, class T> struct key_result {};
+template <class F, class T>
+  requires std::invocable<const F&, const T&>
+struct key_result<F, T> : returned_key<std::remove_cvref_t<std::invoke_result_t<const F&, const T&>>> {};
+template <class F, class T> using key_of = typename key_result<F, T>::type;
+
+/// F gives a key for each T.
+template <class F, class T> concept keys = requires { typename key_of<F, T>; } && group_key<key_of<F, T>>;
+
+/// The loop over a block; one instantiation per user function.
+template <class T, class F> struct keyed_function final : key_function {
+  using K = key_of<F, T>;
+  F f;
+
+  explicit keyed_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<K>()); }
+  applied codes(const block& in, key_codes& to) const override {
+    const local_function<F> called = f;  // NOLINT(performance-unnecessary-copy-initialization)
+    const T* p = in.as<T>();
+    std::uint32_t i = 0;
+    try {
+      for (; i != in.size(); ++i) {
+        if constexpr (key_result<F, T>::is_result) {
+          auto r = detail::call(called, p[i]);
+          if (!r.ok()) return {i, r.why()};
+          add(to, *r);
+        } else {
+          add(to, detail::call(called, p[i]));
+        }
+      }
+    } catch (...) { return {i, current_exception_status()}; }
+    return {i, {}};
+  }
+  void build_key(std::string_view code, void* to) const override {
+    K key{};
+    if constexpr (std::is_same_v<K, std::string>) key = code;
+    else read_code(code, key);
+    ::new (to) K(std::move(key));
+  }
+
+ private:
+  /// `key`: a K, or a view of a text.
+  template <class Key> static void add(key_codes& to, const Key& key) {
+    if constexpr (std::is_same_v<K, std::string>) to.bytes.append(key);
+    else add_code(to.bytes, key);
+    to.ends.push_back(to.bytes.size());
+  }
+};
+
+}  // namespace detail
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::group_key;
+
+}  // namespace sluice

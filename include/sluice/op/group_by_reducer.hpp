@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// group_by_reducer: elements are grouped by a key; one element for each group, made step by step of all of the group.
+//
+//   range(10) | group_by_reducer([](std::int64_t x) { return x % 3; }, [](std::int64_t& sum, std::int64_t x) { sum += x; })
+//                                                                                                       // 18, 12, 15
+//   lines("names.txt") | group_by_reducer([](const line& l) { return l.view().substr(0, 1); },
+//                                         [](const std::string& key) { return key + ":"; },
+//                                         [](std::string& all, const line& l) { all.append(l.view()); }, &std::string::size)
+//
+// The first function takes const T& and returns a key (engine/keys.hpp): a number without a fraction, an enum, a text, a
+// std::string_view of one, or a pair, tuple, array or struct of those; or a result<K>. What follows is as of reduce: f takes
+// S& and T, T&& or const T&, and returns nothing, or a status. A group's state begins as the value that stands in front of f;
+// or as what the function that stands there makes of the group's key; or as an S{}. `finish` takes S, S&& or const S& and
+// returns U or result<U>. A key is in the output if the state, made of it, holds it.
+// Shape:  S, or U; one for each group.
+// Order:  ascending by key, as tf.data's; a group's elements come to f one after the other, in order.
+// Ends:   behind the last group. The first element comes when the input has ended.
+// Errors: what the functions throw or return is a status of stage "group_by_reducer(name)", the name being the key's;
+//         of the key, the first state and f with the element's number. Under error_policy::skip the element is dropped and counted, its
+//         group's state is what it was before it, and a group of which it would have been the first is not there. A group
+//         whose `finish` fails ends the run; under skip it is counted, and there is no element. invalid_argument: as of scan.
+//         resource_exhausted: the memory budget cannot hold the states of all groups; the error says how many there are.
+// State:  of the groups that are left, their states by value, where they take no more than 1 MiB together; else how many
+//         groups were given, and a resume reads the input again, as it does before the first one. Passing over groups reads
+//         the input and does not call `finish`; it does under skip, where a group whose `finish` fails is no element.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/engine/keys.hpp"
+#include "sluice/op/reduce.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+extern const op_info group_by_reducer_op;
+
+struct group_by_reducer_options {
+  /// from a group's last state to its element; none: the element is the state
+  std::optional<function_arg<detail::finishing_form>> finish = {};
+  /// from a group's key to its first state. C++ has it in front of the function
+  std::optional<function_arg<detail::finishing_form>> init = {};
+  /// what each state begins as without init, saved and in hexadecimal; empty: an S{}. C++ has the value there
+  std::string initial_state = {};
+};
+struct group_by_reducer_arguments {
+  function_arg<key_function> key = {};  ///< from an element to the key of its group
+  function_arg<detail::reducing_form> function =
+      {};  ///< from a group's state, which it changes, and an element to nothing
+  group_by_reducer_options options = {};
+};
+
+namespace detail {
+
+template <class Begin, class K>
+concept begins_with_key = takes_element<Begin, K> && maps<Begin, K> && !returned<call_result<Begin, K>>::is_task;
+
+/// What a group's state begins as, where all begin alike: a value of f's type.
+template <class S, class Begin> std::shared_ptr<const S> first_state(const std::shared_ptr<const Begin>& given) {
+  if constexpr (std::is_same_v<S, Begin>) return given;
+  else return std::shared_ptr<const S>(new S(*given));
+}
+
+}  // namespace detail
+
+template <class Key, class Begin, class F, class Finish> class group_by_reducer_verb : public stage_base_tag {
+ public:
+  group_by_reducer_verb(Key key, std::shared_ptr<const Begin> begin, F f, Finish finish)
+      : key_(std::move(key)), begin_(std::move(begin)), f_(std::move(f)), finish_(std::move(finish)) {}
+  template <class T> auto apply(const dataset<T>& in) const {
+    if constexpr (!detail::keys<Key, T>) {
+      static_assert(detail::element_is<T>::template taken_by<Key>,
+                    "group_by_reducer: the first function must take const T& and return a key: a number without a "
+                    "fraction, an enum, a text, or a pair, tuple, array or struct of those; it cannot be awaited");
+      return dataset<refused>();
+    } else if constexpr (detail::begins_with_key<Begin, detail::key_of<Key, T>>) {
+      using K = detail::key_of<Key, T>;
+      using made = detail::mapped<Begin, K>;
+      using S = typename detail::state_changed_by<F, made>::type;
+      static_assert(std::is_same_v<S, made>,
+                    "group_by_reducer: the function of the key must return the state that f changes");
+      group_by_reducer_arguments a;
+      if constexpr (std::is_same_v<S, made> && detail::function_state<S>)
+        a.options.init =
+            function_arg<detail::finishing_form>(detail::adopt(new detail::map_function<K, Begin>(*begin_)));
+      return with_states<T, S>(in, std::move(a), [] { return std::shared_ptr<const S>(new S()); });
+    } else {
+      using S = typename detail::state_changed_by<F, Begin>::type;
+      return with_states<T, S>(in, {}, [this] { return detail::first_state<S>(begin_); });
+    }
+  }
+
+ private:
+  template <class T, class S, class First>
+  auto with_states(const dataset<T>& in, group_by_reducer_arguments a, const First& first) const {
+    static_assert(detail::function_state<S>, "group_by_reducer: " SLUICE_STATE_RULE);
+    if constexpr (!detail::function_state<S>) {
+      return dataset<refused>();
+    } else if constexpr (!detail::reduces<F, S, T>) {
+      static_assert(
+          detail::element_is<T>::template taken_by<F>,
+          "group_by_reducer: the function must take S& and the element (T, const T& or T&&), and return nothing "
+          "or a status; it cannot be awaited");
+      return dataset<refused>();
+    } else {
+      auto* f = new detail::reduce_function<T, S, F>(first(), f_);
+      a.function = detail::adopt(f);
+      a.key = detail::adopt(new detail::keyed_function<T, Key>(key_));
+      if (!a.options.init) a.options.initial_state = f->initial_text();
+      if constexpr (std::is_same_v<Finish, detail::no_finish>) {
+        return dataset<S>(make_stage(group_by_reducer_op, arguments::of(std::move(a)), in.plan()));
+      } else if constexpr (detail::finishes<Finish, S>) {
+        using function = detail::map_function<S, Finish>;
+        a.options.finish = function_arg<detail::finishing_form>(detail::adopt(new function(finish_)));
+        return dataset<typename function::U>(make_stage(group_by_reducer_op, arguments::of(std::move(a)), in.plan()));
+      } else {
+        static_assert(
+            detail::element_is<S>::template taken_by<Finish>,
+            "group_by_reducer: the last function must take the state (S, const S& or S&&) and return a value");
+        return dataset<refused>();
+      }
+    }
+  }
+
+  Key key_;
+  std::shared_ptr<const Begin> begin_;
+  F f_;
+  Finish finish_;
+};
+
+/// States begin as `begin`, or as begin(key) where it is a function of the key; of the type that f changes, where f has one
+/// signature.
+template <class Key, class Begin, class F, class Finish = detail::no_finish>
+auto group_by_reducer(Key key, Begin begin, F f, Finish finish = {}) {
+  return group_by_reducer_verb<Key, Begin, F, Finish>(
+      std::move(key), std::shared_ptr<const Begin>(new Begin(std::move(begin))), std::move(f), std::move(finish));
+}
+/// From the S{} on that f changes. f has one signature.
+template <class Key, detail::has_signature F> auto group_by_reducer(Key key, F f) {
+  using S = typename detail::signature_of<F>::argument;
+  return group_by_reducer_verb<Key, S, F, detail::no_finish>(std::move(key), std::shared_ptr<const S>(new S()),
+                                                             std::move(f), {});
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::group_by_reducer;
+
+}  // namespace sluice
