@@ -7,6 +7,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/random_numbers.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib::test {
 namespace {
@@ -38,7 +39,7 @@ class bystander {
 
 task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, consumed& c) {
   bystander by(how, c);
-  s.pass_over(how.skip);
+  test::tree_of(s).pass_over(how.skip);
   by.between(s);
   while (!by.enough()) {
     auto x = co_await s.try_next();
@@ -52,7 +53,7 @@ task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, cons
     by.between(s);
   }
   c.errors.push_back(errors_of(s));
-  c.length = s.consumed();
+  c.length = test::tree_of(s).consumed();
 }
 
 task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& c) {

@@ -118,7 +118,11 @@ class [[nodiscard]] erased_stream : public stream_base {
   using promise_type = block_promise;
   using stream_base::stream_base;
   erased_stream() = default;
-  erased_stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}  // NOLINT: a typed stream is one too
+  explicit erased_stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}
+  /// A typed one, its type forgotten.
+  template <class T>
+  explicit erased_stream(detail::must_be_awaited<T, stream_base>&& typed) noexcept
+      : stream_base(std::move(detail::engine_access::of(typed))) {}
 
   // Awaiters are one word, and requests are kept in the stream: g++ 12 makes anything fatter eight times slower.
   struct fill_awaiter {

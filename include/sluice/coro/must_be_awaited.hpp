@@ -19,15 +19,24 @@
 #define SLUICE_DETAIL_CO_AWAIT_IS_MISSING delete
 #endif
 
-namespace sluice::lib::detail {
+namespace sluice::lib {
+
+class stream_base;  // coro/stream_base.hpp
+
+namespace detail {
+
+struct engine_access;
 
 struct nothing {};
 
 /// False, and known to be so only when a template is instantiated.
 template <class> inline constexpr bool is_awaited = false;
 
-/// A Base whose `if (x)`, `*x` and `x->` do not compile. T: what the await gives.
-template <class T, class Base = nothing> class must_be_awaited : public Base {
+/// A Base whose `if (x)`, `*x` and `x->` do not compile. T: what the await gives. What the Base can do is for the classes above
+/// it and the engine, not for users.
+template <class T, class Base = nothing> class must_be_awaited : protected Base {
+  friend struct engine_access;
+
  public:
   using Base::Base;
   must_be_awaited() = default;
@@ -46,4 +55,17 @@ template <class T, class Base = nothing> class must_be_awaited : public Base {
   }
 };
 
-}  // namespace sluice::lib::detail
+/// The engine's way into the streams that users hold.
+struct engine_access {
+  template <class T> static stream_base& of(must_be_awaited<T, stream_base>& s) { return s; }
+  template <class T> static const stream_base& of(const must_be_awaited<T, stream_base>& s) { return s; }
+  static stream_base& of(stream_base& s) { return s; }
+  static const stream_base& of(const stream_base& s) { return s; }
+  /// The stream of that type which `s` is the base of.
+  template <class Stream> static Stream& typed(stream_base& s) {
+    return static_cast<Stream&>(static_cast<must_be_awaited<typename Stream::value_type, stream_base>&>(s));
+  }
+};
+
+}  // namespace detail
+}  // namespace sluice::lib

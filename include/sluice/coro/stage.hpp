@@ -17,6 +17,7 @@
 #include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/input_list.hpp"
+#include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/promise.hpp"
 #include "sluice/coro/stage_counts.hpp"
@@ -208,7 +209,7 @@ class stage_base : public promise_base {
                   "sluice: a stage has at most 4 saved<S> as parameters; put what they hold into one struct");
   }
   template <class A> void register_parameter(A& a) {
-    if constexpr (std::is_base_of_v<stream_base, A>) inputs_.add(a);
+    if constexpr (std::is_base_of_v<stream_base, A>) inputs_.add(detail::engine_access::of(a));
     else if constexpr (detail::holds_inputs<A>) register_inputs(a);
     else if constexpr (std::is_base_of_v<saved_base, A>) add_saved(a);
     else if constexpr (std::is_same_v<A, one_to_one>) one_to_one_ = a.holds;
@@ -219,7 +220,7 @@ class stage_base : public promise_base {
   template <class A> void register_inputs(A& a) {
     inputs_together_ = true;
     if constexpr (detail::is_stream_vector<A>) {
-      for (auto& in : a) inputs_.add(in);
+      for (auto& in : a) inputs_.add(detail::engine_access::of(in));
     } else {
       a.each_input([this](stream_base& in) { inputs_.add(in); });
     }

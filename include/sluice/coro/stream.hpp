@@ -89,6 +89,8 @@ template <class T> class next_awaiter : public detail::must_be_awaited<T, stream
 };
 
 template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
+  friend struct detail::engine_access;
+
  public:
   using value_type = T;
   using promise_type = element_promise<T>;
@@ -148,8 +150,6 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
     stream_base::position(w);
     return {this->run_ ? this->run_->seal(w.bytes()) : w.bytes()};
   }
-  using stream_base::position;
-
   /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {
     if (this->run_) this->run_->request_stop();

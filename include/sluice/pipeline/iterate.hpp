@@ -90,6 +90,13 @@ std::shared_ptr<site_table> sites_of(const stream_base& s);
 /// Stops the run and destroys its tree; completes when none of its tasks is alive.
 task<void> cleanup(stream_base&& s);
 
+// The same of typed streams.
+template <class T> run_report report_of(const stream<T>& s) { return report_of(detail::engine_access::of(s)); }
+template <class T> std::shared_ptr<site_table> sites_of(const stream<T>& s) {
+  return sites_of(detail::engine_access::of(s));
+}
+template <class T> task<void> cleanup(stream<T>&& s) { return cleanup(std::move(detail::engine_access::of(s))); }
+
 template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, node_)); }
 template <class T> stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const {
   return stream<T>(open_run(rt, node_, o));
