@@ -23,6 +23,7 @@
 #include "sluice/op/parse_example.hpp"
 #include "sluice/op/prefetch.hpp"
 #include "sluice/op/range.hpp"
+#include "sluice/op/reduce.hpp"
 #include "sluice/op/repeat.hpp"
 #include "sluice/op/scan.hpp"
 #include "sluice/op/shuffle.hpp"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "sluice/runtime/live_knob.hpp"
+#include "runtime/live_knob.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {

@@ -25,8 +25,8 @@
 #include "ahead/channel_memory.hpp"
 #include "ahead/ready_signal.hpp"
 #include "ahead/slot.hpp"
+#include "runtime/live_knob.hpp"
 #include "sluice/coro/stage.hpp"
-#include "sluice/runtime/live_knob.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {

@@ -127,7 +127,9 @@ error_account* open_context::account_of(const node& n, std::string_view label, e
 }
 
 site_record& open_context::site(const node& n) const {
-  return run->sites->at(derive(scope, n.site), scope != 0, [&] { return label_of(n); });
+  std::uint64_t path = derive(scope, n.site);
+  if (site_record* known = run->sites->find(path)) return *known;
+  return run->sites->add(path, label_of(n), scope != 0);
 }
 
 std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {

@@ -8,11 +8,11 @@
 
 #include "ahead/channel_memory.hpp"
 #include "engine/error_gate.hpp"
+#include "runtime/site_record.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/coro/input_set.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
-#include "sluice/runtime/site_table.hpp"
 
 namespace sluice::lib {
 

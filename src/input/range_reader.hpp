@@ -16,10 +16,10 @@
 
 #include "ahead/ready_signal.hpp"
 #include "input/input_memory.hpp"
+#include "runtime/live_knob.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/files.hpp"
-#include "sluice/runtime/live_knob.hpp"
 
 namespace sluice::lib {
 

@@ -35,7 +35,7 @@ status finished(const function_ptr& finish, const state_box& state, void* to) {
     f.move_state(state.get(), to);
     return {};
   }
-  block last(nullptr, f.state, static_cast<char*>(state.get()), 1);
+  block last(nullptr, f.state_type, static_cast<char*>(state.get()), 1);
   return static_cast<const block_function&>(*finish).apply(last, to, {}).why;
 }
 
@@ -84,9 +84,9 @@ const element_type* reduced_type(const node& n, std::string& why) {
   type_of_function(n, a.function.value, why);
   if (!why.empty()) return nullptr;
   function_ptr finish = finish_of(n);
-  if (!finish) return f.state;
-  if (finish->in == f.state) return finish->out;
-  why = "finish expects " + finish->in->name + ", and gets the state, " + f.state->name;
+  if (!finish) return f.state_type;
+  if (finish->in == f.state_type) return finish->out;
+  why = "finish expects " + finish->in->name + ", and gets the state, " + f.state_type->name;
   return nullptr;
 }
 

@@ -2,7 +2,12 @@
 #include "sluice/runtime/site_table.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
+
+#include "runtime/site_record.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -78,25 +83,42 @@ site_report site_record::report() const {
   return r;
 }
 
+struct site_table::records {
+  std::mutex mutex;
+  // Both guarded by mutex.
+  std::deque<site_record> all;  // they stay where they are
+  std::unordered_map<std::uint64_t, site_record*> by_path;
+};
+
+site_table::site_table() : records_(std::make_unique<records>()) {}
+site_table::~site_table() = default;
+
+site_record* site_table::find(std::uint64_t path) const {
+  std::lock_guard lock(records_->mutex);
+  auto found = records_->by_path.find(path);
+  return found == records_->by_path.end() ? nullptr : found->second;
+}
+
+site_record& site_table::add(std::uint64_t path, std::string name, bool is_inner) {
+  std::lock_guard lock(records_->mutex);
+  site_record*& record = records_->by_path[path];
+  if (!record) record = &records_->all.emplace_back(path, std::move(name), is_inner);
+  return *record;
+}
+
 std::vector<site_report> site_table::report() const {
-  std::lock_guard lock(mutex_);
-  std::vector<site_report> all;
-  all.reserve(records_.size());
-  for (const site_record& r : records_)
-    if (r.has_stage()) all.push_back(r.report());
-  return all;
+  std::lock_guard lock(records_->mutex);
+  std::vector<site_report> reports;
+  for (const site_record& r : records_->all)
+    if (r.has_stage()) reports.push_back(r.report());
+  return reports;
 }
 
 bool site_table::set_knob(std::uint64_t path, std::string_view name, std::int64_t value) {
-  live_knob* k = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    auto found = by_path_.find(path);
-    if (found != by_path_.end()) k = found->second->find_knob(name);
-  }
-  if (!k) return false;
-  k->set(value);
-  return true;
+  site_record* record = find(path);
+  live_knob* k = record ? record->find_knob(name) : nullptr;
+  if (k) k->set(value);
+  return k != nullptr;
 }
 
 }  // namespace sluice::lib

@@ -56,7 +56,7 @@ std::vector<int64s> windows_over(const int64s& in, const shape& s) {
 /// One number that tells a window from any other of these tests.
 template <class List, class Number> int64 fold(const List& window, Number number) {
   int64 all = static_cast<int64>(window.size());
-  for (const auto& x : window) all = all * 1009 + number(x);
+  for (const auto& x : window) all = added(times(all, 1009), number(x));
   return all;
 }
 int64 folded(const int64s& window) {

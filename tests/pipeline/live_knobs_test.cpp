@@ -261,6 +261,11 @@ task<> pause() {
   co_await wait;
 }
 
+task<int64> counted_call(int& made, int64 x) {
+  ++made;
+  co_return x;
+}
+
 task<> take(stream<int64>& s, int n) {
   for (int i = 0; i != n; ++i) co_await s.next();
 }
@@ -313,18 +318,12 @@ TEST_CASE(
        }},
       {"parallelism",
        [](int& made, int64 limit) {
-         auto slow = [&made](int64 x) -> task<int64> {
-           ++made;
-           co_return x;
-         };
+         auto slow = [&made](int64 x) { return counted_call(made, x); };
          return range(100'000) | map(slow, {.parallelism = limit});
        }},
       {"parallelism",
        [](int& made, int64 limit) {
-         auto slow = [&made](int64 x) -> task<int64> {
-           ++made;
-           co_return x;
-         };
+         auto slow = [&made](int64 x) { return counted_call(made, x); };
          return range(100'000) | map(slow, {.parallelism = limit, .order = sloppy});
        }},
   };

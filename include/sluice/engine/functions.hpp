@@ -120,7 +120,7 @@ struct predicate_function : stage_function {
 /// is shared and const; each stream that calls it has a state of its own (engine/state_box.hpp), which lives within a
 /// checkpoint as a value.
 struct state_function : stage_function {
-  const element_type* state = nullptr;  ///< null where it makes outputs: only reduce hands its state on as an element
+  const element_type* state_type = nullptr;  ///< null where it makes outputs: only reduce hands its state on as an element
   bool can_fail = true;                 ///< false: calls are noexcept
   bool can_undo = false;                ///< the state can be copied, so that a call that fails leaves no trace in it
   std::uint32_t state_version = 0;      ///< of what save() writes,

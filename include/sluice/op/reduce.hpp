@@ -47,7 +47,7 @@ template <class T, class S, class F> struct reduce_function final : function_of_
   reduce_function(std::shared_ptr<const S> initial, F function)
       : function_of_state<S>(std::move(initial), kFails), f(std::move(function)) {
     describe(*this, f, &type_of<T>(), nullptr);
-    this->state = &type_of<S>();
+    this->state_type = &type_of<S>();
   }
   applied apply(void* state, const block& from, void*, bool undo) const override {
     const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)

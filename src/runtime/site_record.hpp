@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of one stage of a run: see sluice/runtime/site_table.hpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/live_knob.hpp"
+#include "sluice/coro/stage_counts.hpp"
+#include "sluice/runtime/site_table.hpp"
+
+namespace sluice::lib {
+
+/// Lives as long as the run's context. Thread: any.
+class site_record {
+ public:
+  site_record(std::uint64_t path, std::string name, bool is_inner)
+      : path_(path), name_(std::move(name)), is_inner_(is_inner) {}
+
+  std::uint64_t path() const { return path_; }
+  stage_counts& counts() { return counts_; }
+  /// The knob of that name, made with these values when it is first asked for.
+  live_knob& knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most);
+  /// Null: there is none.
+  live_knob* find_knob(std::string_view name);
+  /// A stage was made. An operator without one (ignore_errors, take(-1)) is its input's stage, and is not reported.
+  void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
+  bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
+  site_report report() const;
+
+ private:
+  const std::uint64_t path_;
+  const std::string name_;
+  const bool is_inner_;
+  std::atomic<bool> has_stage_{false};
+  stage_counts counts_;
+  mutable std::mutex mutex_;
+  std::deque<std::pair<std::string, live_knob>> knobs_;  ///< guarded by mutex_; they stay where they are
+};
+
+}  // namespace sluice::lib
