@@ -333,6 +333,12 @@ void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
   else w.record(take_mark(), ordinal);
 }
 
+checkpoint stream_base::sealed_position() {
+  position_writer w;
+  position(w);
+  return {run_ ? run_->seal(w.bytes()) : w.bytes()};
+}
+
 mark stream_base::place_at(std::uint64_t ordinal) {
   check_not_empty();
   const mark* from = mark_for(ordinal);

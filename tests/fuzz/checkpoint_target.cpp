@@ -150,13 +150,13 @@ struct outcome {
 };
 
 task<void> consume(world& w, node_ptr plan, iterate_options o, bool save, outcome& got) {
-  erased_stream s = open_run(w.rt, plan, o);
-  if (!save) w.watch.start(test::tree_of(s).shared_run());
+  erased_stream s = test::tree_of(open_run(w.rt, plan, o));
+  if (!save) w.watch.start(s.shared_run());
   while (got.elements < kElementsMax) {
     if (save) {
       position_writer where;
       s.position(where);
-      got.places.push_back(test::tree_of(s).run()->seal(where.bytes()));
+      got.places.push_back(s.run()->seal(where.bytes()));
     }
     auto b = co_await s.try_next_block({0, 1});
     if (!b.view) {

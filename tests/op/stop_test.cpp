@@ -414,11 +414,11 @@ TEST_CASE("a stream may be dropped after its runtime") {
 TEST_CASE("an empty stream is refused with words, not with a crash") {
   auto pulls = [](stream<int64>& s) -> task<void> { (void)co_await s.next(); };
   auto tries = [](stream<int64>& s) -> task<void> { (void)co_await s.try_next(); };
-  auto asks = [](erased_stream& s) -> task<void> { (void)co_await s.next_block({}); };
+  auto asks = [](any_stream& s) -> task<void> { (void)co_await s.next_block({}); };
   runtime rt({.workers = 1});
   stream<int64> never_made, moved_from = range(3).iterate(rt);
   stream<int64> taken = std::move(moved_from);
-  erased_stream erased;
+  any_stream erased;
   const std::string words = "failed_precondition: this stream is empty";
   for (stream<int64>* s : {&never_made, &moved_from}) {
     CHECK_THROWS_WITH(sync_wait(rt, pulls(*s)), Catch::Contains(words));

@@ -12,12 +12,6 @@
 namespace sluice::lib::test {
 namespace {
 
-checkpoint place_of(stream_base& s) {
-  position_writer w;
-  s.position(w);
-  return {s.run()->seal(w.bytes())};
-}
-
 std::uint64_t errors_of(const stream_base& s) { return s.stage()->env->run->errors(); }
 
 /// What happens to a stream between two requests.
@@ -27,7 +21,7 @@ class bystander {
   void between(stream_base& s) {
     std::size_t taken = consumed_.elements.size();
     if (how_.marks_every && taken && taken % how_.marks_every == 0) s.stage()->env->request_marks();
-    if (how_.save) consumed_.places.push_back(place_of(s));
+    if (how_.save) consumed_.places.push_back(s.sealed_position());
     if (taken >= how_.stop_after) s.run()->request_stop();
   }
   bool enough() const { return consumed_.elements.size() >= how_.elements_max; }
@@ -39,21 +33,22 @@ class bystander {
 
 task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, consumed& c) {
   bystander by(how, c);
-  test::tree_of(s).pass_over(how.skip);
-  by.between(s);
+  stream_base& tree = tree_of(s);
+  tree.pass_over(how.skip);
+  by.between(tree);
   while (!by.enough()) {
     auto x = co_await s.try_next();
     if (!x) {
       c.why = x.why;
-      by.between(s);
+      by.between(tree);
       break;
     }
     c.elements.push_back(*x);
-    c.errors.push_back(errors_of(s));
-    by.between(s);
+    c.errors.push_back(errors_of(tree));
+    by.between(tree);
   }
-  c.errors.push_back(errors_of(s));
-  c.length = test::tree_of(s).consumed();
+  c.errors.push_back(errors_of(tree));
+  c.length = tree.consumed();
 }
 
 task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& c) {
@@ -94,7 +89,7 @@ task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consu
   o.on_error = how.on_error;
   o.errors_max = how.errors_max;
   o.seed = 1;
-  erased_stream s = open_run(rt, ds.plan(), o);
+  erased_stream s = tree_of(open_run(rt, ds.plan(), o));
   if (how.ask_max) {
     auto consuming = consume_by_block(s, how, c);
     co_await consuming;
@@ -102,7 +97,7 @@ task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consu
     stream<std::int64_t> typed(std::move(s));
     auto consuming = consume_by_next(typed, how, c);
     co_await consuming;
-    s = std::move(typed);
+    s = erased_stream(std::move(typed));
   }
   auto end = cleanup(std::move(s));
   co_await end;

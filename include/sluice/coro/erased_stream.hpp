@@ -330,10 +330,3 @@ inline stage_counts* outlet::counts() const { return promise_->counts(); }
 inline slab& outlet::storage() { return promise_->out_; }
 
 }  // namespace sluice::lib
-
-namespace sluice {
-
-// What users write.
-using lib::erased_stream;
-
-}  // namespace sluice

@@ -19,13 +19,9 @@
 #define SLUICE_DETAIL_CO_AWAIT_IS_MISSING delete
 #endif
 
-namespace sluice::lib {
+namespace sluice::lib::detail {
 
-class stream_base;  // coro/stream_base.hpp
-
-namespace detail {
-
-struct engine_access;
+struct engine_access;  // coro/engine_access.hpp
 
 struct nothing {};
 
@@ -55,17 +51,4 @@ template <class T, class Base = nothing> class must_be_awaited : protected Base 
   }
 };
 
-/// The engine's way into the streams that users hold.
-struct engine_access {
-  template <class T> static stream_base& of(must_be_awaited<T, stream_base>& s) { return s; }
-  template <class T> static const stream_base& of(const must_be_awaited<T, stream_base>& s) { return s; }
-  static stream_base& of(stream_base& s) { return s; }
-  static const stream_base& of(const stream_base& s) { return s; }
-  /// The stream of that type which `s` is the base of.
-  template <class Stream> static Stream& typed(stream_base& s) {
-    return static_cast<Stream&>(static_cast<must_be_awaited<typename Stream::value_type, stream_base>&>(s));
-  }
-};
-
-}  // namespace detail
-}  // namespace sluice::lib
+}  // namespace sluice::lib::detail

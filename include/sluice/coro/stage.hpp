@@ -16,8 +16,8 @@
 
 #include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/dropped_errors.hpp"
+#include "sluice/coro/engine_access.hpp"
 #include "sluice/coro/input_list.hpp"
-#include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/position.hpp"
 #include "sluice/coro/promise.hpp"
 #include "sluice/coro/stage_counts.hpp"

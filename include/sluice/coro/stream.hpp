@@ -30,6 +30,7 @@
 #include <utility>
 
 #include "sluice/base/result.hpp"
+#include "sluice/coro/checkpoint.hpp"
 #include "sluice/coro/frame_pool.hpp"
 #include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/saved.hpp"
@@ -39,12 +40,6 @@
 namespace sluice::lib {
 
 template <class T> struct element_promise;
-
-/// A place in a run, for `iterate(rt, {.from = …})`: positions, never payloads.
-struct checkpoint {
-  std::string bytes;
-  bool empty() const { return bytes.empty(); }
-};
 
 /// The awaiting side of a stream, and what next() gives: not a temporary, which would live in the awaiting frame and be
 /// written for every element.
@@ -145,11 +140,7 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
 
   /// Where the next element is made again from. Only between calls. Some hundred nanoseconds; bytes grow with the plan
   /// and its nondeterministic choices, not with buffers.
-  checkpoint position() {
-    position_writer w;
-    stream_base::position(w);
-    return {this->run_ ? this->run_->seal(w.bytes()) : w.bytes()};
-  }
+  checkpoint position() { return this->sealed_position(); }
   /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {
     if (this->run_) this->run_->request_stop();
@@ -211,7 +202,6 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
 namespace sluice {
 
 // What users write.
-using lib::checkpoint;
 using lib::stream;
 
 }  // namespace sluice

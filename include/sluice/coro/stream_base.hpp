@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sluice/base/assert.hpp"
+#include "sluice/coro/checkpoint.hpp"
 #include "sluice/coro/stage.hpp"
 
 namespace sluice::lib {
@@ -99,6 +100,8 @@ class stream_base {
   /// The position from which the next element (or the oldest still held) is made again.
   void position(position_writer& w) { position_at(consumed() < floor_ ? consumed() : floor_, w); }
   void position_at(std::uint64_t ordinal, position_writer& w);
+  /// The same for users: with what tells the run's plan from another one's.
+  checkpoint sealed_position();
   /// The same as a mark.
   mark place() { return place_at(std::min(consumed(), floor_)); }
   mark place_at(std::uint64_t ordinal);

@@ -35,7 +35,7 @@
 
 #include <optional>
 
-#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/any_stream.hpp"
 #include "sluice/coro/stream.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -74,9 +74,9 @@ struct run_report {
 };
 
 /// A run of any plan, its elements known by their descriptor: what the command line pulls from.
-erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
+any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
 /// The same, where what is run is a rewritten form of the plan: nodes keep their sites (plan/node.hpp), and checkpoints are
-/// those of the plan as it was written, so that they fit it under any other rewriting.
+/// those of the plan as it was written, so that they fit it under any other rewriting. For the engine.
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o = {});
 
@@ -90,16 +90,21 @@ std::shared_ptr<site_table> sites_of(const stream_base& s);
 /// Stops the run and destroys its tree; completes when none of its tasks is alive.
 task<void> cleanup(stream_base&& s);
 
-// The same of typed streams.
+// The same of the streams that users hold.
+inline run_report report_of(const any_stream& s) { return report_of(detail::engine_access::of(s)); }
+inline std::shared_ptr<site_table> sites_of(const any_stream& s) { return sites_of(detail::engine_access::of(s)); }
+inline task<void> cleanup(any_stream&& s) { return cleanup(detail::engine_access::release(std::move(s))); }
 template <class T> run_report report_of(const stream<T>& s) { return report_of(detail::engine_access::of(s)); }
 template <class T> std::shared_ptr<site_table> sites_of(const stream<T>& s) {
   return sites_of(detail::engine_access::of(s));
 }
 template <class T> task<void> cleanup(stream<T>&& s) { return cleanup(std::move(detail::engine_access::of(s))); }
 
-template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, node_)); }
+template <class T> stream<T> dataset<T>::iterate(runtime& rt) const {
+  return stream<T>(detail::engine_access::release(open_run(rt, node_)));
+}
 template <class T> stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const {
-  return stream<T>(open_run(rt, node_, o));
+  return stream<T>(detail::engine_access::release(open_run(rt, node_, o)));
 }
 
 }  // namespace sluice::lib
