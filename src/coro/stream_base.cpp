@@ -218,7 +218,7 @@ void stream_base::tell_counts() const noexcept {
 void stream_base::tell_all_counts() const noexcept {
   if (!child_) return;
   tell_counts();
-  for (const stage_input& in : child_->inputs_) in.stream->tell_all_counts();
+  for (const stage_input& in : child_->state_.inputs()) in.stream->tell_all_counts();
 }
 
 void stream_base::renew_marks() {
@@ -250,21 +250,6 @@ void stream_base::check_not_empty() const {
   if (!child_)
     throw_status(
         failed_precondition_error("this stream is empty: it was moved from, cleaned up, or never made by a plan"));
-}
-
-std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
-  check_not_empty();
-  if (p.kind_ == stage_base::kind::stateless && !p.user_cut_) p.cut();
-  p.settle_cut();
-  for (const stage_input& in : p.inputs_) in.stream->floor_ = in.cut_ordinal;
-  std::uint32_t made = p.made();
-  // A ready element is never held back behind one that may have to wait; errors behind it wait until it is taken.
-  if (made && !p.skip_ && (may_wait() || p.unusual_ & stage_base::kErrorsAhead)) {
-    p.pending_ = this;
-    return p.deliver();
-  }
-  if (p.sampled_) begin_sample(p.env);
-  return fill(&p, 0, p.input_want(made));
 }
 
 void stream_base::require_rest(const char* what) const {
@@ -349,9 +334,9 @@ mark stream_base::place_at(std::uint64_t ordinal) {
 
 void stream_base::restore(position_records& from) {
   // Channels that the engine adds have no site: they stand where their input stands.
-  bool nameless = child_->follows_input() && !child_->identity_.site;
-  const position_record* own = nameless ? nullptr : from.take(child_->identity_.site);
-  if (!own && child_->identity_.once_nameless) own = from.take(0);
+  bool nameless = child_->follows_input() && !child_->known_as().site;
+  const position_record* own = nameless ? nullptr : from.take(child_->known_as().site);
+  if (!own && child_->known_as().once_nameless) own = from.take(0);
   fetched_ = counted_ = child_->restore(own, from);
   todo_ = own ? own->to_pass : 0;
 }

@@ -17,7 +17,7 @@
 namespace sluice::lib {
 
 /// Which record of a position is that of n's stage.
-stage_base::identity identity_of(const node& n);
+stage_identity identity_of(const node& n);
 
 /// Where in a run a plan is opened: within which inputs and inner plans, in which epoch. All random draws depend on it.
 struct open_context {

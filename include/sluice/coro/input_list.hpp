@@ -17,7 +17,7 @@ namespace sluice::lib {
 
 class stream_base;
 
-/// One input, and where it stood at its stage's resume point (element stages only: stage_base::cut).
+/// One input, and where it stood at its stage's resume point (element stages only: element_stage::cut).
 struct stage_input {
   stream_base* stream = nullptr;
   char* cut_cursor = nullptr;     ///< as a place in the view, until it is settled

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "sluice/base/reflect.hpp"
-#include "sluice/coro/stream_base.hpp"
+#include "sluice/coro/element_stage.hpp"
 
 namespace sluice::lib {
 
@@ -168,11 +168,12 @@ template <class S> class saved final : public saved_base {
   const S* operator->() const noexcept { return &value_; }
 
   /// The stage can start again from here. Its value must account for every input element taken and output made so far.
+  /// REQUIRES: it is a parameter of a coroutine that returns stream<T>, which calls this.
   void commit() {
-    stage_base& o = *owner_;
+    element_stage& o = *owner_;
     if (!o.simple_commit_) return o.commit();
     // The usual case, once per element: no virtual call, no flags to set again.
-    stage_input& in = o.inputs_.only();
+    stage_input& in = o.state_.inputs().only();
     if (in.stream) in.cut_cursor = in.stream->cur_;
     o.cut_put_ = o.put_;
     cut();

@@ -31,10 +31,10 @@
 
 #include "sluice/base/result.hpp"
 #include "sluice/coro/checkpoint.hpp"
+#include "sluice/coro/element_stage.hpp"
 #include "sluice/coro/frame_pool.hpp"
 #include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/saved.hpp"
-#include "sluice/coro/stream_base.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib {
@@ -148,14 +148,16 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
 };
 
 /// The promise of a user's stage.
-template <class T> struct element_promise final : stage_base, detail::pooled_frame {
+template <class T> struct element_promise final : element_stage, detail::pooled_frame {
+  static constexpr bool kElementStage = true;
+
   element_promise() : element_promise(nothing_) {}
-  template <class... A> explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
+  template <class... A> explicit element_promise(A&... parameters) : element_stage(type_of<T>()) {
     check_parameters<A...>();
     self = std::coroutine_handle<element_promise>::from_promise(*this);
     on_error = on_failure::throws_but_for_input;
     (register_parameter(parameters), ...);
-    if (saved_count_ && kind_ == kind::opaque) kind_ = kind::stateless;
+    parameters_end();
   }
   element_promise(const element_promise&) = delete;
 
@@ -170,7 +172,7 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
   };
   final_awaiter final_suspend() const noexcept { return {}; }
   void return_void() noexcept { end(); }
-  void unhandled_exception() noexcept { fail_with_current_exception(); }
+  void unhandled_exception() noexcept { fail_with_current_exception(current_element()); }
 
   struct yield_awaiter {
     element_promise* p;

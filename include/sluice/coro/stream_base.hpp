@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "sluice/base/assert.hpp"
+#include "sluice/coro/block_stage.hpp"
 #include "sluice/coro/checkpoint.hpp"
-#include "sluice/coro/stage.hpp"
 
 namespace sluice::lib {
 
@@ -134,20 +134,21 @@ class stream_base {
   const std::shared_ptr<run_base>& shared_run() const { return run_; }
 
  protected:
-  friend class stage_base;
+  friend class element_stage;
+  friend class stage_state;
   template <class S> friend class saved;
 
   /// Starts a fill on behalf of a block stage, an element stage, a consumer that wants the status itself.
   template <class Promise> std::coroutine_handle<> ask(Promise& p) {
     if constexpr (requires { Promise::kBlockStage; }) return ask_from_block_stage(p);
-    else if constexpr (std::is_base_of_v<stage_base, Promise>) return ask_from_element_stage(p);
+    else if constexpr (requires { Promise::kElementStage; }) return p.ask_input(*this);
     else {
       static_assert(std::is_base_of_v<promise_base, Promise>,
                     "sluice: a stream is awaited from a task or a stage; elsewhere (asio) use async_next(token)");
       return ask_from_task(p);
     }
   }
-  std::coroutine_handle<> ask_from_block_stage(stage_base& p) {
+  std::coroutine_handle<> ask_from_block_stage(block_stage& p) {
     std::uint64_t skip = request_skip_;
     request_skip_ = 0;
     forwarded_ = nullptr;
@@ -160,7 +161,6 @@ class stream_base {
       begin_sample(p.env);
     return fill(&p, skip, request_want_);
   }
-  std::coroutine_handle<> ask_from_element_stage(stage_base& p);
   std::coroutine_handle<> ask_from_task(promise_base& p);
   /// Throws failed_precondition for a stream that was moved from, closed or never made.
   void check_not_empty() const;
@@ -275,12 +275,5 @@ class stream_base {
   std::atomic<bool> asked_{false};
   time_point asked_at_{};
 };
-
-inline void stage_base::cut() {
-  for (stage_input& in : inputs_) in.cut_cursor = in.stream->cur_;
-  for (int i = 0; i < saved_count_; ++i) saved_[i]->cut();
-  cut_put_ = put_;
-  cut_pending_ = true;
-}
 
 }  // namespace sluice::lib
