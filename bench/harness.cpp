@@ -24,7 +24,7 @@ std::vector<named_bench>& benches() {
   return all;
 }
 
-task<pass> draining(erased_stream s, std::uint32_t block, timed by) {
+task<pass> draining(any_stream s, std::uint32_t block, timed by) {
   pass p;
   stopwatch watch(by);
   while (auto b = co_await s.next_block({.elements = block})) {

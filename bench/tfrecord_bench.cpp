@@ -90,7 +90,7 @@ SLUICE_TARGET_CRC std::uint64_t scan_by_hand(const std::string& path) {
   return answer;
 }
 
-task<pass> by_blocks(erased_stream s) {
+task<pass> by_blocks(any_stream s) {
   pass p;
   stopwatch watch(timed::cpu);
   while (auto b = co_await s.next_block({.elements = kViews})) {

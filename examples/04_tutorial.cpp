@@ -98,7 +98,7 @@ double seconds(std::chrono::nanoseconds d) {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) / 1000;
 }
 
-task<void> train(erased_stream s, table t, bool real) {
+task<void> train(any_stream s, table t, bool real) {
   std::printf("\n%s\n", t.title.c_str());
   environment* env = co_await this_environment();
   for (int row = 0; row != t.rows; ++row) {

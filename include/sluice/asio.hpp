@@ -122,11 +122,11 @@ template <class T, class Handler> class delivery {
 
  private:
   void take_back() {
-    auto* s = static_cast<stream<T>*>(loan_->give_back());
+    stream_base* back = loan_->give_back();
     loan_.reset();
-    if (!s) return carry(cancelled_error("the stream was dropped"));
-    if (s->left()) return carry(s->next().await_resume());
-    carry(s->stage()->failure);
+    if (!back) return carry(cancelled_error("the stream was dropped"));
+    if (back->left()) return carry(engine_access::typed<stream<T>>(*back).next().await_resume());
+    carry(back->stage()->failure);
   }
 
   Handler handler_;
@@ -177,9 +177,10 @@ template <class T> struct start_next {
   template <class Handler> void operator()(Handler&& handler, stream<T>* s) const {
     using own_handler = std::decay_t<Handler>;
     using own_waiter = asio_waiter<T, own_handler>;
-    std::shared_ptr<loan> out = loan::of(*s);
+    stream_base& tree = engine_access::of(*s);
+    std::shared_ptr<loan> out = loan::of(tree);
     if (out && out->give_back()) out.reset();  // the request of a cancelled operation has ended by now
-    if (!out && s->left()) {
+    if (!out && tree.left()) {
       delivery<T, own_handler> d(std::forward<Handler>(handler));
       d.carry(s->next().await_resume());
       return d.post(std::move(d));
@@ -190,9 +191,9 @@ template <class T> struct start_next {
     auto refuse = [](std::unique_ptr<loan::waiter> who, status why) {
       static_cast<own_waiter&>(*who).give_up(std::move(why));
     };
-    if (!out && !(*s && s->run()))
+    if (!out && !(tree && tree.run()))
       return refuse(std::move(w), failed_precondition_error("this is no stream of a run: ask iterate() for one"));
-    if (!out) out = loan::lend(*s);
+    if (!out) out = loan::lend(tree);
     // Before wait(): after it the handler may have been called, and the slot may belong to its next operation.
     if (slot.is_connected()) {
       slot.assign([refuse, l = std::weak_ptr<loan>(out), who = w.get()](asio::cancellation_type type) {

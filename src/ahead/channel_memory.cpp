@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sluice/coro/stage.hpp"
+#include "sluice/coro/demand.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "sluice/coro/stage.hpp"
+#include "sluice/coro/this_stage.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {

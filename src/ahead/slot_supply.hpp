@@ -29,7 +29,7 @@
 #include "ahead/ready_signal.hpp"
 #include "ahead/slot.hpp"
 #include "runtime/live_knob.hpp"
-#include "sluice/coro/stage.hpp"
+#include "sluice/coro/this_stage.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {

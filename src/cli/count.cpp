@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
 
 /// Passes over all there are: what can seek reads no payload, what computes is computed where only that tells how many.
-task<std::uint64_t> counted_by_passing(erased_stream* in) {
+task<std::uint64_t> counted_by_passing(any_stream* in) {
   std::uint64_t elements = 0;
   for (;;) {
     demand d;
@@ -23,14 +23,14 @@ task<std::uint64_t> counted_by_passing(erased_stream* in) {
     if (!got.view) break;
     elements += kStep - 1 + got.view.size();
   }
-  co_return elements + kStep - 1 - in->skip_left();
+  co_return elements + kStep - 1 - detail::engine_access::of(*in).skip_left();
 }
 
 std::uint64_t count_of(runtime& rt, const node_ptr& plan, bool reads) {
   cardinality known = cardinality_of(*plan);
   if (known.kind == cardinality::infinite) throw misuse("this plan has no end: take(n) or run --limit n give it one");
   if (known.kind == cardinality::exact && !known.is_most() && !reads) return static_cast<std::uint64_t>(known.elements);
-  erased_stream in = open_run(rt, plan);
+  any_stream in = open_run(rt, plan);
   std::uint64_t elements = sync_wait(rt, counted_by_passing(&in));
   sync_wait(rt, cleanup(std::move(in)));
   return elements;

@@ -61,7 +61,7 @@ class checkpoint_clock {
 
 task<pull_outcome> pull(pull_request* request) {
   pull_outcome out;
-  erased_stream& s = request->stream;
+  erased_stream& s = detail::engine_access::of(request->stream);
   element_sink& sink = *request->sink;
   const bool wants_position = static_cast<bool>(request->save);
   checkpoint_clock due(request->times);

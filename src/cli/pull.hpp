@@ -29,7 +29,7 @@ struct checkpoint_times {
 };
 
 struct pull_request {
-  erased_stream stream;
+  any_stream stream;
   element_sink* sink = nullptr;
   pull_counts* counts = nullptr;
   std::uint64_t limit = ~std::uint64_t{0};

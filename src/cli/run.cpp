@@ -153,7 +153,7 @@ void check_output_of(const resumed& from, const run_arguments& a) {
           .in_file(a.resume_file));
 }
 
-void check_seed(const erased_stream& stream, const resumed& from, const run_arguments& a) {
+void check_seed(const any_stream& stream, const resumed& from, const run_arguments& a) {
   if (from.at.empty() || !a.seed) return;
   std::uint64_t own = report_of(stream).seed;
   if (own == *a.seed) return;
@@ -193,7 +193,7 @@ status end_output(run_checkpoint& checkpoint, const pull_outcome& out, element_s
 
 /// Pulls with the watch looking on: an interrupt ends the run between two blocks, and what it waits for is given up.
 pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt, progress& shown) {
-  std::shared_ptr<run_base> run = request.stream.shared_run();
+  std::shared_ptr<run_base> run = detail::engine_access::of(request.stream).shared_run();
   pull_counts& counts = *request.counts;
   interrupts.start(
       [&counts, run] {

@@ -67,40 +67,4 @@ std::uint32_t erased_stream::move_to(char* to, std::uint32_t n, std::size_t stri
   return n;
 }
 
-bool block_promise::pass_yielded() {
-  auto passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, handed_.size()));
-  skip_ -= passed;
-  handed_.drop_front(passed);
-  return !handed_.empty();
-}
-
-std::coroutine_handle<> block_promise::passed_all(std::coroutine_handle<> me) {
-  if (!must_yield()) return look_around(me);
-  status why = send_up_later_errors();
-  return why.ok() ? go_on(me) : unwind(this, std::move(why));
-}
-
-std::coroutine_handle<> outlet::error_awaiter::await_suspend(std::coroutine_handle<> me) {
-  if (!fatal_.ok()) return unwind(&promise_, std::move(fatal_));
-  return promise_.drop_elements(me, errors_);
-}
-
-outlet::error_awaiter outlet::drop(dropped_errors errors) { return {*promise_, std::move(errors), status()}; }
-
-outlet::error_awaiter outlet::drop(dropped_error e) {
-  dropped_errors one;
-  one.add(std::move(e));
-  return drop(std::move(one));
-}
-
-outlet::error_awaiter outlet::end_with(status why) { return {*promise_, {}, std::move(why)}; }
-
-std::uint64_t outlet::pass(std::uint64_t most) {
-  std::uint64_t n = std::min(most, promise_->skip_);
-  promise_->skip_ -= n;
-  return n;
-}
-
-void outlet::unpass(std::uint64_t n) { promise_->skip_ += n; }
-
 }  // namespace sluice::lib

@@ -19,8 +19,9 @@
 
 #include <cstdint>
 
-#include "sluice/coro/stage.hpp"
+#include "sluice/coro/promise.hpp"
 #include "sluice/coro/task.hpp"
+#include "sluice/coro/turn.hpp"
 
 namespace sluice::lib {
 

@@ -224,7 +224,7 @@ void stream_base::tell_counts() const noexcept {
 void stream_base::tell_all_counts() const noexcept {
   if (!child_) return;
   tell_counts();
-  for (const stage_input& in : child_->inputs_) in.stream->tell_all_counts();
+  for (const stage_input& in : child_->state_.inputs()) in.stream->tell_all_counts();
 }
 
 void stream_base::renew_marks() {
@@ -256,22 +256,6 @@ void stream_base::check_not_empty() const {
   if (!child_)
     throw_status(
         failed_precondition_error("this stream is empty: it was moved from, cleaned up, or never made by a plan"));
-}
-
-std::coroutine_handle<> stream_base::ask_from_element_stage(stage_base& p) {
-  check_not_empty();
-  if (p.kind_ == stage_base::kind::stateless && !p.user_cut_) p.cut();
-  p.settle_cut();
-  for (const stage_input& in : p.inputs_) in.stream->floor_ = in.cut_ordinal;
-  std::uint32_t made = p.made();
-  // An element that is ready is delivered before a request that may have to wait. If errors of dropped elements are
-  // kept behind it, it is delivered first as well, and they are counted with the next request.
-  if (made && !p.skip_ && (may_wait() || p.unusual_ & stage_base::kErrorsAhead)) {
-    p.pending_ = this;
-    return p.deliver();
-  }
-  if (p.sampled_) begin_sample(p.env);
-  return fill(&p, 0, p.input_want(made));
 }
 
 void stream_base::require_rest(const char* what) const {
@@ -341,6 +325,12 @@ void stream_base::position_at(std::uint64_t ordinal, position_writer& w) {
   else w.record(take_mark(), ordinal);
 }
 
+checkpoint stream_base::sealed_position() {
+  position_writer w;
+  position(w);
+  return {run_ ? run_->seal(w.bytes()) : w.bytes()};
+}
+
 mark stream_base::place_at(std::uint64_t ordinal) {
   check_not_empty();
   const mark* from = mark_for(ordinal);
@@ -351,9 +341,9 @@ mark stream_base::place_at(std::uint64_t ordinal) {
 
 void stream_base::restore(position_records& from) {
   // Channels that the library adds have no site: their position is that of their input.
-  bool nameless = child_->follows_input() && !child_->identity_.site;
-  const position_record* own = nameless ? nullptr : from.take(child_->identity_.site);
-  if (!own && child_->identity_.once_nameless) own = from.take(0);
+  bool nameless = child_->follows_input() && !child_->known_as().site;
+  const position_record* own = nameless ? nullptr : from.take(child_->known_as().site);
+  if (!own && child_->known_as().once_nameless) own = from.take(0);
   fetched_ = counted_ = child_->restore(own, from);
   todo_ = own ? own->to_pass : 0;
 }

@@ -13,7 +13,7 @@
 
 namespace sluice::lib {
 
-stage_base::identity identity_of(const node& n) {
+stage_identity identity_of(const node& n) {
   const op_info& op = *n.op;
   return {n.site, op.state_version, op.state_version_oldest, op.shape == op_info::source};
 }

@@ -17,7 +17,7 @@
 namespace sluice::lib {
 
 /// The identity by which the stage of `n` finds its record in a position.
-stage_base::identity identity_of(const node& n);
+stage_identity identity_of(const node& n);
 
 /// The place of a plan within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
 /// depend on it.

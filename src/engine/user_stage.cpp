@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/plain_stages.hpp"
+#include "sluice/coro/element_stage.hpp"
 
 namespace sluice::lib {
 
@@ -20,7 +21,8 @@ erased_stream make_user_stage(const function_ptr& function, erased_stream in, st
   for (stage_base* s = made.stage(); s && s != source; s = s->input_stage()) {
     s->set_label(f.label);
     s->keep(function);
-    if (source && s->input_stage() == source) s->number_errors();
+    element_stage* own = element_stage::of(s);
+    if (own && source && s->input_stage() == source) own->number_errors();
   }
   return made;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/run_task.hpp"
+#include "sluice/coro/this_stage.hpp"
 
 namespace sluice::lib {
 namespace {

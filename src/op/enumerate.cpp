@@ -6,6 +6,7 @@
 
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
+#include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

@@ -10,6 +10,7 @@
 #include "op/open_mapped.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/base/random.hpp"
+#include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
 

@@ -8,6 +8,7 @@
 #include "engine/state_box.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
+#include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

@@ -8,6 +8,7 @@
 #include "engine/types.hpp"
 #include "engine/user_stage.hpp"
 #include "plan/arguments_of.hpp"
+#include "sluice/coro/element_stage.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/engine/functions.hpp"
@@ -31,25 +32,27 @@ status cannot_go_on(const status& why, std::uint64_t at, const error_gate& gate,
 const stage_base* thrower(const stage_base* last) {
   for (const stage_base* s = last; s; s = s->input_stage()) {
     if (s->threw()) return s;
-    if (s->numbers_errors()) break;
+    const element_stage* user = element_stage::of(s);
+    if (user && user->numbers_errors()) break;
   }
   return nullptr;
 }
 
 /// Tells of the element that a dead coroutine threw at, and of those that its state has no trace of: they are to be dropped.
 /// Not ok: they cannot be.
-status drop_current(stage_base& dead, const error_gate& gate, dropped_errors& errors) {
-  status why = dead.failure;
+status drop_current(stage_base& last, const error_gate& gate, dropped_errors& errors) {
+  status why = last.failure;
   if (!gate.may_drop(why)) return why;
-  const stage_base* culprit = thrower(&dead);
+  const stage_base* culprit = thrower(&last);
   if (!culprit) return why;
-  if (culprit != &dead || !dead.numbers_errors())
+  element_stage* dead = element_stage::of(&last);
+  if (!dead || culprit != dead || !dead->numbers_errors())
     return cannot_go_on(why, provenance::kUnknown, gate,
                         "the function joins several coroutines; give each of them a transform of its own");
-  std::uint64_t bad = dead.current_element();
+  std::uint64_t bad = dead->current_element();
   if (bad == provenance::kUnknown)
     return why;  // before its first element, or after the last: there is none to pass over
-  stage_base::restart r = dead.after_throw();
+  element_stage::restart r = dead->after_throw();
   if (!r.safe)
     return cannot_go_on(why, bad, gate,
                         "nothing says what the coroutine remembers; give it a parameter `stateless`, or keep its state "
@@ -63,11 +66,16 @@ status drop_current(stage_base& dead, const error_gate& gate, dropped_errors& er
   return {};
 }
 
+/// Under error_policy::skip each element of the input is a resume point.
+void take_singly(erased_stream& made) {
+  if (element_stage* user = element_stage::of(made.stage())) user->take_singly();
+}
+
 /// A user's stage under error_policy::skip. The coroutine that threw is over, so the function is called anew for the rest
 /// of the input, with the saved values of the last resume point. What was yielded before the throw has been delivered.
 erased_stream transform_tolerant_loop(outlet out, one_to_one, erased_stream made, function_ptr function,
                                       error_gate gate) {
-  made.stage()->take_singly();
+  take_singly(made);
   for (;;) {
     auto got = co_await made.try_next_block({0, out.wanted(), out.wanted_bytes()});
     if (got.view) {
@@ -75,12 +83,12 @@ erased_stream transform_tolerant_loop(outlet out, one_to_one, erased_stream made
       continue;
     }
     if (got.why.ok()) break;
-    stage_base& dead = *made.stage();
     dropped_errors errors;
-    status why = drop_current(dead, gate, errors);
+    status why = drop_current(*made.stage(), gate, errors);
     if (!why.ok()) co_await fail(std::move(why));
     auto dropping = out.drop(std::move(errors));
     co_await dropping;
+    auto& dead = static_cast<element_stage&>(*made.stage());  // of no other is an element dropped
     // After a resume, outputs are passed over that nobody asked for: those go over to the new coroutine. What the reader
     // wanted passed over is the reader's again already (one_to_one).
     std::uint64_t unpassed = out.to_pass() ? 0 : made.skip_left();
@@ -88,8 +96,8 @@ erased_stream transform_tolerant_loop(outlet out, one_to_one, erased_stream made
     erased_stream fresh = make_user_stage(function, std::move(rest), why);
     if (!fresh) co_await fail(std::move(why));
     fresh.stage()->set_identity(dead.known_as());
-    dead.copy_saved_to(*fresh.stage());
-    fresh.stage()->take_singly();
+    if (element_stage* user = element_stage::of(fresh.stage())) dead.copy_saved_to(*user);
+    take_singly(fresh);
     fresh.set_environment(out.env());
     fresh.pass_over(unpassed);
     made = std::move(fresh);
@@ -106,7 +114,7 @@ erased_stream open_transform(const node& n, open_context& context) {
   erased_stream made = make_user_stage(function, std::move(in), why);
   if (!made) return failed_stage(out, std::move(why));
   // The record is the user's stage's, as it is under error_policy::stop: a place of either run is one for the other.
-  stage_base::identity i = identity_of(n);
+  stage_identity i = identity_of(n);
   i.once_nameless = true;
   made.stage()->set_identity(i);
   erased_stream around = transform_tolerant_loop(out, one_to_one(), std::move(made), function, std::move(gate));

@@ -8,6 +8,7 @@
 #include "engine/held_elements.hpp"
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
+#include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

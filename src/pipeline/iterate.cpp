@@ -115,8 +115,8 @@ task<void> drain(std::shared_ptr<run_base> run) {
 
 }  // namespace
 
-erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
-  return open_rewritten_run(rt, plan, plan, o);
+any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
+  return any_stream(open_rewritten_run(rt, plan, plan, o));
 }
 
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,

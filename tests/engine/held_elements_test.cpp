@@ -16,6 +16,7 @@
 #include "sluice/sluice.hpp"
 #include "support/bucket_operator.hpp"
 #include "support/op_conformance.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -43,7 +44,7 @@ template <class As> class trial {
  private:
   std::shared_ptr<run_context> context() {
     auto s = range(1).iterate(rt_);
-    return s.stage()->env->run->shared_from_this();
+    return test::tree_of(s).stage()->env->run->shared_from_this();
   }
   block coming(std::uint32_t n, int64s& numbers) {
     auto* to = reinterpret_cast<element*>(in_.reserve(n));

@@ -18,6 +18,7 @@
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {
@@ -149,7 +150,7 @@ struct outcome {
 };
 
 task<void> consume(world& w, node_ptr plan, iterate_options o, bool save, outcome& got) {
-  erased_stream s = open_run(w.rt, plan, o);
+  erased_stream s = test::tree_of(open_run(w.rt, plan, o));
   if (!save) w.watch.start(s.shared_run());
   while (got.elements < kElementsMax) {
     if (save) {

@@ -74,6 +74,12 @@ MISTAKES = {
         ("lib::erased_stream both(lib::outlet out, one_to_one, lib::erased_stream a, lib::erased_stream b) {\n"
          "  while (auto x = co_await a.next_block({})) co_yield x;\n}",
          ["a stage with the tag one_to_one has one stream as a parameter"]),
+    "a user asks for what is the engine's": ("task<> f(stream<int> s) { s.pass_over(3); co_return; }", ["pass_over"]),
+    "a user takes a typed stream for the engine's":
+        ("lib::stream_base& f(stream<int>& s) { return s; }", ["stream_base"]),
+    "a user takes an untyped stream for the engine's":
+        ("task<> f(any_stream s) { co_await s.ready({}); }", ["ready"]),
+    "a user names the engine's stream": ("task<> f(erased_stream s) { co_return; }", ["erased_stream"]),
     "inputs of two types, one after the other":
         ("auto ds = concatenate(range(3), lines(\"a\"));", ["concatenate: the inputs must have one type", "long"]),
     # A misspelt designator makes the braces fit nothing; the compilers name the struct, not the word.
@@ -90,8 +96,16 @@ task<> f(stream<int> s) {
   auto r = co_await s.try_next();
   if (r) (void)*r;
   if (s) (void)s;
+  s.request_stop();
+  checkpoint here = s.position();
   stream<int> u = std::move(s);
   s = std::move(u);
+}
+task<> g(any_stream s) {
+  while (auto b = co_await s.next_block({.skip = 1, .elements = 2})) (void)b.size();
+  auto r = co_await s.try_next_block({});
+  if (r.why.ok() && s.type().size) (void)r.view;
+  checkpoint here = s.position();
 }
 auto ds = range(5) | map([](std::int64_t x) { return x; }) | batch(3) | unbatch() | shuffle(10, {.seed = 7});
 """

@@ -87,7 +87,7 @@ TEST_CASE("filter conforms when it keeps nothing, and when it keeps all") {
 
 namespace {
 
-task<std::uint64_t> count_of(erased_stream s, demand each) {
+task<std::uint64_t> count_of(any_stream s, demand each) {
   std::uint64_t n = 0;
   for (;;) {
     auto b = co_await s.next_block(each);

@@ -48,7 +48,7 @@ struct outcome {
   run_report report;
 };
 
-task<void> print_all(erased_stream s, outcome& to) {
+task<void> print_all(any_stream s, outcome& to) {
   for (bool more = true; more;) {
     auto got = co_await s.try_next_block({0, 7});
     for (std::uint32_t i = 0; i != got.view.size(); ++i) print(s.type(), got.view.at(i), to.lines.emplace_back());

@@ -11,6 +11,7 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 #include "support/plan_trial.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -49,7 +50,7 @@ task<std::size_t> checkpoint_bytes(runtime& rt, std::int64_t buffer_size) {
   for (int i = 0; i < 50'000; ++i) {
     auto x = co_await s.next();
     if (!x) break;
-    if (i % 1000 == 0) s.stage()->env->request_marks();
+    if (i % 1000 == 0) test::tree_of(s).stage()->env->request_marks();
     bytes = std::max(bytes, s.position().bytes.size());
   }
   co_return bytes;

@@ -9,6 +9,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
+#include "support/tree_of.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib {
@@ -103,7 +104,7 @@ TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
   runtime rt({.workers = 1});
   auto nothing = generate([] { return counted(0); }) | repeat(std::int64_t{1} << 60);
   auto s = nothing.iterate(rt);
-  std::thread stopper([run = s.shared_run()] { run->request_stop(); });
+  std::thread stopper([run = test::tree_of(s).shared_run()] { run->request_stop(); });
   status why;
   sync_wait(rt, end_of(s, why));
   stopper.join();

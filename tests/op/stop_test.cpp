@@ -22,6 +22,7 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 #include "support/random_plan.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -145,16 +146,16 @@ task<void> stop_later(std::shared_ptr<run_base> run, const moment& m) {
 
 task<void> run_until(runtime& rt, const dataset<int64>& ds, const moment& m, remains& got) {
   stream<int64> s = ds.iterate(rt, m.options);
-  std::shared_ptr<run_context> run = s.stage()->env->run->shared_from_this();
+  std::shared_ptr<run_context> run = test::tree_of(s).stage()->env->run->shared_from_this();
   auto consuming = consume(s, m, got);
-  auto stopping = stop_later(s.shared_run(), m);
+  auto stopping = stop_later(test::tree_of(s).shared_run(), m);
   auto both = when_all(std::move(consuming), std::move(stopping));
   co_await both;
   if (m.cleans_up) {
     auto end = cleanup(std::move(s));
     co_await end;
   } else {
-    s.close();
+    test::tree_of(s).close();
     co_await sleep_for(std::chrono::hours(1));  // virtual: whatever can still run has run
   }
   got.live_tasks = run->live_tasks();
@@ -283,8 +284,8 @@ TEST_CASE("a run that is stopped or dropped at a random moment leaves nothing be
     watched w;
     remains got;
     stream<int64> s = plan.ds.iterate(rt, m.options);
-    w.run = s.shared_run();
-    w.context = s.stage()->env->run->shared_from_this();
+    w.run = test::tree_of(s).shared_run();
+    w.context = test::tree_of(s).stage()->env->run->shared_from_this();
     std::size_t stops_after = m.stops ? m.yields : ~std::size_t{0};
     std::thread stopper([&] {
       while (w.taken.load(std::memory_order_relaxed) < stops_after && !w.over) std::this_thread::yield();
@@ -328,7 +329,7 @@ task<void> stop_after_a_second(runtime& rt, const dataset<int64>& ds, stopped& g
   moment m;
   m.sleeps = std::chrono::seconds(1);
   auto consuming = consume_until_stopped(rt, s, got);
-  auto stopping = stop_later(s.shared_run(), m);
+  auto stopping = stop_later(test::tree_of(s).shared_run(), m);
   auto both = when_all(std::move(consuming), std::move(stopping));
   co_await both;
   auto end = cleanup(std::move(s));
@@ -413,11 +414,11 @@ TEST_CASE("a stream may be dropped after its runtime") {
 TEST_CASE("an empty stream is refused with words, not with a crash") {
   auto pulls = [](stream<int64>& s) -> task<void> { (void)co_await s.next(); };
   auto tries = [](stream<int64>& s) -> task<void> { (void)co_await s.try_next(); };
-  auto asks = [](erased_stream& s) -> task<void> { (void)co_await s.next_block({}); };
+  auto asks = [](any_stream& s) -> task<void> { (void)co_await s.next_block({}); };
   runtime rt({.workers = 1});
   stream<int64> never_made, moved_from = range(3).iterate(rt);
   stream<int64> taken = std::move(moved_from);
-  erased_stream erased;
+  any_stream erased;
   const std::string words = "failed_precondition: this stream is empty";
   for (stream<int64>* s : {&never_made, &moved_from}) {
     CHECK_THROWS_WITH(sync_wait(rt, pulls(*s)), Catch::Contains(words));

@@ -32,7 +32,7 @@ int64 counted_element(int64 x) {
 }
 
 /// Takes n elements, and lets everybody work ahead before each.
-task<void> take_slowly(erased_stream s, int64 n) {
+task<void> take_slowly(any_stream s, int64 n) {
   for (int64 i = 0; i != n; ++i) {
     auto b = co_await s.next_block({0, 1});
     if (!b) break;

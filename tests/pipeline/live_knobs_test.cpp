@@ -15,6 +15,7 @@
 #include "sluice/coro/scope.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "support/elements.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -57,7 +58,7 @@ task<> turner(std::shared_ptr<site_table> sites, simulation& world, const bool& 
 task<> consume(stream<int64>& s, simulation& world, bool& over, turned& t) {
   for (;;) {
     if (world.chance(0.1)) t.places.emplace_back(t.elements.size(), s.position());
-    if (world.chance(0.2)) s.stage()->env->request_marks();
+    if (world.chance(0.2)) test::tree_of(s).stage()->env->request_marks();
     if (world.chance(0.5)) {
       yield_now others_first;
       co_await others_first;

@@ -11,6 +11,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "support/consumption.hpp"
 #include "support/random_plan.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -126,7 +127,7 @@ task<void> live(runtime& rt, const node_ptr& written, const node_ptr& run, const
   l.places.push_back(s.position());
   while (auto x = co_await s.next()) {
     l.elements.push_back(*x);
-    if (l.elements.size() % 4 == 0) s.stage()->env->request_marks();
+    if (l.elements.size() % 4 == 0) test::tree_of(s).stage()->env->request_marks();
     l.places.push_back(s.position());
   }
   auto end = cleanup(std::move(s));

@@ -32,7 +32,7 @@ struct consumer {
 };
 
 /// Asks for one element at a time, as the documents' consumers do: next() asks for more when the last came quickly.
-task<milliseconds_each> wait_times(const simulation& world, erased_stream s, consumer c, std::size_t count) {
+task<milliseconds_each> wait_times(const simulation& world, any_stream s, consumer c, std::size_t count) {
   milliseconds_each waited;
   while (waited.size() < count) {
     auto asked = world.elapsed();

@@ -126,6 +126,21 @@ TEST_CASE("waiting and calls are counted in the run's own time") {
   CHECK(all["range"].busy == 0ms);
 }
 
+// The engine puts a reader between an interleave and what it reads ahead of: a stage without counts of its own.
+TEST_CASE("what a stage without counts waits for is no time of the stage above it") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2});
+  for (int64 parallelism : {1, 2, 3}) {
+    auto slow = range(200) | map(after_5_ms);
+    auto all =
+        reports_of(rt, slow | interleave(hundred_from, {.cycle_length = 3, .parallelism = parallelism}) | batch(50));
+    CAPTURE(parallelism);
+    CHECK(all["interleave"].elements == 10'000);
+    CHECK(all["interleave"].busy == 0ms);
+    CHECK(all["batch"].busy == 0ms);
+  }
+}
+
 TEST_CASE("a stage's own time is without that of its inputs, directly and behind a channel") {
   for (bool channel : {false, true}) {
     simulation world(1);

@@ -18,6 +18,7 @@
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/sluice.hpp"
 #include "support/process_memory.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -108,9 +109,9 @@ template <class T> std::chrono::nanoseconds stopped(const busy_plan<T>& p) {
   runtime rt({.workers = 1});
   outcome o;
   auto s = p.plan.iterate(rt, p.options);
-  s.pass_over(p.passed_first);
-  run_base& run = *s.run();
-  std::shared_ptr<run_base> alive = s.shared_run();
+  test::tree_of(s).pass_over(p.passed_first);
+  run_base& run = *test::tree_of(s).run();
+  std::shared_ptr<run_base> alive = test::tree_of(s).shared_run();
   std::atomic<bool> watching{false};
   std::thread busy([&] {
     while (!watching) std::this_thread::yield();

@@ -7,15 +7,10 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/random_numbers.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib::test {
 namespace {
-
-checkpoint place_of(stream_base& s) {
-  position_writer w;
-  s.position(w);
-  return {s.run()->seal(w.bytes())};
-}
 
 std::uint64_t errors_of(const stream_base& s) { return s.stage()->env->run->errors(); }
 
@@ -26,7 +21,7 @@ class bystander {
   void between(stream_base& s) {
     std::size_t taken = consumed_.elements.size();
     if (how_.marks_every && taken && taken % how_.marks_every == 0) s.stage()->env->request_marks();
-    if (how_.save) consumed_.places.push_back(place_of(s));
+    if (how_.save) consumed_.places.push_back(s.sealed_position());
     if (taken >= how_.stop_after) s.run()->request_stop();
     if (how_.turns_knobs && random_.below(2)) turn_a_knob(*sites_of(s));
   }
@@ -51,21 +46,22 @@ class bystander {
 
 task<void> consume_by_next(stream<std::int64_t>& s, const consumption& how, consumed& c) {
   bystander by(how, c);
-  s.pass_over(how.skip);
-  by.between(s);
+  stream_base& tree = tree_of(s);
+  tree.pass_over(how.skip);
+  by.between(tree);
   while (!by.enough()) {
     auto x = co_await s.try_next();
     if (!x) {
       c.why = x.why;
-      by.between(s);
+      by.between(tree);
       break;
     }
     c.elements.push_back(*x);
-    c.errors.push_back(errors_of(s));
-    by.between(s);
+    c.errors.push_back(errors_of(tree));
+    by.between(tree);
   }
-  c.errors.push_back(errors_of(s));
-  c.length = s.consumed();
+  c.errors.push_back(errors_of(tree));
+  c.length = tree.consumed();
 }
 
 task<void> consume_by_block(erased_stream& s, const consumption& how, consumed& c) {
@@ -106,7 +102,7 @@ task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consu
   o.on_error = how.on_error;
   o.errors_max = how.errors_max;
   o.seed = 1;
-  erased_stream s = open_run(rt, ds.plan(), o);
+  erased_stream s = tree_of(open_run(rt, ds.plan(), o));
   if (how.ask_max) {
     auto consuming = consume_by_block(s, how, c);
     co_await consuming;
@@ -114,7 +110,7 @@ task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consu
     stream<std::int64_t> typed(std::move(s));
     auto consuming = consume_by_next(typed, how, c);
     co_await consuming;
-    s = std::move(typed);
+    s = erased_stream(std::move(typed));
   }
   auto end = cleanup(std::move(s));
   co_await end;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sluice/sluice.hpp"
+#include "support/tree_of.hpp"
 
 namespace sluice::lib::test {
 namespace {
@@ -21,12 +22,6 @@ double ms_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
 }
 
-checkpoint place_of(stream_base& s) {
-  position_writer w;
-  s.position(w);
-  return {s.run()->seal(w.bytes())};
-}
-
 task<void> take_by_next(stream<std::int64_t>& s, std::uint64_t elements, life_cost& c) {
   auto began = std::chrono::steady_clock::now();
   while (c.taken < elements) {
@@ -34,7 +29,7 @@ task<void> take_by_next(stream<std::int64_t>& s, std::uint64_t elements, life_co
     if (!x) break;
     if (c.taken++ == 0) c.first_ms = ms_since(began);
   }
-  c.at_end = place_of(s);
+  c.at_end = s.position();
 }
 
 task<void> take_by_block(erased_stream& s, std::uint64_t elements, std::uint32_t ask, life_cost& c) {
@@ -47,14 +42,14 @@ task<void> take_by_block(erased_stream& s, std::uint64_t elements, std::uint32_t
     if (c.taken == 0) c.first_ms = ms_since(began);
     c.taken += b.size();
   }
-  c.at_end = place_of(s);
+  c.at_end = s.sealed_position();
 }
 
 task<void> take(runtime& rt, const dataset<std::int64_t>& ds, std::uint64_t elements, const life& how, life_cost& c) {
   iterate_options o;
   o.from = how.from;
   o.seed = 1;
-  erased_stream s = open_run(rt, ds.plan(), o);
+  erased_stream s = test::tree_of(open_run(rt, ds.plan(), o));
   if (how.ask) {
     auto taking = take_by_block(s, elements, how.ask, c);
     co_await taking;
@@ -62,7 +57,7 @@ task<void> take(runtime& rt, const dataset<std::int64_t>& ds, std::uint64_t elem
     stream<std::int64_t> typed(std::move(s));
     auto taking = take_by_next(typed, elements, c);
     co_await taking;
-    s = std::move(typed);
+    s = erased_stream(std::move(typed));
   }
   auto end = cleanup(std::move(s));
   co_await end;

@@ -31,62 +31,12 @@
 #include <utility>
 
 #include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/outlet.hpp"
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice::lib {
 
 struct block_promise;
-
-/// A block stage's way to its own output and demand. The first parameter of its coroutine, made from the output type.
-class outlet {
- public:
-  explicit outlet(const element_type& type) : type_(&type) {}
-
-  const element_type& type() const { return *type_; }
-  environment* env() const;
-  /// How many elements the consumer wants now (at least one), and of about how many bytes.
-  std::uint32_t wanted() const;
-  std::uint32_t wanted_bytes() const;
-  /// The same, but at most n.
-  std::uint32_t wanted_of(std::uint64_t n) const { return n < wanted() ? static_cast<std::uint32_t>(n) : wanted(); }
-  /// How many elements are to be passed over first.
-  std::uint64_t to_pass() const;
-  /// Wanted plus what is to be passed over (bounded): what a stage that cannot pass over cheaply asks for.
-  std::uint32_t ask() const;
-  /// Takes over up to `most` of the elements to be passed over.
-  std::uint64_t pass(std::uint64_t most);
-  /// Gives back what did not exist.
-  void unpass(std::uint64_t n);
-  /// Uninitialised room for n output elements. What the stage yielded before is destroyed.
-  char* room(std::size_t n);
-  /// The first n elements of the room are built: a view of them, to be yielded.
-  block made(std::size_t n);
-  /// These were made and not yielded yet: should an error pass through, they go out first.
-  void hold(block made);
-  /// `auto dropping = out.drop(…); co_await dropping;` tells the run of elements that are passed over here, behind what the
-  /// stage has yielded: all it has made must be yielded by then. Ends the stage where there were too many.
-  class error_awaiter;
-  error_awaiter drop(dropped_errors errors);
-  error_awaiter drop(dropped_error e);
-  /// Ends the stage with `why`, in the same way.
-  error_awaiter end_with(status why);
-  /// Its input has passed over elements behind what the stage has made and holds: that has to be yielded before more is
-  /// made. For stages that ask for input while they hold output.
-  bool must_yield() const;
-  /// For a loop that passes over much without handing over or asking for anything: `co_await out.breath()` once per
-  /// block lets others have their turn, and ends the stage after a stop.
-  class breath_awaiter;
-  breath_awaiter breath();
-  /// Where the stage counts what it does; null: nowhere.
-  stage_counts* counts() const;
-  /// The stage's slab, for kernels that append to it.
-  slab& storage();
-
- private:
-  friend struct block_promise;
-  const element_type* type_;
-  block_promise* promise_ = nullptr;
-};
 
 /// Elements to look at: what of a stream's current view is not consumed yet. They stay the stream's.
 class element_view {
@@ -118,7 +68,11 @@ class [[nodiscard]] erased_stream : public stream_base {
   using promise_type = block_promise;
   using stream_base::stream_base;
   erased_stream() = default;
-  erased_stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}  // NOLINT: a typed stream is one too
+  explicit erased_stream(stream_base&& other) noexcept : stream_base(std::move(other)) {}
+  /// A typed one, its type forgotten.
+  template <class T>
+  explicit erased_stream(detail::must_be_awaited<T, stream_base>&& typed) noexcept
+      : stream_base(std::move(detail::engine_access::of(typed))) {}
 
   // Awaiters are one word, and requests are kept in the stream: g++ 12 makes anything fatter eight times slower.
   struct fill_awaiter {
@@ -231,16 +185,14 @@ class [[nodiscard]] erased_stream : public stream_base {
 };
 
 /// The promise of a block stage.
-struct block_promise final : stage_base, detail::pooled_frame {
+struct block_promise final : block_stage, detail::pooled_frame {
   static constexpr bool kBlockStage = true;
 
-  template <class... A> explicit block_promise(outlet& out, A&... parameters) : stage_base(out.type()) {
+  template <class... A> explicit block_promise(outlet& out, A&... parameters) : block_stage(out.type()) {
     check_parameters<A...>();
-    out.promise_ = this;
+    out.stage_ = this;
     self = std::coroutine_handle<block_promise>::from_promise(*this);
-    kind_ = kind::block;
     (register_parameter(parameters), ...);
-    kind_ = kind::block;  // a `stateless` tag means nothing here
   }
   block_promise(const block_promise&) = delete;
 
@@ -255,7 +207,7 @@ struct block_promise final : stage_base, detail::pooled_frame {
   };
   final_awaiter final_suspend() const noexcept { return {}; }
   void return_void() noexcept { end(); }
-  void unhandled_exception() noexcept { fail_with_current_exception(); }
+  void unhandled_exception() noexcept { fail_with_current_exception(provenance::kUnknown); }
 
   struct yield_awaiter {
     block_promise* p;  // null: all of it was passed over, go on
@@ -275,61 +227,6 @@ struct block_promise final : stage_base, detail::pooled_frame {
     }
     return {this};
   }
-
- private:
-  friend class outlet;
-  bool pass_yielded();
-  bool must_yield() const { return unusual_ & kErrorsAhead; }
-  /// Nothing is left to hand over of what was yielded: a look is due, or errors behind it are to be sent up.
-  std::coroutine_handle<> passed_all(std::coroutine_handle<> me);
 };
-
-class [[nodiscard]] outlet::error_awaiter {
- public:
-  error_awaiter(block_promise& p, dropped_errors errors, status fatal)
-      : promise_(p), errors_(std::move(errors)), fatal_(std::move(fatal)) {}
-  bool await_ready() const noexcept { return errors_.empty() && fatal_.ok(); }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> me);
-  void await_resume() const noexcept {}
-
- private:
-  block_promise& promise_;
-  dropped_errors errors_;
-  status fatal_;
-};
-inline bool outlet::must_yield() const { return promise_->must_yield(); }
-
-class [[nodiscard]] outlet::breath_awaiter {
- public:
-  explicit breath_awaiter(block_promise& p) noexcept : promise_(p) {}
-  bool await_ready() const noexcept { return !promise_.turn_.step(); }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> me) const noexcept { return promise_.look_around(me); }
-  void await_resume() const noexcept {}
-
- private:
-  block_promise& promise_;
-};
-inline outlet::breath_awaiter outlet::breath() { return breath_awaiter(*promise_); }
-
-inline environment* outlet::env() const { return promise_->env; }
-inline std::uint32_t outlet::wanted() const { return promise_->want_; }
-inline std::uint32_t outlet::wanted_bytes() const { return promise_->want_bytes_; }
-inline std::uint32_t outlet::ask() const { return promise_->wanted_and_passed(); }
-inline std::uint64_t outlet::to_pass() const { return promise_->skip_; }
-inline char* outlet::room(std::size_t n) { return promise_->out_.reserve(n); }
-inline block outlet::made(std::size_t n) {
-  promise_->out_.set_live(0, n);
-  return promise_->out_.view();
-}
-inline void outlet::hold(block made) { promise_->held_ = made; }
-inline stage_counts* outlet::counts() const { return promise_->counts(); }
-inline slab& outlet::storage() { return promise_->out_; }
 
 }  // namespace sluice::lib
-
-namespace sluice {
-
-// What users write.
-using lib::erased_stream;
-
-}  // namespace sluice

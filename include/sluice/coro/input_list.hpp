@@ -24,11 +24,11 @@ namespace sluice::lib {
 
 class stream_base;
 
-/// One input, and how far it had been consumed at the resume point of its stage (stage_base::cut; element stages only).
+/// One input, and how far it had been consumed at the resume point of its stage (element_stage::cut; element stages only).
 struct stage_input {
   stream_base* stream = nullptr;
   /// The resume point as the address of the next element in the input's current block. Cheap to record at every
-  /// element; stage_base::settle_cut() turns it into an ordinal before the input gets another block.
+  /// element; element_stage::settle_cut() turns it into an ordinal before the input gets another block.
   char* cut_cursor = nullptr;
   std::uint64_t cut_ordinal = 0;  ///< the resume point as the ordinal of the input's next element, once settled
 };

@@ -24,14 +24,19 @@
 
 namespace sluice::lib::detail {
 
+struct engine_access;  // coro/engine_access.hpp
+
 struct nothing {};
 
 /// Always false. It depends on a template parameter, so that a static_assert on it fails only in a function that is
 /// used.
 template <class> inline constexpr bool is_awaited = false;
 
-/// A Base for which `if (x)`, `*x` and `x->` do not compile. T is the type of the `co_await` expression.
-template <class T, class Base = nothing> class must_be_awaited : public Base {
+/// A Base for which `if (x)`, `*x` and `x->` do not compile. T is the type of the `co_await` expression. The members of the
+/// Base are for derived classes and for the library (engine_access), not for users.
+template <class T, class Base = nothing> class must_be_awaited : protected Base {
+  friend struct engine_access;
+
  public:
   using Base::Base;
   must_be_awaited() = default;

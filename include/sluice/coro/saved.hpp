@@ -74,7 +74,7 @@
 #include <vector>
 
 #include "sluice/base/reflect.hpp"
-#include "sluice/coro/stream_base.hpp"
+#include "sluice/coro/element_stage.hpp"
 
 namespace sluice::lib {
 
@@ -227,16 +227,15 @@ template <class S> class saved final : public saved_base {
   /// Declares a resume point: a new coroutine that starts with the stage's saved values and its inputs as they are now
   /// continues as this one. After the first call only committed moments are resume points, and no longer every request
   /// for input.
-  /// REQUIRES: called by the stage's coroutine; the values account for every element consumed and yielded so far. Place
-  ///           it after
-  /// the co_yield of an element that the value accounts for, not before it.
+  /// REQUIRES: a parameter of a coroutine that returns stream<T>, which calls this; the values account for every element
+  ///           consumed and yielded so far. Place it after the co_yield of an element that the value accounts for, not
+  ///           before it.
   /// Cost: some nanoseconds, and a copy of the value.
   void commit() {
-    stage_base& o = *owner_;
+    element_stage& o = *owner_;
     if (!o.simple_commit_) return o.commit();
-    // The usual case, with one saved value and at most one input: no virtual call, and the stage's flags are already
-    // set.
-    stage_input& in = o.inputs_.only();
+    // The usual case, with one saved value and at most one input: no virtual call, and the stage's flags are already set.
+    stage_input& in = o.state_.inputs().only();
     if (in.stream) in.cut_cursor = in.stream->cur_;
     o.cut_put_ = o.put_;
     cut();

@@ -30,21 +30,16 @@
 #include <utility>
 
 #include "sluice/base/result.hpp"
+#include "sluice/coro/checkpoint.hpp"
+#include "sluice/coro/element_stage.hpp"
 #include "sluice/coro/frame_pool.hpp"
 #include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/saved.hpp"
-#include "sluice/coro/stream_base.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib {
 
 template <class T> struct element_promise;
-
-/// A place in a run, for `iterate(rt, {.from = …})`: positions, never payloads.
-struct checkpoint {
-  std::string bytes;
-  bool empty() const { return bytes.empty(); }
-};
 
 /// The awaiting side of a stream, and what next() gives: not a temporary, which would live in the awaiting frame and be
 /// written for every element.
@@ -89,6 +84,8 @@ template <class T> class next_awaiter : public detail::must_be_awaited<T, stream
 };
 
 template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
+  friend struct detail::engine_access;
+
  public:
   using value_type = T;
   using promise_type = element_promise<T>;
@@ -143,13 +140,7 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
 
   /// Where the next element is made again from. Only between calls. Some hundred nanoseconds; bytes grow with the plan
   /// and its nondeterministic choices, not with buffers.
-  checkpoint position() {
-    position_writer w;
-    stream_base::position(w);
-    return {this->run_ ? this->run_->seal(w.bytes()) : w.bytes()};
-  }
-  using stream_base::position;
-
+  checkpoint position() { return this->sealed_position(); }
   /// Asks everything below to stop; the next fill fails with `cancelled`. Thread: any.
   void request_stop() noexcept {
     if (this->run_) this->run_->request_stop();
@@ -157,14 +148,16 @@ template <class T> class [[nodiscard]] stream : public next_awaiter<T> {
 };
 
 /// The promise of a user's stage.
-template <class T> struct element_promise final : stage_base, detail::pooled_frame {
+template <class T> struct element_promise final : element_stage, detail::pooled_frame {
+  static constexpr bool kElementStage = true;
+
   element_promise() : element_promise(nothing_) {}
-  template <class... A> explicit element_promise(A&... parameters) : stage_base(type_of<T>()) {
+  template <class... A> explicit element_promise(A&... parameters) : element_stage(type_of<T>()) {
     check_parameters<A...>();
     self = std::coroutine_handle<element_promise>::from_promise(*this);
     on_error = on_failure::throws_but_for_input;
     (register_parameter(parameters), ...);
-    if (saved_count_ && kind_ == kind::opaque) kind_ = kind::stateless;
+    parameters_end();
   }
   element_promise(const element_promise&) = delete;
 
@@ -179,7 +172,7 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
   };
   final_awaiter final_suspend() const noexcept { return {}; }
   void return_void() noexcept { end(); }
-  void unhandled_exception() noexcept { fail_with_current_exception(); }
+  void unhandled_exception() noexcept { fail_with_current_exception(current_element()); }
 
   struct yield_awaiter {
     element_promise* p;
@@ -211,7 +204,6 @@ template <class T> struct element_promise final : stage_base, detail::pooled_fra
 namespace sluice {
 
 // What users write.
-using lib::checkpoint;
 using lib::stream;
 
 }  // namespace sluice

@@ -40,7 +40,8 @@
 #include <vector>
 
 #include "sluice/base/assert.hpp"
-#include "sluice/coro/stage.hpp"
+#include "sluice/coro/block_stage.hpp"
+#include "sluice/coro/checkpoint.hpp"
 
 namespace sluice::lib {
 
@@ -138,6 +139,8 @@ class stream_base {
   void position(position_writer& w) { position_at(consumed() < floor_ ? consumed() : floor_, w); }
   /// Writes the position from which the element `ordinal` is made again.
   void position_at(std::uint64_t ordinal, position_writer& w);
+  /// As position(), sealed for users: with what tells the run's plan from another one (checkpoint.hpp).
+  checkpoint sealed_position();
   /// As position(), as a mark.
   mark place() { return place_at(std::min(consumed(), floor_)); }
   mark place_at(std::uint64_t ordinal);
@@ -174,21 +177,22 @@ class stream_base {
   const std::shared_ptr<run_base>& shared_run() const { return run_; }
 
  protected:
-  friend class stage_base;
+  friend class element_stage;
+  friend class stage_state;
   template <class S> friend class saved;
 
   /// The await_suspend of every request: starts a fill for the awaiting coroutine, whose promise is `p`. Returns the
   /// coroutine to resume. The request's demand is in request_skip_, request_want_ and request_bytes_.
   template <class Promise> std::coroutine_handle<> ask(Promise& p) {
     if constexpr (requires { Promise::kBlockStage; }) return ask_from_block_stage(p);
-    else if constexpr (std::is_base_of_v<stage_base, Promise>) return ask_from_element_stage(p);
+    else if constexpr (requires { Promise::kElementStage; }) return p.ask_input(*this);
     else {
       static_assert(std::is_base_of_v<promise_base, Promise>,
                     "sluice: a stream is awaited from a task or a stage; elsewhere (asio) use async_next(token)");
       return ask_from_task(p);
     }
   }
-  std::coroutine_handle<> ask_from_block_stage(stage_base& p) {
+  std::coroutine_handle<> ask_from_block_stage(block_stage& p) {
     std::uint64_t skip = request_skip_;
     request_skip_ = 0;
     forwarded_ = nullptr;
@@ -201,7 +205,6 @@ class stream_base {
       begin_sample(p.env);
     return fill(&p, skip, request_want_);
   }
-  std::coroutine_handle<> ask_from_element_stage(stage_base& p);
   std::coroutine_handle<> ask_from_task(promise_base& p);
   /// Throws failed_precondition if the stream was moved from, closed or never given a stage.
   void check_not_empty() const;
@@ -322,12 +325,5 @@ class stream_base {
   std::atomic<bool> asked_{false};
   time_point asked_at_{};
 };
-
-inline void stage_base::cut() {
-  for (stage_input& in : inputs_) in.cut_cursor = in.stream->cur_;
-  for (int i = 0; i < saved_count_; ++i) saved_[i]->cut();
-  cut_put_ = put_;
-  cut_pending_ = true;
-}
 
 }  // namespace sluice::lib

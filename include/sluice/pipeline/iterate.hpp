@@ -37,7 +37,7 @@
 
 #include <optional>
 
-#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/any_stream.hpp"
 #include "sluice/coro/stream.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -77,7 +77,7 @@ struct run_report {
 };
 
 /// Starts a run of a plan whose element type need not be known in C++, as the command line does.
-erased_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
+any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
 /// Starts a run of `rewritten`, a rewritten form of the plan `written` whose nodes have kept their sites
 /// (plan/node.hpp). Its checkpoints are those of `written`, so that they fit every other rewritten form of it.
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
@@ -93,9 +93,21 @@ std::shared_ptr<site_table> sites_of(const stream_base& s);
 /// Stops the run and destroys its tree of streams; completes when no task of the run is alive.
 task<void> cleanup(stream_base&& s);
 
-template <class T> stream<T> dataset<T>::iterate(runtime& rt) const { return stream<T>(open_run(rt, plan())); }
+// The same functions for the streams that users hold.
+inline run_report report_of(const any_stream& s) { return report_of(detail::engine_access::of(s)); }
+inline std::shared_ptr<site_table> sites_of(const any_stream& s) { return sites_of(detail::engine_access::of(s)); }
+inline task<void> cleanup(any_stream&& s) { return cleanup(detail::engine_access::release(std::move(s))); }
+template <class T> run_report report_of(const stream<T>& s) { return report_of(detail::engine_access::of(s)); }
+template <class T> std::shared_ptr<site_table> sites_of(const stream<T>& s) {
+  return sites_of(detail::engine_access::of(s));
+}
+template <class T> task<void> cleanup(stream<T>&& s) { return cleanup(std::move(detail::engine_access::of(s))); }
+
+template <class T> stream<T> dataset<T>::iterate(runtime& rt) const {
+  return stream<T>(detail::engine_access::release(open_run(rt, plan())));
+}
 template <class T> stream<T> dataset<T>::iterate(runtime& rt, const iterate_options& o) const {
-  return stream<T>(open_run(rt, plan(), o));
+  return stream<T>(detail::engine_access::release(open_run(rt, plan(), o)));
 }
 
 }  // namespace sluice::lib

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/interleave/interleave_loop.hpp"
 
+#include "sluice/coro/block_fit.hpp"
+
 #include <algorithm>
 
 namespace sluice::lib {

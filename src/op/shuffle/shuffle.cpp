@@ -8,6 +8,7 @@
 #include "engine/types.hpp"
 #include "op/shuffle/shuffle_table.hpp"
 #include "plan/arguments_of.hpp"
+#include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A place in a run, as its user keeps it: `s.position()` gives one, `iterate(rt, {.from = …})` goes on there.
+//
+// State: what the stages' positions hold, sealed with what tells one plan's checkpoint from another's; never an element.
+//        Its bytes may be written to a file and read by another process (pipeline/checkpoint_file.hpp).
+#pragma once
+
+#include <string>
+
+namespace sluice::lib {
+
+struct checkpoint {
+  std::string bytes;
+  bool empty() const { return bytes.empty(); }  ///< of no run: iterate() starts at the beginning
+};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::checkpoint;
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which stage a coroutine works for, and how what it waits for is counted.
+//
+//   stage_base* reader = co_await this_stage();         // in a task that a stage awaits, however far up
+//   stage_wait waiting(reader, *run.time);              // until the end of the block
+//   co_await the_file;
+//
+// Thread: that of the coroutine; a wait is counted by the coroutine that has waited, once it goes on.
+#pragma once
+
+#include <coroutine>
+
+#include "sluice/coro/stage.hpp"
+
+namespace sluice::lib {
+
+/// The stage whose coroutine `p` is, or for which `p`, a task, is at work; null: there is none.
+inline stage_base* stage_of(promise_base* p) noexcept {
+  while (p && p->is_task()) p = p->waiter;
+  return static_cast<stage_base*>(p);
+}
+
+/// `co_await this_stage()` → stage_base*: the same of the coroutine that says so, without suspending.
+class [[nodiscard]] this_stage {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <class Promise> bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+    stage_ = stage_of(&h.promise());
+    return false;
+  }
+  stage_base* await_resume() const noexcept { return stage_; }
+
+ private:
+  stage_base* stage_ = nullptr;
+};
+
+/// What a coroutine does while this lives is waiting for something outside of its tree.
+class stage_wait {
+ public:
+  /// `stage`: null counts nothing.
+  stage_wait(stage_base* stage, const clock& time) noexcept
+      : stage_(stage), time_(time), began_(stage ? time.now() : time_point()) {}
+  stage_wait(const stage_wait&) = delete;
+  stage_wait& operator=(const stage_wait&) = delete;
+  ~stage_wait() {
+    if (stage_) stage_->waited(time_.now() - began_);
+  }
+
+ private:
+  stage_base* stage_;
+  const clock& time_;
+  time_point began_;
+};
+
+}  // namespace sluice::lib

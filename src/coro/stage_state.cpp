@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/stage_state.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "coro/position_records.hpp"
+#include "sluice/coro/stream_base.hpp"
+
+namespace sluice::lib {
+namespace {
+
+void write_place(const stage_input& in, bool at_resume_point, position_writer& w) {
+  if (at_resume_point) in.stream->position_at(in.cut_ordinal, w);
+  else in.stream->position(w);
+}
+
+}  // namespace
+
+// A state that owns no input is not asked about it.
+mark saved_base::input_place() { return {}; }
+void saved_base::restore_input(position_records&) {}
+std::uint64_t saved_base::input_consumed() const { return 0; }
+
+bool stage_state::may_wait() const {
+  for (int i = 0; i < saved_count_; ++i)
+    if (saved_[i]->may_wait()) return true;
+  for (const stage_input& in : inputs_)
+    if (in.stream->may_wait()) return true;
+  return false;
+}
+
+bool stage_state::keeps_resume_point() const {
+  for (int i = 0; i < saved_count_; ++i)
+    if (!saved_[i]->keeps_resume_point()) return false;
+  return true;
+}
+
+mark stage_state::take_input(std::uint64_t made) {
+  mark m = input_owner_ ? input_owner_->input_place() : inputs_.first().stream->place();
+  m.ordinal = made;
+  return m;
+}
+
+mark stage_state::take(std::uint64_t made, std::uint64_t residual, bool at_resume_point) {
+  mark m;
+  m.ordinal = made;
+  m.residual = residual;
+  m.site = identity_.site;
+  m.version = identity_.version;
+  bool apart = inputs_are_apart();
+  if (apart) {
+    for (const stage_input& in : inputs_) {
+      auto chain = std::make_shared<position_writer>();
+      write_place(in, at_resume_point, *chain);
+      m.state.blob(std::move(chain));
+    }
+  }
+  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(m.state, at_resume_point);
+  m.own_bytes = m.state.size_bytes();
+  if (!apart && !inputs_.empty()) write_place(inputs_.first(), at_resume_point, m.state);
+  if (input_owner_) {
+    mark below = input_owner_->input_place();
+    m.state.record(below, below.ordinal);
+  }
+  return m;
+}
+
+std::uint64_t stage_state::restore(const position_record* own, position_records& from, std::string_view label) {
+  bool alone = inputs_.empty() && !input_owner_;
+  bool needs_record = alone || inputs_are_apart();
+  for (int i = 0; i < saved_count_; ++i) needs_record |= !saved_[i]->holds_nothing();
+  if (!own && needs_record) {
+    from.damaged();
+    return 0;
+  }
+  if (own) load_own(*own, from, label);
+  if (input_owner_) input_owner_->restore_input(from);
+  else if (!inputs_.empty() && !inputs_are_apart()) inputs_.first().stream->restore(from);
+  if (own) return own->ordinal - own->to_pass;
+  // A stage that the position knows nothing of gave one element for each of its input until there.
+  return input_owner_ ? input_owner_->input_consumed() : inputs_.first().stream->consumed();
+}
+
+void stage_state::load_own(const position_record& own, position_records& from, std::string_view label) {
+  if (own.version > identity_.version || own.version < identity_.version_oldest)
+    return from.refuse(failed_precondition_error(
+        std::string(label) + ": the checkpoint holds this stage's state in version " + std::to_string(own.version) +
+        ", and this version of sluice reads versions " + std::to_string(identity_.version_oldest) + " to " +
+        std::to_string(identity_.version) + "; resume it with the version of sluice that wrote it"));
+  position_reader r(own.saved, own.version);
+  if (inputs_are_apart()) {
+    for (const stage_input& in : inputs_) {
+      position_records chain{std::string(r.text())};
+      in.stream->restore(chain);
+      from.refuse(chain.finish());
+    }
+  }
+  for (int i = 0; i < saved_count_; ++i) saved_[i]->load(r);
+  from.refuse(r.why());
+  if (!r.ok() || !r.done()) from.damaged();
+}
+
+void stage_state::copy_saved_to(stage_state& fresh) const {
+  position_writer w;
+  for (int i = 0; i < saved_count_; ++i) saved_[i]->save(w, true);
+  std::string bytes = w.bytes();
+  position_reader r(bytes);
+  for (int i = 0; i < fresh.saved_count_; ++i) fresh.saved_[i]->load(r);
+}
+
+}  // namespace sluice::lib

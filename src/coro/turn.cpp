@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/coro/turn.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::lib {
+namespace {
+
+/// Time between two looks at the clock that is aimed at where steps are slow.
+constexpr duration kLookTime = std::chrono::microseconds(500);
+/// After so much work without a pause other coroutines have their turn. What they do between two waits is often some
+/// 10 µs, so a run of many small steps beside one that never waits gets slower in proportion; a turn costs 1 µs.
+constexpr duration kTurn = std::chrono::milliseconds(2);
+
+}  // namespace
+
+turn::seen turn::look(const environment& env, std::uint16_t steps_max) {
+  seen s;
+  s.now = env.time->now();
+  s.steps = steps_;
+  if (looked_at_ == time_point()) looked_at_ = began_at_ = s.now;
+  s.since_last_look = s.now - std::exchange(looked_at_, s.now);
+  std::int64_t next = s.since_last_look > kLookTime ? steps_ * kLookTime / s.since_last_look : steps_ * 2;
+  until_look_ = steps_ = static_cast<std::uint16_t>(std::clamp<std::int64_t>(next, 1, steps_max));
+  if (s.now - began_at_ < kTurn) return s;
+  began_at_ = s.now;
+  s.others_first = env.exec && env.exec->on_worker();  // a consumer on a thread of its own stays there
+  return s;
+}
+
+}  // namespace sluice::lib
