@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of one file, plain or inflated, as a window that moves forward.
+// The bytes of one file, plain or inflated, as a byte window that moves forward through the file.
 //
-// What a listing of the run said of the file is believed until the first read (runtime/known_files.hpp).
-// What stood in the file when it was opened is the file: bytes that are appended while it is read are never looked at, and
-// a file that becomes shorter is an error, data_loss with the offset where it ends now, after the elements before that.
-// Standard input ("-") and FIFOs have no size and no place to go back to; they end where their writers close them.
+// What a listing of the run returned about the file is believed until the first read (runtime/known_files.hpp).
+// The file ends where it ended when it was opened: bytes that are appended later are not read. A file that becomes
+// shorter is an error after the elements before its new end: data_loss, with the offset of that end. Byte streams,
+// which are standard input ("-") and FIFOs, have no size, cannot be read again, and end when their writers close them.
 //
-// Records are cut out of the window's buffer and keep it alive, so a buffer that is still referred to is left behind and
-// the window goes on in another one, taking along only its unread tail. What the page cache has is read on the calling
-// thread, without a task; only the rest is awaited, and of that several ranges are read at once (input/range_reader.hpp).
-// Errors: failed_precondition: a resumed run sees another file than the checkpoint's run did, or a position is to be found
-//   in a stream that cannot be read again.
-// Owns: the open file; buffers and an inflater, charged to the ledger.
+// Records are slices of the window's buffer and keep it in memory. So while slices of a buffer exist, the window
+// continues in another buffer, to which only the unread bytes at its end are copied. Bytes in the page cache are read
+// on the calling thread, without a task; other reads are awaited, several ranges at the same time
+// (input/range_reader.hpp).
+// Errors: failed_precondition: the file differs from the one that the checkpoint's run has read, or a checkpoint has a
+//         position in a byte stream, which cannot be read again.
+// Owns:   the open file, its buffers and its inflater; their bytes are charged to the ledger.
 #pragma once
 
 #include <algorithm>
@@ -71,8 +72,8 @@ class byte_source {
   void consume(std::uint64_t n);
   /// At the file's end: are the bytes that were passed over unread still there?
   status check_end() const;
-  /// Makes the window at least `needed` bytes long, or the last. Returns false if that has to be awaited, because the page
-  /// cache does not have it or because it is more than a megabyte of work; the window may have grown.
+  /// Makes the window at least `needed` bytes long, or the last. Returns false if that has to be awaited, because the
+  /// page cache does not have it or because it is more than a megabyte of work; the window may have grown.
   bool try_more(std::size_t needed, status& why) { return fill_window(needed, why) == filled::enough; }
   task<void> more(std::size_t needed);
   /// Nothing is asked for the moment. Where memory is short, gives back what can be read again: an interleave may have
@@ -97,8 +98,8 @@ class byte_source {
   ready_read try_read();
   bool enough(std::size_t needed) const { return end_ - begin_ >= needed || last_; }
   enum class filled : std::uint8_t { enough, must_wait, goes_on };
-  /// As try_more; `goes_on` after a megabyte of work: the caller gives way to others and looks for a stop. With an error
-  /// `enough`.
+  /// As try_more; `goes_on` after a megabyte of work: the caller gives way to others and looks for a stop. With an
+  /// error `enough`.
   filled fill_window(std::size_t needed, status& why);
   /// Room behind the window for at least one read; keeps the unread bytes. If these are many, move_some() is still to
   /// bring them from the buffer before.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one open file is charged for: its window, the compressed bytes behind it, and the inflater.
+// The memory of one open file that is charged to the ledger: its byte window, the compressed bytes behind it, and the
+// inflater.
 //
-// A window is charged without waiting: what the consumer waits for cannot wait for memory that only the consumer frees.
-// It may go beyond the budget a little, all windows together by 32 MiB. An inflater cannot be given back before its file
-// has ended, so it counts as held: when there are too many, the file that would be one more is refused.
+// A byte window is charged without waiting, because the consumer may be waiting for it (runtime/ledger.hpp). All byte
+// windows together may exceed the budget by 32 MiB. An inflater cannot be released before the end of its file, so it is
+// held memory: a file whose inflater would exceed the budget is refused.
 #pragma once
 
 #include <memory>

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads one file from its beginning to its end, several ranges of it at once.
 //
-// As long as the bytes are in memory they are read where they are wanted, without a copy. The first read that has to wait
-// starts reads of the ranges behind it, into buffers of their own: one more, then two, four, as long as reads have to wait,
-// up to `ranges_max`. Once some ranges in a row needed no waiting, no more are started until a read waits again.
-// Order: bytes are given as they stand in the file, whatever read comes back first. Who skips ahead leaves ranges behind.
+// Bytes that are in the page cache are read directly into the caller's buffer. The first read that has to wait starts
+// reads of the ranges behind it, into separate buffers: one more, then two, four, as long as reads have to wait, up to
+// `ranges_max`. After several consecutive ranges that needed no waiting, none is started ahead until a read waits
+// again.
+// Order:  bytes are delivered in the order of the file, whichever read finishes first. Ranges that the caller passes
+//         over are discarded.
 // Memory: ranges ahead are charged to the ledger, and started only while at most half of the budget is used.
-// Errors: those of file::read_at, of the range that is wanted: what failed further ahead is told when it is come to.
-// Owns: a share of the file and of what is in flight; reads that nobody waits for any more end by themselves.
+// Errors: those of file::read_at for the range that is requested; the error of a range further ahead is reported when
+//         that is requested.
+// Owns:   a share of the file and of the reads in flight; reads that are outstanding when it is destroyed end by
+//         themselves.
 #pragma once
 
 #include <cstdint>

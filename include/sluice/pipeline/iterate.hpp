@@ -14,8 +14,8 @@
 //         of its functions, with other captured values or other elements in memory; or by a run that passes over bad
 //         elements when this one would stop at them, or in another epoch than the one asked for). While it runs:
 //         failed_precondition for an input that is not what the checkpoint was made with, unless on_changed_inputs says
-//         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which nobody
-//         can read again.
+//         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which cannot be
+//         read again.
 // Counts: under error_policy::skip a bad element is counted at its place in the stream. When a run has delivered n
 //         elements, its report has counted the bad elements that come before the n-th, and no others. The first one
 //         beyond errors_max ends the stream: the elements before it are delivered, then its error. For plans whose
