@@ -33,7 +33,7 @@ class reader_link {
   void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
   /// Its limits change with a knob; before start().
   void follow(const slot_supply::live_limits& l) { followed_ = l; }
-  /// Of this channel among those of the signal; before start().
+  /// Sets the number by which the ready_signal reports this channel. REQUIRES: not started.
   void set_number(std::uint32_t n) { number_ = n; }
   ordered_ring& ring() { return *ring_; }
   bool busy() const { return ring_ && ring_->busy(); }

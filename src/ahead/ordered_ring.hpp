@@ -19,8 +19,8 @@ class ordered_ring final : public slot_supply {
   void note(ring_slot* s, mark m) override { s->taken.emplace(std::move(m)); }
 
   /// The oldest slot. Null: over, why() says how. `done`: the slot received before it, of which the consumer needs
-  /// nothing any more (null: there was none). It is freed; or, where it was cut short, it comes again with what became
-  /// of its other inputs.
+  /// nothing any more (null: there was none). It is freed; or, if only some of its inputs were computed, it
+  /// is returned again with the outputs of the rest.
   receive_awaiter receive(ring_slot* done) { return {*this, done}; }
   /// The consumer is about to get `outputs` more of the slot: there is room for as many new ones, so that a channel
   /// of one already works on the second element while the consumer works on the first. The last ones are the

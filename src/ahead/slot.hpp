@@ -34,7 +34,7 @@ struct ring_slot {
   dropped_errors missed;               ///< errors that the stream of inputs met in front of these
   std::vector<dropped_input> dropped;  ///< ascending; told by the reader where they stand among the outputs
   std::optional<mark> taken;           ///< the input's position before this slot
-  status why;                          ///< of the input after the last output
+  status why;  ///< error of the first input without an output, reported after all outputs of this slot
   std::size_t charged_bytes = 0;
   std::size_t guessed_bytes = 0;   ///< of these, while nothing is known of the elements
   slab* outputs_in = nullptr;      ///< once done: where the outputs are,

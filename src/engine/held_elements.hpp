@@ -11,10 +11,9 @@
 // Each element has a place, 0 … size() - 1, without gaps. A stage empties it either from the front (windows, buckets)
 // or from anywhere (take: the last element fills the hole); several of one stage share a memory.
 //
-// Positions: never hold these elements. The stage says from which input ordinal on it holds some
-//            (stream_base::hold_from),
-//   saves which they are if it cannot compute that (engine/held_ordinals.hpp), and after a resume has them fetched again, each
-//   built in the place where it stays (engine/held_fetch.hpp).
+// Positions: never contain these elements. The stage says from which input ordinal on it holds some
+//   (stream_base::hold_from), saves which they are if it cannot compute that (engine/held_ordinals.hpp), and after a resume
+//   has them fetched again, each built in the place where it stays (engine/held_fetch.hpp).
 // Charged: for a place the element's size and what the stage keeps beside it, from before the place is made until this object
 //   dies (room is not given back before), and a bit until all_built(); for an element what it owns, while it is here.
 //   Elements are made compact first, so that a short record does not hold the long buffer that it was read into.

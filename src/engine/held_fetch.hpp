@@ -52,8 +52,7 @@ class fetch_list {
 /// It gives way to others, ends at a stop, and asks for marks along its way, since the next resume will come the same
 /// way.
 /// Errors: the input's; resource_exhausted; data_loss, where the input has ended before the last of them, or begins
-///         behind the
-///   first. What was built by then is destroyed with its holder.
+///         behind the first. What was built by then is destroyed with its holder.
 /// `in`, `list` and `memory` must outlive the task.
 task<void> fetch_held(erased_stream& in, fetch_list& list, held_memory& memory);
 

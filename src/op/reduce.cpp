@@ -44,7 +44,9 @@ status finished(const function_ptr& finish, const state_box& state, void* to) {
 erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state_box state, function_ptr finish,
                           error_gate gate) {
   const state_function& f = state.function();
-  if (!*given && out.pass(1) == 0) {
+  // Under skip there is no element if its `finish` fails, which only making it tells: so it is made to be passed over, too.
+  const bool may_be_none = finish && gate.skips();
+  if (!*given && (may_be_none || out.pass(1) == 0)) {
     for (;;) {
       bool more = co_await in.ready({0, kAtOnce, demand::kBytes});
       if (!more) break;

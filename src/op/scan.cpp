@@ -39,7 +39,7 @@ erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, er
       status why = gate.told(a.why, first + a.done);
       co_await fail(std::move(why));
     }
-    status fits = state->charge(n);
+    status fits = state->charge(a.done);
     if (!fits.ok()) {
       out.hold(made);
       co_await fail(std::move(fits));

@@ -10,7 +10,7 @@
 // Thread: fixed when it is made, but for the counts, which run_context::met alone writes, under its lock, in the order in
 // which errors stand among the elements. So a limit ends a run at the same element whatever works ahead
 // (coro/dropped_errors.hpp).
-// In the functions, null is the account of errors that no stage has met.
+// A null account means that no stage's limit applies.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,7 @@ class held_memory {
   std::size_t budget_bytes() const { return run_->ledger->budget_bytes(); }
   /// The error for something that can never fit into the budget.
   status refused() const { return refusal(~std::size_t{0}, what_); }
-  /// The error that resize() has given, of what is better told than by the literal: "the states of 12 groups".
+  /// As the error of resize(), with `what` in place of the constructor's text: "the states of 12 groups".
   status refused(std::string_view what) const { return refusal(bytes_, what); }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {

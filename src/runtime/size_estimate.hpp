@@ -31,7 +31,7 @@ class size_estimate {
     std::size_t each = std::max<std::size_t>(1, bytes / elements), old = each_bytes();
     std::size_t largest = largest_bytes();
     largest_.store(each >= largest ? each : largest - (largest - each) / kForgetsSlowly, std::memory_order_relaxed);
-    // Several learn at once: one of them is forgotten, and the next element tells it again.
+    // Of concurrent updates one may be lost; the next block corrects the estimate.
     each_.store(each >= old ? each : old - (old - each) / kForgets, std::memory_order_relaxed);
   }
 

@@ -60,6 +60,23 @@ const register_verb reduce_case("reduce", {.build =
                                                  return int64s{sum};
                                                },
                                            .resume = {.takes = 0}});
+const register_verb reduce_failing_case(
+    "reduce failing", {.meets_errors = true,
+                       .build =
+                           [](const verb_plan& p) {
+                             auto good = [b = p.b](int64 sum) -> result<int64> {
+                               if (is_bad(sum, b)) return data_loss_error("a bad sum");
+                               return sum;
+                             };
+                             return p.in[0] | reduce(p.a, [](int64& sum, int64 x) { sum = number_of(sum, x); }, good);
+                           },
+                       .expected =
+                           [](const verb_lists& l) {
+                             int64 sum = l.a;
+                             for (int64 x : l.in()) sum = number_of(sum, x);
+                             return is_bad(sum, l.b) ? int64s() : int64s{sum};
+                           },
+                       .resume = {.takes = 0}});
 
 }  // namespace
 
@@ -168,6 +185,11 @@ TEST_CASE("what finish throws ends the run, or is counted in place of the elemen
   consumed got = consume(ds, how);
   CHECK(got.complaint() == "");
   CHECK(got.elements.empty());
+  CHECK(got.errors.back() == 1);
+  // There is no element to be passed over: what follows is.
+  got = consume(concatenate(ds, range(3)) | skip(1), how);
+  CHECK(got.complaint() == "");
+  CHECK(got.elements == int64s{1, 2});
   CHECK(got.errors.back() == 1);
 }
 

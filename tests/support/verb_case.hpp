@@ -14,7 +14,7 @@
 //
 // Who reads the list: random plans, which put any verb above, beside and inside any other (op/random_plans_test.cpp);
 // conformance, positions with changed bytes (op/every_verb_test.cpp); what a resume costs (op/resume_cost_test.cpp); knobs
-// that change between save and resume (op/retuned_test.cpp). A case joins all of them by being there.
+// that change between save and resume (op/every_verb_test.cpp). A case joins all of them by being there.
 // Thread: cases are registered before main(); the list is immutable then.
 #pragma once
 

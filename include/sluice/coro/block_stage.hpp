@@ -4,7 +4,7 @@
 //
 // Resume point: each co_yield, where its saved values account for all that was yielded. A request for input is none, since
 //   output may be in the making.
-// Errors: one that passes through hands over first what the coroutine has told to hold() and not yielded.
+// Errors: before an error of the input ends the stage, the output that the coroutine has given to outlet::hold() is delivered.
 // Cost: of a request that passes over nothing: resuming the coroutine.
 // Thread: as stage_base.
 #pragma once
@@ -28,7 +28,7 @@ class block_stage : public stage_base {
   /// Takes what is to be passed over off handed_. Returns true if something is left.
   bool pass_yielded();
   bool must_yield() const { return unusual_ & kErrorsAhead; }
-  /// Nothing is left to hand over of what was yielded: a look is due, or errors behind it are to be sent up.
+  /// Called when the whole yielded block was passed over: looks at the clock if that is due, and sends up pending errors.
   std::coroutine_handle<> passed_all(std::coroutine_handle<> me);
 
   mark snapshot(std::uint64_t made) override;

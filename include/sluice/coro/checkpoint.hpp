@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place in a run, as its user keeps it: `s.position()` gives one, `iterate(rt, {.from = …})` goes on there.
 //
-// State: what the stages' positions hold, sealed with what tells one plan's checkpoint from another's; never an element.
-//        Its bytes may be written to a file and read by another process (pipeline/checkpoint_file.hpp).
+// State: the position of the run with the fingerprint of its plan, the identities of its functions and the inputs seen. It
+//        contains no elements. Its bytes may be written to a file and read by another process (pipeline/checkpoint_file.hpp).
 #pragma once
 
 #include <string>

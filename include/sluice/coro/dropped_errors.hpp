@@ -5,9 +5,8 @@
 // Invariant: an error has a place in its stream, after the elements that were made before it and in front of those made
 // after it, and it is counted when the consumer of the run reaches that place.
 //
-// Example: of the elements a, b!, c, d! that a stage reads, b and d are bad. A consumer that has got a has 0 errors in
-//          its report;
-// with c it has 1; at the end it has 2; whether or not a prefetch in between has read all four at once.
+// Example: of the elements a, b!, c, d! that a stage reads, b and d are bad. The report of a consumer that has got a counts
+// 0 errors; with c it counts 1; at the end 2; whether or not a prefetch in between has read all four at once.
 //
 // Counting an error at once, when it happens, would make the count depend on timing, because a pump works ahead of the
 // reader of its channel, and a parallel map on several elements at once. So an error travels downstream as elements do:

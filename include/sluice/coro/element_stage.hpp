@@ -6,12 +6,12 @@
 //   one, which is dropped there. A ready element is never held back behind one that may have to wait: what is made goes out
 //   before a request on an input that may, and that request is put off until then (pending_).
 // Resume point: the place from which the coroutine can be made again: its saved values, and its inputs' places, as they were at
-//   the last cut(). Cut at its start; for a stage with saved values or the tag `stateless` at each of its requests on an input;
-//   where it commits, at its commits only. What it has made since is made again, and passed over, after a resume
-//   (delivered_since_cut_).
+//   the last cut(). The resume point is set when the coroutine starts; then at each request for input, if the stage has saved
+//   values or the tag `stateless`; once it has called commit(), only there. After a resume the elements that were delivered
+//   since then are made again and passed over (delivered_since_cut_).
 // Who calls: its promise and saved<S>::commit() while the coroutine is running; ask_input() the stream it asks; the rest the
-//   stream above. The public members are for whoever lowers a user's coroutine and goes on behind its errors
-//   (op/transform.cpp), at rest.
+//   stream above. The public members are for the operator that opens a user's coroutine and starts it again after an error,
+//   at rest.
 // Cost: of an element that is yielded: building it, an addition and a comparison. Of commit(): the value's copy and two
 //   pointers, except for the first one after a block is handed over or asked for.
 // Thread: as stage_base.
@@ -32,7 +32,7 @@ class element_stage : public stage_base {
   }
   static const element_stage* of(const stage_base* s) noexcept { return of(const_cast<stage_base*>(s)); }
 
-  /// Its first input is the plan's own, so that an error can be given the number of the element it was taken with.
+  /// Errors of the stage are to carry the ordinal of the last input element. REQUIRES: its first input is the plan's stream.
   void number_errors() { numbers_errors_ = true; }
   bool numbers_errors() const { return numbers_errors_; }
   /// A stage with saved values asks for one element at a time from now on, unless it commits: each is a resume point.
@@ -42,7 +42,8 @@ class element_stage : public stage_base {
   /// Where a new coroutine can go on for one that threw. `safe` false: nothing says what it remembers.
   struct restart {
     bool safe = false;
-    std::uint64_t dropped_from = 0;  ///< this element and those up to the current one have left no trace in its state
+    std::uint64_t dropped_from =
+        0;  ///< the first element that is lost: the saved values account for none from it up to the current one
   };
   restart after_throw();
   /// Gives up its input, to be taken by the new coroutine, and its saved values as they were at the resume point.

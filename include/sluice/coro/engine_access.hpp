@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's way from the streams that users hold to the tree below them, and back.
 //
-// stream<T> and any_stream derive from stream_base where users cannot see it: ordinals, marks, views, the stage and its run
-// are what the engine keeps its promises with (coro/stream_base.hpp), and a call of one of them at the wrong moment breaks
-// those. Whoever needs them says so by naming this class: the promises of stages, which register their inputs; adapters for
+// stream<T> and any_stream derive from stream_base where users cannot see it, because many of its members may be called in
+// certain states only (coro/stream_base.hpp). Code that needs them names this class: the promises of stages, which register their inputs; adapters for
 // other executors; what reports on a run; tests.
 // Thread: as the stream's own: its consumer's.
 // Cost:   none, these are conversions.

@@ -16,8 +16,7 @@
 //    public:
 //     void post(std::coroutine_handle<> h) noexcept override {
 //       std::lock_guard lock(mutex_);
-//       ready_.push_back(h);                                     // may be called on any thread, also while run()
-//       resumes
+//       ready_.push_back(h);                                     // on any thread, also while run_once() resumes
 //     }
 //     void run_once() {
 //       std::vector<std::coroutine_handle<>> ready;

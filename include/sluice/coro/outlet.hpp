@@ -61,8 +61,8 @@ class outlet {
   error_awaiter drop(dropped_error e);
   /// Ends the stage with `why`, in the same way.
   error_awaiter end_with(status why);
-  /// Its input has passed over elements behind what the stage has made and holds: that has to be yielded before more is
-  /// made. For stages that ask for input while they hold output.
+  /// Returns true if the input has dropped elements since the stage made its output: that has to be yielded before more is
+  /// made. For stages that request input while they have output that is not yielded.
   bool must_yield() const { return stage_->must_yield(); }
   /// For a loop that passes over much without handing over or asking for anything: `co_await out.breath()` once per
   /// block lets others have their turn, and ends the stage after a stop.

@@ -242,7 +242,7 @@ template <class S> class saved final : public saved_base {
   }
 
  private:
-  // For the promise of the stage (saved_base, in stage.hpp).
+  // For the promise of the stage (saved_base.hpp).
 
   void cut() override {
     if constexpr (!self_saving<S>) at_cut_ = value_;

@@ -10,10 +10,11 @@
 // `saved<S>` is state, tags say what kind of stage it is. Operators therefore carry no line about positions.
 //
 // A request. The stream (stream_base::fill_now) writes skip_, want_, want_bytes_ and waiter, and calls serve(). The coroutine
-//   runs until it has something to hand over, sets handed_ and resumes the waiter, which takes handed_ up and leaves it empty. What
-//   skip_ counts then was not passed over: at the end it did not exist. A stage that is over() is never resumed again.
+//   runs until it has something to deliver, sets handed_ and resumes the waiter, which takes handed_ and leaves it empty. At
+//   the end of the stream skip_ is the number of elements to pass over that did not exist. A stage that is over() is never
+//   resumed again.
 // Errors: between stages they do not throw (promise.hpp). On the way through a stage what it has made goes out first (flush).
-//   An error of an element that is passed over goes up to where it is counted (dropped_errors.hpp, send_up).
+//   An error of an element that is passed over goes up to where it is counted (dropped_errors.hpp; send_up() below).
 // Who calls: public members: the lowering, before the first request, unless they say otherwise. The others: the stream above,
 //   and the coroutine's own co_yields.
 // Thread: whichever pulls; one at a time, since a stream has one consumer.
@@ -54,17 +55,17 @@ class stage_base : public promise_base {
   std::string_view label() const { return label_; }
   /// Lives as long as the coroutine: the function it belongs to. What works ahead may outlive the stream, and so the plan.
   void keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
-  /// Which record of a position is this stage's: once, by the lowering; the first to say so is right (a stage that a plan
-  /// lowers to its input's is its input's).
+  /// Sets by which site and version the stage finds its record in a position. Later calls are ignored: an operator whose
+  /// stage is its input's (`take(-1)`) leaves it the identity of the input.
   void set_identity(const stage_identity& i) { state_.set_identity(i); }
   const stage_identity& known_as() const { return state_.identity(); }
-  /// The stage is never given an identity: it is one that the engine adds around another one, whose record is that one's.
+  /// Makes set_identity() do nothing: for a stage that the library adds around another one, which has the record.
   void stay_nameless() { state_.stay_nameless(); }
-  /// Where errors end their walk that come up to this stage: the root of a run, the stage below a channel's pump. The sink
-  /// outlives the stage, or all requests on it.
+  /// Sets the sink for errors of dropped elements that reach this stage: of the root of a run, and of the stage that a
+  /// channel's pump pulls. The sink outlives the stage, or all requests on it.
   void set_error_sink(error_sink* s) { error_sink_ = s; }
-  /// Where its streams count; once, as identity. They live as long as the coroutine. Without, the stage's time is counted as that
-  /// of the stage above: of one of the plan's stages that is several coroutines, one counts.
+  /// Sets the counters that the stage adds to; later calls are ignored. They live as long as the coroutine. A stage without
+  /// counters adds its time to that of its consumer; if one node becomes several coroutines, only one of them has counters.
   void set_counts(stage_counts& c) {
     if (!counts_) counts_ = &c;
   }
@@ -169,7 +170,7 @@ class stage_base : public promise_base {
   stage_state state_;
   turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
   error_sink* error_sink_ = nullptr;
-  std::unique_ptr<dropped_errors> errors_;  // behind what was made by then, and in front of what is made after
+  std::unique_ptr<dropped_errors> errors_;  // they follow the output made already, and precede that still to be made
   stage_counts* counts_ = nullptr;
   duration others_took_{};  // while sampled_: waits, and what its inputs took
   std::string_view label_;

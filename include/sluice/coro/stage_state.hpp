@@ -50,7 +50,7 @@ class stage_state {
   int saved_count() const noexcept { return saved_count_; }
   /// Are there one input at most, and one saved value?
   bool is_simple() const noexcept { return inputs_.size() <= 1 && saved_count_ == 1; }
-  /// Nothing but an input: where that stands is all there is to know.
+  /// Returns true if the stage has one input and no saved values: then its position is that of the input.
   bool is_its_input() const noexcept { return input_owner_ ? saved_count_ == 1 : inputs_.size() == 1 && !saved_count_; }
   /// Could an input, or what a saved value reads from, have to wait?
   bool may_wait() const;
@@ -68,12 +68,12 @@ class stage_state {
   }
   bool keeps_resume_point() const;
 
-  /// Where the stage, having handed over `made` elements, stands: what it makes again from here, counted from `made` -
-  /// `residual`. `at_resume_point`: the saved values and inputs' ordinals of the last cut; otherwise those of now.
+  /// Returns a mark for the stage after `made` elements: a resume makes elements from `made - residual` on and passes over
+  /// `residual`. `at_resume_point`: with the saved values and inputs' ordinals of the last cut; otherwise with those of now.
   mark take(std::uint64_t made, std::uint64_t residual, bool at_resume_point);
   /// Where the input stands, as a mark after `made` elements. REQUIRES: is_its_input().
   mark take_input(std::uint64_t made);
-  /// `own`: the stage's record; null where there is none. Returns how many elements of its own it has behind it by then.
+  /// `own`: the stage's record; null where there is none. Returns the ordinal from which the restored stage makes elements.
   /// Damage, and a version that cannot be read, are told to `from`. `label`: the stage's, for that.
   std::uint64_t restore(const position_record* own, position_records& from, std::string_view label);
   /// Writes the saved values of the resume point into those of `fresh`.

@@ -8,7 +8,7 @@ namespace sluice::lib {
 
 /// Of a block stage: every input element gives exactly one output element, so passing over outputs is passing over inputs.
 /// With this tag and no saved values of its own it has no record in a position: it stands where its input stands. It has
-/// one input: whose elements were passed over, and where it stands, would be open questions with two.
+/// exactly one input: with two, elements to be passed over could not be assigned to either.
 struct one_to_one {
   bool holds = true;
 };

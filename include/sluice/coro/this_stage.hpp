@@ -34,7 +34,7 @@ class [[nodiscard]] this_stage {
   stage_base* stage_ = nullptr;
 };
 
-/// What a coroutine does while this lives is waiting for something outside of its tree.
+/// Counts its own lifetime as time that the stage has waited for something outside of its tree of streams.
 class stage_wait {
  public:
   /// `stage`: null counts nothing.

@@ -5,12 +5,10 @@
 //   plan_text(*n)                                                    // "range(5) | shuffle(10, seed=7)"
 //
 // A node may be an input of several plans, and have several runs at the same time.
-// Sites: each node has a *site*, a number that identifies it within its chain. Random draws and the records of
-//        positions belong to
-//         sites, so rewrites of a plan must keep them: copy a node, change the copy, and pass it to make_node(), which
-//         keeps the site.
-// Errors: functions that make nodes throw `error` with invalid_argument; the message starts with the operator: "batch:
-//         …".
+// Sites:  each node has a *site*, a number that identifies it within its chain. Random draws and the records of
+//         positions belong to sites, so rewrites of a plan must keep them: copy a node, change the copy, and pass it to
+//         make_node(), which keeps the site.
+// Errors: functions that make nodes throw `error` with invalid_argument; the message starts with the operator's name.
 // Thread: immutable.
 #pragma once
 

@@ -53,7 +53,8 @@ class group_states {
 
   /// Did the input end in the run that wrote the position? Then nothing is taken any more.
   bool ended() const { return ended_; }
-  /// Groups that a position's run had dropped, and that will have to be dropped again: they are there again.
+  /// The number of groups that had been delivered before the checkpoint, and are here again because the input was read
+  /// again. The caller removes them.
   std::uint64_t take_dropped() { return std::exchange(dropped_, 0); }
   /// Is a position of now all that is needed? Else a resume takes the input again.
   bool saves_states() const { return ended_ && size() <= saved_by_value_; }

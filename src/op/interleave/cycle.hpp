@@ -44,7 +44,7 @@ class cycle {
   std::vector<slot> slots;
   std::deque<replacement> opened_ahead;  ///< in outer order, so the empty slots get them in the order of their visits
   std::unique_ptr<collected_errors> outer_missed;  ///< what `outer` has met of late; null: it tells the run itself
-  bool outer_over = false;                         ///< seen ahead: nothing more is to be opened; why, if not the end:
+  bool outer_over = false;  ///< it has ended or failed while inputs were opened ahead; if it failed:
   status outer_why;
   std::size_t at = 0;       ///< the slot being visited
   std::uint64_t left = 0;   ///< elements it may still give in this visit

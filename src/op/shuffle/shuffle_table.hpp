@@ -51,8 +51,8 @@ class shuffle_table {
   }
 
   /// Of a resumed run, once and first of all: after `draws` draws over an input of length `total` (kUnknown while it has
-  /// not ended). Draws that were made after the input's end are left to be made again by remove(); what they took is
-  /// empty. Gives way to others, and ends at a stop. Takes 8 bytes a place, and a quarter of one besides meanwhile.
+  /// not ended). Draws that were made after the input's end are repeated by remove(); until then their places hold no
+  /// element. Gives way to others, and ends at a stop. Takes 8 bytes a place, and a quarter of one besides meanwhile.
   task<void> look_back(std::uint64_t draws, std::uint64_t total);
   std::uint64_t to_remove() const { return to_remove_; }
   /// The next elements held, from ordinal `from` on, that follow each other in the input: their places. Looks at some
