@@ -94,12 +94,12 @@ const register_verb group_failing_case("group_by_reducer failing",
                                         .build =
                                             [](const verb_plan& p) {
                                               auto by = [n = p.a, b = p.b](int64 x) {
-                                                if (is_bad(x, b)) throw std::runtime_error("no key");
+                                                if (is_bad(x, b)) throw_status(data_loss_error("no key"));
                                                 return sign_and_digits(x, n);
                                               };
                                               auto add = [b = p.b](int64& number, int64 x) {
                                                 number = number_of(number, x);
-                                                if (is_bad(x, b + 1)) throw std::runtime_error("not to be added");
+                                                if (is_bad(x, b + 1)) throw_status(data_loss_error("not to be added"));
                                               };
                                               auto finish = [b = p.b](int64 number) -> result<int64> {
                                                 if (is_bad(number, b + 2)) return data_loss_error("not to be finished");

@@ -145,12 +145,12 @@ template <class T, class F> struct keyed_function final : key_function {
   F f;
 
   explicit keyed_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<K>()); }
-  applied codes(const block& in, key_codes& to) const override {
+  applied codes(const block& from, key_codes& to) const override {
     const local_function<F> called = f;  // NOLINT(performance-unnecessary-copy-initialization)
-    const T* p = in.as<T>();
+    const T* p = from.as<T>();
     std::uint32_t i = 0;
     try {
-      for (; i != in.size(); ++i) {
+      for (; i != from.size(); ++i) {
         if constexpr (key_result<F, T>::is_result) {
           auto r = detail::call(called, p[i]);
           if (!r.ok()) return {i, r.why()};
