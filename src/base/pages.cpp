@@ -66,10 +66,6 @@ class page_stock {
     }
     for (std::size_t i = 0; i != gone_count; ++i) unmap(gone[i].at, gone[i].bytes);
   }
-  std::size_t bytes() noexcept {
-    std::lock_guard lock(mutex_);
-    return bytes_;
-  }
   void trim() noexcept {
     std::lock_guard lock(mutex_);
     while (count_) {
@@ -123,7 +119,6 @@ void forget_pages(char* begin, char* end) noexcept {
   if (kMaps && from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
 }
 
-std::size_t stock_bytes() noexcept { return stock().bytes(); }
 void trim_stock() noexcept { stock().trim(); }
 
 }  // namespace sluice::lib

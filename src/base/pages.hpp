@@ -32,8 +32,6 @@ inline constexpr std::size_t kStockedBytesMax = kStockBytesMax / 2;
 /// takes some 20 ms, in which its thread does nothing else.
 void forget_pages(char* begin, char* end) noexcept;
 
-/// Bytes in stock now.
-std::size_t stock_bytes() noexcept;
 /// Gives the stock back to the system.
 void trim_stock() noexcept;
 

@@ -227,6 +227,20 @@ TEST_CASE("a simulated store that does not answer is given up at the deadline; a
   check_silent(w.rt, w.memory, [&] { w.memory.set_silent(false); });
 }
 
+TEST_CASE("every call of a simulated store that is cut off is unavailable, and nothing is written",
+          "[meta_store][simulation]") {
+  simulated_world w;
+  REQUIRE(sync_wait(w.rt, write_one(w.memory, "a", "1", 0)));
+  w.memory.set_reachable(false);
+  std::vector<status> seen;
+  std::vector<duration> took;
+  sync_wait(w.rt, call_each(w.memory, 1s, seen, took));
+  REQUIRE(seen.size() == 4);
+  for (const status& why : seen) CHECK(why.to_string() == "unavailable: the metadata store does not answer");
+  w.memory.set_reachable(true);
+  CHECK(sync_wait(w.rt, w.memory.get("a"))->value == "1");
+}
+
 #if SLUICE_HAVE_SQLITE
 TEST_CASE("an SQLite store whose calls take long is given up at the deadline; they go on, and a commit happens",
           "[meta_store][simulation]") {

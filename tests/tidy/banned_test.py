@@ -57,7 +57,7 @@ def main():
         ("include", "include/sluice/op/x.hpp", "#pragma once\n#include \"absl/types/span.h\"", True),
         ("include", "include/sluice/op/x.hpp", "#include <vector>", True),
         ("include", "include/sluice/op/x.hpp", "#pragma once\n#include <asio.hpp>", True),
-        ("include", "include/sluice/adapt/asio.hpp", "#pragma once\n#include <asio.hpp>", False),
+        ("include", "include/sluice/asio.hpp", "#pragma once\n#include <asio.hpp>", False),
         ("src", "src/op/map_utils.cpp", "", True),
         ("src", "src/cli/run.cpp", "std::cerr << 1;", False),
         ("src", "src/op/run.cpp", "std::cerr << 1;", True),

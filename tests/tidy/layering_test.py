@@ -12,7 +12,7 @@ RANKS = [["base"], ["element"], ["coro"], ["runtime"], ["io"], ["format"], ["ahe
          ["autotune"], ["pipeline"], ["service"], ["cli"]]
 RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}
 # Folders beside the layers: the umbrella and the adapters for other libraries see everything.
-FREE = {"adapt", "sluice.hpp"}
+FREE = {"asio.hpp", "sluice.hpp"}
 LOWEST = {"version.hpp"}  # of no layer, and stands on nothing
 LIBRARIES = {"absl"}  # customarily quoted too; headers_test.py says who may
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
@@ -69,7 +69,7 @@ def main():
         ("io/uring/ring.cpp", "io/uring/ring.hpp", False),
         ("src/runtime/x.cpp", "sluice/element/slab.hpp", False),
         ("include/sluice/sluice.hpp", "sluice/pipeline/iterate.hpp", False),
-        ("include/sluice/adapt/asio.hpp", "sluice/pipeline/iterate.hpp", False),
+        ("include/sluice/asio.hpp", "sluice/pipeline/iterate.hpp", False),
     ]:
         found = complaints(path, f'// a comment\n#include "{include}"\n')
         check.expect(bool(found) == bad, f"the checker is wrong about {path} including {include}: {found}")

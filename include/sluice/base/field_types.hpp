@@ -63,7 +63,6 @@ struct seed {
   std::int64_t value = kDrawn;
   constexpr seed() = default;
   constexpr seed(std::int64_t v) : value(v) {}  // NOLINT
-  constexpr bool is_drawn() const { return value == kDrawn; }
 };
 
 /// A size ≥ 0; plan text writes 64MiB.
