@@ -121,6 +121,7 @@ any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o)
 
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o) {
+  if (!written || !rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
   sealed_position from;
   std::uint64_t print = fingerprint(*written);
   if (!o.from.empty()) from = unseal_position(o.from.bytes, print, identities_of(*written), o.on_error);

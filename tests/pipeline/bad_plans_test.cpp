@@ -37,4 +37,9 @@ TEST_CASE("text that is no plan is refused with its column") {
   }
 }
 
+TEST_CASE("a run of no plan is refused") {
+  runtime rt({.workers = 1});
+  CHECK_THROWS_WITH(open_run(rt, nullptr), Catch::Contains("open_run: there is no plan"));
+}
+
 }  // namespace sluice::lib

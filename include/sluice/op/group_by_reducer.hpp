@@ -8,21 +8,24 @@
 //                                         [](std::string& all, const line& l) { all.append(l.view()); }, &std::string::size)
 //
 // The first function takes const T& and returns a key (engine/keys.hpp): a number without a fraction, an enum, a text, a
-// std::string_view of one, or a pair, tuple, array or struct of those; or a result<K>. What follows is as of reduce: f takes
-// S& and T, T&& or const T&, and returns nothing, or a status. A group's state begins as the value that stands in front of f;
-// or as what the function that stands there makes of the group's key; or as an S{}. `finish` takes S, S&& or const S& and
-// returns U or result<U>. A key is in the output if the state, made of it, holds it.
+// std::string_view of one, or a pair, tuple, array or struct of those; or a result<K>. The other arguments are those of
+// reduce, for each group: f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state of a group
+// is the argument before f; or, if that is a function, what it returns for the group's key; or, if f stands first, an S{}.
+// `finish`, which can only follow an initial state, takes S, S&& or const S& and returns U or result<U>. A key is part of
+// the output only if the state contains it, for which it can be made from the key.
 // Shape:  S, or U; one for each group.
-// Order:  ascending by key, as tf.data's; a group's elements come to f one after the other, in order.
-// Ends:   behind the last group. The first element comes when the input has ended.
-// Errors: what the functions throw or return is a status of stage "group_by_reducer(name)", the name being the key's;
-//         of the key, the first state and f with the element's number. Under error_policy::skip the element is dropped and counted, its
-//         group's state is what it was before it, and a group of which it would have been the first is not there. A group
-//         whose `finish` fails ends the run; under skip it is counted, and there is no element. invalid_argument: as of scan.
-//         resource_exhausted: the memory budget cannot hold the states of all groups; the error says how many there are.
-// State:  of the groups that are left, their states by value, where they take no more than 1 MiB together; else how many
-//         groups were given, and a resume reads the input again, as it does before the first one. Passing over groups reads
-//         the input and does not call `finish`; it does under skip, where a group whose `finish` fails is no element.
+// Order:  ascending by key, as in tf.data. f is called for the elements of a group in their order.
+// Ends:   after the last group. The first element is delivered when the input has ended.
+// Errors: an exception, or an error that a function returns, becomes an error of stage "group_by_reducer(name)", where the
+//         name is that of the key's function, with the element's number except for `finish`. Under error_policy::skip the
+//         element is dropped and counted, and the state of its group remains as it was before that element; a group of
+//         which it would have been the first element does not exist. If `finish` fails for a group, the run ends; under
+//         skip the error is counted, and the group has no element. invalid_argument: as in scan. resource_exhausted: the
+//         memory budget cannot hold the states of all groups; the message says how many there are.
+// State:  the states of the groups that are not delivered yet, by value, if they take at most 1 MiB together. Otherwise the
+//         number of groups delivered, and a run that resumes reads the input again, as it does before the first group.
+//         Passing over groups reads the input and does not call `finish`, except under skip, where only `finish` tells
+//         whether a group has an element.
 #pragma once
 
 #include <memory>

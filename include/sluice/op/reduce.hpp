@@ -8,7 +8,8 @@
 //
 // f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state is the first argument, or, if
 // there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can contain
-// (engine/state_functions.hpp). `finish` takes S, S&& or const S& and returns U or result<U>.
+// (engine/state_functions.hpp). `finish`, which can only follow an initial state, takes S, S&& or
+// const S& and returns U or result<U>.
 // Shape:  S, or U; exactly one element, also of an empty input.
 // Order:  f is called once for each element, in their order.
 // Ends:   after that one element, which is delivered when the input has ended.
@@ -17,7 +18,7 @@
 //         that element, as in scan. An error of `finish` ends the run; under skip it is counted, and no element is
 //         delivered. invalid_argument: as in scan.
 // State:  whether the element was delivered. A run that resumes before that reads the whole input again. Passing over
-//         the element reads nothing.
+//         the element reads nothing, except under skip with a `finish`, which may fail, so that there is no element.
 #pragma once
 
 #include <memory>

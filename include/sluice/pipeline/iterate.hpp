@@ -76,7 +76,8 @@ struct run_report {
   std::vector<site_report> sites;
 };
 
-/// Starts a run of a plan whose element type need not be known in C++, as the command line does.
+/// Starts a run of a plan whose element type need not be known in C++, as the command line does. Errors: as iterate();
+/// invalid_argument for a null plan.
 any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o = {});
 /// Starts a run of `rewritten`, a rewritten form of the plan `written` whose nodes have kept their sites
 /// (plan/node.hpp). Its checkpoints are those of `written`, so that they fit every other rewritten form of it.
