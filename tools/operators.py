@@ -27,12 +27,12 @@ INTRODUCTION = """# Operators
 
 *Written by `./dev operators` from the operators' headers; change those, not this page.*
 
-Sources start a plan, stages follow after a bar. What is required comes first, options follow by name, in C++ as a braced
+Sources start a plan, the others follow after a bar. What is required comes first, options follow by name, in C++ as a braced
 list (`shuffle(1000, {.seed = 7})`), in plan text as `shuffle(1000, seed=7)`. An option of type *knob* may change between a
 checkpoint and its resume: it changes speed, never elements. An operator marked *C++ only* takes a function that plan text
 cannot name unless the program registers one (`SLUICE_FUNCTION`).
 
-Every call also takes, by name and last, `on_error=stop` or `skip` (what an element that fails there does) and, with
+Every call but that of `ignore_errors` also takes, by name, `on_error=stop` or `skip` (what an element that fails there does) and, with
 `on_error=skip`, `errors_max=N` (one more ends the run). In C++ they are written around stages:
 `on_error(error_policy::skip, map(parse), {.errors_max = N})` ([errors.md](errors.md)).
 """
@@ -73,7 +73,8 @@ def fields_of(struct, text):
     if not fields or fields[-1][0] != "options":
         return fields
     options = fields.pop()[1]
-    where = text if f"struct {options} " in text else (ROOT / "include/sluice/op" / f"{options.removesuffix('_options')}.hpp").read_text()
+    shared = ROOT / "include/sluice/engine" / f"{options}.hpp"  # of several operators: map_options
+    where = text if f"struct {options} " in text else shared.read_text()
     return fields + fields_of(options, where)
 
 
@@ -81,6 +82,8 @@ def type_of(spelled):
     """As the table calls it: the type's own name, or what a function_arg<…> is to the user."""
     if spelled.startswith("std::optional<"):
         return "optional " + type_of(spelled.removeprefix("std::optional<").removesuffix(">"))
+    if bounded := re.fullmatch(r"(count|knob)_up_to<([\d']+)>", spelled):
+        return f"{bounded[1]}, at most {int(bounded[2].replace(chr(39), '')):,}"
     name = spelled.split("<")[0].split("::")[-1]
     return {"function_arg": "function", "inner_plan": "reader or function", "file_path": "path", "later_text": "text",
             "required_text": "text", "example_schema_arg": "schema"}.get(name, name)
@@ -94,7 +97,7 @@ def parse_members(body):
         if note:
             above.append(note.group(1))
             continue
-        member = re.match(r"\s*([\w:<>, ]+?)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
+        member = re.match(r"\s*([\w:<>,' ]+?)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
         if member:
             kind, name, default, comment = member.groups()
             found.append([name, type_of(kind), default, " ".join(above + [comment or ""]).strip()])

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "sluice/coro/sleep.hpp"
+#include "sluice/engine/register.hpp"
 // Operators: written by ./dev operators.
 #include "sluice/op/batch.hpp"
 #include "sluice/op/concatenate.hpp"
@@ -36,7 +37,6 @@
 #include "sluice/op/window.hpp"
 #include "sluice/op/zip.hpp"
 // End of operators.
-#include "sluice/op/register.hpp"
 #include "sluice/pipeline/checkpoint_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/json.hpp"

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "io/asio/socket_operation.hpp"
+#include "io/late.hpp"
 
 namespace sluice::lib {
 
@@ -51,7 +52,7 @@ void socket_state::hand_back() {
   executor* exec = promise->env->exec;
   if (!outcome || ended) return exec->post(handle);
   status why = unavailable_error(absl::StrCat(what, ": ", outcome.message()));
-  if (late) why = status(status_code::deadline_exceeded, absl::StrCat(what, ": no answer until the deadline"));
+  if (late) why = detail::late(what);
   if (stopped) why = cancelled_error();
   hook->disarm();  // an unwound frame can outlive the asio thread that its hook posts to
   auto next = fail_wait(promise, std::move(why));

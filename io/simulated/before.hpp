@@ -11,10 +11,10 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "io/late.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
@@ -23,11 +23,6 @@ namespace sluice::lib::detail {
 
 /// Of an answer that never comes. Longer than anybody waits, and short enough to be added to any moment.
 inline constexpr duration kSilence = std::chrono::hours(24 * 365 * 100);
-
-/// `what`: what did not happen in time: "a:1: read".
-inline status late(const std::string& what) {
-  return status(status_code::deadline_exceeded, what + ": no answer until the deadline");
-}
 
 /// Stops a scope at a moment, as long as it lives.
 class stop_at final : timer_node {

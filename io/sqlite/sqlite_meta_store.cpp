@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "io/blocking_backend.hpp"
+#include "io/late.hpp"
 #include "io/shared_call.hpp"
 #include "sluice/coro/stop_token.hpp"
 
@@ -198,7 +199,7 @@ class sqlite_meta_store final : public meta_store {
  private:
   template <class T> task<T> ask(std::function<T(tables&)> what, time_point deadline) {
     environment* env = co_await this_environment();
-    status too_late(status_code::deadline_exceeded, "metadata store: no answer until the deadline");
+    status too_late = detail::late("metadata store");
     if (deadline <= env->time->now()) co_await fail(std::move(too_late));
     detail::shared_call<table_call<T>> call(table_call<T>{tables_, std::move(what)});
     std::int64_t answer = co_await call.on(threads_, deadline);

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ahead/open_channel.hpp"
+
 namespace sluice::lib {
 namespace {
 
@@ -36,32 +38,21 @@ task<std::size_t> any_input::next(input_set& in, demand d) {
       co_return i;
     }
     if (!some_wait) co_return kNone;
-    urge_one();
+    urge_one(in.size(), [this](std::size_t i) { return sources_[i].ended ? nullptr : sources_[i].channel.get(); });
     co_await signal_->changed_since(seen);
   }
 }
 
 void any_input::give_channel(erased_stream& in, source& s) {
   const element_type& type = in.type();
-  s.channel = std::make_shared<reader_link>(run_, memory_, std::move(in), type, pump_options(),
-                                            slot_supply::limits{kBlocksAhead});
-  s.channel->set_signal(signal_);
-  outlet out(type);
-  in = read_ahead(out, s.channel);
-  in.set_environment(run_.get());
+  channel_options options;
+  options.limits = {kBlocksAhead};
+  options.signal = signal_;
+  opened_channel opened = open_channel(memory_, std::move(in), type, std::move(options));
+  s.channel = std::move(opened.link);
+  in = std::move(opened.out);
   in.may_go_back();
   s.channel->start();
-}
-
-/// All wait. Where all of them wait for memory the first goes on without; one is enough.
-void any_input::urge_one() {
-  for (const source& s : sources_)
-    if (s.channel && !s.ended && s.channel->busy()) return;
-  for (const source& s : sources_) {
-    if (!s.channel || s.ended) continue;
-    s.channel->urge();
-    return;
-  }
 }
 
 }  // namespace sluice::lib

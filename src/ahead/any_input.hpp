@@ -50,7 +50,6 @@ class any_input {
     bool ended = false;
   };
   void give_channel(erased_stream& in, source& s);
-  void urge_one();
 
   std::shared_ptr<run_context> run_;
   channel_memory memory_;

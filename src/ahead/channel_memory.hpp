@@ -28,6 +28,7 @@ class channel_memory {
         estimate_(of.sizes(name)),
         counts_(of.counts()) {}
 
+  const std::shared_ptr<run_context>& run() const { return run_; }
   memory_ledger& ledger() const { return *run_->ledger; }
   ledger_line& line() const { return line_; }
   size_estimate& estimate() const { return estimate_; }

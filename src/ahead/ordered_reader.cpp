@@ -81,14 +81,8 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
 
 }  // namespace
 
-reader_link::reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in,
-                         const element_type& out, pump_options options, ordered_ring::limits limits)
-    : run_(std::move(run)),
-      memory_(std::move(memory)),
-      in_(std::move(in)),
-      out_(out),
-      limits_(limits),
-      options_(std::move(options)) {}
+reader_link::reader_link(channel_memory memory, erased_stream in, const element_type& out, channel_options options)
+    : memory_(std::move(memory)), in_(std::move(in)), out_(out), options_(std::move(options)) {}
 
 reader_link::~reader_link() {
   if (ring_) ring_->close();
@@ -99,12 +93,11 @@ void reader_link::start(std::uint64_t passed) {
   in_.pass_over(passed);
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();
-  last_.residual += ordinal_ - last_.ordinal;  // what is to be passed over first is part of the way to it
-  last_.ordinal = ordinal_;
-  ring_ = std::make_shared<ordered_ring>(run_, memory_, in_.type(), out_, limits_);
-  ring_->set_signal(signal_, number_);
-  ring_->follow(followed_);
-  start_pump(ring_, std::move(in_), std::move(options_));
+  last_.advance_to(ordinal_);  // what is to be passed over first is part of the way to it
+  ring_ = std::make_shared<ordered_ring>(memory_.run(), memory_, in_.type(), out_, options_.limits);
+  ring_->set_signal(options_.signal, number_);
+  ring_->follow(options_.follows);
+  start_pump(ring_, std::move(in_), std::move(options_.pump));
 }
 
 mark reader_link::place() {
@@ -114,9 +107,10 @@ mark reader_link::place() {
   return m;
 }
 
-erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts) {
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link) {
   saved<link_handle> handle;
   std::uint64_t begun = link->consumed();  // a restored input does not begin at 0
+  one_to_one counts{link->one_to_one()};
   handle->link = std::move(link);
   erased_stream s = read_in_order(out, counts, std::move(handle));
   s.begin_at(begun);

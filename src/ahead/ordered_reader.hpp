@@ -7,8 +7,8 @@
 
 #include <memory>
 
+#include "ahead/open_channel.hpp"
 #include "ahead/ordered_ring.hpp"
-#include "ahead/pump.hpp"
 #include "coro/position_records.hpp"
 
 namespace sluice::lib {
@@ -16,9 +16,7 @@ namespace sluice::lib {
 /// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
 class reader_link {
  public:
-  /// `limits`: of the channel, where they do not follow() a knob.
-  reader_link(std::shared_ptr<run_context> run, channel_memory memory, erased_stream in, const element_type& out,
-              pump_options options = {}, ordered_ring::limits limits = {});
+  reader_link(channel_memory memory, erased_stream in, const element_type& out, channel_options options);
   reader_link(const reader_link&) = delete;
   ~reader_link();
 
@@ -27,12 +25,9 @@ class reader_link {
   void start(std::uint64_t passed = 0);
   bool started() const { return ring_ != nullptr; }
   /// Every input has an output, so passing over outputs is passing over inputs.
-  bool one_to_one() const { return !options_.may_drop; }
+  bool one_to_one() const { return !options_.pump.may_drop; }
   /// So many of those that were to be passed over did not exist.
   void passed_less(std::uint64_t n) { ordinal_ -= n; }
-  void set_signal(std::shared_ptr<ready_signal> s) { signal_ = std::move(s); }
-  /// Its limits change with a knob; before start().
-  void follow(const slot_supply::live_limits& l) { followed_ = l; }
   /// Sets the number by which the ready_signal reports this channel. REQUIRES: not started.
   void set_number(std::uint32_t n) { number_ = n; }
   ordered_ring& ring() { return *ring_; }
@@ -54,21 +49,30 @@ class reader_link {
   bool may_wait() const { return !ring_ || !ring_->ready(); }
 
  private:
-  std::shared_ptr<run_context> run_;
   channel_memory memory_;
   erased_stream in_;
   const element_type& out_;
-  ordered_ring::limits limits_;
-  slot_supply::live_limits followed_;
-  pump_options options_;
-  std::shared_ptr<ready_signal> signal_;
+  channel_options options_;
   std::uint32_t number_ = ready_signal::kNobody;
   std::shared_ptr<ordered_ring> ring_;
   std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered
   mark last_;                  ///< the newest mark at or before it
 };
 
-/// The reading stage of a link. `counts`: every input has one output, so it stands where the input stands.
-erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link, one_to_one counts = {});
+/// For a stage that waits for any of n channels: where all of them wait for memory, the first goes on without it, and one is
+/// enough. `link_at(i)`: the i-th channel in turn; null: it has none, or has ended.
+template <class LinkAt> void urge_one(std::size_t n, const LinkAt& link_at) {
+  reader_link* first = nullptr;
+  for (std::size_t i = 0; i != n; ++i) {
+    reader_link* link = link_at(i);
+    if (!link) continue;
+    if (link->busy()) return;
+    if (!first) first = link;
+  }
+  if (first) first->urge();
+}
+
+/// The reading stage of a link. Where no element may be dropped it stands where the input stands.
+erased_stream read_ahead(outlet out, std::shared_ptr<reader_link> link);
 
 }  // namespace sluice::lib

@@ -30,7 +30,7 @@ using ordinal_ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 struct pump_options {
   std::shared_ptr<const slot_computation> computation;  ///< null: inputs are outputs
   std::shared_ptr<pump_permits> permits;                ///< null: no limit
-  bool may_drop = false;                                ///< the computation may pass over bad elements
+  bool may_drop = false;                                ///< the computation may drop bad elements
   bool one_each = false;                                ///< one element a slot, although nothing is awaited
   ordinal_ranges done;                                  ///< delivered before a resume: passed over
   ordinal_ranges replayed;  ///< will be asked for by ordinal: slots must not straddle their bounds

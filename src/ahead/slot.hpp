@@ -14,7 +14,7 @@
 
 namespace sluice::lib {
 
-/// An input without an output: a bad element that is passed over.
+/// An input without an output: a bad element that is dropped.
 struct dropped_input {
   std::uint32_t number = 0;  ///< within its slot
   status why;

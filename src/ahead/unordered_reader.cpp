@@ -79,17 +79,16 @@ struct unordered_link {
   }
 };
 
-erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_memory memory,
-                               slot_supply::live_limits limits, std::shared_ptr<run_context> run,
-                               std::shared_ptr<const slot_computation> computation, bool may_drop) {
-  pump_options options;
-  options.one_each = may_drop;
-  options.computation = std::move(computation);
+erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_memory memory, channel_options given) {
+  pump_options options = std::move(given.pump);
+  options.one_each = options.may_drop;
   options.done = link->done;
   options.replayed = link->replay;
+  slot_supply::live_limits limits = given.follows;
   const element_type& in_type = link->in.type();
   std::uint64_t next = link->in.consumed();
   mark begin = link->in.take_mark();
+  std::shared_ptr<run_context> run = memory.run();
   link->ring = std::make_shared<unordered_ring>(std::move(run), std::move(memory), in_type, out.type(),
                                                 limits.at(limits.knob->get()), next, std::move(begin));
   link->ring->follow(limits);
@@ -132,13 +131,10 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
 
 }  // namespace
 
-erased_stream read_unordered(outlet out, channel_memory memory, std::shared_ptr<run_context> run, erased_stream in,
-                             const slot_supply::live_limits& limits,
-                             std::shared_ptr<const slot_computation> computation, bool may_drop) {
+erased_stream read_unordered(outlet out, channel_memory memory, erased_stream in, channel_options options) {
   saved<unordered_link> link;
   link->in = std::move(in);
-  return read_as_finished(out, std::move(link), std::move(memory), limits, std::move(run), std::move(computation),
-                          may_drop);
+  return read_as_finished(out, std::move(link), std::move(memory), std::move(options));
 }
 
 }  // namespace sluice::lib

@@ -5,19 +5,14 @@
 // choices that it has made since the mark of its input.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "ahead/channel_memory.hpp"
-#include "ahead/pump.hpp"
+#include "ahead/open_channel.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {
 
-/// `limits`: of a knob. `may_drop`: the computation may pass over elements. Choices are ranges of inputs, so each then
-/// has a slot of its own.
-erased_stream read_unordered(outlet out, channel_memory memory, std::shared_ptr<run_context> run, erased_stream in,
-                             const slot_supply::live_limits& limits,
-                             std::shared_ptr<const slot_computation> computation, bool may_drop);
+/// Where the computation may drop elements, each input has a slot of its own: choices are ranges of inputs.
+/// REQUIRES: options.follows has a knob.
+erased_stream read_unordered(outlet out, channel_memory memory, erased_stream in, channel_options options);
 
 }  // namespace sluice::lib

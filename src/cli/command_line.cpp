@@ -230,7 +230,11 @@ void add_readers(CLI::App& app, typed& t) {
   count->callback([&t] { t.verb = reading([&t] { return cli::count(t.files, t.plan_file, t.reads); }); });
 
   auto* select = app.add_subcommand("select", "some members of each element, as JSON lines");
-  select->add_option("NAMES", t.names, "members of structures, columns of batches, features of tf.Examples: a,b,c.d")
+  select
+      ->add_option("NAMES", t.names,
+                   "members of structures, pairs (first, second) and tuples (0, 1 …), columns of batches, features of "
+                   "tf.Examples: "
+                   "a,b,second.label")
       ->required();
   add_plan(*select, "PLAN_OR_FILE", t.plan, t.plan_file, "a plan, a file, or - for data on standard input");
   select->add_option("--limit", t.limit, "end after so many elements")->check(whole(0, kAny));
@@ -271,7 +275,7 @@ void add_others(CLI::App& app, typed& t) {
   explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
   explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file); }; });
 
-  auto* ops = app.add_subcommand("ops", "the stages there are");
+  auto* ops = app.add_subcommand("ops", "the operators there are");
   ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
 
   auto* completion = app.add_subcommand("completion", "a script that completes this program's arguments in a shell");
@@ -375,6 +379,7 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
+    if (auto extra = app.remaining(); !extra.empty()) return complain(CLI::ExtrasError(extra).what(), kMisuse);
     std::ostringstream out, err;
     int status = app.exit(asked, out, err);
     std::fputs(out.str().c_str(), stdout);

@@ -40,8 +40,6 @@ std::string options_text(const node& n, bool is_ignored) {
   return out;
 }
 
-bool is_ignore_errors(const node& n) { return n.op->name == "ignore_errors"; }
-
 }  // namespace
 
 int explain(const std::string& text, const std::string& plan_file) {
@@ -53,8 +51,8 @@ int explain(const std::string& text, const std::string& plan_file) {
   std::vector<stage_line> stages;  // from the last to the source, or to a stage of several inputs, which is one line
   bool is_ignored = false;
   for (const node* n = plan.get();; n = n->inputs[0].get()) {
-    stages.push_back({n, is_ignored && !is_ignore_errors(*n)});
-    is_ignored |= is_ignore_errors(*n);
+    stages.push_back({n, is_ignored && !n->op->sets_error_policy});
+    is_ignored |= n->op->sets_error_policy;
     if (n->op->shape != op_info::stage) break;
   }
   std::size_t width = 0;

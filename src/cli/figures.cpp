@@ -58,6 +58,10 @@ std::size_t display_width(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));
 }
 
+std::string numbered(const std::string& name, std::uint64_t number) {
+  return number ? absl::StrCat(name, " #", number) : name;
+}
+
 std::string counted(std::uint64_t n, const char* noun) {
   return absl::StrCat(grouped(n), " ", noun, n == 1 ? "" : "s");
 }

@@ -10,9 +10,9 @@ int head(const head_arguments& a) {
   runtime rt;
   bool is_data = a.plan_file.empty() && names_data(a.plan);
   node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
-  example_sink examples(true);
+  example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);
   printing_sink elements;
-  line_sink& sink = is_data && !a.raw ? static_cast<line_sink&>(examples) : elements;
+  line_sink& sink = a.raw ? static_cast<line_sink&>(elements) : examples;
   if (is_data) sink.begin(a.plan);
   pull_counts counts;
   pull_request request;

@@ -41,6 +41,17 @@ std::vector<std::pair<std::string_view, std::string_view>> members_of_json(std::
   return members;
 }
 
+std::vector<std::string_view> items_of_json(std::string_view json) {
+  std::vector<std::string_view> items;
+  if (!json.starts_with('[')) return items;
+  for (std::size_t at = 1; at < json.size() && json[at] != ']';) {
+    std::size_t end = after_value(json, at);
+    items.push_back(json.substr(at, end - at));
+    at = end + (end < json.size() && json[end] == ',');
+  }
+  return items;
+}
+
 std::string_view json_at(std::string_view json, std::string_view path) {
   auto members = members_of_json(json);
   for (auto [name, value] : members)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/line_sink.hpp"
 
+#include "element/print.hpp"
+#include "sluice/element/slice.hpp"
 #include "sluice/format/example.hpp"
 
 namespace sluice::lib::cli {
@@ -25,18 +27,30 @@ status line_sink::take(const block& elements) {
   return written.ok() ? why : written;
 }
 
-status example_sink::print_line(const element_type& type, const void* element, std::string& text) {
-  if (!is_raw_ && type.text) {
-    auto json = example_to_json(type.text(element));
+status example_sink::print_part(const element_type& type, const void* part, std::string& text) {
+  if (type.has_members() && !is_raw_) return print_members(type, part, text);
+  if (&type == &type_of<lib::record>() && !is_raw_) {
+    auto json = example_to_json(type.text(part));
     if (json.ok()) {
+      has_shown_ = true;
       text += *json;
       return {};
     }
-    if (!or_raw_ || record() != 0) return json.why();
-    is_raw_ = true;
+    if (other_ == is_error || (other_ == in_front && has_shown_)) return json.why();
+    is_raw_ = !has_shown_;
   }
-  print(type, element, text);
+  print(type, part, text);
   return {};
+}
+
+/// As print() does, with print_part() for each member.
+status example_sink::print_members(const element_type& type, const void* element, std::string& text) {
+  status why;
+  detail::print_members(type, text, [&](const member& m) {
+    why = print_part(*m.type, static_cast<const char*>(element) + m.offset, text);
+    return why.ok();
+  });
+  return why;
 }
 
 }  // namespace sluice::lib::cli

@@ -45,17 +45,31 @@ class printing_sink final : public line_sink {
   }
 };
 
-/// tf.Examples as JSON objects, name by name. `or_raw`: where the first record is none, all are printed as records are.
+/// Elements with their records shown as the tf.Examples that they hold: JSON objects, name by name. Records that are
+/// members of pairs, tuples and structures, too.
 class example_sink : public line_sink {
  public:
-  explicit example_sink(bool or_raw = false) : or_raw_(or_raw) {}
+  /// What is done about a record that holds no tf.Example. Where it is the first record of all, it and all others are
+  /// printed as records are, except under `is_error`.
+  enum other : std::uint8_t {
+    is_error,    ///< an error
+    in_front,    ///< an error behind a tf.Example
+    is_printed,  ///< it is printed as records are
+  };
+  explicit example_sink(other what = is_error) : other_(what) {}
 
  protected:
-  status print_line(const element_type& type, const void* element, std::string& text) override;
+  status print_line(const element_type& type, const void* element, std::string& text) override {
+    return print_part(type, element, text);
+  }
 
  private:
-  const bool or_raw_;
-  bool is_raw_ = false;
+  status print_part(const element_type& type, const void* part, std::string& text);
+  status print_members(const element_type& type, const void* element, std::string& text);
+
+  const other other_;
+  bool has_shown_ = false;  ///< a tf.Example
+  bool is_raw_ = false;     ///< the first record was none
 };
 
 }  // namespace sluice::lib::cli

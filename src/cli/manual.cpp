@@ -38,7 +38,7 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
                    ".SH SYNOPSIS\n.B sluice\n.I VERB\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n",
                    ".SH DESCRIPTION\nA plan is written as its stages, with bars between them:\n.PP\n.RS\n.nf\n",
                    escaped("tfrecord(\"a.tfrecord\") | shuffle(1000, seed=7) | batch(32)"),
-                   "\n.fi\n.RE\n.PP\n\\fBsluice ops\\fR lists the stages there are.\n", ".SH VERBS\n");
+                   "\n.fi\n.RE\n.PP\n\\fBsluice ops\\fR lists the operators there are.\n", ".SH VERBS\n");
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     absl::StrAppend(&out, ".SS ", escaped(verb->get_name()), "\n", escaped(verb->get_description()), "\n");
     add_options(*verb, out);

@@ -47,7 +47,8 @@ int ops() {
                  needs ? "  C++" : "");
   }
   absl::PrintF(
-      "\nEvery call also takes, by name and last, on_error=stop or skip (what an element that fails there does) and "
+      "\nEvery call but that of ignore_errors also takes, by name, on_error=stop or skip (what an element that fails "
+      "there does) and "
       "errors_max=N\n(with on_error=skip: one more ends the run).\n");
   if (any_needs)
     absl::PrintF(

@@ -6,9 +6,9 @@
 // run finished it, else as PATH.partial, which that run left when it was killed. Nothing is copied.
 //
 // Every order of crash. commit() synchronises the file, then keep() is called and the checkpoint that names the file
-// (inode and length) replaces the one before, then finish() renames. So whichever checkpoint is on the disk, the bytes it speaks of are, too, in a file
-// with that inode, which is at PATH.partial or at PATH. What a crash left beyond the length is cut off by the resume,
-// and a PATH.partial that no checkpoint of the resumed run names is removed.
+// (inode and length) replaces the one before, then finish() renames. So whichever checkpoint is on the disk, the
+// bytes it speaks of are, too, in a file with that inode, which is at PATH.partial or at PATH. What a crash left beyond
+// the length is cut off by the resume, and a PATH.partial that no checkpoint of the resumed run names is removed.
 //
 // Without finish() a new file is removed, unless a checkpoint may name it; what was gone on with is cut back to the
 // last length that a checkpoint may name.

@@ -31,8 +31,8 @@ class progress {
   double records_per_second_ = 0, bytes_per_second_ = 0;
 };
 
-/// "1,172 elements (1,200,000 records) in 0.52 s: 2.31 M records/s, 402 MB/s", the memory, the seed, the errors passed
-/// over.
+/// "1,172 elements (1,200,000 records) in 0.52 s: 2.31 M records/s, 402 MB/s", the memory, the seed, the bad elements
+/// dropped.
 std::string final_report(const pull_counts& counts, double seconds, runtime& rt, const run_report& report);
 
 }  // namespace sluice::lib::cli

@@ -91,7 +91,7 @@ std::string stream_in(const node& plan) {
 
 /// Does a stage of the plan, or of the plans inside of it, drop bad elements by its own word?
 bool drops_errors(const node& plan) {
-  if (plan.errors.on_error == error_policy::skip || plan.op->name == "ignore_errors") return true;
+  if (plan.errors.on_error == error_policy::skip || plan.op->sets_error_policy) return true;
   bool found = false;
   for_each_plan(plan, [&found](const node_ptr& inner) { found |= drops_errors(*inner); });
   for (const node_ptr& input : plan.inputs) found = found || drops_errors(*input);

@@ -30,7 +30,7 @@ constexpr std::size_t kColumns = 8;
 using row = std::array<std::string, kColumns>;
 
 row row_of(const site_report& s) {
-  return {(s.is_inner ? "  " : "") + s.name,
+  return {(s.is_inner ? "  " : "") + numbered(s.name, s.number),
           grouped(s.elements),
           number_text(s.passed),
           time_text(s.busy),

@@ -10,7 +10,7 @@
 namespace sluice::lib::cli {
 
 /// A line for each stage, the last stage of the plan first; stages of inner plans and of a combine's inputs are indented.
-/// Columns in which nothing is to be said are left out.
+/// Stages of one name are numbered. Columns in which nothing is to be said are left out.
 std::string stage_table(const std::vector<site_report>& sites);
 
 }  // namespace sluice::lib::cli

@@ -7,10 +7,7 @@ namespace sluice::lib {
 
 namespace {
 
-bool is_by_member(const element_type& row) {
-  bool has_members = row.kind == kind::structure || row.kind == kind::pair || row.kind == kind::tuple;
-  return has_members && !row.members.empty();
-}
+bool is_by_member(const element_type& row) { return row.has_members() && !row.members.empty(); }
 
 /// f(column type, offset within the row, column index) for each column of a batch of `row`.
 template <class F> void each_column(const element_type& row, F f) {

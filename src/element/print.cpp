@@ -104,19 +104,10 @@ void print_array(const element_type& element, const void* p, std::size_t n, std:
 void print_extent(const element_type& t, const void* p, std::string& out) { print_array(*t.element, p, t.extent, out); }
 
 void print_members(const element_type& t, const void* p, std::string& out) {
-  bool named = t.kind == kind::structure;
-  char before = named ? '{' : '[';
-  for (auto& m : t.members) {
-    out += before;
-    before = ',';
-    if (named) {
-      print_json_name(m.name, out);
-      out += ':';
-    }
+  print_members(t, out, [&](const member& m) {
     m.type->print(*m.type, static_cast<const char*>(p) + m.offset, out);
-  }
-  if (t.members.empty()) out += named ? "{" : "[";
-  out += named ? '}' : ']';
+    return true;
+  });
 }
 
 void print_opaque(const element_type& t, const void*, std::string& out) { print_json_text("<" + t.name + ">", out); }

@@ -56,7 +56,6 @@ class element_format {
 /// The initial value of an autotuned reads_in_flight: four reads hide the latency of one if a server answers in a few
 /// milliseconds.
 inline constexpr std::int64_t kReadsInFlight = 4;
-inline constexpr std::int64_t kReadsInFlightMax = 1024;
 
 /// The options for reading, from an operator's arguments.
 template <class Arguments> byte_source_options reading_with(const node& n, const open_context& context) {
@@ -65,8 +64,7 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
   reading.path = a.path.value;
   reading.compression = a.options.compression;
   reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
-  reading.reads_in_flight =
-      &context.knob_of(n, "reads_in_flight", a.options.reads_in_flight, kReadsInFlight, kReadsInFlightMax);
+  reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
   return reading;
 }
 

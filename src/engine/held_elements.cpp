@@ -94,7 +94,7 @@ void held_elements::take(const std::uint32_t* places, std::uint32_t n, char* to)
 }
 
 void held_elements::move_front(std::size_t n, char* to) {
-  if (n == 0) return;  // there may be no place at all
+  if (n == 0) return;  // there may be no slot at all
   relocate(type_, to, at(0), n);
   elements_.forget_front(n);
   if (size() == 0) elements_.set_live(0, 0);

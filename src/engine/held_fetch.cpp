@@ -25,7 +25,7 @@ class fetched_bytes {
     // Others read ahead less from now on. Whether it fits is asked when they are here: it is an estimate.
     (void)memory_.change(expected_, 0);
   }
-  /// Builds the elements of `b`, each in its place.
+  /// Builds the elements of `b`, each in its slot.
   status build(block& b, const std::vector<held_place>& places) {
     const element_type& type = b.type();
     const std::uint32_t n = b.size();

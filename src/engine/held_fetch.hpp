@@ -4,10 +4,10 @@
 //   class buffer_fetch final : public fetch_list { … };        // which elements, and where each belongs
 //   buffer_fetch list(table, held);
 //   auto fetching = fetch_held(in, list, memory);
-//   co_await fetching;                                         // they are in their places, and `in` is at the element behind them
+//   co_await fetching;                                         // they are in their slots, and `in` is at the element behind them
 //
 // The input begins at or before the oldest of them (the stage has said so with hold_from). What lies between them is
-// passed over and not made. Each element is built in the place where it stays, so that none is there twice.
+// passed over and not made. Each element is built in the slot where it stays, so that none is there twice.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace sluice::lib {
 
-/// Where one element is to be built. `in` has made its places (held_elements::make_places).
+/// Where one element is to be built. `in` has made its slots (held_elements::make_places).
 struct held_place {
   held_elements* in = nullptr;
   std::uint32_t place = 0;
@@ -38,7 +38,7 @@ class fetch_list {
   virtual std::uint64_t first() const = 0;
   /// The ordinal of the element that the stage takes next: higher than any of them.
   virtual std::uint64_t next() const = 0;
-  /// The next elements, from ordinal `from` on, that follow each other in the input: their places, kRunMax at most.
+  /// The next elements, from ordinal `from` on, that follow each other in the input: their slots, kRunMax at most.
   /// Returns the ordinal of the first. It may look at a part of the rest only: where that has none, `places` is empty,
   /// and the ordinal is where to look on.
   virtual std::uint64_t next_run(std::uint64_t from, std::vector<held_place>& places) = 0;

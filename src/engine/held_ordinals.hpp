@@ -25,7 +25,7 @@ namespace sluice::lib {
 class held_ordinals {
  public:
   std::size_t size() const { return all_.size() - gone_; }
-  /// Of the element in a place.
+  /// Of the element in a slot.
   std::uint64_t at(std::size_t place) const { return all_[gone_ + place]; }
   /// REQUIRES: higher than those there are.
   void add(std::uint64_t ordinal) { all_.push_back(ordinal); }
@@ -45,14 +45,14 @@ class held_ordinals {
 /// What several holders of one stage held, merged into the order of the input.
 class ordinals_fetch final : public fetch_list {
  public:
-  /// An element of `held`, in place i, has the ordinal `ordinals->at(i)`.
+  /// An element of `held`, in slot i, has the ordinal `ordinals->at(i)`.
   struct part {
     const held_ordinals* ordinals = nullptr;
     held_elements* held = nullptr;
   };
   /// `next`: of the element that the stage takes next. What the parts point at must outlive this.
   ordinals_fetch(std::vector<part> parts, std::uint64_t next);
-  /// The places of all parts; before fetch_held. Errors: resource_exhausted.
+  /// The slots of all parts; before fetch_held. Errors: resource_exhausted.
   status make_places();
   /// They are all there; behind fetch_held.
   void all_built();

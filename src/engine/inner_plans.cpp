@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inner_plans.hpp"
 
-#include "ahead/ordered_reader.hpp"
+#include "ahead/open_channel.hpp"
 #include "engine/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
@@ -44,16 +44,14 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   inner_stream inner;
   inner.in = *std::move(resumed);
   if (!parallel()) return inner;
-  outlet out(*type_);
-  pump_options options;
-  options.permits = permits_;
+  channel_options options;
+  options.limits = {kInnerSlots};
+  options.pump.permits = permits_;
+  options.signal = signal_;
   channel_memory memory(context_.run, record_, gate_.label());
-  auto link = std::make_shared<reader_link>(context_.run, std::move(memory), std::move(inner.in), *type_,
-                                            std::move(options), slot_supply::limits{kInnerSlots, ~std::uint64_t{0}});
-  link->set_signal(signal_);
-  inner.ahead = link;
-  inner.in = read_ahead(out, std::move(link));
-  inner.in.set_environment(context_.run.get());
+  opened_channel opened = open_channel(std::move(memory), std::move(inner.in), *type_, std::move(options));
+  inner.in = std::move(opened.out);
+  inner.ahead = std::move(opened.link);
   return inner;
 }
 

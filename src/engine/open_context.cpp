@@ -2,11 +2,14 @@
 #include "engine/open_context.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "coro/position_records.hpp"
 #include "engine/types.hpp"
+#include "plan/codec.hpp"
 #include "plan/parts.hpp"
 #include "runtime/error_account.hpp"
+#include "sluice/base/assert.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -92,9 +95,20 @@ input_set open_context::open_inputs(const node& combine) const {
   return input_set(std::move(streams));
 }
 
-live_knob& open_context::parallelism_of(const node& n, knob k) const {
-  return knob_of(n, "parallelism", k, std::max(2u, run->rt->workers() * 2), kParallelismMax);
+live_knob& open_context::live(const node& n, const knob& k, std::int64_t tuned) const {
+  constexpr std::int64_t kSetMax = std::int64_t{1} << 30;  // where the argument has no bound: more limits nothing
+  auto offset = reinterpret_cast<const char*>(&k) - static_cast<const char*>(n.arguments.get());
+  for (const field& f : n.op->arguments().fields) {
+    if (static_cast<std::ptrdiff_t>(f.offset) != offset || !f.type->is_knob()) continue;
+    std::int64_t value = k.is_autotuned() ? tuned : k.value;
+    std::int64_t most = f.type->most() == codec::kUnlimited ? std::max(kSetMax, value) : f.type->most();
+    return site(n).knob(f.name, value, 1, most);
+  }
+  SLUICE_ASSERT(false, "a live knob is none of its node's arguments");
+  std::abort();
 }
+
+std::int64_t open_context::tuned_parallelism() const { return std::max(2u, run->rt->workers() * 2); }
 
 error_gate open_context::gate(const node& n) const {
   std::string label = label_of(n);

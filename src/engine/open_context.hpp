@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context in which a plan is lowered to streams: the run, and the place of the plan within it.
+// The context in which a plan is lowered to streams: the run, and where the plan stands within it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sluice::lib {
 /// The identity by which the stage of `n` finds its record in a position.
 stage_identity identity_of(const node& n);
 
-/// The place of a plan within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
+/// Where a plan stands within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
 /// depend on it.
 struct open_context {
   std::shared_ptr<run_context> run;
@@ -54,19 +54,18 @@ struct open_context {
   error_gate gate(const node& n) const;
   /// What is known of the stage n of this run, however often it is opened.
   site_record& site(const node& n) const;
-  /// For stages that pass over bad elements because `n`, an ignore_errors downstream of them, says so.
+  /// For stages that drop bad elements because `n`, an ignore_errors downstream of them, says so.
   open_context ignoring_errors(const node& n, error_limit errors_max) const;
   /// For the plans that the stage of n opens for its elements: what n itself says of errors holds for them, too.
   open_context inside_of(const node& n) const;
   /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.
   channel_memory memory_of(const node& n, std::string_view stage) const { return {run, site(n), stage}; }
-  /// The live form of n's argument `name`, of `most` at most. It starts at the argument's value, or, for autotune, at `tuned`.
-  live_knob& knob_of(const node& n, std::string_view name, knob k, std::int64_t tuned, std::int64_t most) const {
-    return site(n).knob(name, k.is_autotuned() ? tuned : k.value, 1, most);
-  }
-  /// The same of an argument `parallelism` that is_parallelism() has let pass. For autotune it starts at twice the
-  /// workers.
-  live_knob& parallelism_of(const node& n, knob k) const;
+  /// The live form of `k`, which is one of n's arguments. Its name and its range are that argument's (a plain `knob` may be
+  /// set to 2³⁰, or to what the plan says if that is more); it starts at the argument's value, or, for autotune, at
+  /// `tuned`.
+  live_knob& live(const node& n, const knob& k, std::int64_t tuned) const;
+  /// Where an autotuned parallelism starts: at twice the workers.
+  std::int64_t tuned_parallelism() const;
   /// The seed a stage draws with here. Its own seed is used as it is, so that two plans with equal seeds draw alike;
   /// without one it draws by (run's seed, scope, site), which no other stage shares. Either is mixed with `outers` and,
   /// unless every epoch is to be the same, with the epochs.

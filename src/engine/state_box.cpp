@@ -85,6 +85,15 @@ void load_initial_state(const state_function& f, void* state, std::string_view i
   load_state(f, state, r, bytes, label);
 }
 
+status finish_state(const state_function& f, const function_ptr& finish, void* state, void* to) {
+  if (!finish) {
+    f.move_state(state, to);
+    return {};
+  }
+  block last(nullptr, f.state_type, static_cast<char*>(state), 1);
+  return static_cast<const block_function&>(*finish).apply(last, to, {}).why;
+}
+
 namespace detail {
 
 std::string initial_state_text(const state_function& f, const void* state, const void* begun) {
@@ -109,7 +118,7 @@ std::string initial_state_mistake(const state_function& f, std::string_view init
 void check_can_undo(const state_function& f, const error_gate& gate) {
   if (!gate.skips() || !f.can_fail || f.can_undo) return;
   throw_status(gate.told(invalid_argument_error(
-      "error_policy::skip passes over an element whose call fails, and so has to copy the function's state before each "
+      "error_policy::skip drops an element whose call fails, and so has to copy the function's state before each "
       "element; this state cannot be copied: make it copyable, or the function noexcept")));
 }
 

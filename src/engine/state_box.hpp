@@ -32,7 +32,7 @@ inline constexpr std::size_t kStateBytesMax = std::size_t{1} << 20;
 
 /// Empty, or why `initial_state`, an argument of a plan, is no state of f: " is …".
 std::string initial_state_mistake(const state_function& f, std::string_view initial_state);
-/// Throws invalid_argument where the run's policy passes over bad elements and f cannot forget one.
+/// Throws invalid_argument where the run's policy drops bad elements and f cannot forget one.
 void check_can_undo(const state_function& f, const error_gate& gate);
 
 // Single states, for those who keep several of one function.
@@ -44,6 +44,10 @@ void load_state(const state_function& f, void* state, position_reader& r, std::s
                 std::string_view label);
 /// The argument initial_state, which has no mistake. Empty: the state stays as it is.
 void load_initial_state(const state_function& f, void* state, std::string_view initial_state, std::string_view label);
+
+/// Constructs at `to`, which is uninitialised, the element that a stage makes of its last state: what `finish`, a block_function,
+/// returns for it, or, if that is null, the state itself. The state is for destroy() only then; so it may be after an error.
+status finish_state(const state_function& f, const function_ptr& finish, void* state, void* to);
 
 /// How much a state owned when it was last looked at, and whether to look again. To look takes time in proportion to what the
 /// state consists of, and a call adds little to it: so a state of n bytes is looked at once in n / 64 calls.

@@ -22,10 +22,4 @@ const element_type* type_of_inner(const node& n, const plan_or_function& inner, 
   return inner.plan->type;
 }
 
-bool is_parallelism(knob k, std::string& why) {
-  if (k.value <= kParallelismMax) return true;
-  why = "parallelism must be at most " + std::to_string(kParallelismMax) + ", and is " + std::to_string(k.value);
-  return false;
-}
-
 }  // namespace sluice::lib

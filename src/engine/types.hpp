@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of output types and options that several operators share: for op_info::type.
+// Rules of output types that several operators share: for op_info::type.
 #pragma once
 
 #include <string>
@@ -15,11 +15,5 @@ const element_type* same_type(const node& n, std::string& why);
 const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why);
 /// What the plans give that are opened for each element; a reader takes paths.
 const element_type* type_of_inner(const node& n, const plan_or_function& inner, std::string& why);
-
-/// What an option `parallelism` may be: each unit may have a slot of its own. So large a number is a mistake, or a
-/// limit that is better left to the memory budget.
-inline constexpr std::int64_t kParallelismMax = 1 << 16;
-/// Says so in `why` where it is more.
-bool is_parallelism(knob k, std::string& why);
 
 }  // namespace sluice::lib

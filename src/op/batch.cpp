@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/batch.hpp"
 
+#include "engine/grouping.hpp"
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
@@ -10,21 +11,11 @@ namespace sluice::lib {
 
 namespace {
 
-/// Small batches are made several at a time: about so many rows for one request.
-constexpr std::uint64_t kRowsPerRequest = 4096;
-/// Rows asked for at once, in bytes: each stage below has its own copy of a block, and all of them should still be in
-/// the core's L2 when the rows get here, where columns are gathered from them.
-constexpr std::uint64_t kRequestBytes = 64 << 10;
-
 /// Room is made for so many rows of a batch before there is a second one: the input may have fewer than the batch wants.
 constexpr std::uint64_t kRowsReserved = 16 << 10;
 
 /// Of so many batches together; no overflow where one alone is as good as endless.
 std::uint64_t wanted_rows(std::uint32_t batches, std::uint64_t rows) { return batches == 1 ? rows : batches * rows; }
-
-std::uint64_t rows_at_once(const element_type& row) {
-  return std::clamp<std::uint64_t>(kRequestBytes / row.size, 32, kRowsPerRequest);
-}
 
 /// The batch in the making, and what it takes. A resume fetches its rows again.
 class batch_in_making {
@@ -65,7 +56,8 @@ erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool 
   batch_in_making part(in.type(), rows);
   const element_type& row = in.type();
   for (bool ended = false; !ended;) {
-    auto batches_max = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kRowsPerRequest / rows, 1, out.wanted()));
+    auto batches_max =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kGroupedPerRequest / rows, 1, out.wanted()));
     auto* to = reinterpret_cast<batch_storage*>(out.room(batches_max));
     std::uint32_t made = 0;
     std::size_t made_bytes = 0;
@@ -78,7 +70,7 @@ erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool 
       demand d;
       d.skip = rows_to_pass;
       d.elements =
-          static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), rows_at_once(row)));
+          static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), grouped_at_once(row)));
       auto b = co_await in.next_block(d);
       if (!b) {
         ended = true;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "coro/inner_position.hpp"
+#include "engine/inner_input.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -14,40 +14,39 @@
 namespace sluice::lib {
 namespace {
 
-/// Which input, and where in it. Inputs are opened when their turn comes: before and behind it they hold nothing.
+/// Which input, and where in it. Inputs are opened when those before have ended: before and behind it they hold nothing.
 struct concatenate_state {
   std::uint64_t at = 0;
-  erased_stream in;
-  std::string restored;  ///< the input's position until it is opened
+  inner_input input;
 
   void save(position_writer& w) {
     w.number(at);
-    save_inner(w, in, restored);
+    input.save(w);
   }
   void load(position_reader& r) {
     at = r.number();
-    restored = r.text();
+    input.load(r);
   }
-  bool may_wait() const { return in && in.may_wait(); }
+  bool may_wait() const { return input.may_wait(); }
 };
 
 erased_stream concatenate_loop(outlet out, saved<concatenate_state> st, node combine, open_context context) {
   if (st->at > combine.inputs.size()) co_await fail(damaged_position());  // a forged one; equal: it has ended
   for (; st->at < combine.inputs.size(); ++st->at) {
     open_context inner = context.in_input(combine, st->at);
-    auto opened = inner.resume(combine.inputs[st->at], std::exchange(st->restored, {}));
-    if (!opened.ok()) co_await fail(opened.why());
-    st->in = *std::move(opened);
+    status why = st->input.open(inner, combine.inputs[st->at]);
+    if (!why.ok()) co_await fail(std::move(why));
+    erased_stream& in = st->input.in;
     for (;;) {
       std::uint64_t passed = out.pass(demand::kAll);
-      auto b = co_await st->in.next_block({passed, out.wanted(), out.wanted_bytes()});
+      auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
       if (!b) {
-        if (passed) out.unpass(std::min(st->in.skip_left(), passed));
+        if (passed) out.unpass(std::min(in.skip_left(), passed));
         break;
       }
       co_yield b;
     }
-    st->in.close();
+    in.close();
   }
 }
 

@@ -28,7 +28,7 @@ erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, e
   }
 }
 
-/// The same where bad elements are passed over: what is left of their view is looked at by the next demand.
+/// The same where bad elements are dropped: what is left of their view is looked at by the next demand.
 erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr function, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   in.may_go_back();

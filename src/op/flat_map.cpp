@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/flat_map.hpp"
 
+#include "engine/interleave_loop.hpp"
 #include "engine/types.hpp"
-#include "op/interleave/interleave_loop.hpp"
 #include "plan/arguments_of.hpp"
 
 namespace sluice::lib {

@@ -10,10 +10,6 @@
 
 namespace sluice::lib {
 
-bool detail::generator_form::accepts(const stage_function& f) {
-  return dynamic_cast<const stream_function*>(&f) && !f.in;
-}
-
 const op_info generate_op{
     .name = "generate",
     .doc = "a user's own coroutine as a source",

@@ -27,6 +27,7 @@ const op_info ignore_errors_op{
           cardinality in = cardinality_of(*n.inputs[0]);
           return in == cardinality::of(0) ? in : cardinality{};
         },
+    .sets_error_policy = true,
 };
 
 preserving ignore_errors(ignore_errors_options o) {

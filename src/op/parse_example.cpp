@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/parse_example.hpp"
 
-#include "engine/open_context.hpp"
+#include "engine/mapped_stage.hpp"
 #include "engine/types.hpp"
-#include "op/open_mapped.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
@@ -42,8 +41,7 @@ struct example_function final : block_function {
 };
 
 const element_type* parsed_type(const node& n, std::string& why) {
-  auto& [schema, o] = n.as<parse_example_arguments>();
-  if (!is_parallelism(o.parallelism, why)) return nullptr;
+  auto& schema = n.as<parse_example_arguments>().schema;
   const element_type* in = n.inputs[0]->type;
   if (!in->text) {
     why = "expects records that hold tf.Examples, and gets " + in->name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/prefetch.hpp"
 
-#include "ahead/ordered_reader.hpp"
+#include "ahead/open_channel.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -15,7 +15,6 @@ namespace {
 /// ledger limits the bytes.
 constexpr std::uint32_t kSlots = 8;
 constexpr std::int64_t kElements = kSlots * std::int64_t{slot_supply::kBlockElementsMax};
-constexpr std::int64_t kElementsMax = 1 << 30;
 
 /// As many blocks as are full with that many elements, and not so few that blocks which are slow to make leave a gap.
 slot_supply::limits tuned_limits(std::int64_t elements) {
@@ -28,15 +27,11 @@ slot_supply::limits given_limits(std::int64_t elements) {
 }
 
 erased_stream open_prefetch(const node& n, open_context& context) {
-  knob elements = n.as<prefetch_arguments>().elements;
+  const knob& elements = n.as<prefetch_arguments>().elements;
   erased_stream in = context.open(n.inputs[0]);
-  outlet out(*n.type);
-  std::int64_t most = std::max(kElementsMax, elements.value);
-  slot_supply::live_limits limits{&context.knob_of(n, "elements", elements, kElements, most),
-                                  elements.is_autotuned() ? tuned_limits : given_limits};
-  auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "prefetch"), std::move(in), *n.type);
-  link->follow(limits);
-  return read_ahead(out, std::move(link));
+  channel_options options;
+  options.follows = {&context.live(n, elements, kElements), elements.is_autotuned() ? tuned_limits : given_limits};
+  return open_channel(context.memory_of(n, "prefetch"), std::move(in), *n.type, std::move(options)).out;
 }
 
 }  // namespace

@@ -11,13 +11,6 @@
 
 namespace sluice::lib {
 
-bool detail::reducing_form::accepts(const stage_function& f) {
-  return dynamic_cast<const state_function*>(&f) && !f.out;
-}
-bool detail::finishing_form::accepts(const stage_function& f) {
-  return dynamic_cast<const block_function*>(&f) && !f.draws;
-}
-
 namespace {
 
 /// Asked of the input at once: all of it is wanted, so enough to make hops vanish.
@@ -26,17 +19,6 @@ constexpr std::uint32_t kAtOnce = 4096;
 function_ptr finish_of(const node& n) {
   auto& finish = n.as<reduce_arguments>().options.finish;
   return finish ? finish->value : nullptr;
-}
-
-/// Builds the element at `to`.
-status finished(const function_ptr& finish, const state_box& state, void* to) {
-  const state_function& f = state.function();
-  if (!finish) {
-    f.move_state(state.get(), to);
-    return {};
-  }
-  block last(nullptr, f.state_type, static_cast<char*>(state.get()), 1);
-  return static_cast<const block_function&>(*finish).apply(last, to, {}).why;
 }
 
 // A position says whether the element was given, and not what the state is: while elements are taken in, the stage is never
@@ -60,7 +42,7 @@ erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state
       co_await settled;
       in.drop(1);
     }
-    status why = finished(finish, state, out.room(1));
+    status why = finish_state(f, finish, state.get(), out.room(1));
     if (!why.ok()) {
       auto settled = gate.settle(out, why);
       co_await settled;

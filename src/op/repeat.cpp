@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/repeat.hpp"
 
-#include "coro/inner_position.hpp"
+#include "engine/inner_input.hpp"
 #include "engine/open_context.hpp"
 #include "engine/plain_stages.hpp"
 #include "engine/types.hpp"
@@ -19,34 +19,33 @@ constexpr std::uint64_t kForEver = ~std::uint64_t{0};
 struct repeat_state {
   std::uint64_t epoch = 0;
   bool any = false;  // has this epoch given an element? A repeat for ever ends with the first that gives none
-  erased_stream in;
-  std::string restored;  // the input's position until it is opened
+  inner_input input;
 
   void save(position_writer& w) {
     w.number(epoch);
     w.number(any);
-    save_inner(w, in, restored);
+    input.save(w);
   }
   void load(position_reader& r) {
     epoch = r.number();
     any = r.number() != 0;
-    restored = r.text();
+    input.load(r);
   }
-  bool may_wait() const { return in && in.may_wait(); }
+  bool may_wait() const { return input.may_wait(); }
 };
 
-erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr input, open_context context, std::uint32_t site,
+erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, open_context context, std::uint32_t site,
                           std::uint64_t times) {
   for (; st->epoch < times; ++st->epoch) {
     open_context inner = context.in_epoch(site, st->epoch);
-    auto opened = inner.resume(input, std::exchange(st->restored, {}));
-    if (!opened.ok()) co_await fail(opened.why());
-    st->in = *std::move(opened);
+    status why = st->input.open(inner, plan);
+    if (!why.ok()) co_await fail(std::move(why));
+    erased_stream& in = st->input.in;
     for (;;) {
       std::uint64_t passed = out.pass(demand::kAll);
-      auto b = co_await st->in.next_block({passed, out.wanted(), out.wanted_bytes()});
+      auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
       if (!b) {
-        std::uint64_t missing = passed ? st->in.skip_left() : 0;
+        std::uint64_t missing = passed ? in.skip_left() : 0;
         if (missing < passed) st->any = true;
         out.unpass(std::min(missing, passed));
         break;

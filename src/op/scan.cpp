@@ -13,10 +13,6 @@
 
 namespace sluice::lib {
 
-bool detail::scanning_form::accepts(const stage_function& f) {
-  return dynamic_cast<const state_function*>(&f) && f.out;
-}
-
 namespace {
 
 // Elements to be passed over are computed: the state behind them depends on them. At each co_yield the state accounts for

@@ -19,7 +19,7 @@ namespace {
 /// `why` of element `at`, with what the author of the stage can do about its ending here.
 status cannot_go_on(const status& why, std::uint64_t at, const error_gate& gate, std::string_view reason) {
   std::string text(why.message());
-  text.append("; error_policy::skip cannot pass over the element: ").append(reason);
+  text.append("; error_policy::skip cannot drop the element: ").append(reason);
   const provenance& w = why.where();
   return status(why.code(), text)
       .with_cause(why.cause())
@@ -123,10 +123,6 @@ erased_stream open_transform(const node& n, open_context& context) {
 }
 
 }  // namespace
-
-bool detail::transform_form::accepts(const stage_function& f) {
-  return dynamic_cast<const stream_function*>(&f) && f.in;
-}
 
 const op_info transform_op{
     .name = "transform",

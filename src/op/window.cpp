@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 
+#include "engine/grouping.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
@@ -15,16 +16,8 @@ namespace sluice::lib {
 
 namespace {
 
-/// Small windows are made several at a time: about so many elements for one request.
-constexpr std::uint64_t kElementsPerRequest = 4096;
-/// Elements asked for at once, in bytes, as batch asks for rows: all stages' copies of a block should fit into the core's L2.
-constexpr std::uint64_t kWindowBlockBytes = 64 << 10;
 /// Elements that a window reaches over, and those to the next one's first: more than any stream has, and safe to add to.
 constexpr std::uint64_t kReachMax = demand::kAll / 2;
-
-std::uint64_t elements_at_once(const element_type& t) {
-  return std::clamp<std::uint64_t>(kWindowBlockBytes / t.size, 32, kElementsPerRequest);
-}
 
 /// Where windows lie.
 struct window_shape {
@@ -100,7 +93,7 @@ erased_stream window_loop(outlet out, erased_stream in, window_shape shape, std:
   const element_type& list = out.type();
   const std::uint64_t span = shape.span();
   // One at a time where there are elements between them, which are passed over; else few enough to ask for at once.
-  const std::uint64_t most = kElementsPerRequest / std::max(shape.size, shape.shift);
+  const std::uint64_t most = kGroupedPerRequest / std::max(shape.size, shape.shift);
   const auto made_max = static_cast<std::uint32_t>(shape.shift > span ? 1 : std::max<std::uint64_t>(1, most));
   block_fit fit(list);
   std::uint64_t to_first = 0;  // elements that the input has still to pass over in front of the next window
@@ -120,7 +113,7 @@ erased_stream window_loop(outlet out, erased_stream in, window_shape shape, std:
       d.skip = to_first;
       std::uint64_t wanted = std::min(fit.at_most(out.wanted()), made_max);
       std::uint64_t reach = (wanted - 1) * shape.shift + span;
-      d.elements = static_cast<std::uint32_t>(std::min(reach - windows.held(), elements_at_once(in.type())));
+      d.elements = static_cast<std::uint32_t>(std::min(reach - windows.held(), grouped_at_once(in.type())));
       in.hold_from(in.consumed() -
                    windows.held());  // the first window may take many requests: no mark must overtake it
       auto b = co_await in.next_block(d);
@@ -175,8 +168,19 @@ const element_type* list_of_input(const node& n, std::string& why) {
     return nullptr;
   }
   const element_type* list = list_of(&in);
-  if (!list) why = "there is no list of " + in.name + " here (of numbers, texts and records there is)";
+  if (!list)
+    why = "there is no list of " + in.name +
+          " here (of numbers, texts and records there is): batch groups them as columns, and in C++ window takes any "
+          "element";
   return list;
+}
+
+/// A shift that is the size is the default.
+void leave_out_usual_shift(arguments& a) {
+  window_arguments given = a.as<window_arguments>();
+  if (!given.options.shift || given.options.shift->value != given.size.value) return;
+  given.options.shift.reset();
+  a = arguments::of(given);
 }
 
 cardinality windows_of(const node& n) {
@@ -194,6 +198,7 @@ const op_info window_op{
     .type = list_of_input,
     .open = open_window,
     .size = windows_of,
+    .make_canonical = leave_out_usual_shift,
 };
 
 }  // namespace sluice::lib

@@ -44,7 +44,9 @@ std::vector<function_identity> read_identities(std::string_view bytes, std::size
 
 [[noreturn]] void refuse_other_plan(const std::string& difference) {
   throw_status(failed_precondition_error(
-      difference.empty() ? "the checkpoint was made by another plan; only knobs (parallelism, prefetch) may differ"
+      difference.empty() ? "the checkpoint was made by another plan. Only these may differ: knobs (parallelism, "
+                           "prefetch's elements, reads_in_flight) and limits of bad elements (errors_max); and of the "
+                           "run its error policy, from stop to skip"
                          : "the checkpoint was made by another plan: " + difference));
 }
 
@@ -101,7 +103,7 @@ sealed_position unseal_position(std::string_view bytes, std::uint64_t fingerprin
   if (p.fingerprint != fingerprint || !difference.empty()) refuse_other_plan(difference);
   if (p.on_error != error_policy::stop && on_error == error_policy::stop)
     throw_status(failed_precondition_error(
-        "the checkpoint was made by a run that passes over bad elements; go on under the same error policy"));
+        "the checkpoint was made by a run that drops bad elements; go on under the same error policy"));
   p.position = rest.remaining();
   return p;
 }

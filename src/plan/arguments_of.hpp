@@ -38,6 +38,9 @@ template <> const codec& codec_of<node_ptr>();
 
 namespace detail {
 
+/// Of a count_up_to or a knob_up_to `most`.
+const codec& count_codec_up_to(std::int64_t most);
+const codec& knob_codec_up_to(std::int64_t most);
 /// Of an enum of one byte whose values are 0, 1, 2 …
 const codec& enum_codec(const std::string_view* names, std::size_t n);
 /// Of a function_value.
@@ -139,6 +142,12 @@ template <opens Which, class... Forms> struct function_codec_of<inner_plan<Which
 template <class T> const codec& codec_of() {
   if constexpr (std::is_enum_v<T>) {
     return detail::codec_of_enum<T>();
+  } else if constexpr (std::is_base_of_v<count, T>) {
+    static const codec& c = detail::count_codec_up_to(T::kMost);
+    return c;
+  } else if constexpr (std::is_base_of_v<knob, T>) {
+    static const codec& c = detail::knob_codec_up_to(T::kMost);
+    return c;
   } else if constexpr (detail::function_codec_of<T>::exists) {
     static const codec& c = detail::function_codec_of<T>::make();
     return c;

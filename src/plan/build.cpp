@@ -13,7 +13,7 @@ const op_info& op_named(const std::string& name, std::size_t at) {
   if (auto* op = find_op(name)) return *op;
   std::vector<std::string> names;
   for (auto* known : known_operators()) names.emplace_back(known->name);
-  throw misplaced{at, absl::StrCat(name, ": no such stage", did_you_mean(name, names))};
+  throw misplaced{at, absl::StrCat(name, ": no such operator", did_you_mean(name, names))};
 }
 
 /// One call becoming a node.
@@ -174,7 +174,7 @@ class json_stage {
       seen_[k] = true;
       return;
     }
-    builder_.fail(absl::StrCat("a stage has no \"", key, "\""));
+    builder_.fail(absl::StrCat("a call has no \"", key, "\""));
   }
 
   void take(const argument& member) {

@@ -57,6 +57,8 @@ class reading;
 
 class codec {
  public:
+  static constexpr std::int64_t kUnlimited = INT64_MAX;
+
   virtual void print(const void* field, printer& to) const = 0;
   /// Throws misplaced (through `r`) where the argument is none of this type.
   virtual void read(void* field, const argument& a, reading& r) const = 0;
@@ -69,6 +71,8 @@ class codec {
 
   /// Changes speed only: left out of fingerprints.
   virtual bool is_knob() const { return false; }
+  /// The largest value that is allowed, of a count or a knob.
+  virtual std::int64_t most() const { return kUnlimited; }
   /// It may come with each element: a source that lacks it is a reader.
   virtual bool is_later() const { return false; }
   /// Gives a field that is_later() its value.

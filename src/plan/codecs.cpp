@@ -84,12 +84,24 @@ template <class T> class whole_codec : public value_codec<T> {
   std::string type_name() const override { return "whole number"; }
 };
 
+/// An upper bound, and the rule in words.
+struct upper_bound {
+  std::int64_t most = codec::kUnlimited;
+  std::string rule = absl::StrCat("at most ", most);
+};
+
 class count_codec final : public whole_codec<count> {
  public:
+  explicit count_codec(std::int64_t most = kUnlimited) : bound_{most} {}
   std::string type_name() const override { return "count"; }
+  std::int64_t most() const override { return bound_.most; }
 
  private:
-  std::string_view rule(const count& c) const override { return c.value >= 1 ? "" : "at least 1"; }
+  std::string_view rule(const count& c) const override {
+    if (c.value > bound_.most) return bound_.rule;
+    return c.value >= 1 ? "" : "at least 1";
+  }
+  upper_bound bound_;
 };
 
 class integer_codec final : public whole_codec<integer> {
@@ -115,6 +127,7 @@ class seed_codec final : public whole_codec<seed> {
 
 class knob_codec final : public whole_codec<knob> {
  public:
+  explicit knob_codec(std::int64_t most = kUnlimited) : bound_{most} {}
   void print(const void* p, printer& to) const override {
     if (get(p).is_autotuned()) to.word("autotune");
     else whole_codec::print(p, to);
@@ -127,11 +140,14 @@ class knob_codec final : public whole_codec<knob> {
   }
   bool is_knob() const override { return true; }
   std::string type_name() const override { return "knob"; }
+  std::int64_t most() const override { return bound_.most; }
 
  private:
   std::string_view rule(const knob& k) const override {
+    if (k.value > bound_.most) return bound_.rule;
     return k.value >= 1 || k.is_autotuned() ? "" : "at least 1, or autotune";
   }
+  upper_bound bound_;
 };
 
 class error_limit_codec final : public whole_codec<error_limit> {
@@ -273,6 +289,8 @@ template <> const codec& codec_of<file_path>() { return given_text<given_text_co
 
 namespace detail {
 
+const codec& count_codec_up_to(std::int64_t most) { return *new count_codec(most); }
+const codec& knob_codec_up_to(std::int64_t most) { return *new knob_codec(most); }
 const codec& enum_codec(const std::string_view* names, std::size_t n) { return *new named_values_codec(names, n); }
 
 }  // namespace detail

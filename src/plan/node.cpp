@@ -40,6 +40,11 @@ void check_arguments(const node& n) {
     throw error(internal_error(std::string(n.op->name) + ": its arguments are of another operator's struct"));
   if (auto broken = list.check(n.arguments.get()); !broken.empty()) refuse(n, broken);
   if (auto broken = call_arguments().check(&n.errors); !broken.empty()) refuse(n, broken);
+  if (n.op->sets_error_policy && n.errors.on_error)
+    refuse(
+        n,
+        "takes no on_error: it has no stage that could fail, and sets skip for those upstream; to have a bad element "
+        "of one of them end the run, give that one on_error=stop, or leave this call out");
   if (n.errors.errors_max.is_given() && n.errors.on_error != error_policy::skip)
     refuse(n, "errors_max goes with on_error=skip");
 }
@@ -89,6 +94,7 @@ std::uint32_t site_above(std::string_view op, const node* below) {
 node_ptr make_node(node n) {
   check_inputs(n);
   check_arguments(n);
+  if (n.op->make_canonical) n.op->make_canonical(n.arguments);
   derive_facts(n);
   std::string why;
   n.type = n.op->type(n, why);
@@ -166,7 +172,7 @@ struct error_handler {
     if (made) return made;
     node n = *plan;
     for (auto& input : n.inputs) input = handled(input);
-    if (!n.errors.on_error) n.errors = errors;
+    if (!n.errors.on_error && !n.op->sets_error_policy) n.errors = errors;
     return made = make_node(std::move(n));
   }
 };

@@ -9,8 +9,8 @@
 
 namespace sluice::lib::detail {
 
-/// Plans, lists and braces inside each other that a text may have: as many as a plan may have stages below each other, so that any plan that
-/// can be made can be read again.
+/// Plans, lists and braces inside each other that a text may have: as many as a plan may have stages below
+/// each other, so that any plan that can be made can be read again.
 inline constexpr std::uint32_t kNestingMax = kPlanDepthMax;
 
 /// Errors: plan_error.

@@ -50,7 +50,6 @@ struct alignas(64) worker {
   std::chrono::steady_clock::time_point looked{};
   std::chrono::microseconds nap{0};
   unsigned quiet_naps = 0;
-  bool lingers = false;  ///< its last sleep was short: it looks around before the next
 
   bool woken = false;  ///< guarded by crew::sleep_mutex_
   std::condition_variable wake;
@@ -85,8 +84,6 @@ class scheduler::crew {
   void start_watch() noexcept;
   bool wake_one(bool to_watch) noexcept;
   void drop_duties(worker& w) noexcept;
-  /// Looks at the queues for a while. Returns true if there is something in one.
-  bool linger(worker& w);
   void park(worker& w);
   bool nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock);
   void look_around(worker& w);

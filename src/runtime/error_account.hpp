@@ -15,25 +15,34 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 namespace sluice::lib {
 
 struct error_account {
   static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
+  std::string_view stage = {};  ///< whose limit it is: "map(parse)", "ignore_errors"
   std::uint64_t errors_max = kNoLimit;
   error_account* around = nullptr;  ///< null: the run itself
   std::uint64_t own = 0;            ///< counted for this one
   std::uint64_t counted = 0;        ///< and for those within it, too
 
   bool has_limit() const { return errors_max != kNoLimit; }
+  std::uint64_t left() const { return errors_max - counted; }
 };
 
 /// So many more may be counted for `a` until one of the limits that hold for it is reached.
 inline std::uint64_t errors_left(const error_account* a) {
   std::uint64_t least = error_account::kNoLimit;
-  for (; a; a = a->around) least = std::min(least, a->errors_max - std::min(a->errors_max, a->counted));
+  for (; a; a = a->around) least = std::min(least, a->left());
   return least;
+}
+
+/// The first of `a` and those around it for which none more may be counted; null: each of them may have more.
+inline const error_account* full_account(const error_account* a) {
+  while (a && a->left() != 0) a = a->around;
+  return a;
 }
 
 /// The most that the limits of `a` and of those around it allow in all.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/error_account.hpp"
 #include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
@@ -11,6 +12,23 @@
 #include "sluice/runtime/site_table.hpp"
 
 namespace sluice::lib {
+
+namespace {
+
+/// `why` of the first bad element that was too many, with the limit that it exceeds and how to raise it. `full`: the
+/// account whose limit that is; null: the run's, `of_run`.
+status beyond_limit(const status& why, const error_account* full, std::uint64_t of_run) {
+  std::string limit = absl::StrCat("; one more than errors_max=", full ? full->errors_max : of_run, " of ");
+  if (!full) limit += "the run, which --errors-max raises, in C++ iterate_options::errors_max";
+  else if (full->stage == "ignore_errors")
+    limit += "ignore_errors, which ignore_errors(errors_max=…) in the plan raises";
+  else absl::StrAppend(&limit, std::string(full->stage), ", which on_error=skip, errors_max=… in the plan raises");
+  const provenance& at = why.where();
+  status told(why.code(), absl::StrCat(std::string(why.message()), limit));
+  return told.in_file(at.file, at.offset_bytes, at.record_index).in_stage(at.stage, at.element).with_cause(why.cause());
+}
+
+}  // namespace
 
 run_context::run_context(runtime& home, run_options options)
     : rt(&home),
@@ -39,13 +57,12 @@ void run_context::request_stop() noexcept {
 status run_context::met(dropped_error e) {
   std::lock_guard lock(mutex_);
   std::uint64_t counted = errors_.load(std::memory_order_relaxed);  // written here only
-  std::uint64_t room = std::min(errors_max - std::min(errors_max, counted), errors_left(e.account));
-  bool too_many = e.times > room;
-  std::uint64_t n = too_many ? room + 1 : e.times;
-  if (counted <= errors_max) errors_.store(counted + n, std::memory_order_relaxed);
-  count_errors(e.account, n);
-  if (first_errors_.size() < kErrorsKept) first_errors_.push_back(e.why);
-  return too_many ? std::move(e.why) : status();
+  std::uint64_t dropped = std::min({e.times, errors_max - counted, errors_left(e.account)});
+  errors_.store(counted + dropped, std::memory_order_relaxed);
+  count_errors(e.account, dropped);
+  if (dropped != 0 && first_errors_.size() < kErrorsKept) first_errors_.push_back(e.why);
+  if (dropped == e.times) return {};
+  return beyond_limit(e.why, counted + dropped == errors_max ? nullptr : full_account(e.account), errors_max);
 }
 
 std::vector<stage_errors> run_context::errors_by_stage() const {

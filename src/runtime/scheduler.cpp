@@ -16,21 +16,9 @@ constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of looking before a park, ag
 constexpr std::chrono::microseconds kNapMin{100};  // how old a slot must be to be taken: about one block of work
 constexpr std::chrono::microseconds kNapMax{
     1000};  // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
-/// A sleep that was shorter than this cost more than it saved: the next time, the worker looks at the queues for so long before
-/// it sleeps. A wake is 2–13 µs of the waker's time and as much until the sleeper runs.
-constexpr std::chrono::microseconds kShortSleep{50}, kLinger{20};
 constexpr unsigned kQuietNapsMax = 8;  // naps with everybody asleep, after which the watcher sleeps for good
 
 thread_local worker* t_worker = nullptr;
-
-/// In a loop that waits for another core: leaves the shared parts of this one to its other hyperthread.
-void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 
@@ -151,7 +139,7 @@ void* scheduler::crew::next(worker& w) {
       std::lock_guard lock(sleep_mutex_);
       if (stopping_) return nullptr;
     }
-    if (!linger(w)) park(w);
+    park(w);
   }
 }
 
@@ -266,19 +254,6 @@ bool scheduler::crew::wake_one(bool to_watch) noexcept {
 
 // ---- sleeping
 
-bool scheduler::crew::linger(worker& w) {
-  if (!w.lingers || w.watcher) return false;
-  if (std::exchange(w.searcher, false)) searching_.store(0, std::memory_order_seq_cst);  // as in park()
-  auto until = std::chrono::steady_clock::now() + kLinger;
-  for (;;) {
-    for (int looks = 0; looks != 8; ++looks) {
-      if (any_work()) return true;
-      relax();
-    }
-    if (std::chrono::steady_clock::now() >= until) return w.lingers = false;
-  }
-}
-
 void scheduler::crew::park(worker& w) {
   std::unique_lock lock(sleep_mutex_);
   bool searched = std::exchange(w.searcher, false);  // from the push on, whoever wakes us may set it
@@ -302,9 +277,7 @@ bool scheduler::crew::nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock
   if (w.watcher) look_around(w);
   auto done = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return w.woken || stopping_; };
   if (w.watcher) return w.wake.wait_for(lock, w.nap, done);
-  auto began = std::chrono::steady_clock::now();
   w.wake.wait(lock, done);
-  w.lingers = std::chrono::steady_clock::now() - began < kShortSleep;
   return true;
 }
 

@@ -27,6 +27,7 @@ class site_record {
       : path_(path), name_(std::move(name)), is_inner_(is_inner) {}
 
   std::uint64_t path() const { return path_; }
+  const std::string& name() const { return name_; }
   stage_counts& counts() { return counts_; }
   /// The knob of that name, made with these values when it is first asked for.
   live_knob& knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most);
@@ -37,11 +38,12 @@ class site_record {
   /// site_table::account is what makes them. The same limit and the same `around` give the same account.
   error_account& account(std::uint64_t errors_max, error_account* around);
   /// Adds those of its accounts that have counted something, or have a limit. Under the lock that the counts are written under.
-  void report_errors(std::vector<stage_errors>& to) const;
+  /// `number`: see site_report.
+  void report_errors(std::vector<stage_errors>& to, std::uint64_t number) const;
   /// A stage was made. An operator without one (ignore_errors, take(-1)) is its input's stage, and is not reported.
   void stage_made() noexcept { has_stage_.store(true, std::memory_order_relaxed); }
   bool has_stage() const noexcept { return has_stage_.load(std::memory_order_relaxed); }
-  site_report report() const;
+  site_report report(std::uint64_t number) const;
 
  private:
   const std::uint64_t path_;

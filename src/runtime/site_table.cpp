@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -77,21 +78,23 @@ error_account& site_record::account(std::uint64_t errors_max, error_account* aro
   for (error_account& a : accounts_)
     if (a.errors_max == errors_max && a.around == around) return a;
   error_account& made = accounts_.emplace_back();
+  made.stage = name_;
   made.errors_max = errors_max;
   made.around = around;
   return made;
 }
 
-void site_record::report_errors(std::vector<stage_errors>& to) const {
+void site_record::report_errors(std::vector<stage_errors>& to, std::uint64_t number) const {
   std::lock_guard lock(mutex_);
   for (const error_account& a : accounts_)
-    if (a.counted || a.has_limit()) to.push_back({name_, a.own, a.counted, a.errors_max});
+    if (a.counted || a.has_limit()) to.push_back({name_, number, a.own, a.counted, a.errors_max});
 }
 
-site_report site_record::report() const {
+site_report site_record::report(std::uint64_t number) const {
   site_report r;
   r.path = path_;
   r.name = name_;
+  r.number = number;
   r.is_inner = is_inner_;
   const stage_counts& c = counts_;
   r.elements = read(c.elements);
@@ -115,6 +118,13 @@ struct site_table::records {
   // Both guarded by mutex.
   std::deque<site_record> all;  // they stay where they are
   std::unordered_map<std::uint64_t, site_record*> by_path;
+
+  /// Calls `told(record, number)` for each, in order; `number` as in site_report. REQUIRES: mutex is held.
+  template <class Told> void each(const Told& told) const {
+    std::unordered_map<std::string_view, std::uint64_t> times, before;
+    for (const site_record& r : all) ++times[r.name()];
+    for (const site_record& r : all) told(r, times[r.name()] > 1 ? ++before[r.name()] : 0);
+  }
 };
 
 site_table::site_table() : records_(std::make_unique<records>()) {}
@@ -142,15 +152,16 @@ error_account* site_table::account(site_record& record, std::uint64_t errors_max
 std::vector<stage_errors> site_table::errors() const {
   std::lock_guard lock(records_->mutex);
   std::vector<stage_errors> all;
-  for (const site_record& r : records_->all) r.report_errors(all);
+  records_->each([&](const site_record& r, std::uint64_t number) { r.report_errors(all, number); });
   return all;
 }
 
 std::vector<site_report> site_table::report() const {
   std::lock_guard lock(records_->mutex);
   std::vector<site_report> reports;
-  for (const site_record& r : records_->all)
-    if (r.has_stage()) reports.push_back(r.report());
+  records_->each([&](const site_record& r, std::uint64_t number) {
+    if (r.has_stage()) reports.push_back(r.report(number));
+  });
   return reports;
 }
 

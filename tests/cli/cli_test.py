@@ -89,38 +89,53 @@ class Run(ProgramTest):
         self.assertIn("failed_precondition", self.fails(1, "run", "range(100) | shuffle(21, seed=3)", "--resume", here))
         self.assertIn("cannot read the checkpoint", self.fails(1, "run", plan, "--resume", self.path("none")))
 
-    def test_bad_elements_stop_the_run_or_are_passed_over(self):
+    def test_bad_elements_stop_the_run_or_are_dropped(self):
         file, offset = self.damaged_file()
         plan = f'tfrecord("{file}")'
         stopped = sluice("run", plan)
         self.assertEqual(stopped.returncode, 1)
         self.assertRegex(stopped.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
         skipped = self.ok("run", plan, "--on-error", "skip")
-        self.assertIn("1 error passed over:\n  data_loss: ", skipped.stderr)
-        self.assertIn("  by stage: tfrecord 1\n", skipped.stderr)
+        self.assertIn("1 bad element dropped:\n  data_loss: ", skipped.stderr)
+        self.assertIn("  by stage: tfrecord: 1\n", skipped.stderr)
 
-    def test_the_plan_says_which_stages_pass_over_bad_elements(self):
+    def test_the_plan_says_which_stages_drop_bad_elements(self):
         file, offset = self.damaged_file()
         whole = lines_of(self.ok("run", f'tfrecord("{file}")', "--on-error", "skip", "--output", "jsonl"))
         self.assertGreater(len(whole), 1)
-        for plan, stages in ((f'tfrecord("{file}", on_error=skip, errors_max=2)', "tfrecord 1 (errors_max 2)"),
-                             (f'tfrecord("{file}") | ignore_errors', "ignore_errors 1, tfrecord 1"),
-                             (f'list_files("{file}") | interleave(tfrecord, parallelism=2, on_error=skip)', "interleave 1, tfrecord 1"),
-                             (f'list_files("{file}") | flat_map(tfrecord(on_error=skip)) | prefetch(2)', "tfrecord 1")):
+        for plan, stages in ((f'tfrecord("{file}", on_error=skip, errors_max=2)', "tfrecord: 1 (errors_max 2)"),
+                             (f'tfrecord("{file}") | ignore_errors', "ignore_errors: 1, tfrecord: 1"),
+                             (f'list_files("{file}") | interleave(tfrecord, parallelism=2, on_error=skip)', "interleave: 1, tfrecord: 1"),
+                             (f'list_files("{file}") | flat_map(tfrecord(on_error=skip)) | prefetch(2)', "tfrecord: 1")):
             with self.subTest(plan=plan):
                 done = self.ok("run", plan, "--output", "jsonl", "--workers", 2)
                 self.assertEqual(lines_of(done), whole)
-                self.assertRegex(done.stderr, f"1 error passed over:\n  data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
+                self.assertRegex(done.stderr, f"1 bad element dropped:\n  data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
                 self.assertIn(f"  by stage: {stages}\n", done.stderr)
                 here = self.path("here")
                 first = lines_of(self.ok("run", plan, "--output", "jsonl", "--limit", 2, "--checkpoint", here))
                 self.assertEqual(first + lines_of(self.ok("run", plan, "--output", "jsonl", "--resume", here)), whole)
-        for plan in (f'tfrecord("{file}", on_error=stop) | ignore_errors', f'tfrecord("{file}") | ignore_errors(errors_max=0)',
-                     f'tfrecord("{file}", on_error=skip, errors_max=0) | prefetch(2)'):
+        for plan, limit in ((f'tfrecord("{file}", on_error=stop) | ignore_errors', None),
+                            (f'tfrecord("{file}") | ignore_errors(errors_max=0)',
+                             "; one more than errors_max=0 of ignore_errors, which ignore_errors(errors_max=…) in the plan raises"),
+                            (f'tfrecord("{file}", on_error=skip, errors_max=0) | prefetch(2)',
+                             "; one more than errors_max=0 of tfrecord, which on_error=skip, errors_max=… in the plan raises")):
             with self.subTest(plan=plan):
                 done = sluice("run", plan, "--output", "jsonl", "--on-error", "skip")
                 self.assertEqual((done.returncode, lines_of(done)), (1, whole[:1]))
-                self.assertRegex(done.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
+                self.assertNotIn("dropped", done.stderr)
+                last = done.stderr.splitlines()[-1]
+                self.assertRegex(last, f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
+                self.assertEqual(last.endswith(limit) if limit else "errors_max" not in last, True, last)
+
+    def test_stages_of_one_name_are_numbered_in_reports(self):
+        file, _ = self.damaged_file()
+        plan = f'concatenate(tfrecord("{GOLDEN}/raw.tfrecord"), tfrecord("{file}"), tfrecord("{file}") | take(3)) | skip(1)'
+        said = self.ok("run", plan, "--on-error", "skip", "--stages").stderr
+        self.assertIn("  by stage: tfrecord #2: 1, tfrecord #3: 1\n", said)
+        table = [line for line in said.split("\nstage ")[1].splitlines()[1:]]
+        self.assertEqual([" ".join(line.split("  ")[0 if line[0] != " " else 1].split()) for line in table],
+                         ["skip", "concatenate", "tfrecord #1", "tfrecord #2", "take", "tfrecord #3"])
 
     def test_a_run_ends_at_the_first_error_beyond_errors_max_of_all_stages_together(self):
         file, offset = self.damaged_file()
@@ -133,10 +148,12 @@ class Run(ProgramTest):
             with self.subTest(plan=plan):
                 done = self.ok("run", plan, *policy, "--errors-max", 2, "--output", "jsonl")
                 self.assertEqual(lines_of(done), whole + whole)
-                self.assertIn("2 errors passed over", done.stderr)
+                self.assertIn("2 bad elements dropped", done.stderr)
                 done = sluice("run", plan, *policy, "--errors-max", 1, "--output", "jsonl")
                 self.assertEqual((done.returncode, lines_of(done)), (1, whole + whole[:1]))
-                self.assertRegex(done.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: ")
+                self.assertIn("1 bad element dropped:\n", done.stderr)   # the one that ended the run was not
+                self.assertRegex(done.stderr.splitlines()[-1], f"^sluice: data_loss: .*damaged.tfrecord at byte {offset}, record 1: "
+                                                               r".*; one more than errors_max=1 of the run, which --errors-max raises")
                 done = sluice("run", plan, *policy, "--errors-max", 0, "--output", "jsonl")
                 self.assertEqual((done.returncode, lines_of(done)), (1, whole[:1]))
         for policy in ([], ["--on-error", "stop"]):
@@ -252,7 +269,7 @@ class Misuse(ProgramTest):
     def test_an_error_in_a_plan_points_at_its_column(self):
         done = sluice("run", 'range(5) | shufle(10)')
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, "sluice: column 12: shufle: no such stage; did you mean shuffle?\n"
+        self.assertEqual(done.stderr, "sluice: column 12: shufle: no such operator; did you mean shuffle?\n"
                                       "  range(5) | shufle(10)\n"
                                       "             ^\n")
 
@@ -292,7 +309,10 @@ class Misuse(ProgramTest):
     def test_bad_arguments_are_told(self):
         for arguments, words in [
             ([], "a verb is needed"),
-            (["walk"], ""),
+            (["walk"], "The following argument was not expected: walk"),
+            (["walk", "--help"], "The following argument was not expected: walk"),
+            (["--help", "walk"], "The following argument was not expected: walk"),
+            (["walk", "--version"], "The following argument was not expected: walk"),
             (["run"], "PLAN or --file is required"),
             (["verify"], "FILES is required"),
             (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, jsonl:PATH, raw:PATH or tfrecord:PATH, not xml"),
@@ -346,7 +366,7 @@ class Misuse(ProgramTest):
             "xyzzyplugh": "xyzzyplugh is neither a file nor a plan",
             ".": ". is a directory; a plan that reads its files is 'list_files(\"./*\") | interleave(tfrecord)'",
             "s/*.tfrecord": "s/*.tfrecord is a pattern; a plan that reads what it matches is 'list_files(\"s/*.tfrecord\")",
-            "shufle": "no such stage; did you mean shuffle?",
+            "shufle": "no such operator; did you mean shuffle?",
         }.items():
             for verb in ("head", "run", "explain"):
                 self.assertIn(words, self.fails(2, verb, path))

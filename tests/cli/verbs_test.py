@@ -66,6 +66,25 @@ class Verbs(ProgramTest):
         columns = json.loads(self.ok("select", "label", plan, "--limit", 1).stdout)
         self.assertEqual(columns, {"label": [w["label"] for w in (json.loads(l) for l in self.ok("cat", self.files[0]).stdout.splitlines()[:4])]})
 
+    def test_select_takes_members_of_pairs_and_tuples(self):
+        def rows(*arguments):
+            return [json.loads(line) for line in self.ok("select", *arguments).stdout.splitlines()]
+        self.assertEqual(rows("second,first", "zip(range(2), range(9, start=5))"), [{"second": 5, "first": 0}, {"second": 6, "first": 1}])
+        self.assertEqual(rows("2,0.second", "zip(zip(range(1), range(3, start=2)), range(1), range(8, start=7))"), [{"2": 7, "0.second": 2}])
+        self.assertEqual(rows("second", "zip(range(1), zip(range(1), range(2)))"), [{"second": [0, 0]}])
+        self.assertEqual(rows("second", "zip(range(3), range(4, start=1)) | batch(2)"), [{"second": [1, 2]}, {"second": [3]}])
+        label = json.loads(self.ok("select", "label", self.files[0], "--limit", 1).stdout)["label"]
+        plan = f'tfrecord("{self.files[0]}") | enumerate(start=3)'
+        self.assertEqual(rows("first,second.label", plan, "--limit", 1), [{"first": 3, "second.label": label}])
+        self.assertEqual(rows("second", plan, "--limit", 1)[0]["second"]["label"], label)
+        for names, plan, said in (("third", "zip(range(2), range(3))", "there is no third (there is first, second)"),
+                                  ("first.x", "zip(range(2), range(3))", "there is no x: int64 has no members"),
+                                  ("x", "range(3)", "there is no x: int64 has no members"),
+                                  ("x", "range(3) | window(2)", "there is no x: int64[] has no members"),
+                                  ("x", "range(3) | batch(2)", "there is no x: batch<int64> has no members"),
+                                  ("3", "zip(range(2), range(3), range(4)) | batch(2)", "there is no 3 (there is 0, 1, 2)")):
+            self.assertIn(said, self.fails(2, "select", names, plan))
+
     def test_select_refuses_names_that_are_not_there(self):
         self.assertIn("did you mean text?", self.fails(1, "select", "txt", self.files[0]))
         plan = f'tfrecord("{self.files[0]}") | parse_example("label: int64")'
@@ -75,6 +94,14 @@ class Verbs(ProgramTest):
         first = json.loads(self.ok("head", "-n", 1, self.files[0]).stdout)
         self.assertEqual(sorted(first), ["label", "text", "values"])
         self.assertEqual(list(json.loads(self.ok("head", "--raw", "-n", 1, self.files[0]).stdout)), ["base64"])
+        plan = f'tfrecord("{self.files[0]}")'
+        self.assertEqual(json.loads(self.ok("head", "-n", 1, plan).stdout), first)
+        self.assertEqual(json.loads(self.ok("head", "-n", 1, plan + " | enumerate").stdout), [0, first])
+        self.assertEqual(json.loads(self.ok("head", "-n", 1, f"zip({plan}, range(5), {plan} | skip(0))").stdout), [first, 0, first])
+        self.assertEqual(list(json.loads(self.ok("head", "--raw", "-n", 1, plan + " | enumerate").stdout)[1]), ["base64"])
+        mixed = f'concatenate({plan} | take(1), fixed_length("{self.write("bytes", "plain")}", 5))'
+        self.assertEqual([json.loads(line) for line in self.ok("head", mixed).stdout.splitlines()], [first, "plain"])
+        self.assertEqual(self.ok("head", self.write("blank.txt", "\ntwo\n")).stdout, '""\n"two"\n')
         texts = self.write("notes.txt", "one\ntwo\n")
         self.assertEqual(self.ok("head", texts).stdout, '"one"\n"two"\n')
 
@@ -90,7 +117,7 @@ class Verbs(ProgramTest):
     def test_an_error_in_a_plan_file_says_line_and_column(self):
         path = self.write("bad.sluice", "range(10)\n  | shuffl(5)\n")
         said = self.fails(2, "run", "-f", path)
-        self.assertIn(f"{path}:2:5: shuffl: no such stage; did you mean shuffle?", said)
+        self.assertIn(f"{path}:2:5: shuffl: no such operator; did you mean shuffle?", said)
         self.assertIn("    | shuffl(5)\n      ^", sluice("run", "-f", path).stderr)
         self.assertIn("/: cannot read the plan: Is a directory", self.fails(1, "run", "-f", "/"))
         self.assertIn("no-such-file", self.fails(1, "run", "-f", os.path.join(self.folder.name, "no-such-file")))

@@ -159,6 +159,31 @@ TEST_CASE("before the first request and at the end there is nothing to consume, 
   nothing(empty);
 }
 
+TEST_CASE("a request for no element is one for one element, made or left of a view", "[cursor]") {
+  lifetimes watched;
+  taken t;
+  {
+    test_world world;
+    erased_stream s = erased_numbers(6);
+    auto go = [](erased_stream& s, taken& t) -> task<void> {
+      auto made = co_await s.next_block({.elements = 0});
+      note(t, made);
+      bool more = co_await s.ready({0, 3});
+      CHECK((more && s.left() == 3));
+      auto left = co_await s.next_block({.skip = 1, .elements = 0});
+      note(t, left);
+      auto attempt = co_await s.try_next_block({.skip = 2, .elements = 0});
+      note(t, attempt.view);
+      auto end = co_await s.next_block({.elements = 0});
+      CHECK(end.empty());
+    };
+    auto going = go(s, t);
+    world.run(std::move(going));
+  }
+  CHECK(t.numbers == int64s{0, 2, 5});
+  CHECK(watched.complaint() == "");
+}
+
 template <class View>
 concept can_be_consumed = requires(View v) { v.drop_front(1); } || requires(View v, char* to) { v.move_front(to, 1); };
 

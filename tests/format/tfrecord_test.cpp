@@ -242,3 +242,15 @@ TEST_CASE("the search passes over headers that only look sound") {
   CHECK(find_tfrecord(whole_file(bytes), 0) == at);
   CHECK(find_tfrecord(whole_file(bytes), at + 1) == std::string_view::npos);
 }
+
+TEST_CASE("the search finds a record whose data are damaged, whether or not the window shows them") {
+  std::string bytes(5, 'x');
+  append_tfrecord(bytes, "damaged");
+  bytes[5 + kTfrecordHeaderBytes] ^= 1;
+  for (std::size_t shown = 5 + kTfrecordHeaderBytes; shown <= bytes.size(); ++shown) {
+    tfrecord_window w;
+    w.bytes = std::string_view(bytes).substr(0, shown);
+    w.end = bytes.size();
+    CHECK(find_tfrecord(w, 0) == 5);
+  }
+}

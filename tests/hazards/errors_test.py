@@ -52,6 +52,15 @@ MISTAKES = {
     "reduce's second function takes something else":
         ("auto ds = range(5) | reduce(0, [](std::int64_t& sum, std::int64_t x) { sum += x; }, [](const std::string& s) { return s; });",
          ["reduce: the second function must take the state", "long"]),
+    "reduce's second function takes something else, without an initial state":
+        ("auto ds = range(5) | reduce([](std::int64_t& sum, std::int64_t x) { sum += x; }, [](const std::string& s) { return s; });",
+         ["reduce: the second function must take the state", "long"]),
+    "reduce's function with auto parameters stands first":
+        ("auto ds = range(5) | reduce([](auto& sum, auto x) { sum += x; }, [](std::int64_t sum) { return sum; });",
+         ["reduce: the initial state must convert to the state that the function changes", "no parameter of it is auto"]),
+    "group_by_reducer's last function takes something else, without an initial state":
+        ("auto ds = range(5) | group_by_reducer([](std::int64_t x) { return x; }, [](std::int64_t& sum, std::int64_t x) { sum += x; }, [](const std::string& s) { return s; });",
+         ["group_by_reducer: the last function must take the state", "long"]),
     "group_by_reducer's key is a fraction":
         ("auto ds = range(5) | group_by_reducer([](std::int64_t x) { return x / 2.0; }, [](std::int64_t& sum, std::int64_t x) { sum += x; });",
          ["group_by_reducer: the first function must take const T& and return a key", "long"]),

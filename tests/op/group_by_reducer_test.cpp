@@ -420,6 +420,10 @@ TEST_CASE("a group_by_reducer of registered functions prints as text and JSON, a
   CHECK(consume(dataset<int64>(parse_plan_json(plan_json(*ds.plan()))), {}).elements == tens_of(up_to(35)));
   round_trips(*(range(9) | group_by_reducer(group_digit, group_sum)).plan(),
               "range(9) | group_by_reducer(group_digit, group_sum)");
+  auto finished = range(35) | group_by_reducer(group_tens, group_sum, [](int64 sum) { return -sum; });
+  CHECK(consume(finished, {}).elements == int64s{-45, -145, -245, -160});
+  round_trips(*(range(35) | group_by_reducer(group_tens, group_add, group_number)).plan(),
+              "range(35) | group_by_reducer(group_tens, group_add, finish=group_number)");
   auto begun = range(3) | group_by_reducer(group_digit, 100, group_sum);
   round_trips(*begun.plan(), "range(3) | group_by_reducer(group_digit, group_sum, initial_state=\"00c801\")");
   CHECK(consume(dataset<int64>(parse_plan(plan_text(*begun.plan()))), {}).elements == int64s{100, 101, 102});

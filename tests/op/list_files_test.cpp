@@ -8,6 +8,7 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
 #include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -22,6 +23,49 @@ names sorted(names all) {
   std::sort(all.begin(), all.end());
   return all;
 }
+
+// --- For the random plans: one file more than elements are asked for, since a pattern that nothing matches is an error. ---
+
+std::string folder_of(const test::verb_use& use) { return test::path_of("list", use.a, use.b); }
+std::string patterns_of(const test::verb_use& use) {
+  const std::string all = folder_of(use) + "/*";
+  return use.b % 3 ? all : all + "," + folder_of(use) + "/0";
+}
+test::test_files numbered_files(const test::verb_use& use) {
+  test::test_files files;
+  for (std::int64_t i = 0; i <= use.a; ++i) files.bytes[folder_of(use) + "/" + std::to_string(i)] = "";
+  return files;
+}
+std::int64_t number_of_name(const std::string& path) { return std::atoll(path.c_str() + path.rfind('/') + 1); }
+
+list_files_options order_of(const test::verb_use& use) {
+  return {.shuffle = use.b % 2 == 1, .seed = static_cast<std::int64_t>(use.b)};
+}
+test::int64s listed_numbers(const test::verb_lists& l) {
+  names all;
+  for (std::int64_t i = 0; i <= l.a; ++i) all.push_back(std::to_string(i));
+  all = sorted(std::move(all));
+  if (l.b % 3 == 0) all.push_back("0");
+  const std::uint64_t by = l.drawn_by(l.b);
+  if (l.b % 2)
+    for (std::size_t left = all.size(); left > 1; --left) std::swap(all[left - 1], all[draw(by, left, left)]);
+  test::int64s out;
+  for (const std::string& name : all) out.push_back(l.element(std::atoll(name.c_str())));
+  return out;
+}
+
+const test::register_verb list_files_case("list_files",
+                                          {.inputs = 0,
+                                           .size = test::some_length,
+                                           .files = numbered_files,
+                                           .build =
+                                               [](const test::verb_plan& p) {
+                                                 return list_files(patterns_of(p), order_of(p)) |
+                                                        map([from = p.opened_for](const std::string& path) {
+                                                          return test::source_element(number_of_name(path), from);
+                                                        });
+                                               },
+                                           .expected = listed_numbers});
 
 }  // namespace
 

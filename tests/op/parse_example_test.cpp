@@ -11,6 +11,7 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
+#include "support/verb_case.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -41,6 +42,59 @@ dataset<std::string> examples(int n, int step = 1) {
   for (int i = 0; i < n; i += step) all.push_back(example(i));
   return from_elements(all);
 }
+
+// --- For the random plans: a number in an example, and read from it. ---
+
+struct numbered {
+  std::int64_t number = 0;
+};
+std::string example_of(std::int64_t x, std::string_view feature) {
+  example_writer w;
+  return std::string(w.int64(feature, x).finish());
+}
+dataset<std::int64_t> parsed(const dataset<std::string>& examples, std::int64_t parallelism) {
+  return examples | parse_example<numbered>({.parallelism = parallelism}) |
+         map([](const numbered& n) { return n.number; });
+}
+dataset<std::string> sound_examples(const dataset<std::int64_t>& in) {
+  return in | map([](std::int64_t x) { return example_of(x, "number"); });
+}
+test::int64s as_they_are(const test::verb_lists& l) { return l.in(); }
+
+const test::register_verb parse_example_case(
+    "parse_example", {.any_order = true,
+                      .has_knob = true,
+                      .passes_errors = true,
+                      .build = [](const test::verb_plan& p) { return parsed(sound_examples(p.in[0]), p.knob_or(1)); },
+                      .expected = as_they_are,
+                      .needs = [](const test::verb_use&, std::size_t k) { return k; }});
+const test::register_verb parse_example_parallel_case(
+    "parse_example parallel",
+    {.any_order = true,
+     .has_knob = true,
+     .passes_errors = true,
+     .build = [](const test::verb_plan& p) { return parsed(sound_examples(p.in[0]), p.knob_or(p.a)); },
+     .expected = as_they_are,
+     .resume = {.a = 2, .held = 4 * 1024}});
+const test::register_verb parse_example_failing_case("parse_example failing",  // some lack their feature
+                                                     {.any_order = true,
+                                                      .meets_errors = true,
+                                                      .has_knob = true,
+                                                      .build =
+                                                          [](const test::verb_plan& p) {
+                                                            auto some = [b = p.b](std::int64_t x) {
+                                                              return example_of(
+                                                                  x, test::is_bad(x, b) ? "another" : "number");
+                                                            };
+                                                            return parsed(p.in[0] | map(some), p.knob_or(p.a));
+                                                          },
+                                                      .expected =
+                                                          [](const test::verb_lists& l) {
+                                                            test::int64s out;
+                                                            for (std::int64_t x : l.in())
+                                                              if (!test::is_bad(x, l.b)) out.push_back(x);
+                                                            return out;
+                                                          }});
 
 struct outcome {
   std::vector<std::string> lines;

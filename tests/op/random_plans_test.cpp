@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sluice/io/files.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 #include "support/plan_trial.hpp"
@@ -22,6 +23,12 @@ std::uint64_t plans(std::uint64_t usual) {
   const char* given = std::getenv("SLUICE_TEST_PLANS");
   return cases(given && *given ? std::strtoull(given, nullptr, 10) : usual);
 }
+
+/// Real workers, over files on the disk.
+struct workers {
+  explicit workers(unsigned n) : rt({.workers = n}) { set_files(rt, files_on_disk()); }
+  runtime rt;
+};
 
 void try_plans(std::uint64_t count, bool sloppy, const trial_options& o, plan_judge* judge = trial) {
   trial_counts counts;
@@ -67,18 +74,18 @@ TEST_CASE("random plans with sloppy stages lose and repeat nothing from any plac
 }
 
 TEST_CASE("random plans give what plain loops give on one worker", "[every_verb]") {
-  runtime rt({.workers = 1});
-  try_plans(plans(100), false, {.on = &rt});
+  workers one(1);
+  try_plans(plans(100), false, {.on = &one.rt});
 }
 
 TEST_CASE("random plans give what plain loops give on two workers", "[every_verb]") {
-  runtime rt({.workers = 2});
-  try_plans(plans(100), false, {.on = &rt});
+  workers two(2);
+  try_plans(plans(100), false, {.on = &two.rt});
 }
 
 TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers", "[every_verb]") {
-  runtime rt({.workers = 2});
-  try_plans(plans(60), true, {.on = &rt});
+  workers two(2);
+  try_plans(plans(60), true, {.on = &two.rt});
 }
 
 TEST_CASE("random plans count errors where a plan without channels does, and end at the same one, in a simulation",
@@ -87,9 +94,9 @@ TEST_CASE("random plans count errors where a plan without channels does, and end
 }
 
 TEST_CASE("random plans count errors where a plan without channels does on one and two workers", "[every_verb]") {
-  for (unsigned workers : {1u, 2u}) {
-    runtime rt({.workers = workers});
-    try_plans(plans(100), false, {.on = &rt}, error_trial);
+  for (unsigned n : {1u, 2u}) {
+    workers some(n);
+    try_plans(plans(100), false, {.on = &some.rt}, error_trial);
   }
 }
 

@@ -198,6 +198,14 @@ TEST_CASE("a reduce of two functions prints as text and JSON, and is read again"
   auto both = range(5) | reduce(mean{}, reduce_mean, reduce_quotient);
   round_trips(*both.plan(), "range(5) | reduce(reduce_mean, finish=reduce_quotient)");
   CHECK(consume(dataset<int64>(parse_plan(plan_text(*both.plan()))), {}).elements == int64s{2});
+  auto without_first = range(5) | reduce(reduce_mean, reduce_quotient);
+  CHECK(same_plan(*without_first.plan(), *both.plan()));
+  auto finish = [](const mean& m) -> result<int64> { return m.sum * 10 + m.count; };
+  CHECK(consume(range(5) | reduce([](mean& m, int64 x) { reduce_mean(m, x); }, finish), {}).elements == int64s{105});
+  CHECK(consume(range(5) | reduce([](std::string& all, int64 x) { all += std::to_string(x); }, &std::string::size) |
+                    map([](std::size_t n) { return static_cast<int64>(n); }),
+                {})
+            .elements == int64s{5});
   auto begun = range(5) | reduce(mean{90, 4}, reduce_mean, reduce_quotient);
   round_trips(*begun.plan(), "range(5) | reduce(reduce_mean, finish=reduce_quotient, initial_state=\"00b40108\")");
   CHECK(consume(dataset<int64>(parse_plan_json(plan_json(*begun.plan()))), {}).elements == int64s{100 / 9});

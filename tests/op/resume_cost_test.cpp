@@ -17,6 +17,7 @@
 
 #include "io/temporary_folder.hpp"
 #include "pipeline/record_files.hpp"
+#include "sluice/io/files.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
@@ -51,7 +52,23 @@ struct stage_case {
   std::function<numbers(const numbers&)> make;
   std::uint64_t held = 0;  ///< elements of its input that a resume has to fetch again
   std::uint64_t rate = 1;  ///< of its input for each it gives
+  bool opens_files = false;
 };
+
+/// Of the counted source that reads a file, again and again: some hundred reads.
+const std::string kRecordsPath = "resume-cost/records";
+constexpr std::int64_t kRecords = 5'000;
+
+/// What any of the plans reads.
+const test_files& all_files() {
+  static const test_files all = [] {
+    test_files files{.bytes = {{kRecordsPath, record_file(kRecords, 1)}}};
+    for (auto* c : verb_cases())
+      if (c->files) add_files(files, c->files({.a = c->resume.a, .b = c->resume.b}));
+    return files;
+  }();
+  return all;
+}
 
 /// A verb case above a counted stream; a verb of several inputs has it as each of them in turn.
 stage_case stage_of(const verb_case& c, std::size_t place) {
@@ -64,7 +81,7 @@ stage_case stage_of(const verb_case& c, std::size_t place) {
     for (int k = 0; k != c.inner; ++k) p.inner.push_back([](int64 x) { return range(x + 3, {.start = x}); });
     return c.build(p);
   };
-  return {name, make, c.resume.held, c.resume.takes};
+  return {name, make, c.resume.held, c.resume.takes, c.files != nullptr};
 }
 
 /// What stands above a counted stream: every verb case, and compositions that a single one does not make.
@@ -96,6 +113,10 @@ std::vector<stage_case> sources() {
   auto sloppy = order::sloppy;
   return {
       {"range", [=](const numbers&) { return counted(range(kEndless)); }},
+      {"tfrecord",
+       [=](const numbers&) {
+         return counted(tfrecord(kRecordsPath, {.read_bytes = 16 << 10}) | repeat() | map(number_in<record>));
+       }},
       {"generate", [=](const numbers&) { return counted(generate([] { return counting_up(saved<int64>()); })); }},
       {"flat_map of", [=](const numbers&) { return range(kEndless) | flat_map(inner); }, 0},
       {"interleave of", [=](const numbers&) { return range(kEndless) | interleave(inner, {.cycle_length = 3}); }, 64},
@@ -128,6 +149,7 @@ plan_case of(const stage_case& source) { return {source.name, source.make(range(
 void check(const plan_case& p, std::uint64_t seed) {
   simulation world(seed);
   runtime rt(world, {.workers = 2});
+  put_files(world, rt, all_files());
   resume_cost c = resume_after(rt, p.plan, kRun, {.ask = kAsk});
   CAPTURE(p.name, c.made, p.held, p.goal());
   CHECK(c.complaint == "");
@@ -182,6 +204,7 @@ TEST_CASE("eight lives of a run cost what one of their length costs, each: nothi
   for (const plan_case& p : plans) {
     simulation world(5);
     runtime rt(world, {.workers = 2});
+    put_files(world, rt, all_files());
     checkpoint from;
     std::vector<std::uint64_t> made;
     for (int i = 0; i != 8; ++i) {
@@ -203,13 +226,16 @@ TEST_CASE("a resume by next() on one and on two workers makes again what is held
   constexpr std::uint64_t kBlocks = 33 * 1024;  // the interval where blocks are as large as they get
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
+    set_files(rt, files_on_disk());
+    write_files(all_files());
     for (const stage_case& s : stages()) {
       plan_case p = of(sources()[0]).above(s);
       std::uint64_t goal = p.held + (p.levels + 1) * kBlocks * p.rate;
       // Marks fall due by the clock as well: where other programs took the cores away meanwhile, it is tried again.
-      resume_cost c = resume_after(rt, p.plan, kMany, {});
+      const std::uint64_t many = s.opens_files ? kMany / 10 : kMany;  // most of them one for each input
+      resume_cost c = resume_after(rt, p.plan, many, {});
       for (int more = 4; more && c.complaint.empty() && c.made_again > goal; --more)
-        c = resume_after(rt, p.plan, kMany, {});
+        c = resume_after(rt, p.plan, many, {});
       CAPTURE(p.name, workers, c.made);
       CHECK(c.complaint == "");
       if (kLoud)

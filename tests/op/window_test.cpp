@@ -373,6 +373,17 @@ TEST_CASE("window prints as text, and is read again") {
   round_trips(*(range(5) | window(3)).plan(), "range(5) | window(3)");
   round_trips(*(range(5) | window(3, {.shift = 1, .stride = 2, .drop_remainder = true})).plan(),
               "range(5) | window(3, shift=1, stride=2, drop_remainder=true)");
+  // The shift that is meant where none is given is the size: however it is said, it is one plan.
+  auto tumbling = range(5) | window(3);
+  for (const node_ptr& same :
+       {(range(5) | window(3, {.shift = 3})).plan(), parse_plan("range(5) | window(3, shift=3)"),
+        parse_plan_json(
+            R"({"op":"window","arguments":{"size":3,"shift":3},"inputs":[{"op":"range","arguments":{"stop":5}}]})")}) {
+    CHECK(plan_text(*same) == "range(5) | window(3)");
+    CHECK(same_plan(*same, *tumbling.plan()));
+    CHECK(fingerprint(*same) == fingerprint(*tumbling.plan()));
+  }
+  CHECK(fingerprint(*(range(5) | window(3, {.shift = 2})).plan()) != fingerprint(*tumbling.plan()));
   CHECK(refusal("range(5) | window(0)") == "invalid_argument: column 19: window: size must be at least 1, and is 0");
   CHECK(refusal("range(5) | window(2, shift=0)") ==
         "invalid_argument: column 28: window: shift must be at least 1, and is 0");
@@ -380,6 +391,11 @@ TEST_CASE("window prints as text, and is read again") {
             .find("more elements than any input") != std::string::npos);
   CHECK(refusal("zip(range(5), range(5), range(5), range(5)) | window(2)")
             .find("there is no list of (int64, int64, int64, int64) here") != std::string::npos);
+  for (const char* of : {"zip(range(5), range(5))", "range(5) | batch(2)"})
+    CHECK(refusal(std::string(of) + " | window(2)").find("batch groups them as columns, and in C++ window takes any") !=
+          std::string::npos);
+  CHECK(refusal("range(5) | window(2) | unbatch")
+            .find("expects batches, and gets int64[]: lists, as of window, are no batches") != std::string::npos);
 }
 
 }  // namespace sluice::lib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// User functions that fail at 7 (and, to be passed over, at every multiple of 7), one of each kind.
+// User functions that fail at 7 (and, to be dropped, at every multiple of 7), one of each kind.
 #pragma once
 
 #include <cstdint>

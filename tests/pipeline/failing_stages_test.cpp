@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user's own stage throws: which element it is told of, and how a run that passes over bad elements goes on.
+// What a user's own stage throws: which element it is told of, and how a run that drops bad elements goes on.
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("a file that is replaced between its listing and its open is 
       }
 }
 
-TEMPLATE_TEST_CASE("a file that is removed between its listing and its open is not found, or is passed over as a whole",
+TEMPLATE_TEST_CASE("a file that is removed between its listing and its open is not found, or is dropped as a whole",
                    "[listed]", simulated_disk, real_disk) {
   for (bool skips : {false, true}) {
     TestType d;

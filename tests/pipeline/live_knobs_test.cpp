@@ -247,6 +247,10 @@ TEST_CASE(
   CHECK(sites->report()[1].knobs[0].value == 1);
   CHECK(sites->set_knob(all[1].path, "parallelism", 1'000'000));
   CHECK(sites->report()[1].knobs[0].value == all[1].knobs[0].most);
+  CHECK(all[1].knobs[0].name == "parallelism");
+  CHECK(all[1].knobs[0].least == 1);
+  CHECK(all[1].knobs[0].most == 65'536);  // of the argument's type
+  CHECK(all[0].knobs[0].most == 1 << 30);
   CHECK_FALSE(sites->set_knob(all[1].path, "elements", 3));
   CHECK_FALSE(sites->set_knob(all[2].path, "parallelism", 3));
   CHECK_FALSE(sites->set_knob(12345, "parallelism", 3));

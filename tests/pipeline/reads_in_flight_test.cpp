@@ -152,6 +152,15 @@ TEST_CASE("a file that is cut behind what was read ahead ends where it was cut")
   }
 }
 
+TEST_CASE("more reads in flight than a run would start are refused where the plan is made, in C++ and in text") {
+  const char* said = "reads_in_flight must be at most 1024, and is 1025";
+  CHECK_NOTHROW(lines("f", {.reads_in_flight = 1'024}));
+  CHECK_THROWS_WITH(lines("f", {.reads_in_flight = 1'025}), Catch::Contains(said));
+  for (const char* plan : {"lines(\"f\", reads_in_flight=1025)", "tfrecord(\"f\", reads_in_flight=1025)",
+                           "fixed_length(\"f\", 8, reads_in_flight=1025)"})
+    CHECK_THROWS_WITH(lib::parse_plan(plan), Catch::Contains(said));
+}
+
 TEST_CASE("a file whose size nobody tells is read whole, resumes at every element and refuses a place behind its end") {
   const texts elements = some_elements(200);
   for (file_format f : kFormats)

@@ -27,6 +27,10 @@ struct all_options {
   sluice::lib::byte_size memory = 64 << 20;
   std::string note = "n";
 };
+struct bounded_arguments {
+  sluice::lib::count_up_to<8> slots = {};
+  sluice::lib::knob_up_to<1'000> ahead = sluice::lib::autotune;
+};
 struct all_arguments {
   sluice::lib::count size = {};
   sluice::lib::integer offset = {};
@@ -134,6 +138,29 @@ TEST_CASE("codecs say what they expect and which rule is broken") {
   CHECK(all().check(&a) == "");
 }
 
+TEST_CASE("a count and a knob with a bound refuse what is above it, and are otherwise a count and a knob") {
+  auto& list = arguments_of<arguments_test::bounded_arguments>();
+  arguments_test::bounded_arguments a;
+  CHECK(list.find("slots")->required);
+  CHECK(list.find("slots")->type->most() == 8);
+  CHECK(list.find("ahead")->type->most() == 1'000);
+  CHECK(list.find("ahead")->type->is_knob());
+  CHECK_FALSE(list.find("slots")->type->is_knob());
+  CHECK(all().find("parallelism")->type->most() == codec::kUnlimited);
+  CHECK(list.check(&a) == "slots must be at least 1, and is 0");
+  a = {9, autotune};
+  CHECK(list.check(&a) == "slots must be at most 8, and is 9");
+  a = {8, 1'001};
+  CHECK(list.check(&a) == "ahead must be at most 1000, and is 1001");
+  a.ahead = 0;
+  CHECK(list.check(&a) == "ahead must be at least 1, or autotune, and is 0");
+  a.ahead = autotune;
+  CHECK(list.check(&a) == "");
+  CHECK(printed(*list.find("ahead")->type, &a.ahead) == "autotune");
+  a.ahead = 1'000;
+  CHECK(list.check(&a) == "");
+}
+
 TEST_CASE("a list of numbers in JSON is one of integers, and of bytes where a text is wanted") {
   argument numbers;
   numbers.kind = argument::numbers;
@@ -231,7 +258,7 @@ TEST_CASE("what is wrong with an argument in JSON is told by its name, and where
           {R"({"op":"route","arguments":{"branches":[{"op":"lines"}])",
            "lines: needs a path (at arguments.branches[0])"},
           {R"({"op":"route","arguments":{"inners":{"a":{"op":"take","inputs":[{"op":"rang"}]}})",
-           "rang: no such stage; did you mean range? (at arguments.inners.a.inputs[0])"},
+           "rang: no such operator; did you mean range? (at arguments.inners.a.inputs[0])"},
           {R"({"op":"group","function":{"name":"next_of","version":1},"arguments":{"key":{"name":"next_of","version":1})",
            "group: key is given twice"},
       }) {

@@ -87,6 +87,9 @@ TEST_CASE("what is wrong with the arguments of any call is told as with an opera
              Contains("range: errors_max must be at least 0, or -1 for no limit, and is -2"));
   CHECK_THAT(complaint("range(5, errors_max=2)"), Contains("range: errors_max goes with on_error=skip"));
   CHECK_THAT(complaint("range(5, on_error=stop, errors_max=2)"), Contains("range: errors_max goes with on_error=skip"));
+  for (const char* policy : {"stop", "skip"})
+    CHECK_THAT(complaint("range(5) | ignore_errors(on_error=" + std::string(policy) + ")"),
+               Contains("ignore_errors: takes no on_error") && Contains("give that one on_error=stop"));
   CHECK_THAT(complaint("range(5) | ignore_errors(5)"), Contains("5 needs a name, such as errors_max=5"));
   CHECK_THAT(complaint("range(5, on_eror=skip)"), Contains("range: has no on_eror"));
   CHECK_THAT(json_complaint(R"({"op":"range","arguments":{"stop":5,"on_error":7}})"),
@@ -99,6 +102,8 @@ TEST_CASE("on_error gives its policy to every stage inside that has none, and to
   auto next = [](std::int64_t x) { return x; };
   auto text = [](const auto& ds) { return plan_text(*ds.plan()); };
   CHECK(text(range(5) | on_error(error_policy::skip, take(3))) == "range(5) | take(3, on_error=skip)");
+  CHECK(text(range(5) | on_error(error_policy::stop, take(3) | ignore_errors({.errors_max = 2}) | repeat(2))) ==
+        "range(5) | take(3, on_error=stop) | ignore_errors(errors_max=2) | repeat(2, on_error=stop)");
   CHECK(text(range(5) | on_error(error_policy::skip, take(3) | repeat(2), {.errors_max = 4}) | skip(1)) ==
         "range(5) | take(3, on_error=skip, errors_max=4) | repeat(2, on_error=skip, errors_max=4) | skip(1)");
   CHECK(text(range(5) | on_error(error_policy::skip, on_error(error_policy::stop, take(3)) | repeat(2))) ==

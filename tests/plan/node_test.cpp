@@ -106,14 +106,14 @@ TEST_CASE("JSON is the documented one, and what is wrong with it is said") {
   CHECK(why([] { parse_plan_json("[1]"); }) == "a plan is an object, and this is a list");
   CHECK(why([] { parse_plan_json("5"); }) == "a plan is an object, and this is 5");
   CHECK(why([] { parse_plan_json("{}"); }) == "a plan lacks \"op\"");
-  CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such stage; did you mean range?");
+  CHECK(why([] { parse_plan_json(R"({"op":"rang"})"); }) == "rang: no such operator; did you mean range?");
   CHECK(why([] { parse_plan_json(R"({"op":"range"})"); }) == "range: needs stop");
   CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":"x"}})"); }) ==
         "range: stop expects a whole number, and is \"x\"");
   CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1,"end":1}})"); }) ==
         "range: has no end (it has stop, start, step)");
   CHECK(why([] { parse_plan_json(R"({"op":"range","fields":{"stop":1},"colour":1})"); }) ==
-        "range: a stage has no \"colour\"");
+        "range: a call has no \"colour\"");
   CHECK(why([] { parse_plan_json(R"({"op":"shuffle","fields":{"buffer_size":1}})"); }) == "shuffle: needs an input");
   CHECK(why([] { parse_plan_json(R"({"op":"lines"})"); }) == "the plan is a reader: its source needs a path");
 }
@@ -130,7 +130,7 @@ TEST_CASE("what is wrong inside of a JSON plan is said with its place") {
     return std::string("a plan");
   };
   CHECK(told(R"({"op":"zip","inputs":[{"op":"range","fields":{"stop":1}},{"op":"rang"}]})") ==
-        "rang: no such stage; did you mean range? (at inputs[1])");
+        "rang: no such operator; did you mean range? (at inputs[1])");
   CHECK(
       told(
           R"({"op":"flat_map","inputs":[{"op":"lines","text":"f"}],"reader":{"op":"take","inputs":[{"op":"lines","fields":{"size":1}}]}})") ==

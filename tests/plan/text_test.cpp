@@ -81,6 +81,9 @@ TEST_CASE("ways of writing that mean the same are one plan") {
   CHECK(printed("lines(path=\"f\", buffer=1MiB)") == "lines(\"f\")");
   CHECK(printed("lines(\"f\") | map(parallelism=2, function=length_of)") ==
         "lines(\"f\") | map(length_of, parallelism=2)");
+  CHECK(printed("range(5) | shuffle(seed=7, 10)") == "range(5) | shuffle(10, seed=7)");
+  CHECK(printed("zip(on_error=skip, range(3), range(4))") == "zip(range(3), range(4), on_error=skip)");
+  CHECK(printed("sample_from(range(1), weight=0.25, range(2))") == "sample_from(range(1), range(2), weight=0.25)");
   CHECK(printed("range(1) | columns({ } , windows = [ # none\n ])") == "range(1) | columns");
   CHECK(printed("range(1) | columns({b=1, \"a\"=2})") == "range(1) | columns({a=2, b=1})");
   CHECK(printed("range # five\n (5) | take # one\n ( # a comment\n n # |\n = 1)") == "range(5) | take(1)");
@@ -95,8 +98,8 @@ TEST_CASE("an error in a plan names its column") {
     std::string_view message;
   };
   for (auto& e : std::initializer_list<example>{
-           {"range(5) | shufle(10)", 12, "column 12: shufle: no such stage; did you mean shuffle?"},
-           {"xyzzyplugh(5)", 1, "column 1: xyzzyplugh: no such stage"},
+           {"range(5) | shufle(10)", 12, "column 12: shufle: no such operator; did you mean shuffle?"},
+           {"xyzzyplugh(5)", 1, "column 1: xyzzyplugh: no such operator"},
            {"range(5) | shuffle(0)", 20, "column 20: shuffle: buffer_size must be at least 1, and is 0"},
            {"range(5) | shuffle(ten)", 20, "column 20: shuffle: buffer_size expects a whole number, and is ten"},
            {"range(5) | shuffle(\"10\")", 20, "column 20: shuffle: buffer_size expects a whole number, and is \"10\""},

@@ -120,6 +120,7 @@ task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consu
 
 consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how) {
   consumed c;
+  if (how.files && !rt.world()) write_files(*how.files);
   try {
     sync_wait(rt, consume_all(rt, ds, how, c));
     std::size_t charged = rt.ledger().used_bytes();
@@ -131,6 +132,7 @@ consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumpt
 consumed consume(const dataset<std::int64_t>& ds, const consumption& how) {
   simulation world(how.seed);
   runtime rt(world, {.workers = 2});
+  if (how.files) put_files(world, rt, *how.files);
   return consume_on(rt, ds, how);
 }
 

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sluice/pipeline/iterate.hpp"
+#include "support/test_files.hpp"
 
 namespace sluice::lib::test {
 
@@ -30,6 +32,7 @@ struct consumption {
   bool save = false;
   bool turns_knobs =
       false;  ///< before some requests: a knob that the run has by then, drawn, to a drawn value, often 1
+  std::shared_ptr<const test_files> files = {};  ///< that the plan reads; on a real runtime, files_on_disk() has them
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};
   std::uint64_t seed = 1;

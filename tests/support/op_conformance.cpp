@@ -19,6 +19,7 @@ namespace {
 using int64 = std::int64_t;
 
 constexpr const char* kFault = "the input is broken here";
+constexpr std::uint64_t kFileSeed = 5;
 
 stream<int64> counted(int64 n) {
   for (int64 i = 0; i < n; ++i) co_yield i;
@@ -68,9 +69,14 @@ class suite {
       CAPTURE(in.name);
       stopped(in);
     }
+    if (c_.over_records) from_files();
   }
 
  private:
+  consumed consumed_by(const dataset<int64>& ds, consumption how) const {
+    how.files = files_;
+    return consume(ds, how);
+  }
   /// A way of consuming for each number.
   consumption way(std::uint64_t i) const {
     consumption how;
@@ -95,7 +101,7 @@ class suite {
       consumption how = way(i);
       CAPTURE(how.ask_max, how.marks_every);
       how.save = true;
-      consumed full = consume(ds, how);
+      consumed full = consumed_by(ds, how);
       gives(full, expected, expected.size());
       std::size_t step = 1 + full.places.size() / 25;
       for (std::size_t at = 0; at < full.places.size(); at += step)
@@ -105,7 +111,7 @@ class suite {
       for (std::size_t skip : {std::size_t{1}, expected.size() / 2, expected.size(), expected.size() + 3}) {
         CAPTURE(skip);
         how.skip = skip;
-        gives(consume(ds, how), tail(expected, skip), expected.size());
+        gives(consumed_by(ds, how), tail(expected, skip), expected.size());
       }
     }
   }
@@ -115,12 +121,28 @@ class suite {
     consumption how = way(at);
     how.from = from;
     how.save = true;
-    consumed again = consume(ds, how);
+    consumed again = consumed_by(ds, how);
     gives(again, expected, all.size());
     std::size_t half = again.places.size() / 2;
     if (again.places.empty() || again.places[half].empty()) return;
     how.from = again.places[half];
-    gives(consume(ds, how), tail(c_.ordered ? expected : again.elements, half), all.size());
+    gives(consumed_by(ds, how), tail(c_.ordered ? expected : again.elements, half), all.size());
+  }
+
+  /// Records as slices of what is read at once, of which a file of 200 has several.
+  void from_files() {
+    CAPTURE("records of a file");
+    for (int64 n : {0, 1, 2, 23, 200}) {
+      const std::string path = path_of("conformance", n, kFileSeed);
+      auto with = std::make_shared<test_files>(test_files{.bytes = {{path, record_file(n, kFileSeed)}}});
+      if (c_.files) add_files(*with, *c_.files);
+      files_ = std::move(with);
+      CAPTURE(n);
+      auto ds = c_.over_records(tfrecord(path, {.read_bytes = 4096, .reads_in_flight = 2}));
+      full_and_resumed(ds, c_.expected(numbers(n)));
+      if (c_.ordered) passing_between(ds, c_.expected(numbers(n)));
+    }
+    files_ = c_.files;
   }
 
   /// Before every request some are passed over: what the stage has collected by then counts among them.
@@ -130,7 +152,7 @@ class suite {
       how.seed = seed;
       how.ask_max = 4;
       how.pass_max = 3;
-      consumed got = consume(ds, how);
+      consumed got = consumed_by(ds, how);
       CAPTURE(seed);
       CHECK(got.complaint() == "");
       CHECK(got.length == expected.size());
@@ -149,7 +171,7 @@ class suite {
     };
     auto ds = c_.stage(in.make(n + 50) | map(broken_at));
     for (std::uint64_t i = 0; i != 4; ++i) {
-      consumed got = consume(ds, way(i));
+      consumed got = consumed_by(ds, way(i));
       CHECK(got.mistake == "");
       CHECK(got.elements == c_.before_error(numbers(n)));
       CHECK(got.why.code() == status_code::data_loss);
@@ -174,7 +196,7 @@ class suite {
           how.ask_max = ask;
           how.asks_all = true;
           how.elements_max = k;
-          consumed got = consume(c_.stage(counting_in), how);
+          consumed got = consumed_by(c_.stage(counting_in), how);
           CAPTURE(n, k, ask);
           CHECK(got.complaint() == "");
           CHECK(got.elements.size() == k);
@@ -191,7 +213,7 @@ class suite {
       CAPTURE(after);
       consumption how = way(after);
       how.stop_after = after;
-      consumed got = consume(ds, how);
+      consumed got = consumed_by(ds, how);
       CHECK(got.mistake == "");
       if (int64s all = c_.expected(numbers(kMany)); all.size() < 1000 && got.why.ok())
         CHECK(in_order(got.elements) == in_order(all));  // it had ended by then
@@ -200,6 +222,7 @@ class suite {
   }
 
   const conformance& c_;
+  std::shared_ptr<const test_files> files_ = c_.files;
 };
 
 }  // namespace

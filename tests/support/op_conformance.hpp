@@ -12,11 +12,12 @@
 //   conforms_for_elements([](auto in) { return in | take(5); }, {.expected = …});
 //
 // runs the same over strings, records, move-only elements and elements that count their objects, each of which has to be
-// destroyed once.
+// destroyed once; and over the records of a file, which are slices of the buffers that it is read into.
 #pragma once
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "sluice/op/map.hpp"
@@ -28,6 +29,9 @@ namespace sluice::lib::test {
 struct conformance {
   std::function<dataset<std::int64_t>(const dataset<std::int64_t>&)> stage = {};
   std::function<int64s(const int64s&)> expected = {};
+  /// The stage over records; empty: not tried over those of a file.
+  std::function<dataset<std::int64_t>(const dataset<record>&)> over_records = {};
+  std::shared_ptr<const test_files> files = {};  ///< that the stage reads
   /// What has to come before an error that follows these inputs; empty: not looked at.
   std::function<int64s(const int64s&)> before_error = {};
   bool ordered = true;
@@ -49,7 +53,9 @@ template <class As, class Stage> void conforms_as(const Stage& stage, conformanc
 /// For a stage that gives elements as it gets them: over numbers, and over each other kind. `stage`: a generic lambda.
 template <class Stage> void conforms_for_elements(const Stage& stage, conformance c) {
   c.stage = stage;
+  c.over_records = [stage](const dataset<record>& in) { return stage(in) | map(number_in<record>); };
   conforms(c);
+  c.over_records = {};
   conforms_as<as_text>(stage, c);
   conforms_as<as_record>(stage, c);
   conforms_as<as_move_only>(stage, c);

@@ -31,7 +31,8 @@ class plan_trial {
         options_(o),
         counts_(counts),
         sloppy_(is_sloppy(p)),
-        dataset_(build(p)) {}
+        dataset_(build(p)),
+        files_(files_of(p)) {}
 
   std::optional<std::string> judge() {
     auto expected = evaluate(plan_);
@@ -62,6 +63,7 @@ class plan_trial {
     how.on_error = meets_bad_elements(plan_) ? error_policy::skip : error_policy::stop;
     how.seed = random_.below(1u << 30);
     how.turns_knobs = how.seed % 2;
+    how.files = files_;
     return how;
   }
   consumed run_counted(const dataset<std::int64_t>& ds, const consumption& how) {
@@ -169,6 +171,7 @@ class plan_trial {
   trial_counts& counts_;
   bool sloppy_;
   dataset<std::int64_t> dataset_;
+  std::shared_ptr<const test_files> files_;
   std::uint64_t marks_every_ = 0;
   std::uint64_t length_ = 0;  ///< of the whole stream
 };
@@ -220,6 +223,7 @@ std::optional<std::string> error_trial(const plan_description& p, std::uint64_t 
   auto sequential = build(*without_channels(p));
   consumption how;
   how.ask_max = 1;
+  how.files = files_of(p);
   how.on_error = error_policy::skip;
   how.errors_max = random.below(consume(sequential, how).errors.back() + 2);
   consumed right = consume(sequential, how);

@@ -22,7 +22,8 @@ template <class Which> cases those(Which which) {
 
 /// What may stand where.
 struct choices {
-  cases sources = those([](const verb_case& c) { return c.inputs == 0; });
+  cases sources = those([](const verb_case& c) { return c.inputs == 0 && !c.files; });
+  cases files = those([](const verb_case& c) { return c.inputs == 0 && c.files; });
   cases combines = those([](const verb_case& c) { return c.inputs > 1 && c.ordered; });
   cases stages = those([](const verb_case& c) { return c.inputs == 1 && c.ordered; });
   cases sloppy = those([](const verb_case& c) { return c.inputs == 1 && !c.ordered; });
@@ -37,7 +38,7 @@ const verb_case& one_of(const cases& some, random_numbers& random) { return *som
 
 plan_ptr source(random_numbers& random, bool inner) {
   plan_description p;
-  p.op = &one_of(all().sources, random);
+  p.op = &one_of(random.below(4) ? all().sources : all().files, random);
   p.use.a = static_cast<int64>(random.below(inner ? 7 : random.below(8) ? 30 : 250));
   p.use.b = random.below(1000);
   return std::make_shared<plan_description>(std::move(p));
@@ -102,6 +103,22 @@ std::string describe(const plan_description& p) {
 }
 
 bool is_sloppy(const plan_description& p) { return (p.op && !p.op->ordered) || any_below(p, is_sloppy); }
+
+namespace {
+
+void add_files_of(const plan_description& p, test_files& to) {
+  if (p.op && p.op->files) add_files(to, p.op->files(p.use));
+  for (const plan_ptr& below : p.in) add_files_of(*below, to);
+  for (const plan_ptr& below : p.inner) add_files_of(*below, to);
+}
+
+}  // namespace
+
+std::shared_ptr<const test_files> files_of(const plan_description& p) {
+  test_files all;
+  add_files_of(p, all);
+  return all.bytes.empty() ? nullptr : std::make_shared<const test_files>(std::move(all));
+}
 
 bool meets_bad_elements(const plan_description& p) {
   return (p.op && p.op->meets_errors) || any_below(p, meets_bad_elements);

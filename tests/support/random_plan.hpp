@@ -34,6 +34,8 @@ struct plan_description {
 std::string describe(const plan_description& p);
 /// Does the order of its elements depend on timing?
 bool is_sloppy(const plan_description& p);
+/// All files that it reads; null: none.
+std::shared_ptr<const test_files> files_of(const plan_description& p);
 /// Are some of its elements bad?
 bool meets_bad_elements(const plan_description& p);
 

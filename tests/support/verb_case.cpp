@@ -28,11 +28,13 @@ std::vector<const verb_case*> sorted_by_name() {
 
 int64s source_elements(const verb_lists& l) {
   int64s out;
-  for (std::int64_t i = 0; i < l.a; ++i) out.push_back(source_element(i, l.opened_for));
+  for (std::int64_t i = 0; i < l.a; ++i) out.push_back(l.element(i));
   return out;
 }
 
 std::int64_t some_size(random_numbers& random) { return 1 + static_cast<std::int64_t>(random.below(6)); }
+
+std::int64_t some_length(random_numbers& random) { return static_cast<std::int64_t>(random.below(41)); }
 
 register_verb::register_verb(std::string_view name, verb_case c) {
   c.name = name;

@@ -12,6 +12,13 @@
 // The elements are 64-bit integers; a verb that gives others is described together with a map that makes one number of each.
 // A name is the operator's, and, where an operator has several cases, what sets this one apart: "map awaiting".
 //
+// A verb that reads files says which: `files` makes them, of the same use, and `build` names their paths.
+//
+//   const register_verb lines_case("lines", {
+//       .inputs = 0,
+//       .files = [](const verb_use& u) { return test_files{.bytes = {{path_of("lines", u.a, u.b), text_file(u)}}}; },
+//       .build = [](const verb_plan& p) { return lines(path_of("lines", p.a, p.b)) | map(number_in<line>); }, …
+//
 // Who reads the list: random plans, which put any verb above, beside and inside any other (op/random_plans_test.cpp);
 // conformance, positions with changed bytes (op/every_verb_test.cpp); what a resume costs (op/resume_cost_test.cpp); knobs
 // that change between save and resume (op/every_verb_test.cpp). A case joins all of them by being there.
@@ -28,6 +35,7 @@
 #include "support/arithmetic.hpp"
 #include "support/consumption.hpp"
 #include "support/random_numbers.hpp"
+#include "support/test_files.hpp"
 
 namespace sluice::lib::test {
 
@@ -37,6 +45,8 @@ struct verb_use {
   std::uint64_t b = 0;          ///< 0 … 999: for everything else that may be chosen
   std::int64_t tuned = 0;       ///< what its knob is set to; 0: what it usually is
   std::int64_t opened_for = 0;  ///< of a source in a plan that was opened for an element: that element
+  /// An element of a source, by its place.
+  std::int64_t element(std::int64_t index) const { return source_element(index, opened_for); }
   std::int64_t knob_or(std::int64_t usual) const { return tuned ? tuned : usual; }
 };
 
@@ -81,6 +91,8 @@ struct resume_goal {
 int64s source_elements(const verb_lists& l);
 /// 1 … 6
 std::int64_t some_size(random_numbers& random);
+/// 0 … 40: how long sources of files are
+std::int64_t some_length(random_numbers& random);
 
 struct verb_case {
   int inputs = 1;                 ///< 0: a source. 2: so many or one more
@@ -94,6 +106,8 @@ struct verb_case {
   bool passes_errors = false;
   /// How `a` is drawn; that of a source is its length.
   std::int64_t (*size)(random_numbers& random) = some_size;
+  /// The files that the plan of a use reads, whatever it is opened for and its knobs are; null: none.
+  test_files (*files)(const verb_use& use) = nullptr;
   dataset<std::int64_t> (*build)(const verb_plan& p) = nullptr;
   int64s (*expected)(const verb_lists& l) = nullptr;
   /// Inputs that the first k outputs need at most; null: not looked at.

@@ -18,6 +18,8 @@ BANS = [
     # iterate.cpp draws the seed of a run that was given none.
     (["include", "src", "io"], r"\bstd::regex\b|\bstd::async\b|\bstd::random_device\b|\brand\s*\(",
      "not in this library: slow, blocking or not replayable", {"src/pipeline/iterate.cpp"}),
+    (["include", "src", "io"], r"make_shared<reader_link>|\bread_(?:ahead|unordered)\(",
+     "a channel is opened by open_channel", {"src/ahead/open_channel.cpp", "reader.hpp", "reader.cpp"}),
     (["include", "src", "io", "tests", "bench", "examples"], r"\t", "spaces, not tabs", set()),
 ]
 ROOMS = re.compile(r"(?:^|[/_])(?:utils?|helpers?|manager|impl|common|misc)(?:[/_.]|$)")
@@ -63,6 +65,8 @@ def main():
         ("src", "src/op/run.cpp", "std::cerr << 1;", True),
         ("src", "src/op/map.cpp", "// sleep_for is banned\n" + "\n" * 400, False),
         ("src", "src/op/map.cpp", "\n" * 600, True),
+        ("src", "src/op/map.cpp", "return read_ahead(out, std::move(link));", True),
+        ("src", "src/ahead/ordered_reader.cpp", "erased_stream read_ahead(outlet out) {", False),
     ]:
         found = complaints(folder, path, spdx + text)
         check.expect(bool(found) == bad, f"the checker is wrong about {path} with {text[:60]!r}: {found}")

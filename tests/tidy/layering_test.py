@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file includes only its own layer and what stands left of it (docs/architecture.md)."""
+"""A file includes only its own layer and what stands left of it, and an operator's no other operator's (docs/architecture.md)."""
 import re
 import sys
 
@@ -14,6 +14,7 @@ RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}
 # Folders beside the layers: the umbrella and the adapters for other libraries see everything.
 FREE = {"asio.hpp", "sluice.hpp"}
 LOWEST = {"version.hpp"}  # of no layer, and stands on nothing
+TABLE = {"operators.def", "registry.cpp"}  # of all operators
 LIBRARIES = {"absl"}  # customarily quoted too; headers_test.py says who may
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
@@ -31,6 +32,14 @@ def layer_of(path):
     return below[0] if below[0] in RANK or len(below) > 1 else None
 
 
+def operator_of(path):
+    """The operator whose file it is: its header, its source, or what lies in the folder of its name. None: the list of all."""
+    parts = path.split("/")
+    if "op" not in parts[:3] or parts[-1] in TABLE:
+        return None
+    return parts[parts.index("op") + 1].split(".")[0]
+
+
 def complaints(path, text):
     here = layer_of(path)
     if here is None:
@@ -38,8 +47,11 @@ def complaints(path, text):
     if here not in RANK:
         return [f"{path}: '{here}' is not a layer"]
     found = []
+    mine = operator_of(path)
     for target in INCLUDE.findall(text):
         there = layer_of(target)
+        if mine and there == "op" and operator_of(target) not in (mine, None):
+            found.append(f"{path}: an operator must not include another's {target}: what both need stands in engine")
         if there in LIBRARIES:
             continue
         if there is None:
@@ -64,6 +76,13 @@ def main():
         ("src/op/x.cpp", "sluice/pipeline/iterate.hpp", True),
         ("src/surprise/x.cpp", "sluice/base/status.hpp", True),
         ("src/base/x.cpp", "catch2/catch.hpp", True),
+        ("include/sluice/op/scan.hpp", "sluice/op/map.hpp", True),
+        ("src/op/flat_map.cpp", "op/interleave/sloppy_interleave.hpp", True),
+        ("src/op/interleave/interleave.cpp", "sluice/op/flat_map.hpp", True),
+        ("src/op/map.cpp", "op/loops.hpp", True),
+        ("src/op/interleave/sloppy_interleave.cpp", "op/interleave/sloppy_interleave.hpp", False),
+        ("src/op/interleave/interleave.cpp", "sluice/op/interleave.hpp", False),
+        ("src/op/registry.cpp", "op/operators.def", False),
         ("include/sluice/op/map.hpp", "sluice/coro/stream.hpp", False),
         ("src/op/map.cpp", "ahead/pump.hpp", False),
         ("io/uring/ring.cpp", "io/uring/ring.hpp", False),

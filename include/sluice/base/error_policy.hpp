@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error policies: what a bad element, one whose computation fails or whose bytes are damaged, does in a stage. The
 // policy is set for a run (iterate_options), for stages (plan/on_error.hpp, in plan text `map(parse, on_error=skip)`),
-// or for all stages upstream of a place (op/ignore_errors.hpp).
+// or for all stages upstream of a call (op/ignore_errors.hpp).
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ struct count_or_all {
   constexpr bool is_all() const { return value == kAll; }
 };
 
-/// A limit that changes the speed of a run and never its elements: a number, or `autotune`. Not part of fingerprints.
+/// A limit that changes the speed of a run and never its elements: a number ≥ 1, or `autotune`. Not part of fingerprints.
 struct knob {
   static constexpr std::int64_t kAutotune = -1;
   std::int64_t value = 1;
@@ -56,6 +56,20 @@ struct knob {
   constexpr bool is_autotuned() const { return value == kAutotune; }
 };
 inline constexpr knob autotune{knob::kAutotune};
+
+/// A count, or a knob, of at most `Most`: more is refused when the plan is made, and a run does not set a knob higher.
+///   knob_up_to<1024> reads_in_flight = autotune;
+template <std::int64_t Most> struct count_up_to : count {
+  static constexpr std::int64_t kMost = Most;
+  using count::count;
+  constexpr count_up_to() = default;
+};
+template <std::int64_t Most> struct knob_up_to : knob {
+  static constexpr std::int64_t kMost = Most;
+  using knob::knob;
+  constexpr knob_up_to() = default;
+  constexpr knob_up_to(knob k) : knob(k) {}  // NOLINT: autotune is a knob
+};
 
 /// The seed of random draws: a number ≥ 0, or drawn.
 struct seed {

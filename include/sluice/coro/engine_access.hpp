@@ -2,8 +2,8 @@
 // The engine's way from the streams that users hold to the tree below them, and back.
 //
 // stream<T> and any_stream derive from stream_base where users cannot see it, because many of its members may be called in
-// certain states only (coro/stream_base.hpp). Code that needs them names this class: the promises of stages, which register their inputs; adapters for
-// other executors; what reports on a run; tests.
+// certain states only (coro/stream_base.hpp). Code that needs them names this class: the promises of stages, which
+// register their inputs; adapters for other executors; what reports on a run; tests.
 // Thread: as the stream's own: its consumer's.
 // Cost:   none, these are conversions.
 #pragma once

@@ -15,7 +15,7 @@
 //
 // Rules for such a stage: `saved` values are right at every co_yield; anything else in a local can be recomputed;
 // output made and not yet yielded is told to the outlet (`hold`), so that an error passing through delivers it first. So
-// is a bad element that is passed over (`drop`): the run counts it where it stands among the elements.
+// is a bad element that is dropped (`drop`): the run counts it where it stands among the elements.
 //
 // A stage whose output is not its input's blocks goes along its input with a cursor: `ready` asks for elements, `left` and
 // `peek` tell what is there, `drop`, `move_to` and `take` consume from the front, any number of times and in any order:
@@ -61,8 +61,8 @@ class element_view {
 ///
 /// The cursor. Between two calls each element that the input has handed over is either in the current view, where `left`
 /// counts it, or is gone: destroyed, moved out, or given to the caller by next_block, take or next(). What the caller was
-/// given is its own until its next call on this stream, which destroys what is left of it. Every call accepts 0 elements,
-/// and at the end or before the first request there are 0.
+/// given is its own until its next call on this stream, which destroys what is left of it. drop, move_to and take accept 0
+/// elements, and at the end or before the first request there are 0; a request for 0 is one for 1 (demand.hpp).
 class [[nodiscard]] erased_stream : public stream_base {
  public:
   using promise_type = block_promise;
@@ -93,7 +93,7 @@ class [[nodiscard]] erased_stream : public stream_base {
   };
 
   /// A view of 1..elements elements; empty at the end. In a task it throws `error`; in a stage an error unwinds.
-  /// The same as ready(d), then take(d.elements).
+  /// The same as ready(d), then take(d.elements), at least one.
   block_awaiter next_block(demand d) {
     request(d);
     return {{*this}};

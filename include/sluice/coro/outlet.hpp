@@ -54,7 +54,7 @@ class outlet {
   }
   /// These were made and not yielded yet: should an error pass through, they go out first.
   void hold(block made) { stage_->held_ = made; }
-  /// `auto dropping = out.drop(…); co_await dropping;` tells the run of elements that are passed over here, behind what the
+  /// `auto dropping = out.drop(…); co_await dropping;` tells the run of bad elements that are dropped here, behind what the
   /// stage has yielded: all it has made must be yielded by then. Ends the stage where there were too many.
   class error_awaiter;
   error_awaiter drop(dropped_errors errors);

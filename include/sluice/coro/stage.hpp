@@ -14,7 +14,7 @@
 //   the end of the stream skip_ is the number of elements to pass over that did not exist. A stage that is over() is never
 //   resumed again.
 // Errors: between stages they do not throw (promise.hpp). On the way through a stage what it has made goes out first (flush).
-//   An error of an element that is passed over goes up to where it is counted (dropped_errors.hpp; send_up() below).
+//   An error of an element that is dropped goes up to where it is counted (dropped_errors.hpp; send_up() below).
 // Who calls: public members: the lowering, before the first request, unless they say otherwise. The others: the stream above,
 //   and the coroutine's own co_yields.
 // Thread: whichever pulls; one at a time, since a stream has one consumer.
@@ -130,9 +130,9 @@ class stage_base : public promise_base {
     return state_.restore(own, from, label_);
   }
 
-  // Errors of elements that are passed over (dropped_errors.hpp).
+  // Errors of elements that are dropped (dropped_errors.hpp).
 
-  /// This stage, whose coroutine `me` is running, passes over elements because of `errors`. Returns whom to resume: `me`,
+  /// This stage, whose coroutine `me` is running, drops elements because of `errors`. Returns whom to resume: `me`,
   /// unless there were too many.
   std::coroutine_handle<> drop_elements(std::coroutine_handle<> me, dropped_errors& errors);
   /// Moves the error from this stage, which is running, up to whoever counts it, or to the first stage on the way whose

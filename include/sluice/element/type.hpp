@@ -53,6 +53,12 @@ struct element_type {
   const element_type* element = nullptr;  ///< of an array, list, maybe or batch
   std::size_t extent = 0;                 ///< of an array
 
+  /// Is it made of parts that `members` names? A structure, a pair or a tuple; one without any is, too.
+  bool has_members() const noexcept {
+    using enum sluice::lib::kind;
+    return kind == structure || kind == pair || kind == tuple;
+  }
+
   /// Moves n elements to uninitialised memory, and destroys the originals. The ranges must not overlap. Strides are in
   /// bytes.
   void (*relocate)(const element_type&, void* to, void* from, std::size_t n, std::size_t to_stride,

@@ -2,8 +2,9 @@
 // The forms of users' functions: base classes by which stages call them once per block, by a virtual call, without
 // their types.
 //
-// The operators' headers derive a class template from a form (map.hpp …). Only its constructor and one loop are
-// instantiated for each lambda of a user. An exception of the user's function is caught in that loop, once per block,
+// element_functions.hpp, state_calls.hpp, keys.hpp, inner_functions.hpp and stream_functions.hpp derive the class templates
+// that hold a user's function; an operator's header makes one. Only its constructor and one loop are instantiated for each
+// lambda of a user. An exception of the user's function is caught in that loop, once per block,
 // and becomes a status.
 // Thread: the member functions are const, and may be called on several workers at once; so may the user's function.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of state_function that its verbs share: making, saving, loading and measuring the state of a user's function.
-// scan.hpp and reduce.hpp add the call of the function; group_by_reducer takes that of reduce.
+// The part of state_function that its forms share: making, saving, loading and measuring the state of a user's function.
+// state_calls.hpp adds the call of the function.
 //
 //   SLUICE_FUNCTION(running_sum, [](std::int64_t& sum, const std::int64_t& x) { return sum += x; });
 //
@@ -47,6 +47,8 @@ template <class F>
 concept has_signature =
     requires { &unnamed_function<F>::operator(); } || std::is_function_v<std::remove_pointer_t<unnamed_function<F>>>;
 template <class F> using signature_of = signature<unnamed_function<F>>;
+/// A function of two arguments, as f(S&, T) is: no initial state, nor a function that makes one of a key.
+template <class F> concept takes_two = has_signature<F> && signature_of<F>::arguments == 2;
 
 /// The type of the state that F changes: that of its first parameter, or `Given` if its parameters are templates.
 template <class F, class Given> struct state_changed_by {

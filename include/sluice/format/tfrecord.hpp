@@ -62,8 +62,9 @@ tfrecord_scan scan_tfrecords(const tfrecord_window& window, buffer& owner, recor
 /// `used_bytes` may lie beyond the window, so that a reader seeks over large records.
 tfrecord_scan pass_over_tfrecords(const tfrecord_window& window, std::size_t records_max);
 
-/// The first offset in [from, to) of the window where a record with a sound header begins, and, as far as the window shows
-/// them, sound data. npos: none; search on from `to`, or from `bytes.size() - 11` in the next window.
+/// The first offset in [from, to) of the window where a sound header of at most record_bytes_max begins. What follows it is
+/// not looked at, so that the answer does not depend on how much of the file the window shows: the record may be damaged,
+/// or reach beyond the end. npos: none; search on from `to`, or from `bytes.size() - 11` in the next window.
 std::size_t find_tfrecord(const tfrecord_window& window, std::size_t from, std::size_t to = std::string_view::npos);
 
 /// The twelve bytes before, and the four after, the data of a record.

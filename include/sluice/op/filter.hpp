@@ -10,55 +10,14 @@
 // State:  none of its own. Passing over elements calls the predicate, which alone tells which elements count.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
 #include <utility>
 
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/element_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info filter_op;
-
-namespace detail {
-
-template <class F, class T> concept filters = std::predicate<const F&, const T&>;
-
-template <class T, class F> struct filter_function final : predicate_function {
-  F f;
-  explicit filter_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<T>()); }
-  outcome keep(const block& from) const override {
-    T* p = from.as<T>();
-    std::uint32_t n = from.size(), k = 0, i = 0;
-    const local_function<F> call = f;
-    try {
-      for (; i != n; ++i) {
-        bool yes = detail::call(call, std::as_const(p[i]));
-        if constexpr (std::is_trivially_copyable_v<T>) {
-          p[k] = p[i];  // without a branch: the results of predicates are hard to predict
-          k += yes;
-        } else if (yes) {
-          if (k != i) replace(p[k], p[i]);
-          ++k;
-        }
-      }
-    } catch (...) { return {k, i, current_exception_status()}; }
-    return {k, n, {}};
-  }
-
- private:
-  static void replace(T& to, T& from) {
-    if constexpr (std::is_move_assignable_v<T>) {
-      to = std::move(from);
-    } else {
-      to.~T();
-      ::new (static_cast<void*>(&to)) T(std::move(from));
-    }
-  }
-};
-
-}  // namespace detail
 
 struct filter_arguments {
   function_arg<predicate_function> function = {};  ///< true: the element is kept

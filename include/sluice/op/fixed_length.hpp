@@ -13,7 +13,7 @@
 #pragma once
 
 #include "sluice/element/slice.hpp"
-#include "sluice/op/file_source.hpp"
+#include "sluice/engine/file_source.hpp"
 
 namespace sluice::lib {
 
@@ -24,8 +24,8 @@ struct fixed_length_options {
   byte_size header_bytes = {};  ///< ignored at the start of the file
   byte_size footer_bytes = {};  ///< ignored at the end of the file
   sluice::lib::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;  ///< size of one read
-  knob reads_in_flight = autotune;   ///< reads at the same time, if the bytes are not in memory already
+  byte_size read_bytes = 256 << 10;             ///< size of one read
+  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
 };
 struct fixed_length_arguments {
   file_path path = {};  ///< "-": standard input

@@ -12,34 +12,14 @@
 //         `saved` parameter and calls commit() (coro/saved.hpp).
 #pragma once
 
-#include <type_traits>
+#include <utility>
 
-#include "sluice/coro/stream.hpp"
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/stream_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info generate_op;
-
-namespace detail {
-
-template <class F> struct generator_function final : stream_function {
-  using T = typename std::invoke_result_t<const F&>::value_type;
-  F f;
-  explicit generator_function(F function) : f(std::move(function)) {
-    describe(*this, f, nullptr, &type_of<T>());
-    set_label("generate");
-  }
-  erased_stream open(erased_stream) const override { return erased_stream(detail::call(f)); }
-};
-
-/// A stream_function that is a source.
-struct generator_form {
-  static bool accepts(const stage_function& f);
-};
-
-}  // namespace detail
 
 struct generate_arguments {
   function_arg<detail::generator_form> function = {};  ///< a coroutine that takes nothing

@@ -11,7 +11,7 @@
 // std::string_view of one, or a pair, tuple, array or struct of those; or a result<K>. The other arguments are those of
 // reduce, for each group: f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state of a group
 // is the argument before f; or, if that is a function, what it returns for the group's key; or, if f stands first, an S{}.
-// `finish`, which can only follow an initial state, takes S, S&& or const S& and returns U or result<U>. A key is part of
+// `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters cannot stand first. A key is part of
 // the output only if the state contains it, for which it can be made from the key.
 // Shape:  S, or U; one for each group.
 // Order:  ascending by key, as in tf.data. f is called for the elements of a group in their order.
@@ -35,7 +35,7 @@
 #include <utility>
 
 #include "sluice/engine/keys.hpp"
-#include "sluice/op/reduce.hpp"
+#include "sluice/engine/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
@@ -138,6 +138,7 @@ template <class Key, class Begin, class F, class Finish> class group_by_reducer_
 /// States begin as `begin`, or as begin(key) where it is a function of the key; of the type that f changes, where f has one
 /// signature.
 template <class Key, class Begin, class F, class Finish = detail::no_finish>
+  requires(!detail::takes_two<Begin>)
 auto group_by_reducer(Key key, Begin begin, F f, Finish finish = {}) {
   return group_by_reducer_verb<Key, Begin, F, Finish>(
       std::move(key), std::shared_ptr<const Begin>(new Begin(std::move(begin))), std::move(f), std::move(finish));
@@ -147,6 +148,11 @@ template <class Key, detail::has_signature F> auto group_by_reducer(Key key, F f
   using S = typename detail::signature_of<F>::argument;
   return group_by_reducer_verb<Key, S, F, detail::no_finish>(std::move(key), std::shared_ptr<const S>(new S()),
                                                              std::move(f), {});
+}
+template <class Key, detail::takes_two F, class Finish> auto group_by_reducer(Key key, F f, Finish finish) {
+  using S = typename detail::signature_of<F>::argument;
+  return group_by_reducer_verb<Key, S, F, Finish>(std::move(key), std::shared_ptr<const S>(new S()), std::move(f),
+                                                  std::move(finish));
 }
 
 }  // namespace sluice::lib

@@ -11,6 +11,7 @@
 // Ends:   with the input. A stream that cannot continue (a file that is cut short) ends there, as under
 //         error_policy::skip.
 // Errors: each dropped element is counted, and in the run's report. cancelled and resource_exhausted are never dropped.
+//         invalid_argument when the plan is made: `on_error`, which other calls take, but which would say nothing here.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// interleave: each element becomes a dataset; the elements of several of these datasets by turns.
+// interleave: each element becomes a dataset; several of these datasets are visited one after the other.
 //
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16, .parallelism = autotune})
 //
-// There are `cycle_length` slots, visited in turn. A visit to a slot with an open dataset delivers up to `block_length`
+// There are `cycle_length` slots, visited one after the other. A visit to a slot with an open dataset delivers up to `block_length`
 // of its elements; if the dataset ends, the slot becomes empty and the visit is over. A visit to an empty slot opens
 // the dataset of the next input element there. So a dataset is replaced one cycle after its end, as in tf.data.
 // Order:  deterministic: exactly that, with any parallelism. sloppy: from whichever slot has an element ready, and in
@@ -16,16 +16,19 @@
 // State:  for each slot the ordinal of its element, and the position in its dataset.
 #pragma once
 
-#include "sluice/op/flat_map.hpp"
+#include <utility>
+
+#include "sluice/engine/inner_functions.hpp"
+#include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info interleave_op;
 
 struct interleave_options {
-  count cycle_length = 16;  ///< datasets open at once, at most 65,536; determines the order, so it is no knob
-  count block_length = 1;   ///< elements delivered in one visit
-  knob parallelism = 1;     ///< datasets that work ahead at once, at most 65,536; 1: none, each is read on demand
+  count_up_to<65'536> cycle_length = 16;  ///< datasets open at once; determines the order, so it is no knob
+  count block_length = 1;                 ///< elements delivered in one visit
+  knob_up_to<65'536> parallelism = 1;     ///< datasets that work ahead at once; 1: none, each is read on demand
   sluice::lib::order order = order::deterministic;
 };
 struct interleave_arguments {

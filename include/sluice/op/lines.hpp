@@ -14,7 +14,7 @@
 #pragma once
 
 #include "sluice/element/slice.hpp"
-#include "sluice/op/file_source.hpp"
+#include "sluice/engine/file_source.hpp"
 
 namespace sluice::lib {
 
@@ -22,8 +22,8 @@ extern const op_info lines_op;
 
 struct lines_options {
   sluice::lib::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;  ///< size of one read
-  knob reads_in_flight = autotune;   ///< reads at the same time, if the bytes are not in memory already
+  byte_size read_bytes = 256 << 10;             ///< size of one read
+  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
 };
 struct lines_arguments {
   file_path path = {};  ///< "-": standard input

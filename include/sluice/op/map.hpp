@@ -23,117 +23,20 @@
 //         order. Parallelism may differ in a resumed run. Passing over an element does not call the function.
 #pragma once
 
-#include <new>
-#include <type_traits>
 #include <utility>
 
-#include "sluice/base/field_types.hpp"
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/element_functions.hpp"
+#include "sluice/engine/map_options.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info map_op;
 
-struct map_options {
-  knob parallelism = 1;  ///< blocks computed, or calls awaited, at once, at most 65,536; more than 1 works ahead
-  sluice::lib::order order =
-      order::deterministic;     ///< sloppy: results are delivered in the order in which calls finish
-  sluice::lib::seed seed = {};  ///< of what random_source& draws; -1: drawn once per run
-};
 struct map_arguments {
   function_arg<block_function, async_function> function = {};  ///< from element to element, or to a task of one
   map_options options = {};
 };
-
-namespace detail {
-
-template <class T> struct returned {
-  using type = T;
-  static constexpr bool is_task = false, is_result = false;
-};
-template <class T> struct returned<task<T>> {
-  using type = T;
-  static constexpr bool is_task = true, is_result = false;
-};
-template <class T> struct returned<result<T>> {
-  using type = T;
-  static constexpr bool is_task = false, is_result = true;
-};
-template <class F, class T> using call_result = std::remove_cvref_t<typename called<F, T>::type>;
-template <class F, class T> using mapped = typename returned<call_result<F, T>>::type;
-
-template <class F, class T> concept callable_over = requires { typename called<F, T>::type; };
-template <class F, class T> concept maps = callable_over<F, T> && !std::is_void_v<mapped<F, T>>;
-
-/// The loop over a block; one instantiation per user function.
-template <class T, class F> struct map_function final : block_function {
-  using U = mapped<F, T>;
-  F f;
-  explicit map_function(F function) : f(std::move(function)) {
-    describe(*this, f, &type_of<T>(), &type_of<U>());
-    draws = takes_random<F, T>;
-    in_place = std::is_same_v<T, U> && std::is_trivially_copyable_v<T>;
-  }
-  applied apply(const block& from, void* to, const element_place& first) const override {
-    T* p = from.as<T>();
-    if constexpr (std::is_same_v<T, U> && std::is_trivially_copyable_v<T>) {
-      // One pointer for input and output: with two the compiler must assume that they overlap, and does not vectorise.
-      if (to == p) return each(from.size(), p, first, [p](std::uint32_t i) { return p + i; });
-    }
-    U* o = static_cast<U*>(to);
-    return each(from.size(), p, first, [o](std::uint32_t i) { return o + i; });
-  }
-
- private:
-  template <class Place> applied each(std::uint32_t n, T* p, const element_place& first, Place place) const {
-    const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
-    std::uint32_t i = 0;
-    try {
-      for (; i != n; ++i) {
-        if constexpr (returned<call_result<F, T>>::is_result) {
-          auto r = call_with_place(call, std::move(p[i]), first, i);
-          if (!r.ok()) return {i, r.why()};
-          ::new (static_cast<void*>(place(i))) U(*std::move(r));
-        } else {
-          ::new (static_cast<void*>(place(i))) U(call_with_place(call, std::move(p[i]), first, i));
-        }
-      }
-    } catch (...) { return {i, current_exception_status()}; }
-    return {n, {}};
-  }
-};
-
-template <class T, class F> struct awaited_function final : async_function {
-  using U = mapped<F, T>;
-  F f;
-  explicit awaited_function(F function) : f(std::move(function)) {
-    describe(*this, f, &type_of<T>(), &type_of<U>());
-    draws = takes_random<F, T>;
-  }
-  task<void> start(void* from, void* to, element_place place) const override {
-    return call(f, static_cast<T*>(from), static_cast<U*>(to), place);
-  }
-
- private:
-  static auto begin(const F& function, T& from, random_source& random, const element_place& place) {
-    if constexpr (takes_random<F, T>) return detail::call(function, std::move(from), random);
-    else return call_with_place(function, std::move(from), place, 0);
-  }
-  static task<void> call(const F& function, T* from, U* to, element_place place) {
-    random_source random =
-        place.random(0);  // a local of this coroutine, because the call may refer to it until its end
-    auto calling = begin(function, *from, random, place);
-    U u = co_await calling;
-    ::new (static_cast<void*>(to)) U(std::move(u));
-  }
-};
-
-template <class T, class F>
-using any_map_function =
-    std::conditional_t<returned<call_result<F, T>>::is_task, awaited_function<T, F>, map_function<T, F>>;
-
-}  // namespace detail
 
 template <class F> class map_verb : public stage_base_tag {
  public:
@@ -167,6 +70,5 @@ namespace sluice {
 
 // What users write.
 using lib::map;
-using lib::map_options;
 
 }  // namespace sluice

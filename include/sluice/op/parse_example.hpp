@@ -17,8 +17,13 @@
 //         has another number of values. Under error_policy::skip the record is dropped and counted.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sluice/engine/map_options.hpp"
 #include "sluice/format/example_schema.hpp"
-#include "sluice/op/map.hpp"
+#include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 

@@ -4,12 +4,13 @@
 //
 //   range(5) | reduce([](std::int64_t& sum, std::int64_t x) { sum += x; })                           // 10
 //   range(5) | reduce(std::int64_t{1}, [](auto& product, std::int64_t x) { product *= x + 1; })      // 120
+//   range(5) | reduce([](std::int64_t& sum, std::int64_t x) { sum += x; }, [](std::int64_t sum) { return -sum; })     // -10
 //   lines("names.txt") | reduce(std::string(), [](auto& last, const line& l) { last = l.view(); }, &std::string::size)
 //
 // f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state is the first argument, or, if
 // there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can contain
-// (engine/state_functions.hpp). `finish`, which can only follow an initial state, takes S, S&& or
-// const S& and returns U or result<U>.
+// (engine/state_functions.hpp). `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters needs
+// an initial state.
 // Shape:  S, or U; exactly one element, also of an empty input.
 // Order:  f is called once for each element, in their order.
 // Ends:   after that one element, which is delivered when the input has ended.
@@ -27,56 +28,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/engine/state_functions.hpp"
-#include "sluice/op/scan.hpp"
+#include "sluice/engine/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info reduce_op;
-
-namespace detail {
-
-template <class F, class S, class T>
-concept reduces = callable_with_state<F, S, T> && (std::is_void_v<std::invoke_result_t<const F&, S&, T&&>> ||
-                                                   std::is_same_v<state_result<F, S, T>, status>);
-
-/// The loop over a block; one instantiation per user function.
-template <class T, class S, class F> struct reduce_function final : function_of_state<S> {
-  static constexpr bool kReturnsStatus = std::is_same_v<state_result<F, S, T>, status>;
-  static constexpr bool kFails = kReturnsStatus || !std::is_nothrow_invocable_v<const F&, S&, T&&>;
-  F f;
-
-  reduce_function(std::shared_ptr<const S> initial, F function)
-      : function_of_state<S>(std::move(initial), kFails), f(std::move(function)) {
-    describe(*this, f, &type_of<T>(), nullptr);
-    this->state_type = &type_of<S>();
-  }
-  applied apply(void* state, const block& from, void*, bool undo) const override {
-    const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
-    T* in = from.as<T>();
-    return this->template each_of<kFails>(state, from.size(), undo, [&](S& s, std::uint32_t i, status& why) {
-      if constexpr (kReturnsStatus) why = call(s, std::move(in[i]));
-      else call(s, std::move(in[i]));
-      return why.ok();
-    });
-  }
-};
-
-/// A state_function that makes no outputs.
-struct reducing_form {
-  static bool accepts(const stage_function& f);
-};
-/// A block_function that draws nothing.
-struct finishing_form {
-  static bool accepts(const stage_function& f);
-};
-
-template <class F, class S>
-concept finishes = takes_element<F, S> && maps<F, S> && !returned<call_result<F, S>>::is_task;
-struct no_finish {};
-
-}  // namespace detail
 
 struct reduce_options {
   /// from the last state to the element; none: the element is the state
@@ -127,8 +84,14 @@ template <class S, class F, class Finish> class reduce_verb : public stage_base_
 };
 
 /// With the initial state `initial`, which is converted to the type of f's parameter, if f has one signature.
-template <class S, class F, class Finish = detail::no_finish> auto reduce(S initial, F f, Finish finish = {}) {
+template <class S, class F, class Finish = detail::no_finish>
+  requires(!detail::takes_two<S>)
+auto reduce(S initial, F f, Finish finish = {}) {
   using state = typename detail::state_changed_by<F, S>::type;
+  static_assert(
+      std::is_constructible_v<state, S>,
+      "reduce: the initial state must convert to the state that the function changes; where a function stands "
+      "first it takes S& and the element, and no parameter of it is auto");
   return reduce_verb<state, F, Finish>(std::shared_ptr<const state>(new state(std::move(initial))), std::move(f),
                                        std::move(finish));
 }
@@ -136,6 +99,10 @@ template <class S, class F, class Finish = detail::no_finish> auto reduce(S init
 template <detail::has_signature F> auto reduce(F f) {
   using state = typename detail::signature_of<F>::argument;
   return reduce_verb<state, F, detail::no_finish>(std::shared_ptr<const state>(new state()), std::move(f), {});
+}
+template <detail::takes_two F, class Finish> auto reduce(F f, Finish finish) {
+  using state = typename detail::signature_of<F>::argument;
+  return reduce_verb<state, F, Finish>(std::shared_ptr<const state>(new state()), std::move(f), std::move(finish));
 }
 
 }  // namespace sluice::lib

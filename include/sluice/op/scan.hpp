@@ -25,58 +25,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/engine/state_functions.hpp"
-#include "sluice/op/map.hpp"
+#include "sluice/engine/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info scan_op;
-
-namespace detail {
-
-template <class F, class S, class T>
-concept scans =
-    callable_with_state<F, S, T> && !std::is_void_v<state_result<F, S, T>> && !returned<state_result<F, S, T>>::is_task;
-
-/// The loop over a block; one instantiation per user function.
-template <class T, class S, class F> struct scan_function final : function_of_state<S> {
-  using result_type = state_result<F, S, T>;
-  using U = typename returned<result_type>::type;
-  static constexpr bool kReturnsResult = returned<result_type>::is_result;
-  static constexpr bool kFails = kReturnsResult || !std::is_nothrow_invocable_v<const F&, S&, T&&>;
-  F f;
-
-  scan_function(std::shared_ptr<const S> initial, F function)
-      : function_of_state<S>(std::move(initial), kFails), f(std::move(function)) {
-    describe(*this, f, &type_of<T>(), &type_of<U>());
-  }
-  applied apply(void* state, const block& from, void* to, bool undo) const override {
-    const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
-    T* in = from.as<T>();
-    U* out = static_cast<U*>(to);
-    return this->template each_of<kFails>(state, from.size(), undo, [&](S& s, std::uint32_t i, status& why) {
-      if constexpr (kReturnsResult) {
-        auto r = call(s, std::move(in[i]));
-        if (!r.ok()) {
-          why = r.why();
-          return false;
-        }
-        ::new (static_cast<void*>(out + i)) U(*std::move(r));
-      } else {
-        ::new (static_cast<void*>(out + i)) U(call(s, std::move(in[i])));
-      }
-      return true;
-    });
-  }
-};
-
-/// A state_function that makes outputs.
-struct scanning_form {
-  static bool accepts(const stage_function& f);
-};
-
-}  // namespace detail
 
 struct scan_options {
   /// the initial state, in hexadecimal, as checkpoints contain it; empty: an S{}. In C++ an argument of its own

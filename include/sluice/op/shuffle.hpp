@@ -3,8 +3,8 @@
 //
 //   records | shuffle(10'000, {.seed = 7})
 //
-// The buffer is filled with the first n elements. Then each draw delivers the element in a random place of the buffer,
-// and the next input element is put into that place.
+// The buffer is filled with the first n elements. Then each draw delivers the element in a random slot of the buffer,
+// and the next input element is put into that slot.
 // Order:  a pure function of (seed, outer elements, epoch, input order): the same on any number of threads and after
 //         any resume. Two shuffles with the same explicit seed draw the same numbers, wherever they are in a plan, so
 //         that pipelines shuffled with seed=7 stay aligned. Without an explicit seed a shuffle draws by the run's seed,
@@ -18,7 +18,7 @@
 // Owns:   n elements. Records are copied out of their file buffers, so that one record does not keep a whole buffer in
 //         memory.
 // State:  two integers, whatever the size of the buffer: the number of draws made, and the length of the input once it
-//         is known. A resume scans the draws backwards to find which element was in each place, and makes those
+//         is known. A resume scans the draws backwards to find which element was in each slot, and makes those
 //         elements again.
 #pragma once
 

@@ -16,14 +16,14 @@
 //         checkpoint was made with (iterate_options::on_changed_inputs). data_loss, with file, byte offset and record:
 //         a wrong CRC of length or data, a truncated header or record, an impossible length.
 //         Under error_policy::skip the damaged record is dropped, and reading continues where its length says, or, if
-//         the length itself is damaged, at the next header whose CRCs are right.
+//         the length itself is damaged, at the next header whose CRC is right.
 // State:  byte offset and index of the next record. Passing over reads headers only; under skip whole
 //         records, since damaged ones are not elements.
 // See:    format/tfrecord.hpp
 #pragma once
 
 #include "sluice/element/slice.hpp"
-#include "sluice/op/file_source.hpp"
+#include "sluice/engine/file_source.hpp"
 
 namespace sluice::lib {
 
@@ -31,8 +31,8 @@ extern const op_info tfrecord_op;
 
 struct tfrecord_options {
   sluice::lib::compression compression = compression::automatic;
-  byte_size read_bytes = 256 << 10;  ///< size of one read
-  knob reads_in_flight = autotune;   ///< reads at the same time, if the bytes are not in memory already
+  byte_size read_bytes = 256 << 10;             ///< size of one read
+  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
 };
 struct tfrecord_arguments {
   file_path path = {};  ///< "-": standard input

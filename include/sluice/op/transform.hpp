@@ -34,42 +34,14 @@
 //         `stateless`, has a `saved` parameter or calls commit() (coro/saved.hpp).
 #pragma once
 
-#include <type_traits>
+#include <utility>
 
-#include "sluice/coro/stream.hpp"
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/stream_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info transform_op;
-
-namespace detail {
-
-template <class T> inline constexpr bool is_stream = false;
-template <class T> inline constexpr bool is_stream<stream<T>> = true;
-template <class F, class T>
-concept transforms = std::invocable<const F&, stream<T>> && is_stream<std::invoke_result_t<const F&, stream<T>>>;
-
-template <class T, class F> struct transform_function final : stream_function {
-  using U = typename std::invoke_result_t<const F&, stream<T>>::value_type;
-  F f;
-  explicit transform_function(F function) : f(std::move(function)) {
-    describe(*this, f, &type_of<T>(), &type_of<U>());
-    set_label("transform");
-  }
-  erased_stream open(erased_stream input) const override {
-    stream<T> typed(std::move(input));
-    return erased_stream(detail::call(f, std::move(typed)));
-  }
-};
-
-/// A stream_function that takes a stream.
-struct transform_form {
-  static bool accepts(const stage_function& f);
-};
-
-}  // namespace detail
 
 struct transform_arguments {
   function_arg<detail::transform_form> function = {};  ///< a coroutine that takes a stream

@@ -11,14 +11,15 @@
 //
 // The destructor of the stream stops the run, too, but does not wait: the runtime joins the run's tasks.
 // Errors: from a checkpoint: data_loss (damaged), failed_precondition (made by another plan, by another version of one
-//         of its functions, with other captured values or other elements in memory; or by a run that passes over bad
+//         of its functions, with other captured values or other elements in memory; or by a run that drops bad
 //         elements when this one would stop at them, or in another epoch than the one asked for). While it runs:
 //         failed_precondition for an input that is not what the checkpoint was made with, unless on_changed_inputs says
 //         otherwise. position() throws failed_precondition once the run reads standard input or a FIFO, which cannot be
 //         read again.
 // Counts: under error_policy::skip a bad element is counted at its place in the stream. When a run has delivered n
 //         elements, its report has counted the bad elements that come before the n-th, and no others. The first one
-//         beyond errors_max ends the stream: the elements before it are delivered, then its error. For plans whose
+//         beyond errors_max ends the stream: the elements before it are delivered, then its error, whose message names
+//         the limit; it was not dropped, and is not counted. For plans whose
 //         order is deterministic, elements, counts and that error are therefore the same on any number of workers, with
 //         any parallelism and prefetch, and for any sizes of requests; bad elements that were met while working ahead,
 //         but not reached by the consumer, do not count. A sloppy stage counts in the order in which it delivers

@@ -147,7 +147,7 @@ template <std::size_t N, class F> constexpr function_named_in_place<F> fn(const 
   return {std::move(f), std::string_view(name, N - 1), version};
 }
 
-/// Registers every form that the function's signature fits. Defined in op/register.hpp.
+/// Registers every form that the function's signature fits. Defined in engine/register.hpp.
 template <class F> void register_forms(const named_function<F>& f);
 
 namespace detail {

@@ -75,10 +75,17 @@ struct op_info {
   /// position_reader::version(); any other version is refused.
   std::uint32_t state_version = 0;
   std::uint32_t state_version_oldest = 0;
+  /// Its nodes have no stage of their own that could fail, but set the policy of the stages upstream (ignore_errors): an
+  /// `on_error` in such a call is refused.
+  bool sets_error_policy = false;
+  /// Gives arguments that mean the same one form, before a node has them: window(3, shift=3) becomes window(3). So they
+  /// print alike and have one fingerprint. Null: they have one form anyway.
+  void (*make_canonical)(sluice::lib::arguments&) = nullptr;
 };
 
 /// Two arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
-/// errors_max=100)`. Operators contain no code for them. (In C++: plan/on_error.hpp.)
+/// errors_max=100)`; ignore_errors, which is itself a policy, has none. Operators contain no code for them. (In C++:
+/// plan/on_error.hpp.)
 struct error_handling {
   /// The error policy of the stage. nullopt: that of the nearest ignore_errors downstream; or else, in an inner plan,
   /// of the stage that opens it; or else of the run. Part of the fingerprint if it is set.
@@ -128,8 +135,8 @@ const op_info* find_op(std::string_view name);
 /// changes no site. Unique in its chain.
 std::uint32_t site_above(std::string_view op, const node* below);
 
-/// Checks arguments, inputs and types, and sets type, depth and, unless the node has one already (a rewritten copy),
-/// site.
+/// Checks arguments, inputs and types, makes arguments canonical, and sets type, depth and, unless the node has one
+/// already (a rewritten copy), site.
 node_ptr make_node(node n);
 // make_node() for each shape. A source without its path is a reader.
 node_ptr make_stage(const op_info& op, const arguments& a, const node_ptr& input);
@@ -139,7 +146,7 @@ node_ptr make_combine(const op_info& op, arguments a, std::vector<node_ptr> inpu
 node_ptr with_path(const node_ptr& reader, std::string_view path);
 
 /// A copy of the plan in which all nodes without an error policy of their own get `errors`, except `below` (null: none)
-/// and the nodes upstream of it. Inner plans are not changed; they follow the stage that opens them.
+/// and the nodes upstream of it, and except every ignore_errors. Inner plans are not changed; they follow the stage that opens them.
 node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors, const node* below = nullptr);
 
 /// Unknown if the node itself drops bad elements.

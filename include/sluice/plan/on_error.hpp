@@ -7,10 +7,10 @@
 //   names | interleave(on_error(error_policy::skip, tfrecord))                    // of a reader
 //
 // It makes no stage, but sets an argument that every operator has (plan/node.hpp, error_handling). An operator inside
-// that has a policy already keeps it. The policy of a flat_map or an interleave also applies to the inner plans that it
-// opens.
+// that has a policy already keeps it, and an ignore_errors inside stays as it is. The policy of a flat_map or an
+// interleave also applies to the inner plans that it opens.
 // Errors: invalid_argument when the plan is made: errors_max with error_policy::stop, or below 0.
-// See:    op/ignore_errors.hpp, for all stages upstream of a place.
+// See:    op/ignore_errors.hpp, for all stages upstream of it.
 #pragma once
 
 #include <utility>

@@ -10,7 +10,9 @@
 //   key  := name | string
 //
 // Numbers may have a unit (64MiB) and separators (10'000). Strings are in double quotes, with \" \\ \n \t \r \xHH.
-// The inputs of a combine come first, then the required arguments, then options by name. A bare word is a value, a
+// Printed are the inputs of a combine first, then the required arguments, then options by name. Read are arguments with a
+// name at any place in the parentheses; those without one mean the inputs and the required arguments in that order, so
+// zip(on_error=skip, a, b) is zip(a, b, on_error=skip). A bare word is a value, a
 // function or a plan, depending on the type of the argument: interleave(tfrecord | take(3)). Brackets enclose lists;
 // braces enclose maps and structs. An optional value that is not set is `nothing`.
 // The text of a plan parses back to an equal plan, unless it contains lambdas, which print as <lambda>.
@@ -40,7 +42,7 @@ class plan_error : public error {
   std::size_t column_;
 };
 
-/// Errors: throws plan_error: "column 17: shufle: no such stage; did you mean shuffle?"
+/// Errors: throws plan_error: "column 17: shufle: no such operator; did you mean shuffle?"
 node_ptr parse_plan(std::string_view text);
 /// The text of any plan, also of one that cannot be parsed again (serialisable()).
 std::string plan_text(const node& n);

@@ -42,6 +42,7 @@ enum class changed_inputs : std::uint8_t {
 /// The bad elements that a run has dropped at one of its stages.
 struct stage_errors {
   std::string stage;         ///< "map(parse)"
+  std::uint64_t number = 0;  ///< as site_report::number, where several stages have this name
   std::uint64_t errors = 0;  ///< dropped by the stage itself
   /// Of an ignore_errors: including those dropped by the stages upstream that it sets the policy of; errors_max limits
   /// this number.
@@ -76,8 +77,8 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   void request_stop() noexcept;
 
   /// Called when dropped elements arrive at the root of the run (coro/dropped_errors.hpp): counts them for the run and
-  /// for the account of their stage. Returns the error that the stream must end with, if either count then exceeds its
-  /// limit; the count is then the limit plus one.
+  /// for the account of their stage. If a limit allows fewer than came, counts those only, and returns the error that
+  /// the stream must end with: that of the first one too many, and in its message the limit.
   status met(dropped_error e) override;
   /// The number of bad elements dropped so far.
   std::uint64_t errors() const noexcept { return errors_.load(std::memory_order_relaxed); }

@@ -36,7 +36,9 @@ struct knob_report {
 struct site_report {
   std::uint64_t path = 0;  ///< identifies the site within the run, and is the same in every run of the plan
   std::string name;        ///< "map(parse)"
-  bool is_inner = false;   ///< its node belongs to an inner plan, or to an input of a combine
+  /// Among the sites of its name, in the order of site_table::report(), from 1; 0 if there is no other of that name.
+  std::uint64_t number = 0;
+  bool is_inner = false;  ///< its node belongs to an inner plan, or to an input of a combine
   std::uint64_t elements = 0;
   std::uint64_t passed = 0;
   std::uint64_t blocks = 0;

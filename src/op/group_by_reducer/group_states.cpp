@@ -126,14 +126,7 @@ void group_states::input_ended() {
 }
 
 status group_states::finish_first(void* to) {
-  const state_function& f = function();
-  void* state = groups_.begin()->second.state;
-  if (!finish_) {
-    f.move_state(state, to);
-    return {};
-  }
-  block last(nullptr, f.state_type, static_cast<char*>(state), 1);
-  return static_cast<const block_function&>(*finish_).apply(last, to, {}).why;
+  return finish_state(function(), finish_, groups_.begin()->second.state, to);
 }
 
 void group_states::drop_first() {

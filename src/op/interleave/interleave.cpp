@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/interleave.hpp"
 
+#include "ahead/open_channel.hpp"
+#include "engine/interleave_loop.hpp"
 #include "engine/types.hpp"
-#include "op/interleave/interleave_loop.hpp"
 #include "op/interleave/sloppy_interleave.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/saved.hpp"
@@ -16,13 +17,11 @@ namespace {
 erased_stream read_outer_ahead(const node& n, const open_context& context, erased_stream outer,
                                const inner_plans& inners) {
   const element_type& type = outer.type();
-  auto link = std::make_shared<reader_link>(context.run, context.memory_of(n, "interleave's inputs"), std::move(outer),
-                                            type, pump_options(), slot_supply::limits{1, 1});
-  link->set_signal(inners.shared_signal());
-  outlet out(type);
-  erased_stream ahead = read_ahead(out, std::move(link));
-  ahead.set_environment(context.run.get());
-  return ahead;
+  channel_options options;
+  options.limits = {1, 1};
+  options.signal = inners.shared_signal();
+  channel_memory memory = context.memory_of(n, "interleave's inputs");
+  return open_channel(std::move(memory), std::move(outer), type, std::move(options)).out;
 }
 
 erased_stream open_interleave(const node& n, open_context& context) {
@@ -31,7 +30,8 @@ erased_stream open_interleave(const node& n, open_context& context) {
   auto width = static_cast<std::uint32_t>(o.cycle_length.value);
   // At 1, or with one input at a time, there is nothing to work on ahead of the consumer.
   bool parallel = o.parallelism.value != 1 && width > 1;
-  inner_plans inners(n, inner, context, parallel ? &context.parallelism_of(n, o.parallelism) : nullptr);
+  live_knob* parallelism = parallel ? &context.live(n, o.parallelism, context.tuned_parallelism()) : nullptr;
+  inner_plans inners(n, inner, context, parallelism);
   erased_stream outer = context.open(n.inputs[0]);
   if (inners.parallel() && o.order == order::deterministic)
     outer = read_outer_ahead(n, context, std::move(outer), inners);
@@ -42,12 +42,8 @@ erased_stream open_interleave(const node& n, open_context& context) {
 }
 
 const element_type* interleaved_type(const node& n, std::string& why) {
-  auto& [inner, o] = n.as<interleave_arguments>();
-  auto width = o.cycle_length.value;
-  if (!is_parallelism(o.parallelism, why)) return nullptr;
-  if (width <= cycle::kSlotsMax) return type_of_inner(n, inner, why);
-  why = "cycle_length must be at most " + std::to_string(cycle::kSlotsMax) + ", and is " + std::to_string(width);
-  return nullptr;
+  static_assert(decltype(interleave_options::cycle_length)::kMost == cycle::kSlotsMax);
+  return type_of_inner(n, n.as<interleave_arguments>().inner, why);
 }
 
 }  // namespace

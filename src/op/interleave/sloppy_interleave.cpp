@@ -3,7 +3,7 @@
 #include "element/blocks.hpp"
 #include "sluice/coro/saved.hpp"
 
-#include "op/interleave/cycle.hpp"
+#include "engine/cycle.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -68,8 +68,7 @@ class turns {
       if (c.slots[k].open && !c.slots[k].in.may_wait()) return k;
     }
     if (signal_) return cycle::kNoSlot;
-    constexpr std::size_t kLookedAtMax = 16;
-    for (std::size_t i = 0; i < turns_.size() && i != kLookedAtMax;) {
+    for (std::size_t i = 0; i < turns_.size() && i != cycle::kLookedAtMax;) {
       const cycle::slot& s = c.slots[turns_[i]];
       if (!s.open) remove(i);  // a replayed choice closed it
       else if (!s.in.may_wait()) return remove(i);
@@ -91,18 +90,6 @@ class turns {
   std::deque<std::uint32_t> turns_, empty_;
   std::vector<bool> waits_;  ///< by slot: it is in turns_
 };
-
-/// All wait. Where all of them wait for memory the next in turn goes on without; one is enough.
-void urge_one(cycle& c) {
-  cycle::slot* next = nullptr;
-  for (std::size_t i = 0; i != c.slots.size(); ++i) {
-    cycle::slot& s = c.slots[(c.at + i) % c.slots.size()];
-    if (!s.open || !s.ahead) continue;
-    if (s.ahead->busy()) return;
-    if (!next) next = &s;
-  }
-  if (next) next->ahead->urge();
-}
 
 erased_stream sloppy_interleave_loop(outlet out, saved<sloppy_state> st, erased_stream outer, inner_plans inners,
                                      std::uint32_t width) {
@@ -150,7 +137,10 @@ erased_stream sloppy_interleave_loop(outlet out, saved<sloppy_state> st, erased_
       std::uint64_t seen = inners.signal().count();
       chosen = visits.take(c);
       if (chosen == cycle::kNoSlot) {
-        urge_one(c);
+        urge_one(c.slots.size(), [&c](std::size_t i) -> reader_link* {
+          cycle::slot& s = c.slots[(c.at + i) % c.slots.size()];
+          return s.open ? s.ahead.get() : nullptr;
+        });
         co_await inners.signal().changed_since(seen);
         continue;
       }

@@ -90,7 +90,7 @@ task<void> remove_again(shuffle_table& table, held_elements& held) {
   co_await removing;
 }
 
-/// After a resume. All that the places take is charged before there is anything in them.
+/// After a resume. All that the slots take is charged before there is anything in them.
 task<void> fetch(erased_stream& in, shuffle_table& table, held_elements& held, held_memory& memory,
                  const shuffle_place& place) {
   const std::uint64_t places = std::min(table.missing(), place.total);

@@ -50,7 +50,7 @@ task<void> shuffle_table::number_places(long_work& work) {
   co_await numbering;
 }
 
-/// Which places' elements are still held after the draws on the emptying buffer: those are played through with the places'
+/// Which slots' elements are still held after the draws on the emptying buffer: those are played through with the slots'
 /// numbers, which have the ordinals' memory until there are any.
 task<void> shuffle_table::find_staying(long_work& work, std::vector<bool>& stays) {
   if (!to_remove_) co_return;
@@ -74,7 +74,7 @@ task<void> shuffle_table::find_staying(long_work& work, std::vector<bool>& stays
   co_await marking;
 }
 
-/// The bits say which places are found: they stay in the cache where the ordinals do not. A place that no draw has hit has
+/// The bits say which slots are found: they stay in the cache where the ordinals do not. A slot that no draw has hit has
 /// still what the first fill put there.
 task<void> shuffle_table::scan_back(long_work& work) {
   auto numbering = number_places(work);

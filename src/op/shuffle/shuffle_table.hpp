@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which input element each place of a shuffle's buffer holds, as ordinals: a pure function of seed, size and draws.
+// Which input element each slot of a shuffle's buffer holds, as ordinals: a pure function of seed, size and draws.
 //
-// With B places and counter-based draws, draw t takes place j = draw(seed, t, B), which input element B + t then fills.
-// So place j holds the input of the last draw that hit j; a scan over the draws *backwards* from t finds all places
+// With B slots and counter-based draws, draw t takes slot j = draw(seed, t, B), which input element B + t then fills.
+// So slot j holds the input of the last draw that hit j; a scan over the draws *backwards* from t finds all slots
 // after some B·ln B draws (12 buffers for 65,536; 1.6 ms), however large t is. Once the input has ended, at length N,
 // draws N − B, N − B + 1 … choose among the m = B, B − 1 … elements left, and the last one fills the hole.
 //
@@ -13,16 +13,17 @@
 //     …fetch elements at, at + 1 … for `places`…              // and where each belongs
 //     at += places.size();
 //   }
-//   while (table.to_remove()) …fill the hole table.remove() with the last place's element, if that is held…
+//   while (table.to_remove()) …fill the hole table.remove() with the last slot's element, if that is held…
 //
-// Nothing is sorted, and nothing beside the ordinals is kept: element o is held if the place that it came into still
-// has ordinal o, and which place that was, one draw tells.
+// Nothing is sorted, and nothing beside the ordinals is kept: element o is held if the slot that it came into still
+// has ordinal o, and which slot that was, one draw tells.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "coro/long_work.hpp"
+#include "engine/held_fetch.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/coro/task.hpp"
 
@@ -32,17 +33,17 @@ class shuffle_table {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   /// Neighbours in the input that are fetched together, at most.
-  static constexpr std::size_t kRunMax = 1024;
+  static constexpr std::size_t kRunMax = fetch_list::kRunMax;
 
-  /// Of a new run: no place is filled yet.
+  /// Of a new run: no slot is filled yet.
   shuffle_table(std::uint64_t seed, std::uint64_t size) : seed_(seed), size_(size) {}
 
   std::size_t held() const { return ordinals_.size(); }
-  /// kUnknown: the place is empty (between look_back and the last remove() that it left).
+  /// kUnknown: the slot is empty (between look_back and the last remove() that it left).
   std::uint64_t ordinal(std::uint32_t slot) const { return ordinals_[slot]; }
   /// Ordinal of the next input element that comes in.
   std::uint64_t next() const { return next_; }
-  /// No element held is older than this: the input's marks from here on are needed. Looks at all places once in a
+  /// No element held is older than this: the input's marks from here on are needed. Looks at all slots once in a
   /// quarter of a buffer of draws, and at a million of them at once, so that neither a draw nor a call costs more the
   /// larger the buffer is.
   std::uint64_t held_from() {
@@ -51,8 +52,8 @@ class shuffle_table {
   }
 
   /// Of a resumed run, once and first of all: after `draws` draws over an input of length `total` (kUnknown while it has
-  /// not ended). Draws that were made after the input's end are repeated by remove(); until then their places hold no
-  /// element. Gives way to others, and ends at a stop. Takes 8 bytes a place, and a quarter of one besides meanwhile.
+  /// not ended). Draws that were made after the input's end are repeated by remove(); until then their slots hold no
+  /// element. Gives way to others, and ends at a stop. Takes 8 bytes a slot, and a quarter of one besides meanwhile.
   task<void> look_back(std::uint64_t draws, std::uint64_t total);
   std::uint64_t to_remove() const { return to_remove_; }
   /// The next elements held, from ordinal `from` on, that follow each other in the input: their places. Looks at some
@@ -65,14 +66,14 @@ class shuffle_table {
   void filled(std::uint64_t n);
   /// The first fill found only `total` elements.
   void shorten(std::uint64_t total);
-  /// The next draw while the input goes on: the place to take from and to fill with the next input element.
+  /// The next draw while the input goes on: the slot to take from and to fill with the next input element.
   std::uint32_t exchange() {
     auto slot = static_cast<std::uint32_t>(draw(seed_, draws_++, size_));
     ordinals_[slot] = next_++;
     return slot;
   }
   void ended() { size_ = ordinals_.size(); }
-  /// The next draw after the input's end: the place to take from, which the last element fills.
+  /// The next draw after the input's end: the slot to take from, which the last element fills.
   std::uint32_t remove() {
     auto slot = static_cast<std::uint32_t>(draw(seed_, draws_++, ordinals_.size()));
     std::uint64_t moved = ordinals_.back();
@@ -98,7 +99,7 @@ class shuffle_table {
   std::uint64_t to_remove_ = 0;
   std::uint64_t oldest_ = 0;
   std::uint64_t look_again_ = 0;
-  std::size_t looked_to_ = 0;             // places that held_from() has seen since it last knew the oldest,
+  std::size_t looked_to_ = 0;             // slots that held_from() has seen since it last knew the oldest,
   std::uint64_t lowest_seen_ = kUnknown;  // and the lowest ordinal in them then: they only get higher ones
   std::vector<std::uint64_t> ordinals_;
 };

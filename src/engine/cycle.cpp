@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/interleave/cycle.hpp"
+#include "engine/cycle.hpp"
 
 namespace sluice::lib {
 

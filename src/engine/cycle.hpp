@@ -25,6 +25,8 @@ class cycle {
   static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
   /// Slots that a plan may have: a slot takes some 200 bytes even while it is empty.
   static constexpr std::int64_t kSlotsMax = 1 << 16;
+  /// Slots that are looked at for one that need not wait, before it is taken that there is none.
+  static constexpr std::size_t kLookedAtMax = 16;
 
   struct slot {
     erased_stream in;
@@ -148,7 +150,6 @@ class cycle {
   /// Could the next element have to be waited for? Slots that need not wait may have ended, so the next one is looked at,
   /// up to some: then the answer is yes, which costs its asker a shorter block.
   bool may_wait() const {
-    constexpr std::size_t kLookedAtMax = 16;
     for (std::size_t i = 0, k = at; i != slots.size(); ++i, k = k + 1 == slots.size() ? 0 : k + 1) {
       const slot& s = slots[k];
       if (i == kLookedAtMax || (s.open && s.in && s.in.may_wait())) return true;

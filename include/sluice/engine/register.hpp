@@ -8,14 +8,14 @@
 //   K f(const T&)               map, and group_by_reducer's key, where a K can be one
 #pragma once
 
-#include "sluice/op/filter.hpp"
-#include "sluice/op/flat_map.hpp"
-#include "sluice/op/generate.hpp"
-#include "sluice/op/group_by_reducer.hpp"
-#include "sluice/op/map.hpp"
-#include "sluice/op/reduce.hpp"
-#include "sluice/op/scan.hpp"
-#include "sluice/op/transform.hpp"
+#include <memory>
+#include <type_traits>
+
+#include "sluice/engine/element_functions.hpp"
+#include "sluice/engine/inner_functions.hpp"
+#include "sluice/engine/keys.hpp"
+#include "sluice/engine/state_calls.hpp"
+#include "sluice/engine/stream_functions.hpp"
 
 namespace sluice::lib {
 namespace detail {

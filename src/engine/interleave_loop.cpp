@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/interleave/interleave_loop.hpp"
+#include "engine/interleave_loop.hpp"
 
 #include "sluice/coro/block_fit.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "op/interleave/cycle.hpp"
+#include "engine/cycle.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of operators that compute one output for each input: map and parse_example.
+#pragma once
+
+#include "sluice/base/field_types.hpp"
+
+namespace sluice::lib {
+
+struct map_options {
+  // Each unit may have a slot of its own. So large a number is a mistake, or a limit that is better left to the memory budget.
+  knob_up_to<65'536> parallelism = 1;  ///< blocks computed, or calls awaited, at once; more than 1 works ahead
+  sluice::lib::order order =
+      order::deterministic;     ///< sloppy: results are delivered in the order in which calls finish
+  sluice::lib::seed seed = {};  ///< of what random_source& draws; -1: drawn once per run
+};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::map_options;
+
+}  // namespace sluice

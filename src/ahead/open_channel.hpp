@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a channel: a pump that requests blocks of a stream, slots that it fills, and the stage that reads them. The one place
+// in which a stage gets a channel, whichever operator it belongs to.
+//
+//   channel_options options;
+//   options.pump.computation = std::move(computation);
+//   options.follows = {&context.live(n, o.parallelism, tuned), limits_of};
+//   return open_channel(context.memory_of(n, gate.label()), std::move(in), *n.type, std::move(options)).out;
+//
+// Order:  that of the input; with order::sloppy that in which computations finish.
+// Errors: those of the input, and of the computation, where they stand among the elements.
+// Thread: called where the stage is opened. The pump starts with the first request, or with reader_link::start().
+// Owns:   the input, until the pump has it.
+#pragma once
+
+#include <memory>
+
+#include "ahead/channel_memory.hpp"
+#include "ahead/pump.hpp"
+#include "ahead/ready_signal.hpp"
+#include "ahead/slot_supply.hpp"
+#include "sluice/base/field_types.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+class reader_link;
+
+struct channel_options {
+  slot_supply::limits limits = {};        ///< of what is in flight, where they follow no knob
+  slot_supply::live_limits follows = {};  ///< a knob, and the limits at a value of it
+  pump_options pump = {};                 ///< the computation, the permits to work, whether elements may be dropped
+  sluice::lib::order order = order::deterministic;  ///< sloppy: needs a computation and a knob
+  std::shared_ptr<ready_signal> signal = {};        ///< notified of each block; not with sloppy
+};
+
+struct opened_channel {
+  erased_stream out;                  ///< the stage that reads the channel
+  std::shared_ptr<reader_link> link;  ///< by which the pump is started before the first request; null with sloppy
+};
+
+/// A channel from `in` to a stage of elements of the type `out`. `memory`: what its blocks are charged to.
+opened_channel open_channel(channel_memory memory, erased_stream in, const element_type& out, channel_options options);
+
+}  // namespace sluice::lib

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stage of operators that compute one output for each input: map and parse_example. It calls the function on demand,
+// or ahead of the consumer through a channel, in order or as calls finish.
+#pragma once
+
+#include "engine/open_context.hpp"
+#include "sluice/engine/map_options.hpp"
+
+namespace sluice::lib {
+
+/// The stage of n, whose outputs `f` makes of the elements of n's input. `o`: the options among n's arguments. REQUIRES: f
+/// is a block_function or an async_function.
+erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o);
+
+}  // namespace sluice::lib
