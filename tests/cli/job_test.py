@@ -127,7 +127,9 @@ class Signals(Job):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 with self.subTest(io=io, number=number):
                     fastest = 9.0
-                    for _ in range(5):   # the machine may be busy: the best of some
+                    for _ in range(50):   # the machine may be busy: one answer that did not wait for a tick is enough
+                        if fastest < 0.1:
+                            break
                         running = self.start("run", f'lines("{fifo}")', "--io", io, "--quiet")
                         with open(fifo, "wb", buffering=0) as writer:   # returns once the reader has opened it
                             writer.write(b"a line\nhalf a")

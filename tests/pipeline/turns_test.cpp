@@ -129,7 +129,7 @@ template <class T> std::chrono::nanoseconds stopped(const busy_plan<T>& p) {
   CHECK_FALSE(ended_before);
   CHECK_FALSE(o.any);
   CHECK(o.why.code() == status_code::cancelled);
-  CHECK(took < 1s);  // some 10 ms; a machine that builds meanwhile takes longer
+  CHECK(took < 30s);  // some 10 ms; hours, if nobody heard of the stop
   return longest;
 }
 
