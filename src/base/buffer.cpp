@@ -5,35 +5,35 @@
 #include <mutex>
 #include <new>
 
+#include "base/buffer_lists.hpp"
 #include "base/pages.hpp"
+#include "base/small_buffers.hpp"
 
 namespace sluice::lib {
 
-// One free list for each power of two that is pooled. A mutex, not lock-free lists: it is taken once per buffer of
-// 16 KiB or more, that is once per dozens of records.
+namespace {
+
+/// The recycled sizes from 16 KiB on: a list for each power of two. A mutex, not lock-free lists: it is taken once per
+/// buffer, that is once per dozens of records.
 class buffer_pool {
  public:
   static constexpr int kClasses =
       std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kPooledBytesMin) + 1;
 
-  buffer* take(std::size_t capacity) {
+  buffer* take(std::size_t capacity) noexcept {
     std::lock_guard lock(mutex_);
-    buffer*& list = parked_[class_of(capacity)];
-    buffer* b = list;
-    if (!b) return nullptr;
-    list = b->next_parked_;
+    buffer_list& list = parked_[class_of(capacity)];
+    if (list.empty()) return nullptr;
     parked_bytes_ -= capacity;
-    return b;
+    return list.pop();
   }
 
   /// False: the pool is full.
   bool park(buffer* b) noexcept {
     std::lock_guard lock(mutex_);
-    if (parked_bytes_ + b->capacity_ > buffer::kParkedBytesMax) return false;
-    buffer*& list = parked_[class_of(b->capacity_)];
-    b->next_parked_ = list;
-    list = b;
-    parked_bytes_ += b->capacity_;
+    if (parked_bytes_ + b->capacity() > buffer::kParkedBytesMax) return false;
+    parked_[class_of(b->capacity())].push(b);
+    parked_bytes_ += b->capacity();
     return true;
   }
 
@@ -42,39 +42,20 @@ class buffer_pool {
     return parked_bytes_;
   }
 
-  static buffer* create(std::size_t capacity) {
-    if (capacity > ~std::size_t{0} / 2) throw std::bad_alloc();
-    std::size_t bytes = buffer::kAlignment + capacity;
-    if (capacity >= kPagesBytesMin) return ::new (allocate_pages(bytes)) buffer(capacity);
-    void* at = is_small(capacity) ? ::operator new(bytes) : ::operator new(bytes, std::align_val_t{buffer::kAlignment});
-    return ::new (at) buffer(capacity);
-  }
-  static void destroy(buffer* b) noexcept {
-    std::size_t capacity = b->capacity_;
-    b->~buffer();
-    if (capacity >= kPagesBytesMin) free_pages(b, buffer::kAlignment + capacity);
-    else if (is_small(capacity)) ::operator delete(b);
-    else ::operator delete(b, std::align_val_t{buffer::kAlignment});
-  }
-
   void trim() noexcept {
     for (std::size_t capacity = buffer::kPooledBytesMin; capacity <= buffer::kPooledBytesMax; capacity *= 2)
-      while (buffer* b = take(capacity)) destroy(b);
+      while (buffer* b = take(capacity)) buffer_access::destroy(b);
   }
 
  private:
-  /// Single records that are held for long: aligning them would cost as much memory again.
-  static bool is_small(std::size_t capacity) { return capacity < 4096; }
   static int class_of(std::size_t capacity) {
     return std::countr_zero(capacity) - std::countr_zero(buffer::kPooledBytesMin);
   }
 
   mutable std::mutex mutex_;
-  buffer* parked_[kClasses] = {};
+  buffer_list parked_[kClasses];
   std::size_t parked_bytes_ = 0;
 };
-
-namespace {
 
 /// Never destroyed: buffers may be dropped by statics of the program.
 buffer_pool& pool() {
@@ -86,26 +67,53 @@ bool is_pooled(std::size_t capacity) {
   return std::has_single_bit(capacity) && capacity >= buffer::kPooledBytesMin && capacity <= buffer::kPooledBytesMax;
 }
 
-/// Up to the next power of two, so that they come from the pool; larger ones to whole pages; small ones as asked.
-std::size_t rounded(std::size_t bytes) {
-  if (bytes > buffer::kPooledBytesMax && bytes < ~std::size_t{0} / 4)
-    return pages_bytes(bytes + buffer::kAlignment) - buffer::kAlignment;
-  return bytes > buffer::kPooledBytesMin / 2 && bytes <= buffer::kPooledBytesMax ? std::bit_ceil(bytes) : bytes;
-}
-
-}  // namespace
-
-buffer* buffer::make(std::size_t bytes) {
-  std::size_t capacity = rounded(bytes);
-  buffer* b = is_pooled(capacity) ? pool().take(capacity) : nullptr;
-  if (!b) return buffer_pool::create(capacity);
-  b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
+/// A recycled buffer of this capacity, or a new one.
+buffer* take_or_create(std::size_t capacity) {
+  buffer* b = is_pooled(capacity)              ? pool().take(capacity)
+              : small_buffers::keeps(capacity) ? small_buffers::take(capacity)
+                                               : nullptr;
+  if (!b) return buffer_access::create(capacity);
+  buffer_access::revive(b);
   return b;
 }
 
+/// A capacity that is mapped in whole pages.
+std::size_t in_pages(std::size_t bytes) { return pages_bytes(bytes + buffer::kAlignment) - buffer::kAlignment; }
+
+}  // namespace
+
+buffer* buffer_access::create(std::size_t capacity) {
+  if (capacity > ~std::size_t{0} / 2) throw std::bad_alloc();
+  const std::size_t bytes = buffer::header_bytes(capacity) + capacity;
+  if (capacity >= kPagesBytesMin) return ::new (allocate_pages(bytes)) buffer(capacity);
+  // Aligning single records would cost as much memory again.
+  void* at = capacity < buffer::kAlignedBytesMin ? ::operator new(bytes)
+                                                 : ::operator new(bytes, std::align_val_t{buffer::kAlignment});
+  return ::new (at) buffer(capacity);
+}
+
+void buffer_access::destroy(buffer* b) noexcept {
+  const std::size_t capacity = b->capacity_;
+  b->~buffer();
+  if (capacity >= kPagesBytesMin) free_pages(b, buffer::header_bytes(capacity) + capacity);
+  else if (capacity < buffer::kAlignedBytesMin) ::operator delete(b);
+  else ::operator delete(b, std::align_val_t{buffer::kAlignment});
+}
+
+void buffer_access::revive(buffer* b) noexcept {
+  b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
+  b->account_ = nullptr;
+}
+
+buffer* buffer::make(std::size_t bytes) {
+  // Up to the next power of two, so that they come from the pool; larger ones to whole pages; small ones hardly.
+  if (bytes > kPooledBytesMin / 2 && bytes <= kPooledBytesMax) return take_or_create(std::bit_ceil(bytes));
+  return make_exact(bytes);
+}
+
 buffer* buffer::make_exact(std::size_t bytes) {
-  return bytes < kPagesBytesMin ? buffer_pool::create(bytes)
-                                : buffer_pool::create(pages_bytes(bytes + kAlignment) - kAlignment);
+  if (bytes <= kSmallBytesMax) return take_or_create(small_buffers::rounded(bytes));
+  return buffer_access::create(bytes < kPagesBytesMin || bytes > ~std::size_t{0} / 4 ? bytes : in_pages(bytes));
 }
 
 void buffer::charge(byte_account* account, std::size_t bytes) noexcept {
@@ -122,15 +130,19 @@ void buffer::recycle() noexcept {
   // The block first: whoever is woken by the credit may ask for just such a buffer.
   auto* account = std::exchange(account_, nullptr);
   auto bytes = std::exchange(charged_bytes_, 0);
-  if (!is_pooled(capacity_) || !pool().park(this)) buffer_pool::destroy(this);
+  const bool kept = is_pooled(capacity_)              ? pool().park(this)
+                    : small_buffers::keeps(capacity_) ? small_buffers::keep(this)
+                                                      : false;
+  if (!kept) buffer_access::destroy(this);
   if (!account) return;
   account->release(bytes);
   account->unretain();
 }
 
-std::size_t buffer::parked_bytes() noexcept { return pool().parked_bytes(); }
+std::size_t buffer::parked_bytes() noexcept { return pool().parked_bytes() + small_buffers::kept_bytes(); }
 void buffer::trim() noexcept {
   pool().trim();
+  small_buffers::trim();
   trim_stock();
 }
 

@@ -6,21 +6,10 @@
 #include <new>
 
 #include "base/pages.hpp"
+#include "base/recycling.hpp"
 
 namespace sluice::lib::detail {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kRecycles = false;  // so that the sanitizer sees every use after free
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kRecycles = false;
-#else
-constexpr bool kRecycles = true;
-#endif
-#else
-constexpr bool kRecycles = true;
-#endif
 
 constexpr int class_of(std::size_t bytes) { return std::countr_zero(bytes) - std::countr_zero(kPooledSlabBytesMin); }
 

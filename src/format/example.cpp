@@ -11,6 +11,9 @@
 namespace sluice::lib {
 namespace {
 
+/// A record has seldom more features; the order of those behind is not learned, so that a forged one costs no memory.
+constexpr std::size_t kLearnedMax = 1024;
+
 /// What has been found of a slot's feature so far.
 struct found_feature {
   feature_kind kind = feature_kind::none;
@@ -99,33 +102,61 @@ std::string_view to_string(feature_kind kind) {
   return "nothing";
 }
 
-example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)) {}
+feature_key::feature_key(std::string_view name) noexcept : size_(name.size()) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  if (size_ < kWord) {
+    if (size_) std::memcpy(&front_, name.data(), size_);
+  } else {
+    std::memcpy(&front_, name.data(), kWord);
+    std::memcpy(&back_, name.data() + size_ - kWord, kWord);
+  }
+}
 
-// Writers emit one order for all records of a file, so the slot after the last one found is nearly always the right
-// one; the search behind it is linear, as schemas are short.
-std::size_t example_schema::find(std::string_view name, std::size_t guess) const noexcept {
-  if (guess < slots_.size() && slots_[guess].name == name) return guess;
-  for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].name == name) return i;
+example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)) {
+  for (const feature_slot& slot : slots_) keys_.emplace_back(slot.name);
+}
+
+std::size_t example_schema::find(std::string_view name, const feature_key& key) const noexcept {
+  for (std::size_t i = 0; i != slots_.size(); ++i)
+    if (keys_[i] == key && (!key.is_long() || slots_[i].name == name)) return i;
   return slots_.size();
 }
 
 status example_schema::parse(std::string_view example, void* to, buffer* owner) const {
-  absl::InlinedVector<found_feature, 16> found(slots_.size());
-  std::size_t guess = 0;
+  return example_parser(*this).parse(example, to, owner);
+}
+
+std::size_t example_parser::slot_of(std::string_view name, std::size_t position) {
+  const std::size_t none = schema_.slots_.size();
+  const feature_key key(name);
+  if (position < order_.size() && order_[position].key == key) {
+    const std::size_t slot = order_[position].slot;
+    if (!key.is_long() || (slot != none && schema_.slots_[slot].name == name)) return slot;
+  }
+  const std::size_t slot = schema_.find(name, key);
+  if (position < kLearnedMax) {
+    if (position >= order_.size()) order_.resize(position + 1);
+    order_[position] = {key, slot};
+  }
+  return slot;
+}
+
+status example_parser::parse(std::string_view example, void* to, buffer* owner) {
+  const std::vector<feature_slot>& slots = schema_.slots_;
+  absl::InlinedVector<found_feature, 16> found(slots.size());
+  std::size_t position = 0;
   auto on_entry = [&](std::string_view bytes) {
     detail::map_entry entry;
     if (!detail::read_entry(bytes, entry)) return false;
-    const std::size_t i = find(entry.key, guess);
-    if (i == slots_.size()) return true;
-    guess = i + 1;
+    const std::size_t i = slot_of(entry.key, position++);
+    if (i == slots.size()) return true;
     found[i] = {};  // the last entry of a key counts
-    field_sink sink(slots_[i], static_cast<char*>(to) + slots_[i].offset, owner, found[i]);
+    field_sink sink(slots[i], static_cast<char*>(to) + slots[i].offset, owner, found[i]);
     return detail::read_entry_values(bytes, entry, sink);
   };
   if (!detail::read_example(example, on_entry)) return not_an_example();
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const feature_slot& slot = slots_[i];
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const feature_slot& slot = slots[i];
     status why = check_found(slot, found[i]);
     if (!why.ok()) return why;
     // What an earlier entry of the key, or the struct itself, had more goes.

@@ -22,9 +22,10 @@ struct example_function final : block_function {
   applied apply(const block& records, void* to, const element_place&) const override {
     auto* room = static_cast<char*>(to);
     out->construct(*out, room, records.size(), out->size);
+    example_parser parser(schema);
     for (std::uint32_t i = 0; i != records.size(); ++i) {
       const char* r = records.at(i);
-      status why = schema.parse(in->text(r), room + i * out->size, owner_of(r));
+      status why = parser.parse(in->text(r), room + i * out->size, owner_of(r));
       if (why.ok()) continue;
       out->destroy(*out, room + i * out->size, records.size() - i);
       return {i, std::move(why)};

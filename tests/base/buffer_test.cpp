@@ -3,10 +3,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "base/recycling.hpp"
 #include "support/process_memory.hpp"
 
 using namespace sluice::lib;
@@ -23,7 +27,7 @@ struct counting_account final : byte_account {
 
 }  // namespace
 
-TEST_CASE("a large buffer comes back from the pool, a small one does not go there") {
+TEST_CASE("a large buffer comes back from the pool") {
   buffer::trim();
   buffer* b = buffer::make(200'000);
   CHECK(b->capacity() == 262'144);
@@ -34,10 +38,86 @@ TEST_CASE("a large buffer comes back from the pool, a small one does not go ther
   CHECK(again == b);
   CHECK(again->unshared());
   again->drop_references(1);
-  buffer* small = buffer::make(100);
-  CHECK(small->capacity() == 100);
-  small->drop_references(1);
-  CHECK(buffer::parked_bytes() == 262'144);
+  buffer::trim();
+  CHECK(buffer::parked_bytes() == 0);
+}
+
+TEST_CASE("a small buffer takes hardly more than was asked for, and comes back to its thread") {
+  buffer::trim();
+  for (std::size_t bytes = 0; bytes <= buffer::kSmallBytesMax; bytes += bytes < 5000 ? 1 : 97) {
+    CAPTURE(bytes);
+    buffer* b = buffer::make_exact(bytes);
+    REQUIRE(b->capacity() >= bytes);
+    REQUIRE(b->capacity() <= bytes + std::max<std::size_t>(16, bytes / 16));
+    REQUIRE(reinterpret_cast<std::uintptr_t>(b->data()) % (b->capacity() < buffer::kAlignedBytesMin ? 16 : 64) == 0);
+    std::memset(b->data(), 1, b->capacity());
+    REQUIRE(b->unshared());
+    b->drop_references(1);
+    if (!kRecycles) continue;
+    buffer* again = buffer::make_exact(bytes);
+    REQUIRE(again == b);
+    REQUIRE(again->unshared());
+    again->drop_references(1);
+  }
+  CHECK(buffer::parked_bytes() <= 2 * buffer::kParkedBytesMax);
+  buffer::trim();
+  CHECK(buffer::parked_bytes() == 0);
+}
+
+TEST_CASE("one thread makes small buffers and another drops them: their memory goes round") {
+  if (!kRecycles) return;
+  buffer::trim();
+  constexpr int kRounds = 200, kEach = 500;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<buffer*> made;
+  std::set<buffer*> seen;
+  bool ended = false;
+  counting_account account;
+  std::thread consumer([&] {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [&] { return ended || !made.empty(); });
+      if (made.empty()) return;
+      for (buffer* b : made) b->drop_references(1);
+      made.clear();
+      changed.notify_all();
+    }
+  });
+  for (int round = 0; round != kRounds; ++round) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return made.empty(); });
+    for (int i = 0; i != kEach; ++i) {
+      buffer* b = buffer::make_exact(100 + static_cast<std::size_t>(i) % 64);
+      if (i % 3 == 0) b->charge(&account, 7);
+      seen.insert(b);
+      made.push_back(b);
+    }
+    changed.notify_all();
+  }
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return made.empty(); });
+    ended = true;
+    changed.notify_all();
+  }
+  consumer.join();
+  CHECK(seen.size() < 5 * kEach);  // of 100,000
+  CHECK(account.released == kRounds * ((kEach + 2) / 3) * 7);
+  CHECK(account.references == 0);
+  buffer::trim();
+  CHECK(buffer::parked_bytes() == 0);
+}
+
+TEST_CASE("what threads keep of small buffers is bounded, and goes with them") {
+  buffer::trim();
+  std::thread([] {
+    std::vector<buffer_ref> held;
+    for (std::size_t i = 0; i != 100'000; ++i) held.emplace_back(buffer::make_exact(i % 2'000));
+    held.clear();
+    CHECK(buffer::parked_bytes() <= (std::size_t{2} << 20) + buffer::kParkedBytesMax);
+  }).join();
+  CHECK(buffer::parked_bytes() <= std::size_t{1} << 20);  // in common
   buffer::trim();
   CHECK(buffer::parked_bytes() == 0);
 }

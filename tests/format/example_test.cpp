@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "sluice/format/example.hpp"
@@ -66,6 +68,71 @@ TEST_CASE("features come in any order, unknown ones are passed over, and a struc
   CHECK(l.b.empty());
   CHECK(l.c == std::vector<float>{0.5f, -0.25f});
   CHECK_FALSE(l.d.has_value());
+}
+
+namespace {
+
+/// Names that differ in one byte, at any place; some are longer than what is compared at once.
+struct alike {
+  std::int64_t a = -1, b = -1;
+  std::int64_t eight_bytes = -1;
+  std::int64_t a_name_of_sixteen = -1;
+  std::int64_t a_name_that_is_longer_than_sixteen_1_bytes = -1;
+  std::int64_t a_name_that_is_longer_than_sixteen_2_bytes = -1;
+};
+
+}  // namespace
+
+TEST_CASE("a parser expects the order of the record before, and reads any other") {
+  std::vector<std::string> names(member_names<alike>.begin(), member_names<alike>.end());
+  const std::size_t asked_for = names.size();
+  REQUIRE(names.back().size() > 16);
+  for (std::size_t i = 0; i != asked_for; ++i) {  // and features that nobody asks for, one byte away
+    std::string other = names[i];
+    other[other.size() / 2] ^= 1;
+    names.push_back(other);
+    names.push_back(names[i] + "x");
+  }
+  names.push_back("");
+  example_parser parser(example_schema_of<alike>());
+  unsigned seed = 17;
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), 0u);
+  for (int round = 0; round != 2'000; ++round) {
+    CAPTURE(round);
+    if (round % 5 == 0) std::shuffle(order.begin(), order.end(), random);
+    else if (round % 5 == 3) std::swap(order[random() % order.size()], order[random() % order.size()]);
+    example_writer w;
+    std::size_t left_out = round % 7 == 0 ? random() % names.size() : names.size();
+    for (std::size_t i : order)
+      if (i != left_out) w.int64(names[i], static_cast<std::int64_t>(i) + 1000 * round);
+    alike to;
+    status why = parser.parse(w.finish(), &to);
+    CHECK(why.ok() == (left_out >= asked_for));
+    if (!why.ok()) {
+      CHECK_THAT(why.to_string(), Catch::Contains("\"" + names[left_out] + "\" is missing"));
+      continue;
+    }
+    std::size_t i = 0;
+    with_members(to, [&](auto&... members) {
+      auto check = [&](std::int64_t value) { CHECK(value == static_cast<std::int64_t>(i++) + 1000 * round); };
+      (check(members), ...);
+    });
+  }
+}
+
+TEST_CASE("a record of very many features is read, and its order is learned only so far") {
+  example_writer w;
+  for (int i = 0; i != 5'000; ++i) w.int64("other" + std::to_string(i), i);
+  std::string bytes(w.int64("label", 7).bytes("text", "t").floats("values", kValues, 3).finish());
+  example_parser parser(example_schema_of<sample>());
+  for (int round = 0; round != 3; ++round) {
+    sample s;
+    REQUIRE(parser.parse(bytes, &s).ok());
+    CHECK(s.label == 7);
+  }
 }
 
 TEST_CASE("errors name the feature and say what was expected") {
@@ -188,8 +255,8 @@ bool same(const feature_values& a, const feature_values& b) {
          (a.floats.empty() || std::memcmp(a.floats.data(), b.floats.data(), a.floats.size() * 4) == 0);
 }
 
-/// Our answer on these bytes is protobuf's. Returns whether they are an example.
-bool agree(const std::string& bytes) {
+/// Our answer on these bytes is protobuf's. Returns whether they are an example. `learned` has parsed others before.
+bool agree(const std::string& bytes, example_parser& learned) {
   std::map<std::string, feature_values, std::less<>> want;
   bool sound = oracle(bytes, want);
   auto got = read_example(bytes);
@@ -198,7 +265,9 @@ bool agree(const std::string& bytes) {
   REQUIRE(got->size() == want.size());
   for (auto& [name, v] : want) REQUIRE(same((*got)[name], v));
   lists l;
-  status why = example_schema_of<lists>().parse(bytes, &l);
+  status why = learned.parse(bytes, &l);
+  lists alone;
+  REQUIRE(example_schema_of<lists>().parse(bytes, &alone).to_string() == why.to_string());
   auto fits = [&](const char* name, feature_kind kind) { return !want.count(name) ? false : want[name].kind == kind; };
   auto& d = want["d"];
   bool expected = fits("a", feature_kind::bytes) && fits("b", feature_kind::int64s) &&
@@ -244,7 +313,8 @@ TEST_CASE("we read what protobuf reads: written examples, damaged ones, and rand
   google::protobuf::SetLogHandler(nullptr);  // proto2 only grumbles about names that are not UTF-8
   std::mt19937_64 random(seed);
   int sound = 0, unsound = 0;
-  auto count = [&](const std::string& bytes) { (agree(bytes) ? sound : unsound)++; };
+  example_parser learned(example_schema_of<lists>());
+  auto count = [&](const std::string& bytes) { (agree(bytes, learned) ? sound : unsound)++; };
   for (int round = 0; round < 300; ++round) {
     sluice_test::Example e;
     auto& f = *e.mutable_features()->mutable_feature();

@@ -44,28 +44,33 @@ class buffer {
   /// Sizes between these are rounded up to a power of two, and recycled.
   static constexpr std::size_t kPooledBytesMin = std::size_t{16} << 10;
   static constexpr std::size_t kPooledBytesMax = std::size_t{4} << 20;
+  /// Sizes up to this are rounded up by 15 bytes or a sixteenth at most, and recycled.
+  static constexpr std::size_t kSmallBytesMax = kPooledBytesMin;
+  /// Of the bytes of buffers from kAlignedBytesMin on; of smaller ones 16.
   static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kAlignedBytesMin = 4096;
   /// Memory that a small buffer takes besides its bytes: its header and the allocator's.
-  static constexpr std::size_t kOverheadBytes = kAlignment + 16;
+  static constexpr std::size_t kOverheadBytes = 32 + 16;
 
   /// A buffer of at least `bytes`, uninitialised, with one reference. The size may be rounded up: charge capacity().
   /// Errors: std::bad_alloc.
   static buffer* make(std::size_t bytes);
-  /// A buffer of exactly `bytes`, unless it is so large that it is mapped in whole pages; for bytes that are held for
-  /// long.
+  /// A buffer of `bytes`, and no more than a small rest above; for bytes that are held for long.
   static buffer* make_exact(std::size_t bytes);
   /// When the last reference is dropped, `account` is credited `bytes`. At most once per buffer.
   void charge(byte_account* account, std::size_t bytes) noexcept;
 
-  char* data() noexcept { return reinterpret_cast<char*>(this) + kAlignment; }
-  const char* data() const noexcept { return reinterpret_cast<const char*>(this) + kAlignment; }
+  char* data() noexcept { return reinterpret_cast<char*>(this) + header_bytes(capacity_); }
+  const char* data() const noexcept { return reinterpret_cast<const char*>(this) + header_bytes(capacity_); }
   std::size_t capacity() const noexcept { return capacity_; }
 
   // Relaxed: a thread that adds references owns one already. acq_rel: the thread that drops the last reference sees all
   // other threads' accesses to the bytes before it recycles them.
   void add_references(std::uint32_t n) noexcept { references_.fetch_add(n, std::memory_order_relaxed); }
   void drop_references(std::uint32_t n) noexcept {
-    if (references_.fetch_sub(n, std::memory_order_acq_rel) == n) recycle();
+    // Whoever has all references needs no atomic exchange: nobody else can add one.
+    if (references_.load(std::memory_order_acquire) == n || references_.fetch_sub(n, std::memory_order_acq_rel) == n)
+      recycle();
   }
   /// Returns true if the caller's reference is the only one, so that it may write the bytes.
   bool unshared() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
@@ -87,16 +92,21 @@ class buffer {
   explicit buffer(std::size_t capacity) noexcept : capacity_(capacity) {}
   ~buffer() = default;
   void recycle() noexcept;
-  friend class buffer_pool;
+  static constexpr std::size_t header_bytes(std::size_t capacity) noexcept {
+    return capacity < kAlignedBytesMin ? sizeof(buffer) : kAlignment;
+  }
+  friend struct buffer_access;
 
   std::atomic<std::uint32_t> references_{1};
   std::size_t capacity_;
-  byte_account* account_ = nullptr;
+  union {
+    byte_account* account_ = nullptr;
+    buffer* next_parked_;  ///< of a buffer that nobody refers to
+  };
   std::size_t charged_bytes_ = 0;
-  buffer* next_parked_ = nullptr;
 };
 
-static_assert(sizeof(buffer) <= buffer::kAlignment);
+static_assert(sizeof(buffer) == 32);
 
 /// Owns one reference of a buffer.
 class buffer_ref {

@@ -10,7 +10,8 @@
 // are passed over unread. A key that occurs twice counts by its last entry, as in protobuf.
 // Errors: data_loss: not the wire format of a tf.Example. invalid_argument, naming the feature: missing, of another
 //   kind, another number of values than the member has.
-// Thread: a schema is immutable once made; parsing is a pure function.
+// Thread: a schema is immutable once made; parsing is a pure function. A parser of many records, which learns the order
+//   of their features, belongs to one thread at a time.
 #pragma once
 
 #include <array>
@@ -47,6 +48,21 @@ struct feature_slot {
   void (*store)(void* field, std::size_t index, std::string_view bytes, buffer* owner) = nullptr;
 };
 
+/// The name of a feature in a form that is compared by its length and two words; longer ones by their bytes too.
+class feature_key {
+ public:
+  feature_key() = default;
+  explicit feature_key(std::string_view name) noexcept;
+
+  /// Are the names the same? Not decided by this alone if is_long(): two long names may be equal here and differ.
+  bool operator==(const feature_key&) const noexcept = default;
+  bool is_long() const noexcept { return size_ > 2 * sizeof(std::uint64_t); }
+
+ private:
+  std::size_t size_ = 0;
+  std::uint64_t front_ = 0, back_ = 0;  ///< the first and the last eight bytes, zeros where there are fewer
+};
+
 class example_schema {
  public:
   explicit example_schema(std::vector<feature_slot> slots);
@@ -54,10 +70,35 @@ class example_schema {
   /// Fills the fields of the struct at `to`. After an error its fields are valid but unspecified.
   status parse(std::string_view example, void* to, buffer* owner = nullptr) const;
   const std::vector<feature_slot>& slots() const noexcept { return slots_; }
+  /// The index of the slot of this name; slots().size(), if there is none.
+  std::size_t find(std::string_view name, const feature_key& key) const noexcept;
 
  private:
-  std::size_t find(std::string_view name, std::size_t guess) const noexcept;
+  friend class example_parser;
   std::vector<feature_slot> slots_;
+  std::vector<feature_key> keys_;  ///< of the slots' names
+};
+
+/// Parses one record after the other, and expects the features of each in the order of the record before: writers keep
+/// to one. Then a feature costs one comparison, whether it is asked for or not, and wherever it stands; records in
+/// another order are read all the same.
+class example_parser {
+ public:
+  /// `schema` must outlive it.
+  explicit example_parser(const example_schema& schema) noexcept : schema_(schema) {}
+
+  /// As example_schema::parse.
+  status parse(std::string_view example, void* to, buffer* owner = nullptr);
+
+ private:
+  struct known_entry {
+    feature_key key;
+    std::size_t slot = 0;  ///< slots().size(): nobody asks for it
+  };
+  std::size_t slot_of(std::string_view name, std::size_t position);
+
+  const example_schema& schema_;
+  std::vector<known_entry> order_;  ///< of the record before
 };
 
 namespace detail {
@@ -180,6 +221,7 @@ namespace sluice {
 
 // What users write.
 using lib::example_as;
+using lib::example_parser;
 using lib::example_schema;
 using lib::example_schema_of;
 using lib::feature_kind;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pools of buffers share: a buffer's memory, and lists of buffers nobody refers to.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "sluice/base/buffer.hpp"
+
+namespace sluice::lib {
+
+/// The part of buffer that its pools know.
+struct buffer_access {
+  static buffer* create(std::size_t capacity);
+  static void destroy(buffer* b) noexcept;
+  /// Of a buffer that nobody refers to, as all here.
+  static buffer*& next(buffer* b) noexcept { return b->next_parked_; }
+  /// Makes a buffer from a list one with one reference again.
+  static void revive(buffer* b) noexcept;
+};
+
+class buffer_list {
+ public:
+  bool empty() const noexcept { return !first_; }
+  void push(buffer* b) noexcept {
+    buffer_access::next(b) = first_;
+    first_ = b;
+  }
+  /// REQUIRES: not empty.
+  buffer* pop() noexcept { return std::exchange(first_, buffer_access::next(first_)); }
+
+ private:
+  buffer* first_ = nullptr;
+};
+
+}  // namespace sluice::lib
