@@ -26,8 +26,15 @@ class buffer_list {
     buffer_access::next(b) = first_;
     first_ = b;
   }
-  /// REQUIRES: not empty.
-  buffer* pop() noexcept { return std::exchange(first_, buffer_access::next(first_)); }
+  /// REQUIRES: not empty. The one behind it is fetched into the cache meanwhile: whoever takes one takes more.
+  buffer* pop() noexcept {
+    buffer* b = std::exchange(first_, buffer_access::next(first_));
+    if (first_) {
+      __builtin_prefetch(first_, 1);
+      __builtin_prefetch(reinterpret_cast<char*>(first_) + 64, 1);
+    }
+    return b;
+  }
 
  private:
   buffer* first_ = nullptr;

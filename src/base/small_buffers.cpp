@@ -45,7 +45,7 @@ struct counted_list {
 
 /// How many of them a thread passes on, or takes, at a time.
 constexpr std::size_t batch_of(std::size_t capacity) noexcept {
-  return std::clamp<std::size_t>(kSizeBytesMax / 2 / capacity, 1, 64);
+  return std::clamp<std::size_t>(kSizeBytesMax / 8 / capacity, 1, 64);
 }
 
 class common_lists {

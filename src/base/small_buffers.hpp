@@ -16,7 +16,7 @@
 namespace sluice::lib::small_buffers {
 
 inline constexpr std::size_t kThreadBytesMax = std::size_t{1} << 20;
-inline constexpr std::size_t kSizeBytesMax = std::size_t{32} << 10;
+inline constexpr std::size_t kSizeBytesMax = std::size_t{256} << 10;
 inline constexpr std::size_t kCommonBytesMax = std::size_t{1} << 20;
 
 /// A capacity that is kept: the next multiple of 16, from 1 KiB on of 64, from 4 KiB on of 256.
