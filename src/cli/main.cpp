@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
 #if defined(__GLIBC__)
-  // Large strings and vectors that functions make leave the process when they are freed: glibc's threshold for that follows
+  // Where the build found no mimalloc: large strings and vectors that functions make leave the process when they are freed: glibc's threshold for that follows
   // the largest block ever freed, so that a program of 10 MiB elements would keep several of them in every thread's heap.
   // The program's choice, not the library's: a library does not set its host's malloc.
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
