@@ -7,18 +7,26 @@
 #include <algorithm>
 
 #include "format/example_wire.hpp"
+#include "sluice/element/column.hpp"
 
 namespace sluice::lib {
+
+/// What has been found of a slot's feature so far.
+struct example_parser::found_feature {
+  feature_kind kind = feature_kind::none;
+  std::size_t count = 0;
+};
+struct example_parser::found_features : absl::InlinedVector<found_feature, 16> {
+  using InlinedVector::InlinedVector;
+};
+
 namespace {
+
+using found_feature = example_parser::found_feature;
 
 /// A record has seldom more features; the order of those behind is not learned, so that a forged one costs no memory.
 constexpr std::size_t kLearnedMax = 1024;
 
-/// What has been found of a slot's feature so far.
-struct found_feature {
-  feature_kind kind = feature_kind::none;
-  std::size_t count = 0;
-};
 
 /// Puts the values of one entry into their field.
 class field_sink {
@@ -57,6 +65,54 @@ class field_sink {
   found_feature& found_;
   bool wanted_ = false;
 };
+
+/// Appends the values of one entry to the column of their member, whose row `row` is in the making.
+class column_sink {
+ public:
+  column_sink(const feature_slot& slot, column& member, std::size_t row, found_feature& found)
+      : slot_(slot), member_(member), values_(member.children() ? member.child(0) : member), row_(row), found_(found) {}
+
+  void begin(feature_kind kind) {
+    if (found_.kind != kind) {
+      if (found_.count) member_.truncate(row_);
+      found_ = {kind, 0};
+    }
+    wanted_ = kind == slot_.kind;
+  }
+  void bytes(std::string_view value) {
+    if (takes(1)) values_.append_text(value);
+  }
+  void floats(const char* raw, std::size_t count) {
+    if (const std::size_t n = takes(count)) values_.append_values(raw, n);
+  }
+  void int64(std::int64_t value) {
+    if (takes(1)) values_.append_value(value);
+  }
+
+ private:
+  /// How many of the next values there is room for. All are counted: the error says how many there were.
+  std::size_t takes(std::size_t count) {
+    const std::size_t i = std::exchange(found_.count, found_.count + count);
+    return !wanted_ || i >= slot_.length ? 0 : std::min(count, slot_.length - i);
+  }
+
+  const feature_slot& slot_;
+  column& member_;
+  column& values_;
+  const std::size_t row_;
+  found_feature& found_;
+  bool wanted_ = false;
+};
+
+/// Ends the row in the making of a member that has its values.
+void complete(column& member, const found_feature& found) {
+  switch (member.form()) {
+    case column_form::lists: return member.append_list();
+    case column_form::maybe: return member.append_valid(found.count != 0);
+    case column_form::fixed: return member.append_row();
+    default: return;
+  }
+}
 
 status check_found(const feature_slot& slot, const found_feature& found) {
   auto wrong = [&](const auto&... words) {
@@ -141,28 +197,63 @@ std::size_t example_parser::slot_of(std::string_view name, std::size_t position)
   return slot;
 }
 
-status example_parser::parse(std::string_view example, void* to, buffer* owner) {
+/// Reads the entries of an example, those of slots with what make_sink(slot's index, found) returns. Then checks them.
+template <class MakeSink>
+status example_parser::read(std::string_view example, found_features& found, MakeSink make_sink) {
   const std::vector<feature_slot>& slots = schema_.slots_;
-  absl::InlinedVector<found_feature, 16> found(slots.size());
   std::size_t position = 0;
   auto on_entry = [&](std::string_view bytes) {
     detail::map_entry entry;
     if (!detail::read_entry(bytes, entry)) return false;
     const std::size_t i = slot_of(entry.key, position++);
     if (i == slots.size()) return true;
-    found[i] = {};  // the last entry of a key counts
-    field_sink sink(slots[i], static_cast<char*>(to) + slots[i].offset, owner, found[i]);
+    auto sink = make_sink(i);
     return detail::read_entry_values(bytes, entry, sink);
   };
   if (!detail::read_example(example, on_entry)) return not_an_example();
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const feature_slot& slot = slots[i];
-    status why = check_found(slot, found[i]);
+    status why = check_found(slots[i], found[i]);
     if (!why.ok()) return why;
-    // What an earlier entry of the key, or the struct itself, had more goes.
-    if (slot.resize) slot.resize(static_cast<char*>(to) + slot.offset, found[i].count);
   }
   return {};
+}
+
+status example_parser::parse(std::string_view example, void* to, buffer* owner) {
+  const std::vector<feature_slot>& slots = schema_.slots_;
+  found_features found(slots.size());
+  auto field_of = [&](std::size_t i) { return static_cast<char*>(to) + slots[i].offset; };
+  status why = read(example, found, [&](std::size_t i) {
+    found[i] = {};  // the last entry of a key counts
+    return field_sink(slots[i], field_of(i), owner, found[i]);
+  });
+  if (!why.ok()) return why;
+  // What an earlier entry of a key, or the struct itself, had more goes.
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].resize) slots[i].resize(field_of(i), found[i].count);
+  return {};
+}
+
+status example_parser::append_to(column& rows, std::string_view example) {
+  const std::vector<feature_slot>& slots = schema_.slots_;
+  const std::size_t row = rows.rows();
+  found_features found(slots.size());
+  status why;
+  try {
+    why = read(example, found, [&](std::size_t i) {
+      if (found[i].count) rows.child(i).truncate(row);  // the last entry of a key counts
+      found[i] = {};
+      return column_sink(slots[i], rows.child(i), row, found[i]);
+    });
+    if (why.ok()) {
+      for (std::size_t i = 0; i < slots.size(); ++i) complete(rows.child(i), found[i]);
+      rows.append_row();
+    }
+  } catch (const error& e) { why = e.why(); } catch (...) {
+    rows.truncate(row);
+    throw;
+  }
+  if (!why.ok()) rows.truncate(row);
+  return why;
 }
 
 result<std::map<std::string, feature_values, std::less<>>> read_example(std::string_view example) {

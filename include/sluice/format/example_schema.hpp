@@ -28,6 +28,8 @@
 
 namespace sluice::lib {
 
+class column;
+
 /// Numbered as the fields of tf.Feature.
 enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, int64s = 3 };
 
@@ -89,12 +91,20 @@ class example_parser {
 
   /// As example_schema::parse.
   status parse(std::string_view example, void* to, buffer* owner = nullptr);
+  /// Appends the example as a row to a column of structures that have the slots as members, in their order; bytes are
+  /// copied. After an error the column is as before. Errors: those of parse; resource_exhausted, as column says
+  /// (element/column.hpp); throws std::bad_alloc.
+  status append_to(column& rows, std::string_view example);
+
+  struct found_feature;  ///< of the implementation
 
  private:
   struct known_entry {
     feature_key key;
     std::size_t slot = 0;  ///< slots().size(): nobody asks for it
   };
+  struct found_features;
+  template <class MakeSink> status read(std::string_view example, found_features& found, MakeSink make_sink);
   std::size_t slot_of(std::string_view name, std::size_t position);
 
   const example_schema& schema_;
