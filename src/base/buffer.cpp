@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/base/buffer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <new>
@@ -14,7 +15,7 @@ namespace sluice::lib {
 class buffer_pool {
  public:
   static constexpr int kClasses =
-      std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kPooledBytesMin) + 1;
+      std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kRecycledBytesMin) + 1;
 
   buffer* take(std::size_t capacity) {
     std::lock_guard lock(mutex_);
@@ -42,23 +43,27 @@ class buffer_pool {
     return parked_bytes_;
   }
 
-  static buffer* create(std::size_t capacity) {
+  static buffer* create(std::size_t capacity, bool recycled = false) {
     if (capacity > ~std::size_t{0} / 2) throw std::bad_alloc();
     std::size_t bytes = buffer::kAlignment + capacity;
     if (capacity >= kPagesBytesMin) return ::new (allocate_pages(bytes)) buffer(capacity);
-    void* at = is_small(capacity) ? ::operator new(bytes) : ::operator new(bytes, std::align_val_t{buffer::kAlignment});
-    return ::new (at) buffer(capacity);
+    bool aligned = recycled || !is_small(capacity);
+    void* at = aligned ? ::operator new(bytes, std::align_val_t{buffer::kAlignment}) : ::operator new(bytes);
+    auto* b = ::new (at) buffer(capacity);
+    b->recycled_ = recycled;
+    return b;
   }
   static void destroy(buffer* b) noexcept {
     std::size_t capacity = b->capacity_;
+    bool recycled = b->recycled_;
     b->~buffer();
     if (capacity >= kPagesBytesMin) free_pages(b, buffer::kAlignment + capacity);
-    else if (is_small(capacity)) ::operator delete(b);
+    else if (is_small(capacity) && !recycled) ::operator delete(b);
     else ::operator delete(b, std::align_val_t{buffer::kAlignment});
   }
 
   void trim() noexcept {
-    for (std::size_t capacity = buffer::kPooledBytesMin; capacity <= buffer::kPooledBytesMax; capacity *= 2)
+    for (std::size_t capacity = buffer::kRecycledBytesMin; capacity <= buffer::kPooledBytesMax; capacity *= 2)
       while (buffer* b = take(capacity)) destroy(b);
   }
 
@@ -66,7 +71,7 @@ class buffer_pool {
   /// Single records that are held for long: aligning them would cost as much memory again.
   static bool is_small(std::size_t capacity) { return capacity < 4096; }
   static int class_of(std::size_t capacity) {
-    return std::countr_zero(capacity) - std::countr_zero(buffer::kPooledBytesMin);
+    return std::countr_zero(capacity) - std::countr_zero(buffer::kRecycledBytesMin);
   }
 
   mutable std::mutex mutex_;
@@ -82,6 +87,7 @@ buffer_pool& pool() {
   return p;
 }
 
+/// Without those that only make_recycled() gives.
 bool is_pooled(std::size_t capacity) {
   return std::has_single_bit(capacity) && capacity >= buffer::kPooledBytesMin && capacity <= buffer::kPooledBytesMax;
 }
@@ -100,6 +106,18 @@ buffer* buffer::make(std::size_t bytes) {
   buffer* b = is_pooled(capacity) ? pool().take(capacity) : nullptr;
   if (!b) return buffer_pool::create(capacity);
   b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
+  return b;
+}
+
+std::size_t buffer::recycled_bytes(std::size_t bytes) noexcept {
+  return kAlignment + (bytes <= kPooledBytesMax ? std::bit_ceil(std::max(bytes, kRecycledBytesMin)) : rounded(bytes));
+}
+
+buffer* buffer::make_recycled(std::size_t bytes) {
+  std::size_t capacity = recycled_bytes(bytes) - kAlignment;
+  buffer* b = capacity <= kPooledBytesMax ? pool().take(capacity) : nullptr;
+  if (!b) return buffer_pool::create(capacity, true);
+  b->references_.store(1, std::memory_order_relaxed);
   return b;
 }
 
@@ -122,7 +140,8 @@ void buffer::recycle() noexcept {
   // The block first: whoever is woken by the credit may ask for just such a buffer.
   auto* account = std::exchange(account_, nullptr);
   auto bytes = std::exchange(charged_bytes_, 0);
-  if (!is_pooled(capacity_) || !pool().park(this)) buffer_pool::destroy(this);
+  bool pooled = is_pooled(capacity_) || (recycled_ && capacity_ <= kPooledBytesMax);
+  if (!pooled || !pool().park(this)) buffer_pool::destroy(this);
   if (!account) return;
   account->release(bytes);
   account->unretain();

@@ -44,6 +44,7 @@ class buffer {
   /// Sizes between these are rounded up to a power of two, and recycled.
   static constexpr std::size_t kPooledBytesMin = std::size_t{16} << 10;
   static constexpr std::size_t kPooledBytesMax = std::size_t{4} << 20;
+  static constexpr std::size_t kRecycledBytesMin = 64;
   static constexpr std::size_t kAlignment = 64;
   /// Memory that a small buffer takes besides its bytes: its header and the allocator's.
   static constexpr std::size_t kOverheadBytes = kAlignment + 16;
@@ -54,6 +55,13 @@ class buffer {
   /// A buffer of exactly `bytes`, unless it is so large that it is mapped in whole pages; for bytes that are held for
   /// long.
   static buffer* make_exact(std::size_t bytes);
+  /// As make(), but small ones are recycled, too, and aligned: a power of two from kRecycledBytesMin on. For what comes
+  /// and goes at the pace of batches.
+  static buffer* make_recycled(std::size_t bytes);
+  /// What make_recycled(bytes) takes, its header included.
+  static std::size_t recycled_bytes(std::size_t bytes) noexcept;
+  /// What this buffer takes, its header included.
+  std::size_t memory_bytes() const noexcept { return kAlignment + capacity_; }
   /// When the last reference is dropped, `account` is credited `bytes`. At most once per buffer.
   void charge(byte_account* account, std::size_t bytes) noexcept;
 
@@ -90,6 +98,7 @@ class buffer {
   friend class buffer_pool;
 
   std::atomic<std::uint32_t> references_{1};
+  bool recycled_ = false;  ///< by make_recycled()
   std::size_t capacity_;
   byte_account* account_ = nullptr;
   std::size_t charged_bytes_ = 0;

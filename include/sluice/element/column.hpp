@@ -84,6 +84,11 @@ class column {
   column& child(std::size_t k) noexcept { return children_[k]; }
   const column& child(std::size_t k) const noexcept { return children_[k]; }
 
+  /// Numbers, and fixed lists of them at any depth, are plain: the numbers without a gap, at plain_values().
+  bool plain() const noexcept { return plain_; }
+  char* plain_values() noexcept;
+  const char* plain_values() const noexcept { return const_cast<column*>(this)->plain_values(); }
+
   /// The buffers behind values(), offsets() or validity(), and behind bytes(); null if they are empty. Who adds a reference
   /// may read them after the batch is gone.
   buffer* main_buffer() const noexcept { return main_; }
@@ -139,29 +144,46 @@ class column {
  private:
   friend struct batch_storage;
   enum class giving : std::uint8_t { copies, moved };
+  enum class part : std::uint8_t { all, without_objects, objects };
 
+  /// Its children, at any depth, are made in consecutive nodes from `free_nodes` on.
   column(const element_type& type, column*& free_nodes);
   static std::size_t nodes(const element_type& type);
   void release(std::size_t first) noexcept;
   void destroy_objects(std::size_t first, std::size_t last) noexcept;
+
+  // Growing: what comes is measured, then the arrays that are too small are planned, then made.
+  void forget_plan() noexcept;
   void measure(const void* from, std::size_t n, std::size_t stride);
   void measure_fixed(std::size_t n);
   void measure_column(const column& from, std::size_t first, std::size_t n);
   std::size_t plan_growth(double ratio, bool thrifty, std::size_t room);
-  void grow();
+  void grow(std::size_t gone);
+  std::size_t main_bytes(std::size_t rows) const noexcept;
+  void move_main(std::size_t wanted);
+  void ensure_main(std::size_t rows);
+  void ensure_bytes(std::size_t bytes);
+
+  // In: the arrays are large enough.
   void put(void* from, std::size_t n, std::size_t stride);
   void put_texts(const void* from, std::size_t n, std::size_t stride);
   void put_lists(const void* from, std::size_t n, std::size_t stride);
   void put_batches(void* from, std::size_t n, std::size_t stride);
   void put_maybes(const void* from, std::size_t n, std::size_t stride);
   void put_column(column& from, std::size_t first, std::size_t n, giving how);
-  void give(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
-  void give_lists(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
   void append_column(column& from, std::size_t first, std::size_t n, giving how);
-  std::size_t main_bytes(std::size_t rows) const noexcept;
-  void ensure_main(std::size_t rows);
-  void ensure_bytes(std::size_t bytes);
+  void destroy_copied(void* from, std::size_t n, std::size_t stride) const;
   void set_valid(std::size_t row, bool valid) noexcept;
+  void add_plain_rows(std::size_t n) noexcept;
+
+  // Out.
+  void give(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
+  void give_part(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how, part what);
+  void take_back(std::size_t n, void* to, std::size_t stride, part what) noexcept;
+  void give_lists(std::size_t first, std::size_t n, void* to, std::size_t stride);
+  void give_maybes(std::size_t first, std::size_t n, void* to, std::size_t stride);
+  void give_batches(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
+
   std::int32_t* writable_offsets() noexcept { return reinterpret_cast<std::int32_t*>(main_->data()); }
   std::size_t used_bytes() const noexcept { return static_cast<std::size_t>(offsets()[rows_]); }
 
@@ -179,6 +201,9 @@ class column {
   std::size_t main_wanted_ = 0, bytes_wanted_ = 0;  ///< capacities that grow() gives
   std::uint32_t child_count_ = 0;
   column_form form_;
+  bool plain_ = false;       ///< numbers, or arrays of them: values without a gap
+  bool fixed_size_ = true;   ///< the room that n rows take does not depend on them
+  bool has_objects_ = false;
 };
 
 }  // namespace sluice::lib
