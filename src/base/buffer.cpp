@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/base/buffer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <new>
@@ -13,12 +14,12 @@ namespace sluice::lib {
 
 namespace {
 
-/// The recycled sizes from 16 KiB on: a list for each power of two. A mutex, not lock-free lists: it is taken once per
+/// The aligned buffers of recycled sizes: a list for each power of two. A mutex, not lock-free lists: it is taken once per
 /// buffer, that is once per dozens of records.
 class buffer_pool {
  public:
   static constexpr int kClasses =
-      std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kPooledBytesMin) + 1;
+      std::countr_zero(buffer::kPooledBytesMax) - std::countr_zero(buffer::kRecycledBytesMin) + 1;
 
   buffer* take(std::size_t capacity) noexcept {
     std::lock_guard lock(mutex_);
@@ -43,13 +44,13 @@ class buffer_pool {
   }
 
   void trim() noexcept {
-    for (std::size_t capacity = buffer::kPooledBytesMin; capacity <= buffer::kPooledBytesMax; capacity *= 2)
+    for (std::size_t capacity = buffer::kRecycledBytesMin; capacity <= buffer::kPooledBytesMax; capacity *= 2)
       while (buffer* b = take(capacity)) buffer_access::destroy(b);
   }
 
  private:
   static int class_of(std::size_t capacity) {
-    return std::countr_zero(capacity) - std::countr_zero(buffer::kPooledBytesMin);
+    return std::countr_zero(capacity) - std::countr_zero(buffer::kRecycledBytesMin);
   }
 
   mutable std::mutex mutex_;
@@ -63,57 +64,65 @@ buffer_pool& pool() {
   return p;
 }
 
+/// Of aligned buffers.
 bool is_pooled(std::size_t capacity) {
-  return std::has_single_bit(capacity) && capacity >= buffer::kPooledBytesMin && capacity <= buffer::kPooledBytesMax;
+  return std::has_single_bit(capacity) && capacity >= buffer::kRecycledBytesMin && capacity <= buffer::kPooledBytesMax;
 }
 
-/// A recycled buffer of this capacity, or a new one.
-buffer* take_or_create(std::size_t capacity) {
-  buffer* b = is_pooled(capacity)              ? pool().take(capacity)
-              : small_buffers::keeps(capacity) ? small_buffers::take(capacity)
-                                               : nullptr;
-  if (!b) return buffer_access::create(capacity);
-  buffer_access::revive(b);
-  return b;
+/// Whole pages, the header included.
+std::size_t in_pages(std::size_t bytes) {
+  return bytes > ~std::size_t{0} / 4 ? bytes : pages_bytes(bytes + buffer::kAlignment) - buffer::kAlignment;
 }
 
-/// A capacity that is mapped in whole pages.
-std::size_t in_pages(std::size_t bytes) { return pages_bytes(bytes + buffer::kAlignment) - buffer::kAlignment; }
+/// A power of two that is pooled, or whole pages.
+std::size_t recycled_capacity(std::size_t bytes) {
+  if (bytes <= buffer::kPooledBytesMax) return std::bit_ceil(std::max(bytes, buffer::kRecycledBytesMin));
+  return in_pages(bytes);
+}
 
 }  // namespace
 
-buffer* buffer_access::create(std::size_t capacity) {
+buffer* buffer_access::create(std::size_t capacity, bool aligned) {
   if (capacity > ~std::size_t{0} / 2) throw std::bad_alloc();
-  const std::size_t bytes = buffer::header_bytes(capacity) + capacity;
-  if (capacity >= kPagesBytesMin) return ::new (allocate_pages(bytes)) buffer(capacity);
-  // Aligning single records would cost as much memory again.
-  void* at = capacity < buffer::kAlignedBytesMin ? ::operator new(bytes)
-                                                 : ::operator new(bytes, std::align_val_t{buffer::kAlignment});
-  return ::new (at) buffer(capacity);
+  if (!aligned) return ::new (::operator new(sizeof(buffer) + capacity)) buffer(capacity, aligned);
+  const std::size_t bytes = buffer::kAlignment + capacity;
+  void* at =
+      capacity >= kPagesBytesMin ? allocate_pages(bytes) : ::operator new(bytes, std::align_val_t{buffer::kAlignment});
+  return ::new (at) buffer(capacity, aligned);
 }
 
 void buffer_access::destroy(buffer* b) noexcept {
   const std::size_t capacity = b->capacity_;
+  const bool aligned = b->aligned_;
   b->~buffer();
-  if (capacity >= kPagesBytesMin) free_pages(b, buffer::header_bytes(capacity) + capacity);
-  else if (capacity < buffer::kAlignedBytesMin) ::operator delete(b);
+  if (!aligned) ::operator delete(b);
+  else if (capacity >= kPagesBytesMin) free_pages(b, buffer::kAlignment + capacity);
   else ::operator delete(b, std::align_val_t{buffer::kAlignment});
 }
 
-void buffer_access::revive(buffer* b) noexcept {
+buffer* buffer_access::revive(buffer* b) noexcept {
   b->references_.store(1, std::memory_order_relaxed);  // nobody else knows it yet
   b->account_ = nullptr;
+  return b;
+}
+
+std::size_t buffer::recycled_bytes(std::size_t bytes) noexcept { return kAlignment + recycled_capacity(bytes); }
+
+buffer* buffer::make_recycled(std::size_t bytes) {
+  const std::size_t capacity = recycled_capacity(bytes);
+  buffer* b = is_pooled(capacity) ? pool().take(capacity) : nullptr;
+  return b ? buffer_access::revive(b) : buffer_access::create(capacity, true);
 }
 
 buffer* buffer::make(std::size_t bytes) {
-  // Up to the next power of two, so that they come from the pool; larger ones to whole pages; small ones hardly.
-  if (bytes > kPooledBytesMin / 2 && bytes <= kPooledBytesMax) return take_or_create(std::bit_ceil(bytes));
-  return make_exact(bytes);
+  return bytes > kPooledBytesMin / 2 ? make_recycled(bytes) : make_exact(bytes);
 }
 
 buffer* buffer::make_exact(std::size_t bytes) {
-  if (bytes <= kSmallBytesMax) return take_or_create(small_buffers::rounded(bytes));
-  return buffer_access::create(bytes < kPagesBytesMin || bytes > ~std::size_t{0} / 4 ? bytes : in_pages(bytes));
+  if (bytes > kSmallBytesMax) return buffer_access::create(bytes < kPagesBytesMin ? bytes : in_pages(bytes), true);
+  const std::size_t capacity = small_buffers::rounded(bytes);
+  buffer* b = small_buffers::take(capacity);
+  return b ? buffer_access::revive(b) : buffer_access::create(capacity, false);
 }
 
 void buffer::charge(byte_account* account, std::size_t bytes) noexcept {
@@ -130,9 +139,7 @@ void buffer::recycle() noexcept {
   // The block first: whoever is woken by the credit may ask for just such a buffer.
   auto* account = std::exchange(account_, nullptr);
   auto bytes = std::exchange(charged_bytes_, 0);
-  const bool kept = is_pooled(capacity_)              ? pool().park(this)
-                    : small_buffers::keeps(capacity_) ? small_buffers::keep(this)
-                                                      : false;
+  const bool kept = aligned_ ? is_pooled(capacity_) && pool().park(this) : small_buffers::keep(this);
   if (!kept) buffer_access::destroy(this);
   if (!account) return;
   account->release(bytes);

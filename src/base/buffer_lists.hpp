@@ -11,12 +11,12 @@ namespace sluice::lib {
 
 /// The part of buffer that its pools know.
 struct buffer_access {
-  static buffer* create(std::size_t capacity);
+  static buffer* create(std::size_t capacity, bool aligned);
   static void destroy(buffer* b) noexcept;
   /// Of a buffer that nobody refers to, as all here.
   static buffer*& next(buffer* b) noexcept { return b->next_parked_; }
-  /// Makes a buffer from a list one with one reference again.
-  static void revive(buffer* b) noexcept;
+  /// Gives a buffer that was in a list one reference again.
+  static buffer* revive(buffer* b) noexcept;
 };
 
 class buffer_list {

@@ -21,7 +21,6 @@ inline constexpr std::size_t kCommonBytesMax = std::size_t{1} << 20;
 
 /// A capacity that is kept: the next multiple of 16, from 1 KiB on of 64, from 4 KiB on of 256.
 std::size_t rounded(std::size_t bytes) noexcept;
-inline bool keeps(std::size_t capacity) noexcept { return capacity <= buffer::kSmallBytesMax; }
 
 /// A buffer of this rounded capacity that was dropped; null: there is none.
 buffer* take(std::size_t capacity) noexcept;

@@ -12,7 +12,7 @@ std::uint64_t records_of(const block& b) {
   if (b.type().kind != kind::batch) return b.size();
   std::uint64_t rows = 0;
   for (std::uint32_t i = 0; i != b.size(); ++i)
-    rows += static_cast<std::uint64_t>(reinterpret_cast<const batch_storage*>(b.at(i))->rows);
+    rows += static_cast<std::uint64_t>(reinterpret_cast<const batch_storage*>(b.at(i))->rows());
   return rows;
 }
 

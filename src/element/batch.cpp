@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/element/batch.hpp"
 
+#include <algorithm>
+
 #include "element/made_once.hpp"
+#include "element/print.hpp"
 
 namespace sluice::lib {
 
 namespace {
 
 bool is_by_member(const element_type& row) { return row.has_members() && !row.members.empty(); }
-
-/// f(column type, offset within the row, column index) for each column of a batch of `row`.
-template <class F> void each_column(const element_type& row, F f) {
-  if (!is_by_member(row)) return f(row, std::size_t{0}, std::size_t{0});
-  for (std::size_t k = 0; k != row.members.size(); ++k) f(*row.members[k].type, row.members[k].offset, k);
-}
 
 batch_storage* storages(void* p) { return static_cast<batch_storage*>(p); }
 const batch_storage* storages(const void* p) { return static_cast<const batch_storage*>(p); }
@@ -30,52 +27,110 @@ void copy_batches(const element_type& t, void* to, const void* from, std::size_t
   auto* in = static_cast<const char*>(from);
   for (; n != 0; --n, out += to_stride, in += from_stride) {
     auto* source = storages(in);
-    auto* copy = ::new (static_cast<void*>(out)) batch_storage;
-    auto rows = static_cast<std::size_t>(source->rows);
-    if (rows == 0) continue;
-    copy->reserve(*t.element, rows);
-    each_column(*t.element, [&](const element_type& type, std::size_t, std::size_t k) {
-      type.copy(type, copy->columns[k].extend(rows), source->columns[k].begin(), rows, type.size, type.size);
-      copy->columns[k].add_live(rows);
-    });
-    copy->rows = source->rows;
+    batch_storage copy;
+    if (!source->empty()) {
+      const column& rows = source->rows_column();
+      copy.make_rows(*t.element).append_copies(rows, rows.gone_in_front(), rows.rows() - rows.gone_in_front());
+    }
+    ::new (static_cast<void*>(out)) batch_storage(std::move(copy));
   }
 }
 
 std::size_t batch_footprint(const element_type&, const void* p, std::size_t n) {
   std::size_t bytes = 0;
-  for (auto* b = storages(p); n != 0; --n, ++b) {
-    bytes += b->columns.capacity() * sizeof(slab);
-    for (auto& c : b->columns)
-      bytes += c.capacity() * c.type().size + c.type().footprint(c.type(), c.begin(), c.size());
-  }
+  for (auto* b = storages(p); n != 0; --n, ++b) bytes += b->memory_bytes();
   return bytes;
 }
 
-void compact_batches(const element_type&, void* p, std::size_t n) {
-  for (auto* b = storages(p); n != 0; --n, ++b)
-    for (auto& c : b->columns)
-      if (c.type().compact) c.type().compact(c.type(), c.begin(), c.size());
+// --- Printing: values as their types print them, without making them where the columns have all that is needed. ---
+
+void print_rows(const column& c, std::size_t first, std::size_t n, std::string& out);
+
+/// A value made for a hook of the user's.
+void print_made(const column& c, std::size_t row, std::string& out) {
+  slab room(c.type());
+  c.make(row, 1, room.reserve(1), c.type().size);
+  room.set_live(0, 1);
+  print(c.type(), room.begin(), out);
 }
 
-void print_batch(const element_type& t, const void* p, std::string& out) {
-  auto* b = storages(p);
-  const element_type& row = *t.element;
-  auto print_column = [&](const element_type& type, std::size_t k) {
-    if (b->rows == 0) out += "[]";
-    else detail::print_array(type, b->columns[k].begin(), static_cast<std::size_t>(b->rows), out);
+void print_batch_rows(const element_type& row, const column* c, std::size_t first, std::size_t n, std::string& out) {
+  auto print_column = [&](const column* of) {
+    if (n == 0) out += "[]";
+    else print_rows(*of, first, n, out);
   };
-  if (!is_by_member(row)) return print_column(row, 0);
+  if (!is_by_member(row)) return print_column(c);
   bool named = row.kind == kind::structure;
-  each_column(row, [&](const element_type& type, std::size_t, std::size_t k) {
+  for (std::size_t k = 0; k != row.members.size(); ++k) {
     out += k != 0 ? ',' : named ? '{' : '[';
     if (named) {
       print_json_name(row.members[k].name, out);
       out += ':';
     }
-    print_column(type, k);
-  });
+    print_column(n != 0 ? &c->child(k) : nullptr);
+  }
   out += named ? '}' : ']';
+}
+
+void print_row(const column& c, std::size_t row, std::string& out) {
+  using print_kernel = decltype(element_type::print);
+  const element_type& t = c.type();
+  auto of_lists = [&] {
+    auto first = static_cast<std::size_t>(c.offsets()[row]);
+    return std::pair(first, static_cast<std::size_t>(c.offsets()[row + 1]) - first);
+  };
+  switch (c.form()) {
+    case column_form::values:
+    case column_form::objects: return print(t, c.values() + row * t.size, out);
+    case column_form::texts:
+      if (t.print == detail::print_text) return print_json_text(c.text(row), out);
+      return print_made(c, row, out);
+    case column_form::lists: {
+      auto [first, n] = of_lists();
+      if (t.kind == kind::batch) return print_batch_rows(*t.element, &c.child(0), first, n, out);
+      return print_rows(c.child(0), first, n, out);
+    }
+    case column_form::fixed: return print_rows(c.child(0), row * t.extent, t.extent, out);
+    case column_form::maybe:
+      if (c.valid(row)) return print_row(c.child(0), row, out);
+      out += "null";
+      return;
+    case column_form::members:
+      if (t.print != static_cast<print_kernel>(detail::print_members)) return print_made(c, row, out);
+      return detail::print_members(t, out, [&](const member& m) {
+        print_row(c.child(static_cast<std::size_t>(&m - t.members.data())), row, out);
+        return true;
+      });
+  }
+}
+
+void print_rows(const column& c, std::size_t first, std::size_t n, std::string& out) {
+  out += '[';
+  for (std::size_t i = 0; i != n; ++i) {
+    if (i != 0) out += ',';
+    print_row(c, first + i, out);
+  }
+  out += ']';
+}
+
+void print_batch(const element_type& t, const void* p, std::string& out) {
+  auto* b = storages(p);
+  auto rows = static_cast<std::size_t>(b->rows());
+  const column* c = rows ? &b->rows_column() : nullptr;
+  print_batch_rows(*t.element, c, c ? c->gone_in_front() : 0, rows, out);
+}
+
+/// Can columns of this type be copied? All can but those of objects that cannot.
+bool can_copy(const element_type& t) {
+  switch (form_of(t)) {
+    case column_form::objects: return t.copy != nullptr;
+    case column_form::lists:
+    case column_form::fixed:
+    case column_form::maybe: return can_copy(*t.element);
+    case column_form::members:
+      return std::all_of(t.members.begin(), t.members.end(), [](const member& m) { return can_copy(*m.type); });
+    default: return true;
+  }
 }
 
 element_type make_batch_type(const element_type* row) {
@@ -89,11 +144,8 @@ element_type make_batch_type(const element_type* row) {
   t.destroy = destroy_batches;
   t.construct = construct_batches;
   t.footprint = batch_footprint;
-  t.compact = compact_batches;
   t.print = print_batch;
-  bool copies = true;
-  each_column(*row, [&](const element_type& type, std::size_t, std::size_t) { copies &= type.copy != nullptr; });
-  if (copies) t.copy = copy_batches;
+  if (can_copy(*row)) t.copy = copy_batches;
   return t;
 }
 
@@ -114,37 +166,37 @@ std::size_t column_at(const element_type& row, std::size_t offset) {
 
 }  // namespace detail
 
-void batch_storage::reserve(const element_type& row, std::size_t n) {
-  if (columns.empty()) {
-    columns.reserve(is_by_member(row) ? row.members.size() : 1);
-    each_column(row, [&](const element_type& type, std::size_t, std::size_t) { columns.emplace_back(type); });
-  }
-  for (auto& c : columns) c.extend(n);
+column& batch_storage::make_rows(const element_type& row) {
+  if (nodes_) return rows_column();
+  buffer* b = buffer::make_recycled(column::nodes(row) * sizeof(column));
+  auto* free_nodes = reinterpret_cast<column*>(b->data()) + 1;
+  ::new (static_cast<void*>(b->data())) column(row, free_nodes);
+  nodes_ = b;
+  return rows_column();
+}
+
+void batch_storage::free_rows() noexcept {
+  column& rows = rows_column();
+  rows.release(rows.gone_in_front());
+  nodes_->drop_references(1);
+  nodes_ = nullptr;
 }
 
 void batch_storage::append(const element_type& row, void* from, std::size_t n) {
-  reserve(row, n);
-  each_column(row, [&](const element_type& type, std::size_t offset, std::size_t k) {
-    type.relocate(type, columns[k].extend(n), static_cast<char*>(from) + offset, n, type.size, row.size);
-    columns[k].add_live(n);
-  });
-  rows += static_cast<std::int64_t>(n);
+  column& rows = make_rows(row);
+  rows.growth(from, n, row.size, 0);
+  rows.append(from, n, row.size);
 }
 
-void batch_storage::take_front(const element_type& row, void* to, std::size_t n) noexcept {
-  each_column(row, [&](const element_type&, std::size_t offset, std::size_t k) {
-    block b = columns[k].view();
-    b.move_front(static_cast<char*>(to) + offset, static_cast<std::uint32_t>(n), row.size);
-  });
-  rows -= static_cast<std::int64_t>(n);
+void batch_storage::take_front(const element_type& row, void* to, std::size_t n) {
+  if (n == 0) return;
+  column& rows = rows_column();
+  rows.take(rows.gone_in_front(), n, to, row.size);
+  rows.drop_front(n, true);
 }
 
-void batch_storage::drop_front(const element_type& row, std::size_t n) noexcept {
-  each_column(row, [&](const element_type&, std::size_t, std::size_t k) {
-    block b = columns[k].view();
-    b.drop_front(static_cast<std::uint32_t>(n));
-  });
-  rows -= static_cast<std::int64_t>(n);
+void batch_storage::drop_front(std::size_t n) noexcept {
+  if (n != 0) rows_column().drop_front(n, false);
 }
 
 }  // namespace sluice::lib

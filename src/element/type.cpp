@@ -132,6 +132,10 @@ void choose_print(element_type& t) {
 
 }  // namespace
 
+void add_references(buffer* owner, std::size_t n) noexcept {
+  if (owner) owner->add_references(static_cast<std::uint32_t>(n));
+}
+
 const element_type& keep(element_type t) {
   absl::MutexLock lock(&store().mutex);
   const element_type& kept = store().types.emplace_back(std::move(t));

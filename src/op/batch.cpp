@@ -22,22 +22,23 @@ class batch_in_making {
  public:
   batch_in_making(const element_type& row, std::uint64_t rows) : row_(row), rows_(rows) {}
 
-  std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows); }
+  std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
   std::uint64_t missing() const { return rows_ - rows(); }
-  std::size_t bytes() const { return bytes_; }
-  /// Growing moves the rows there are: for that long they take twice the memory.
-  bool must_grow(std::uint64_t n) const { return rows() + n > room_; }
-  void grow(std::uint64_t n) {
+  std::size_t bytes() const { return part_.memory_bytes(); }
+  /// What its columns will allocate for n more rows, before the first of them is moved; `thrifty`: for these and no more.
+  /// Growing copies what there is: for that long both exist.
+  std::size_t growth(const block& from, std::uint32_t n, bool thrifty) {
     std::uint64_t room = rows_ <= kRowsReserved ? rows_ : std::max({rows() + n, room_ * 2, kRowsReserved});
-    room_ = std::min(rows_, room);
-    part_.reserve(row_, room_ - rows());
+    if (rows_ <= kRowsReserved || rows() + n > room_) room_ = std::min(rows_, room);
+    return part_.make_rows(row_).growth(from.data(), n, row_.size, room_, thrifty);
   }
+  /// REQUIRES: growth() of the same rows came before.
   void append(block& from, std::uint32_t n) {
-    bytes_ += n * row_.size + (row_.footprint ? row_.footprint(row_, from.data(), n) : 0);
-    part_.append(from, n);
+    part_.make_rows(row_).append(from.data(), n, row_.size);
+    from.forget_front(n);
   }
   batch_storage take() {
-    bytes_ = room_ = 0;
+    room_ = 0;
     return std::exchange(part_, batch_storage());
   }
 
@@ -46,8 +47,18 @@ class batch_in_making {
   const std::uint64_t rows_;
   batch_storage part_;
   std::uint64_t room_ = 0;  ///< rows it has room for
-  std::size_t bytes_ = 0;
 };
+
+/// Charges what the columns will take for n more rows, before they do. Errors: resource_exhausted, where even the least
+/// that they need is not there; that is not charged then.
+status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
+                     std::uint32_t n) {
+  std::size_t growth = part.growth(from, n, false);
+  if (growth == 0) return {};
+  if (!memory.has_room_for(made_bytes + part.bytes() + growth)) growth = part.growth(from, n, true);
+  std::size_t bytes = made_bytes + part.bytes() + growth;
+  return memory.has_room_for(bytes) ? memory.resize(bytes) : memory.refused_of(bytes);
+}
 
 erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool drop_remainder,
                          std::shared_ptr<run_context> run, std::string label) {
@@ -84,11 +95,8 @@ erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool 
       status fits;
       while (b && fits.ok()) {
         auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
-        if (part.must_grow(n)) {
-          fits = memory.resize(made_bytes + 2 * part.bytes());
-          if (!fits.ok()) break;
-          part.grow(n);
-        }
+        fits = charge_growth(memory, part, made_bytes, b, n);
+        if (!fits.ok()) break;
         part.append(b, n);
         if (part.missing() == 0) {
           made_bytes += part.bytes();

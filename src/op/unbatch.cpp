@@ -17,11 +17,11 @@ erased_stream unbatch_loop(outlet out, saved<std::uint64_t> given, erased_stream
     std::uint64_t resumed = *given;  // of a batch that a resume fetched again
     *given = 0;
     in.hold_from(in.consumed() - 1);
-    auto rows = static_cast<std::uint64_t>(batch.rows);
+    auto rows = static_cast<std::uint64_t>(batch.rows());
     for (std::uint64_t at = std::min(resumed, rows); at < rows;) {
       std::uint64_t passed = out.pass(rows - at);
-      if (at + passed + static_cast<std::uint64_t>(batch.rows) > rows)
-        batch.drop_front(row, at + passed + static_cast<std::uint64_t>(batch.rows) - rows);
+      if (at + passed + static_cast<std::uint64_t>(batch.rows()) > rows)
+        batch.drop_front(at + passed + static_cast<std::uint64_t>(batch.rows()) - rows);
       at += passed;
       std::uint32_t n = out.wanted_of(rows - at);
       if (n == 0) break;

@@ -37,6 +37,12 @@ class held_memory {
   status refused() const { return refusal(~std::size_t{0}, what_); }
   /// As the error of resize(), with `what` in place of the constructor's text: "the states of 12 groups".
   status refused(std::string_view what) const { return refusal(bytes_, what); }
+  /// As the error of resize(bytes), without charging them.
+  status refused_of(std::size_t bytes) const { return refusal(bytes, what_); }
+  /// Would resize(bytes) succeed?
+  bool has_room_for(std::size_t bytes) const {
+    return bytes <= bytes_ || run_->ledger->held_bytes() + (bytes - bytes_) <= run_->ledger->budget_bytes();
+  }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {
     bool more = bytes > bytes_;

@@ -60,7 +60,7 @@ TEST_CASE("unbatching gives the rows back, all or some") {
   CHECK(out.view().as<sample>()[2].text == text_of(2));
   CHECK(b.size() == 4);
   CHECK(b[&sample::text][0] == text_of(3));
-  b.storage().drop_front(type_of<sample>(), 1);
+  b.storage().drop_front(1);
   CHECK(b[&sample::label][0] == 4);
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("rows that are not structures are one column") {
   CHECK(numbers.values()[4] == 4);
   batched<record> records;
   records.push_back(record(slice::copy_of("abc")));
-  CHECK(records.values()[0].view() == "abc");
+  CHECK(records.values()[0] == "abc");
   CHECK(json(records) == "[\"abc\"]");
 }
 

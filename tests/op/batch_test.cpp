@@ -125,7 +125,7 @@ TEST_CASE("batches of texts keep them apart") {
   auto ds = range(5) | map([](int64 x) { return std::string(static_cast<std::size_t>(x), 'a'); }) | batch(5) |
             map([](const batched<std::string>& b) {
               int64 all = 0;
-              for (const std::string& s : b.values()) all = all * 10 + static_cast<int64>(s.size());
+              for (std::string_view s : b.values()) all = all * 10 + static_cast<int64>(s.size());
               return all;
             });
   CHECK(consume(ds, {}).elements == int64s{1234});

@@ -15,6 +15,7 @@ namespace sluice::lib::testing {
 
 inline std::string shown(std::int64_t x) { return std::to_string(x); }
 inline std::string shown(const std::string& s) { return s; }
+inline std::string shown(std::string_view s) { return std::string(s); }
 inline std::string shown(const std::unique_ptr<std::int64_t>& x) { return std::to_string(*x); }
 template <class T>
   requires requires(const T& t) { t.view(); }
@@ -23,7 +24,7 @@ std::string shown(const T& t) {
 }
 template <class T> std::string shown(const batched<T>& b) {
   std::string all = "[";
-  for (const T& x : b.values()) all.append(all.size() > 1 ? " " : "").append(shown(x));
+  for (auto&& x : b.values()) all.append(all.size() > 1 ? " " : "").append(shown(x));
   return all + "]";
 }
 

@@ -29,7 +29,7 @@ dataset<batched<sample>> main_job(const std::vector<std::string>& files) {
          shuffle(10'000, {.seed = 7}) | batch(1024) | prefetch(autotune);
 }
 
-std::uint64_t row_digest(const std::string& text, std::int64_t label, const std::array<float, 16>& values) {
+std::uint64_t row_digest(std::string_view text, std::int64_t label, const std::array<float, 16>& values) {
   std::uint64_t bits = 0;
   for (float v : values) bits += std::bit_cast<std::uint32_t>(v);
   std::uint64_t h = crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(text.data()), text.size());

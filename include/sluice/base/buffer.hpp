@@ -46,9 +46,9 @@ class buffer {
   static constexpr std::size_t kPooledBytesMax = std::size_t{4} << 20;
   /// Sizes up to this are rounded up by 15 bytes or a sixteenth at most, and recycled.
   static constexpr std::size_t kSmallBytesMax = kPooledBytesMin;
-  /// Of the bytes of buffers from kAlignedBytesMin on; of smaller ones 16.
+  static constexpr std::size_t kRecycledBytesMin = 64;
+  /// Of the bytes; 16 where make() or make_exact() give up to kSmallBytesMax: aligning records would cost half of their size.
   static constexpr std::size_t kAlignment = 64;
-  static constexpr std::size_t kAlignedBytesMin = 4096;
   /// Memory that a small buffer takes besides its bytes: its header and the allocator's.
   static constexpr std::size_t kOverheadBytes = 32 + 16;
 
@@ -57,11 +57,18 @@ class buffer {
   static buffer* make(std::size_t bytes);
   /// A buffer of `bytes`, and no more than a small rest above; for bytes that are held for long.
   static buffer* make_exact(std::size_t bytes);
+  /// As make(), but small ones are aligned, too: a power of two from kRecycledBytesMin on. For what comes and goes at the
+  /// pace of batches.
+  static buffer* make_recycled(std::size_t bytes);
+  /// What make_recycled(bytes) takes, its header included.
+  static std::size_t recycled_bytes(std::size_t bytes) noexcept;
+  /// What this buffer takes, its header included.
+  std::size_t memory_bytes() const noexcept { return header_bytes() + capacity_; }
   /// When the last reference is dropped, `account` is credited `bytes`. At most once per buffer.
   void charge(byte_account* account, std::size_t bytes) noexcept;
 
-  char* data() noexcept { return reinterpret_cast<char*>(this) + header_bytes(capacity_); }
-  const char* data() const noexcept { return reinterpret_cast<const char*>(this) + header_bytes(capacity_); }
+  char* data() noexcept { return reinterpret_cast<char*>(this) + header_bytes(); }
+  const char* data() const noexcept { return reinterpret_cast<const char*>(this) + header_bytes(); }
   std::size_t capacity() const noexcept { return capacity_; }
 
   // Relaxed: a thread that adds references owns one already. acq_rel: the thread that drops the last reference sees all
@@ -89,15 +96,14 @@ class buffer {
   static void trim() noexcept;
 
  private:
-  explicit buffer(std::size_t capacity) noexcept : capacity_(capacity) {}
+  buffer(std::size_t capacity, bool aligned) noexcept : aligned_(aligned), capacity_(capacity) {}
   ~buffer() = default;
   void recycle() noexcept;
-  static constexpr std::size_t header_bytes(std::size_t capacity) noexcept {
-    return capacity < kAlignedBytesMin ? sizeof(buffer) : kAlignment;
-  }
+  std::size_t header_bytes() const noexcept { return aligned_ ? kAlignment : sizeof(buffer); }
   friend struct buffer_access;
 
   std::atomic<std::uint32_t> references_{1};
+  bool aligned_;
   std::size_t capacity_;
   union {
     byte_account* account_ = nullptr;

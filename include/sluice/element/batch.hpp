@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// batched<T>: an element that consists of rows, stored by column. A batch of structures is a structure of arrays.
+// batched<T>: an element that consists of rows, stored by column in Arrow's layout (element/column.hpp). A batch of
+// structures has a column for each member.
 //
 //   batched<sample> b;
 //   std::span<std::int64_t> labels = b[&sample::label];
+//   for (std::string_view text : b[&sample::text]) …             // element/column_ranges.hpp has the other types
 //   auto [texts, labels2] = b.columns();
 //   std::span<float> v = batch_of_floats.values();               // rows that are not structures are one column
 //
@@ -18,53 +20,62 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include "sluice/element/column.hpp"
+#include "sluice/element/column_ranges.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib {
 
-/// A batch without its C++ type: one slab for each member, if the rows are structures, pairs or tuples; one slab
-/// otherwise.
+/// A batch without its C++ type: one pointer to the column of its rows, which is made with the first of them.
 struct batch_storage {
   static constexpr bool trivially_relocatable = true;
 
-  std::int64_t rows = 0;
-  std::vector<slab> columns;
-
   batch_storage() = default;
-  batch_storage(batch_storage&& o) noexcept : rows(std::exchange(o.rows, 0)), columns(std::move(o.columns)) {}
+  batch_storage(batch_storage&& o) noexcept : nodes_(std::exchange(o.nodes_, nullptr)) {}
   batch_storage& operator=(batch_storage&& o) noexcept {
-    rows = std::exchange(o.rows, 0);
-    columns = std::move(o.columns);
+    batch_storage moved(std::move(o));
+    std::swap(nodes_, moved.nodes_);
     return *this;
   }
+  ~batch_storage() {
+    if (nodes_) free_rows();
+  }
 
-  /// Makes room for n more rows of the type `row`, and, the first time, the columns. Errors: std::bad_alloc.
-  void reserve(const element_type& row, std::size_t n);
-  /// Moves the n rows at `from` to the end, and destroys the originals. Errors: std::bad_alloc, before any row is
-  /// moved.
+  std::int64_t rows() const noexcept {
+    return nodes_ ? static_cast<std::int64_t>(rows_column().rows() - rows_column().gone_in_front()) : 0;
+  }
+  bool empty() const noexcept { return rows() == 0; }
+  bool has_column() const noexcept { return nodes_ != nullptr; }
+  /// The column of the rows. REQUIRES: has_column(); a batch with rows has one.
+  column& rows_column() noexcept { return *std::launder(reinterpret_cast<column*>(nodes_->data())); }
+  const column& rows_column() const noexcept { return *std::launder(reinterpret_cast<const column*>(nodes_->data())); }
+  /// The same; made if there is none. Errors: std::bad_alloc.
+  column& make_rows(const element_type& row);
+  /// All that the batch takes besides itself.
+  std::size_t memory_bytes() const noexcept { return nodes_ ? nodes_->memory_bytes() + rows_column().memory_bytes() : 0; }
+
+  /// Moves the n rows at `from` to the end, and destroys the originals. Errors: as of column; before any row is moved.
   void append(const element_type& row, void* from, std::size_t n);
   /// The same with the first n rows of a block.
   void append(block& from, std::uint32_t n) {
     append(from.type(), from.data(), n);
     from.forget_front(n);
   }
-  /// Moves the first n rows to uninitialised memory at `to`, and removes them (for unbatch). REQUIRES: n <= rows.
-  void take_front(const element_type& row, void* to, std::size_t n) noexcept;
-  /// Destroys the first n rows. REQUIRES: n <= rows.
-  void drop_front(const element_type& row, std::size_t n) noexcept;
+  /// Moves the first n rows to uninitialised memory at `to`, and removes them (for unbatch). Errors: std::bad_alloc, and
+  /// what copies throw; nothing is changed then. REQUIRES: n <= rows().
+  void take_front(const element_type& row, void* to, std::size_t n);
+  /// Destroys the first n rows. REQUIRES: n <= rows().
+  void drop_front(std::size_t n) noexcept;
+
+ private:
+  void free_rows() noexcept;
+
+  buffer* nodes_ = nullptr;  ///< of the columns themselves, the rows' first
 };
 
 namespace detail {
-/// The index of the column of the member with this offset.
-std::size_t column_at(const element_type& row, std::size_t offset);
-
-/// Does a batch of T have a column for each member? The C++ side of kind::structure, kind::pair and kind::tuple.
-template <class T>
-inline constexpr bool by_member =
-    is_pair<T> || is_tuple<T> || (reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; });
 
 template <class T> constexpr bool stacks() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || is_text<T> || is_batched<T>) return true;
@@ -108,46 +119,40 @@ template <class T> class batched {
   using row_type = T;
   static constexpr bool trivially_relocatable = true;
 
-  std::int64_t size() const noexcept { return storage_.rows; }
-  bool empty() const noexcept { return storage_.rows == 0; }
+  std::int64_t size() const noexcept { return storage_.rows(); }
+  bool empty() const noexcept { return storage_.empty(); }
 
   /// The column of one member: `b[&sample::label]`.
   template <class U, class C>
     requires std::is_same_v<C, T>
-  std::span<U> operator[](U C::* m) {
-    return column<U>(detail::column_at(type_of<T>(), offset_of(m)));
+  column_rows<U> operator[](U C::* m) {
+    return member_rows<U>(m);
   }
   template <class U, class C>
     requires std::is_same_v<C, T>
-  std::span<const U> operator[](U C::* m) const {
-    return column<U>(detail::column_at(type_of<T>(), offset_of(m)));
+  column_rows<const U> operator[](U C::* m) const {
+    return member_rows<const U>(m);
   }
 
-  /// All rows as a span, if they are not structures, pairs or tuples (numbers, texts, arrays …).
-  std::span<T> values()
+  /// All rows, if they are not structures, pairs or tuples (numbers, texts, arrays …).
+  column_rows<T> values()
     requires(!detail::by_member<T>)
   {
-    return column<T>(0);
+    return all_rows<T>();
   }
-  std::span<const T> values() const
+  column_rows<const T> values() const
     requires(!detail::by_member<T>)
   {
-    return column<T>(0);
+    return all_rows<const T>();
   }
-  /// All columns as a tuple of spans, in the order of the members: `auto [text, label] = b.columns();`
+  /// All rows, whatever they are: structures, pairs and tuples are made as they are read.
+  column_rows<const T> rows() const { return all_rows<const T>(); }
+  /// All columns as a tuple of ranges, in the order of the members: `auto [text, label] = b.columns();`
   auto columns() {
-    if constexpr (detail::is_pair<T>) {
-      return std::tuple(column<typename T::first_type>(0), column<typename T::second_type>(1));
-    } else if constexpr (detail::is_tuple<T>) {
-      return [this]<class... M, std::size_t... I>(std::tuple<M...>*, std::index_sequence<I...>) {
-        return std::tuple(this->template column<M>(I)...);
-      }(static_cast<T*>(nullptr), std::make_index_sequence<std::tuple_size_v<T>>{});
-    } else if constexpr (detail::by_member<T>) {
-      return [this]<class... M, std::size_t... I>(std::tuple<M*...>*, std::index_sequence<I...>) {
-        return std::tuple(this->template column<std::remove_cv_t<M>>(I)...);
-      }(static_cast<member_pointers<T>*>(nullptr), std::make_index_sequence<member_count<T>>{});
+    if constexpr (detail::by_member<T>) {
+      return detail::member_rows<T, false>(empty() ? nullptr : &storage_.rows_column(), first(), count());
     } else {
-      return std::tuple(column<T>(0));
+      return std::tuple<column_rows<T>>(values());
     }
   }
 
@@ -161,14 +166,14 @@ template <class T> class batched {
   const batch_storage& storage() const noexcept { return storage_; }
 
  private:
-  template <class U> std::span<U> column(std::size_t k) const noexcept {
-    if (storage_.rows == 0) return {};
-    return {std::launder(reinterpret_cast<U*>(storage_.columns[k].begin())), static_cast<std::size_t>(storage_.rows)};
+  std::size_t count() const noexcept { return static_cast<std::size_t>(storage_.rows()); }
+  std::size_t first() const noexcept { return storage_.has_column() ? storage_.rows_column().gone_in_front() : 0; }
+  template <class U> column_rows<U> all_rows() const {
+    return detail::rows_at<U>(empty() ? nullptr : &storage_.rows_column(), first(), count());
   }
-  template <class U, class C> static std::size_t offset_of(U C::* m) noexcept {
-    static detail::room<T> nothing;  // never constructed: only its addresses are used
-    return static_cast<std::size_t>(reinterpret_cast<const char*>(&(nothing.value.*m)) -
-                                    reinterpret_cast<const char*>(&nothing.value));
+  template <class U, class M> column_rows<U> member_rows(M m) const {
+    return detail::rows_at<U>(empty() ? nullptr : &storage_.rows_column().child(detail::column_of<T>(m)), first(),
+                              count());
   }
 
   batch_storage storage_;

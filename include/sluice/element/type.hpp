@@ -22,6 +22,7 @@
 namespace sluice::lib {
 
 struct element_type;
+class buffer;
 
 enum class kind : std::uint8_t {
   scalar,     ///< a number or bool; an enum is its number
@@ -78,7 +79,7 @@ struct element_type {
   /// Makes elements own no more memory than their contents need (a record: a copy of its bytes instead of a reference
   /// on a large buffer), before they are held for long. Null if the type needs no such step.
   void (*compact)(const element_type&, void* p, std::size_t n) = nullptr;
-  /// For lists only: constructs a list at uninitialised `list` from n elements, the first at `from`, each `stride`
+  /// For lists and optionals only: constructs a list at uninitialised `list` from n elements, the first at `from`, each `stride`
   /// bytes behind the one before. The first `moved` of them are moved from, and still have to be destroyed by the
   /// caller; the others are copied. REQUIRES: moved == n if elements cannot be copied. Errors: exceptions of a copy; no
   /// list is constructed then.
@@ -88,6 +89,15 @@ struct element_type {
   void (*print)(const element_type&, const void* p, std::string& out) = nullptr;
   /// For texts only: the bytes, valid as long as the element.
   std::string_view (*text)(const void* p) = nullptr;
+  /// For texts only: the bytes of n of them, `stride` bytes apart.
+  void (*texts)(const void* p, std::size_t n, std::size_t stride, std::string_view* out) = nullptr;
+  /// For texts only: makes n texts at uninitialised `to`, text i of bytes[offsets[i]] … bytes[offsets[i + 1]], which are
+  /// the bytes of `owner` (slices share it; null if there are none). Null if such texts cannot be made of bytes. Errors:
+  /// std::bad_alloc; no text is constructed then.
+  void (*make_texts)(void* to, std::size_t n, std::size_t stride, buffer* owner, const char* bytes,
+                     const std::int32_t* offsets) = nullptr;
+  /// For lists and optionals only: the elements, one behind the other, and how many (of an optional 0 or 1).
+  const void* (*items)(const void* p, std::size_t& n) = nullptr;
 };
 
 /// The descriptor of T (element/type_of.hpp).

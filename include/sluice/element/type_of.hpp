@@ -126,6 +126,47 @@ template <class T> std::string_view text(const void* p) {
   else return static_cast<const T*>(p)->view();
 }
 
+template <class T> void texts(const void* p, std::size_t n, std::size_t stride, std::string_view* out) {
+  for (auto* at = static_cast<const char*>(p); n != 0; --n, at += stride) *out++ = text<T>(at);
+}
+/// What a text that keeps its bytes in a buffer is made of.
+template <class T>
+inline constexpr bool shares_bytes = requires(buffer* b, const char* p) { T(b, p, std::size_t{}); };
+template <class T>
+inline constexpr bool made_of_bytes = shares_bytes<T> || std::is_constructible_v<T, std::string_view>;
+void add_references(buffer* owner, std::size_t n) noexcept;
+template <class T>
+void make_texts(void* to, std::size_t n, std::size_t stride, buffer* owner, const char* bytes,
+                const std::int32_t* offsets) {
+  auto* at = static_cast<char*>(to);
+  std::size_t made = 0;
+  if constexpr (shares_bytes<T>) {
+    add_references(owner, n);
+    for (; made != n; ++made, at += stride)
+      ::new (static_cast<void*>(at))
+          T(owner, bytes + offsets[made], static_cast<std::size_t>(offsets[made + 1] - offsets[made]));
+  } else {
+    try {
+      for (; made != n; ++made, at += stride)
+        ::new (static_cast<void*>(at))
+            T(std::string_view(bytes + offsets[made], static_cast<std::size_t>(offsets[made + 1] - offsets[made])));
+    } catch (...) {
+      for (; made != 0; --made) std::launder(reinterpret_cast<T*>(at -= stride))->~T();
+      throw;
+    }
+  }
+}
+template <class List> const void* list_items(const void* p, std::size_t& n) {
+  auto* l = static_cast<const List*>(p);
+  n = l->size();
+  return l->data();
+}
+template <class Maybe> const void* maybe_items(const void* p, std::size_t& n) {
+  auto* m = static_cast<const Maybe*>(p);
+  n = m->has_value() ? 1 : 0;
+  return n ? &**m : nullptr;
+}
+
 // Elements of a list or maybe: footprint, compact and print go through the element's descriptor.
 template <class List> std::size_t list_footprint(const element_type& t, const void* p, std::size_t n) {
   std::size_t bytes = 0;
@@ -210,6 +251,23 @@ void list_collect(const element_type&, void* to, void* from, std::size_t n, std:
   ::new (to) List(std::move(made));
 }
 
+template <class Maybe>
+void maybe_collect(const element_type&, void* to, void* from, std::size_t n, std::size_t moved, std::size_t) {
+  using T = typename Maybe::value_type;
+  auto* x = static_cast<T*>(from);
+  if (n == 0) {
+    ::new (to) Maybe();
+    return;
+  }
+  if constexpr (copyable<T>()) {
+    if (moved == 0) {
+      ::new (to) Maybe(std::in_place, *x);
+      return;
+    }
+  }
+  ::new (to) Maybe(std::in_place, std::move(*x));
+}
+
 /// "a::b<c::d>" is "b<c::d>": arguments keep their own scopes.
 std::string without_scope(std::string_view type);
 template <class T> std::string type_name() {
@@ -232,6 +290,8 @@ template <class T> void describe(element_type& t) {
   if constexpr (is_text<T>) {
     t.kind = kind::text;
     t.text = text<T>;
+    t.texts = texts<T>;
+    if constexpr (made_of_bytes<T>) t.make_texts = make_texts<T>;
   } else if constexpr (std::is_enum_v<T>) {
     t.kind = kind::scalar;
     t.print = type_of<std::underlying_type_t<T>>().print;
@@ -242,6 +302,7 @@ template <class T> void describe(element_type& t) {
     t.footprint = list_footprint<T>;
     if (t.element->compact) t.compact = list_compact<T>;
     t.collect = list_collect<T>;
+    t.items = list_items<T>;
     t.print = list_print<T>;
   } else if constexpr (is_maybe<T>) {
     t.kind = kind::maybe;
@@ -249,6 +310,8 @@ template <class T> void describe(element_type& t) {
     t.name = t.element->name + "?";
     t.footprint = maybe_footprint<T>;
     if (t.element->compact) t.compact = maybe_compact<T>;
+    t.collect = maybe_collect<T>;
+    t.items = maybe_items<T>;
     t.print = maybe_print<T>;
   } else if constexpr (requires { T::sluice_name; }) {
     t.kind = kind::named;
