@@ -27,7 +27,6 @@ using found_feature = example_parser::found_feature;
 /// A record has seldom more features; the order of those behind is not learned, so that a forged one costs no memory.
 constexpr std::size_t kLearnedMax = 1024;
 
-
 /// Puts the values of one entry into their field.
 class field_sink {
  public:

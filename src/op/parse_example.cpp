@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/parse_example.hpp"
 
+#include <absl/strings/str_cat.h>
+
 #include "engine/mapped_stage.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
+#include "sluice/element/batch.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/format/example_layout.hpp"
 
@@ -41,13 +44,47 @@ struct example_function final : block_function {
   }
 };
 
-const element_type* parsed_type(const node& n, std::string& why) {
-  auto& schema = n.as<parse_example_arguments>().schema;
-  const element_type* in = n.inputs[0]->type;
-  if (!in->text) {
-    why = "expects records that hold tf.Examples, and gets " + in->name;
-    return nullptr;
+/// Parses batches of records: each becomes a batch of structures with as many rows.
+struct batch_example_function final : block_function {
+  example_schema schema;
+
+  batch_example_function(const element_type* from, const element_type* to, example_schema s) : schema(std::move(s)) {
+    in = from;
+    out = to;
   }
+  applied apply(const block& batches, void* to, const element_place&) const override {
+    example_parser parser(schema);
+    auto* made = static_cast<batch_storage*>(to);
+    for (std::uint32_t i = 0; i != batches.size(); ++i) {
+      auto* b = ::new (static_cast<void*>(made + i)) batch_storage;
+      status why = parse(*reinterpret_cast<const batch_storage*>(batches.at(i)), parser, *b);
+      if (why.ok()) continue;
+      b->~batch_storage();
+      return {i, std::move(why)};
+    }
+    return {batches.size(), {}};
+  }
+
+ private:
+  status parse(const batch_storage& records, example_parser& parser, batch_storage& to) const {
+    if (records.empty()) return {};
+    const column& texts = records.rows_column();
+    const std::size_t first = texts.gone_in_front();
+    column& rows = to.make_rows(*out->element);
+    rows.reserve(texts.rows() - first);
+    for (std::size_t row = first; row != texts.rows(); ++row) {
+      status why = parser.append_to(rows, texts.text(row));
+      if (!why.ok()) return in_row(std::move(why), row - first);
+    }
+    return {};
+  }
+  static status in_row(status why, std::size_t row) {
+    return status(why.code(), absl::StrCat("row ", row, " of the batch: ", std::string(why.message())));
+  }
+};
+
+/// The type of the structures that a schema's records become; null, and why, where the schema is none.
+const element_type* structure_of(const example_schema_arg& schema, std::string& why) {
   if (schema.type) return schema.type;
   auto layout = layout_of(schema.value);
   if (layout.ok()) return layout->type;
@@ -55,10 +92,25 @@ const element_type* parsed_type(const node& n, std::string& why) {
   return nullptr;
 }
 
+bool is_batch_of_texts(const element_type& t) { return t.kind == kind::batch && t.element->text; }
+
+const element_type* parsed_type(const node& n, std::string& why) {
+  const element_type* in = n.inputs[0]->type;
+  if (!in->text && !is_batch_of_texts(*in)) {
+    why = "expects records that hold tf.Examples, or batches of them, and gets " + in->name;
+    return nullptr;
+  }
+  const element_type* row = structure_of(n.as<parse_example_arguments>().schema, why);
+  return row && !in->text ? batched_of(row) : row;
+}
+
 erased_stream open_parse_example(const node& n, open_context& context) {
   auto& [schema, o] = n.as<parse_example_arguments>();
+  const element_type* in = n.inputs[0]->type;
   auto made = schema.schema ? *schema.schema : layout_of(schema.value)->schema;
-  auto f = std::make_shared<example_function>(n.inputs[0]->type, n.type, std::move(made));
+  function_ptr f;
+  if (in->text) f = std::make_shared<example_function>(in, n.type, std::move(made));
+  else f = std::make_shared<batch_example_function>(in, n.type, std::move(made));
   return open_mapped(n, context, f, o);
 }
 

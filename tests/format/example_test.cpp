@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "sluice/element/batch.hpp"
+#include "sluice/element/type_of.hpp"
 #include "sluice/format/example.hpp"
 
 #ifdef SLUICE_HAVE_PROTOBUF
@@ -255,6 +257,30 @@ bool same(const feature_values& a, const feature_values& b) {
          (a.floats.empty() || std::memcmp(a.floats.data(), b.floats.data(), a.floats.size() * 4) == 0);
 }
 
+/// An example goes into a column as into a structure, or not at all.
+void check_row(const std::string& bytes, const status& why, const lists& expected) {
+  static example_parser learned(example_schema_of<lists>());
+  static batch_storage made;
+  column& rows = made.make_rows(type_of<lists>());
+  const std::size_t before = rows.rows();
+  status told = learned.append_to(rows, bytes);
+  REQUIRE(told.to_string() == why.to_string());
+  REQUIRE(rows.rows() == before + (why.ok() ? 1 : 0));
+  for (std::size_t k = 0; k != rows.children(); ++k) REQUIRE(rows.child(k).rows() == rows.rows());
+  if (why.ok()) {
+    lists row;
+    row = {};
+    std::destroy_at(&row);
+    rows.make(before, 1, &row, sizeof(row));
+    REQUIRE(row.a == expected.a);
+    REQUIRE(row.b == expected.b);
+    REQUIRE(row.c.size() == expected.c.size());
+    REQUIRE((row.c.empty() || std::memcmp(row.c.data(), expected.c.data(), row.c.size() * sizeof(float)) == 0));
+    REQUIRE(row.d == expected.d);
+  }
+  if (rows.rows() == 100) rows.truncate(0);
+}
+
 /// Our answer on these bytes is protobuf's. Returns whether they are an example. `learned` has parsed others before.
 bool agree(const std::string& bytes, example_parser& learned) {
   std::map<std::string, feature_values, std::less<>> want;
@@ -268,6 +294,7 @@ bool agree(const std::string& bytes, example_parser& learned) {
   status why = learned.parse(bytes, &l);
   lists alone;
   REQUIRE(example_schema_of<lists>().parse(bytes, &alone).to_string() == why.to_string());
+  check_row(bytes, why, l);
   auto fits = [&](const char* name, feature_kind kind) { return !want.count(name) ? false : want[name].kind == kind; };
   auto& d = want["d"];
   bool expected = fits("a", feature_kind::bytes) && fits("b", feature_kind::int64s) &&

@@ -96,6 +96,19 @@ const test::register_verb parse_example_failing_case("parse_example failing",  /
                                                             return out;
                                                           }});
 
+dataset<std::int64_t> parsed_by_batch(const dataset<std::int64_t>& in, std::int64_t rows, std::int64_t parallelism) {
+  return sound_examples(in) | batch(rows) | parse_example<numbered>({.parallelism = parallelism}) | unbatch() |
+         map([](const numbered& n) { return n.number; });
+}
+const test::register_verb parse_example_batches_case(
+    "parse_example batches",
+    {.any_order = true,
+     .has_knob = true,
+     .passes_errors = true,
+     .build = [](const test::verb_plan& p) { return parsed_by_batch(p.in[0], 1 + p.a % 5, p.knob_or(1)); },
+     .expected = as_they_are,
+     .needs = [](const test::verb_use& u, std::size_t k) { return (k + u.a % 5) / (1 + u.a % 5) * (1 + u.a % 5); }});
+
 struct outcome {
   std::vector<std::string> lines;
   status why;
@@ -141,6 +154,50 @@ TEST_CASE("a struct and a schema's text give the same elements, sequential or pa
   CHECK(printed((sound | parse_example<sample>({.parallelism = autotune})).plan()).lines == typed.lines);
 }
 
+TEST_CASE("batches of records become the batches that parse_example and batch give") {
+  for (int n : {0, 1, 2, 3, 7, 100}) {
+    std::vector<std::string> all;
+    for (int i = 0; i != n; ++i) all.push_back(example(i % 5 == 3 ? i + 1 : i));
+    auto sound = from_elements(all);
+    CAPTURE(n);
+    auto expected = printed((sound | parse_example<sample>() | batch(3)).plan());
+    REQUIRE(expected.why.ok());
+    CHECK(expected.lines.size() == static_cast<std::size_t>((n + 2) / 3));
+    for (std::int64_t parallelism : {1, 3}) {
+      map_options o{.parallelism = parallelism};
+      dataset<batched<sample>> typed = sound | batch(3) | parse_example<sample>(o);
+      CHECK(printed(typed.plan()).lines == expected.lines);
+      CHECK(printed(by_text((sound | batch(3)).plan(), kSchema, o)).lines == expected.lines);
+      auto records = sound | map([](const std::string& s) { return record(slice::copy_of(s)); });
+      CHECK(printed((records | batch(3) | parse_example<sample>(o)).plan()).lines == expected.lines);
+    }
+  }
+}
+
+TEST_CASE("the rows that unbatch leaves of a batch are parsed, and no others") {
+  auto sound = from_elements(std::vector<std::string>{example(0), example(1), example(2), example(4)});
+  auto got = printed((sound | batch(4) | unbatch() | skip(1) | batch(2) | parse_example<sample>() | unbatch()).plan());
+  auto expected = printed((sound | parse_example<sample>() | skip(1)).plan());
+  CHECK(got.lines == expected.lines);
+  CHECK(got.lines.size() == 3);
+}
+
+TEST_CASE("a row of a batch that does not fit is named, and its batch is dropped where errors are skipped") {
+  for (std::int64_t parallelism : {1, 2}) {
+    CAPTURE(parallelism);
+    node_ptr plan = (examples(12) | batch(3) | parse_example<sample>({.parallelism = parallelism})).plan();
+    auto got = printed(plan);
+    CHECK(got.lines.size() == 1);
+    CHECK(got.why.code() == status_code::invalid_argument);
+    CHECK(got.why.where().stage == "parse_example");
+    CHECK(got.why.message() == "row 0 of the batch: feature \"label\" is missing");
+    auto skipped = printed(plan, {.on_error = error_policy::skip});
+    CHECK(skipped.why.ok());
+    CHECK(skipped.lines.size() == 2);  // rows 3 and 8 of 12 do not fit
+    CHECK(skipped.report.errors == 2);
+  }
+}
+
 TEST_CASE("an example that does not fit names the stage and the feature") {
   for (std::int64_t parallelism : {1, 2}) {
     auto got = printed((examples(10) | parse_example<sample>({.parallelism = parallelism})).plan());
@@ -181,9 +238,9 @@ TEST_CASE("the stage prints as text that makes the same elements") {
   CHECK(read->type->element->members.size() == 5);
   CHECK_THROWS_WITH(parse_plan("tfrecord(\"a\") | parse_example"),
                     "invalid_argument: column 17: parse_example: needs a schema");
-  CHECK_THROWS_WITH(
-      parse_plan("range(3) | parse_example(\"a: int64\")"),
-      "invalid_argument: column 12: parse_example: expects records that hold tf.Examples, and gets int64");
+  CHECK_THROWS_WITH(parse_plan("range(3) | parse_example(\"a: int64\")"),
+                    "invalid_argument: column 12: parse_example: expects records that hold tf.Examples, or batches of "
+                    "them, and gets int64");
 }
 
 TEST_CASE("a schema's text reads back, and a wrong one says which feature") {

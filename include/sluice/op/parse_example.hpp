@@ -4,23 +4,27 @@
 //   struct sample { std::string text; std::int64_t label; std::array<float, 16> values; };
 //   records | parse_example<sample>()                      // the members' names are the features' names
 //   records | parse_example<sample>({.parallelism = autotune})
+//   records | batch(1024) | parse_example<sample>({.parallelism = autotune})    // the faster form: batched<sample>
 //
 // In plan text the schema is written as a text, and the structure is made at run time:
 //
 //   parse_example("text: bytes, label: int64, values: float[16]")
 //
-// Shape:  a structure; what members may be is in format/example_schema.hpp, how a schema is written in
+// Shape:  a structure; of a batch of records a batch of as many structures, the same as parse_example | batch gives: its
+//         columns are written without a structure between, by one call a batch. What members may be is in format/example_schema.hpp, how a schema is written in
 //         format/example_layout.hpp. A typed stage prints as its schema, and reads back as a structure with the same
 //         members.
 // Order:  as map's; so are Ends, Cancel, Thread and State.
 // Errors: data_loss: not a tf.Example. invalid_argument, with the feature's name: it is missing, of another type, or
-//         has another number of values. Under error_policy::skip the record is dropped and counted.
+//         has another number of values. Of a batch the message says which row. Under error_policy::skip the record is
+//         dropped and counted; or the batch, with all its rows: batch behind parse_example to lose the record only.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "sluice/element/batch.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/format/example_schema.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -44,21 +48,32 @@ struct parse_example_arguments {
   map_options options = {};
 };
 
+namespace detail {
+template <class T> inline constexpr bool is_batch_of_texts = false;
+template <class T> inline constexpr bool is_batch_of_texts<batched<T>> = is_text<T>;
+}  // namespace detail
+
 template <class T> class parse_example_verb : public stage_base_tag {
  public:
   explicit parse_example_verb(map_options o) : options_(o) {}
   template <class In> auto apply(const dataset<In>& in) const {
     if constexpr (detail::is_text<In>) {
-      parse_example_arguments a{example_schema_arg(type_of<T>(), example_schema_of<T>()), options_};
-      return dataset<T>(make_stage(parse_example_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<T>(stage_on(in.plan()));
+    } else if constexpr (detail::is_batch_of_texts<In>) {
+      static_assert(stackable<T>, "parse_example: a member of the structure cannot be stacked in a batch");
+      return dataset<batched<T>>(stage_on(in.plan()));
     } else {
       static_assert(detail::element_is<In>::template taken_by<parse_example_verb>,
-                    "parse_example: expects records (or strings) that hold tf.Examples");
+                    "parse_example: expects records (or strings) that hold tf.Examples, or batches of them");
       return dataset<refused>();
     }
   }
 
  private:
+  node_ptr stage_on(const node_ptr& in) const {
+    parse_example_arguments a{example_schema_arg(type_of<T>(), example_schema_of<T>()), options_};
+    return make_stage(parse_example_op, arguments::of(std::move(a)), in);
+  }
   map_options options_;
 };
 
