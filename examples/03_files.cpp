@@ -28,7 +28,8 @@ task<void> print_batches(stream<batched<reading>> s) {
   while (auto b = co_await s.next()) {  // a batch of structs is a struct of columns
     auto stations = (*b)[&reading::station];
     auto celsius = (*b)[&reading::celsius];
-    for (std::size_t i = 0; i != celsius.size(); ++i) std::printf("%.*s %.1f  ", static_cast<int>(stations[i].size()), stations[i].data(), celsius[i]);
+    for (std::size_t i = 0; i != celsius.size(); ++i)
+      std::printf("%.*s %.1f  ", static_cast<int>(stations[i].size()), stations[i].data(), celsius[i]);
     std::printf("\n");
   }
 }

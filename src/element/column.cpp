@@ -25,8 +25,8 @@ bool keeps_objects(const element_type& t) {
 
 void check_offset(std::size_t n, const element_type& t) {
   if (n <= kOffsetMax) return;
-  throw_status(resource_exhausted_error(
-      "a column of " + t.name + " has more than 2^31 - 1 bytes or elements: lower the size of the batch"));
+  throw_status(resource_exhausted_error("a column of " + t.name +
+                                        " has more than 2^31 - 1 bytes or elements: lower the size of the batch"));
 }
 
 /// The array with the room wanted and the `used` bytes of the one before.
@@ -184,6 +184,7 @@ void column::reserve(std::size_t n) {
       for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].reserve(n);
       return;
     case column_form::maybe: children_[0].reserve(n); break;
+    case column_form::objects: return;  // append() makes their room
     default: break;
   }
   if (std::size_t need = main_bytes(rows_ + n); need > capacity_of(main_)) move_main(need);
@@ -305,7 +306,8 @@ void column::append_empty(std::size_t n) {
     case column_form::members:
       for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].append_empty(n);
       break;
-    case column_form::objects: throw_status(invalid_argument_error("a column of " + type_->name + " has no empty value"));
+    case column_form::objects:
+      throw_status(invalid_argument_error("a column of " + type_->name + " has no empty value"));
   }
   rows_ += n;
 }
@@ -346,7 +348,9 @@ void column::measure_column(const column& from, std::size_t first, std::size_t n
   if (fixed_size_) return measure_fixed(n);
   more_rows_ += n;
   switch (form_) {
-    case column_form::texts: more_bytes_ += static_cast<std::size_t>(from.offsets()[first + n] - from.offsets()[first]); break;
+    case column_form::texts:
+      more_bytes_ += static_cast<std::size_t>(from.offsets()[first + n] - from.offsets()[first]);
+      break;
     case column_form::lists: {
       auto at = static_cast<std::size_t>(from.offsets()[first]);
       children_[0].measure_column(from.children_[0], at, static_cast<std::size_t>(from.offsets()[first + n]) - at);

@@ -92,3 +92,29 @@ TEST_CASE("tuple-like and non-aggregate types are not reflected") {
   STATIC_REQUIRE(!reflectable<int>);
   STATIC_REQUIRE(reflectable<nested>);
 }
+
+namespace {
+
+struct needs_a_value {
+  explicit needs_a_value(int x) : value(x) {}
+  needs_a_value(needs_a_value&&) noexcept = default;
+  int value;
+};
+struct has_one {
+  std::string text;
+  needs_a_value one;
+  std::vector<needs_a_value> several;
+};
+struct has_arrays {
+  float v[4];
+  needs_a_value one;
+  int w[2];
+};
+
+}  // namespace
+
+TEST_CASE("members that cannot be default-constructed count as others do") {
+  CHECK(member_count<has_one> == 3);
+  CHECK(member_count<has_arrays> == 3);
+  CHECK(member_names<has_one>[2] == "several");
+}

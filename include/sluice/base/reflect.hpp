@@ -44,9 +44,24 @@ template <class T, std::size_t... I> constexpr bool takes(std::index_sequence<I.
   return requires { T{(void(I), any_but_self<T>{})...}; };
 }
 
+inline constexpr std::size_t kInitialisersMax = 256;
+
+/// The fewest initialisers that T accepts: 0, unless it has a member that cannot be default-constructed.
+template <class T, std::size_t N = 0> constexpr std::size_t fewest_initialisers() {
+  constexpr bool is_enough = takes<T>(std::make_index_sequence<N>{});
+  if constexpr (!is_enough && N < kInitialisersMax && N < 8 * sizeof(T)) {
+    return fewest_initialisers<T, N + 1>();
+  } else {
+    static_assert(is_enough,
+                  "sluice: a structure with a member that cannot be initialised by moving a value into it cannot be an "
+                  "element; make it a class with a constructor");
+    return N;
+  }
+}
+
 /// The number of initialisers that T accepts if inner braces are left out; a member `float v[4]` counts as 4.
-template <class T, std::size_t N = 0> constexpr std::size_t flat_count() {
-  static_assert(N <= 256, "sluice: a structure with more than 256 initialisers cannot be an element");
+template <class T, std::size_t N> constexpr std::size_t flat_count() {
+  static_assert(N <= kInitialisersMax, "sluice: a structure with more than 256 initialisers cannot be an element");
   if constexpr (takes<T>(std::make_index_sequence<N + 1>{})) return flat_count<T, N + 1>();
   else return N;
 }
@@ -67,7 +82,9 @@ template <class T, std::size_t Flat, std::size_t At, std::size_t Width = 2> cons
     using in = std::make_index_sequence<Width>;
     using after = std::make_index_sequence<Flat - At - Width>;
     using too_many = std::make_index_sequence<Flat - At - Width + 1>;
-    if constexpr (!takes_braced<T>(before{}, in{}, std::index_sequence<>{})) return 1;
+    // Where members behind it need initialisers, that it takes none in braces cannot be told so early.
+    constexpr bool may_end_here = fewest_initialisers<T>() <= At;
+    if constexpr (may_end_here && !takes_braced<T>(before{}, in{}, std::index_sequence<>{})) return 1;
     else if constexpr (takes_braced<T>(before{}, in{}, after{}) && !takes_braced<T>(before{}, in{}, too_many{}))
       return Width;
     else return width<T, Flat, At, Width + 1>();
@@ -105,7 +122,8 @@ template <auto Pointer> consteval std::string_view member_name() {
 }  // namespace detail
 
 template <reflectable T>
-inline constexpr std::size_t member_count = detail::count_members<T, detail::flat_count<T>()>();
+inline constexpr std::size_t member_count =
+    detail::count_members<T, detail::flat_count<T, detail::fewest_initialisers<T>()>()>();
 
 /// Returns f(m1, m2, …) with a reference to each member.
 template <class S, class F> constexpr decltype(auto) with_members(S&& s, F&& f) {

@@ -54,7 +54,9 @@ struct batch_storage {
   /// The same; made if there is none. Errors: std::bad_alloc.
   column& make_rows(const element_type& row);
   /// All that the batch takes besides itself.
-  std::size_t memory_bytes() const noexcept { return nodes_ ? nodes_->memory_bytes() + rows_column().memory_bytes() : 0; }
+  std::size_t memory_bytes() const noexcept {
+    return nodes_ ? nodes_->memory_bytes() + rows_column().memory_bytes() : 0;
+  }
 
   /// Moves the n rows at `from` to the end, and destroys the originals. Errors: as of column; before any row is moved.
   void append(const element_type& row, void* from, std::size_t n);

@@ -198,13 +198,13 @@ class column {
   std::size_t rows_ = 0;
   std::size_t gone_ = 0;
   std::size_t absent_ = 0;
-  std::size_t more_rows_ = 0;   ///< those that the next append brings
-  std::size_t more_bytes_ = 0;  ///< of texts
+  std::size_t more_rows_ = 0;                       ///< those that the next append brings
+  std::size_t more_bytes_ = 0;                      ///< of texts
   std::size_t main_wanted_ = 0, bytes_wanted_ = 0;  ///< capacities that grow() gives
   std::uint32_t child_count_ = 0;
   column_form form_;
-  bool plain_ = false;       ///< numbers, or arrays of them: values without a gap
-  bool fixed_size_ = true;   ///< the room that n rows take does not depend on them
+  bool plain_ = false;      ///< numbers, or arrays of them: values without a gap
+  bool fixed_size_ = true;  ///< the room that n rows take does not depend on them
   bool has_objects_ = false;
 };
 

@@ -130,8 +130,7 @@ template <class T> void texts(const void* p, std::size_t n, std::size_t stride, 
   for (auto* at = static_cast<const char*>(p); n != 0; --n, at += stride) *out++ = text<T>(at);
 }
 /// What a text that keeps its bytes in a buffer is made of.
-template <class T>
-inline constexpr bool shares_bytes = requires(buffer* b, const char* p) { T(b, p, std::size_t{}); };
+template <class T> inline constexpr bool shares_bytes = requires(buffer* b, const char* p) { T(b, p, std::size_t{}); };
 template <class T>
 inline constexpr bool made_of_bytes = shares_bytes<T> || std::is_constructible_v<T, std::string_view>;
 void add_references(buffer* owner, std::size_t n) noexcept;
