@@ -3,6 +3,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include "engine/mapped_stage.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -14,21 +18,58 @@
 namespace sluice::lib {
 namespace {
 
+/// The parsers of a stage, one for each worker that calls it at a time: what they have learned stays.
+class parsers {
+ public:
+  explicit parsers(example_schema s) : schema_(std::move(s)) {}
+
+  /// A parser for one call.
+  class lease {
+   public:
+    explicit lease(parsers& from) : from_(from), parser_(from.take()) {}
+    ~lease() { from_.put(std::move(parser_)); }
+    example_parser* operator->() const { return parser_.get(); }
+
+   private:
+    parsers& from_;
+    std::unique_ptr<example_parser> parser_;
+  };
+
+ private:
+  std::unique_ptr<example_parser> take() {
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(++made_);
+      return std::make_unique<example_parser>(schema_);
+    }
+    auto parser = std::move(idle_.back());
+    idle_.pop_back();
+    return parser;
+  }
+  void put(std::unique_ptr<example_parser> parser) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(parser));  // has room for all
+  }
+
+  const example_schema schema_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<example_parser>> idle_;
+  std::size_t made_ = 0;
+};
+
 /// Parses a block of records into structures of any layout.
 struct example_function final : block_function {
-  example_schema schema;
-
-  example_function(const element_type* from, const element_type* to, example_schema s) : schema(std::move(s)) {
+  example_function(const element_type* from, const element_type* to, example_schema s) : parsers_(std::move(s)) {
     in = from;
     out = to;
   }
   applied apply(const block& records, void* to, const element_place&) const override {
     auto* room = static_cast<char*>(to);
     out->construct(*out, room, records.size(), out->size);
-    example_parser parser(schema);
+    const parsers::lease parser(parsers_);
     for (std::uint32_t i = 0; i != records.size(); ++i) {
       const char* r = records.at(i);
-      status why = parser.parse(in->text(r), room + i * out->size, owner_of(r));
+      status why = parser->parse(in->text(r), room + i * out->size, owner_of(r));
       if (why.ok()) continue;
       out->destroy(*out, room + i * out->size, records.size() - i);
       return {i, std::move(why)};
@@ -42,18 +83,17 @@ struct example_function final : block_function {
     bool is_slice = in == &type_of<record>() || in == &type_of<line>();
     return is_slice ? reinterpret_cast<const slice*>(r)->owner() : nullptr;
   }
+  mutable parsers parsers_;
 };
 
 /// Parses batches of records: each becomes a batch of structures with as many rows.
 struct batch_example_function final : block_function {
-  example_schema schema;
-
-  batch_example_function(const element_type* from, const element_type* to, example_schema s) : schema(std::move(s)) {
+  batch_example_function(const element_type* from, const element_type* to, example_schema s) : parsers_(std::move(s)) {
     in = from;
     out = to;
   }
   applied apply(const block& batches, void* to, const element_place&) const override {
-    example_parser parser(schema);
+    const parsers::lease parser(parsers_);
     auto* made = static_cast<batch_storage*>(to);
     for (std::uint32_t i = 0; i != batches.size(); ++i) {
       auto* b = ::new (static_cast<void*>(made + i)) batch_storage;
@@ -66,14 +106,14 @@ struct batch_example_function final : block_function {
   }
 
  private:
-  status parse(const batch_storage& records, example_parser& parser, batch_storage& to) const {
+  status parse(const batch_storage& records, const parsers::lease& parser, batch_storage& to) const {
     if (records.empty()) return {};
     const column& texts = records.rows_column();
     const std::size_t first = texts.gone_in_front();
     column& rows = to.make_rows(*out->element);
     rows.reserve(texts.rows() - first);
     for (std::size_t row = first; row != texts.rows(); ++row) {
-      status why = parser.append_to(rows, texts.text(row));
+      status why = parser->append_to(rows, texts.text(row));
       if (!why.ok()) return in_row(std::move(why), row - first);
     }
     return {};
@@ -81,6 +121,7 @@ struct batch_example_function final : block_function {
   static status in_row(status why, std::size_t row) {
     return status(why.code(), absl::StrCat("row ", row, " of the batch: ", std::string(why.message())));
   }
+  mutable parsers parsers_;
 };
 
 /// The type of the structures that a schema's records become; null, and why, where the schema is none.
