@@ -42,12 +42,26 @@ std::size_t batch_footprint(const element_type&, const void* p, std::size_t n) {
   return bytes;
 }
 
+/// Can columns of this type be copied? All can but those of objects that cannot.
+bool can_copy(const element_type& t) {
+  switch (form_of(t)) {
+    case column_form::objects: return t.copy != nullptr;
+    case column_form::lists:
+    case column_form::fixed:
+    case column_form::maybe: return can_copy(*t.element);
+    case column_form::members:
+      return std::all_of(t.members.begin(), t.members.end(), [](const member& m) { return can_copy(*m.type); });
+    default: return true;
+  }
+}
+
 // --- Printing: values as their types print them, without making them where the columns have all that is needed. ---
 
 void print_rows(const column& c, std::size_t first, std::size_t n, std::string& out);
 
 /// A value made for a hook of the user's.
 void print_made(const column& c, std::size_t row, std::string& out) {
+  if (!can_copy(c.type())) return detail::print_opaque(c.type(), nullptr, out);
   slab room(c.type());
   c.make(row, 1, room.reserve(1), c.type().size);
   room.set_live(0, 1);
@@ -118,19 +132,6 @@ void print_batch(const element_type& t, const void* p, std::string& out) {
   auto rows = static_cast<std::size_t>(b->rows());
   const column* c = rows ? &b->rows_column() : nullptr;
   print_batch_rows(*t.element, c, c ? c->gone_in_front() : 0, rows, out);
-}
-
-/// Can columns of this type be copied? All can but those of objects that cannot.
-bool can_copy(const element_type& t) {
-  switch (form_of(t)) {
-    case column_form::objects: return t.copy != nullptr;
-    case column_form::lists:
-    case column_form::fixed:
-    case column_form::maybe: return can_copy(*t.element);
-    case column_form::members:
-      return std::all_of(t.members.begin(), t.members.end(), [](const member& m) { return can_copy(*m.type); });
-    default: return true;
-  }
 }
 
 element_type make_batch_type(const element_type* row) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "sluice/base/status.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/element/column.hpp"
 #include "sluice/element/slab.hpp"
@@ -236,7 +237,8 @@ void column::give_part(std::size_t first, std::size_t n, void* to, std::size_t s
   switch (form_) {
     case column_form::objects:
       if (how == giving::moved) type_->relocate(*type_, to, values() + first * size, n, stride, size);
-      else type_->copy(*type_, to, values() + first * size, n, stride, size);
+      else if (type_->copy) type_->copy(*type_, to, values() + first * size, n, stride, size);
+      else throw_status(invalid_argument_error(type_->name + " cannot be copied out of a batch, only moved (unbatch)"));
       break;
     case column_form::texts: type_->make_texts(to, n, stride, bytes_, bytes(), offsets() + first); break;
     case column_form::lists:

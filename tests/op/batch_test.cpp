@@ -147,31 +147,38 @@ TEST_CASE("a batch larger than its input takes no more memory than the input doe
   }
 }
 
+namespace {
+
+struct row_of_texts {
+  std::string text;
+  int64 label = 0;
+  std::vector<float> v;
+};
+row_of_texts make_row(int64 x) {
+  return {std::string(static_cast<std::size_t>(50 + x % 100), 'a'), x, std::vector<float>(8)};
+}
+
+task<void> compare_account(runtime& rt, any_stream s, int64 rows) {
+  for (int i = 0; i != 20; ++i) {
+    auto b = co_await s.next_block({.elements = 1});
+    std::size_t real = b.as<batch_storage>()->memory_bytes(), charged = rt.ledger().held_bytes();
+    CHECK(static_cast<double>(charged) >= 0.95 * static_cast<double>(real));
+    CHECK(static_cast<double>(charged) <= 1.05 * static_cast<double>(real));
+    // Nor is that much more than what is in them: arrays at most double.
+    std::size_t used = static_cast<std::size_t>(rows) * (100 + 4 + 8 + 4 + 32);
+    CHECK(real < 2 * used + 2048);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("what the ledger has of a batch is what its columns take") {
-  struct sample {
-    std::string text;
-    int64 label = 0;
-    std::vector<float> v;
-  };
-  auto make = [](int64 x) {
-    return sample{std::string(static_cast<std::size_t>(50 + x % 100), 'a'), x, std::vector<float>(8)};
-  };
   for (int64 rows : {100, 1000}) {
     CAPTURE(rows);
     simulation world(1);
     runtime rt(world);
-    auto pulled = [&rt, rows](any_stream s) -> task<void> {
-      for (int i = 0; i != 20; ++i) {
-        auto b = co_await s.next_block({.elements = 1});
-        std::size_t real = b.as<batch_storage>()->memory_bytes(), charged = rt.ledger().held_bytes();
-        CHECK(static_cast<double>(charged) >= 0.95 * static_cast<double>(real));
-        CHECK(static_cast<double>(charged) <= 1.05 * static_cast<double>(real));
-        // Nor is that much more than what is in them: arrays at most double.
-        std::size_t used = static_cast<std::size_t>(rows) * (100 + 4 + 8 + 4 + 32);
-        CHECK(real < 2 * used + 2048);
-      }
-    };
-    sync_wait(rt, pulled(open_run(rt, (range(1'000'000) | map(make) | batch(rows)).plan(), {})));
+    auto plan = (range(1'000'000) | map(make_row) | batch(rows)).plan();
+    sync_wait(rt, compare_account(rt, open_run(rt, plan, {}), rows));
   }
 }
 

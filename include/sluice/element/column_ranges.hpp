@@ -149,10 +149,10 @@ template <class T, class F> auto with_member_types(F f) {
 /// The columns of all members as a tuple of ranges; of const values if Const.
 template <class T, bool Const> auto member_rows(const column* c, std::size_t first, std::size_t n) {
   return with_member_types<T>([=]<class... M>(M*...) {
-    std::size_t k = 0;
-    // Braces, for the order of evaluation.
-    return std::tuple<column_rows<std::conditional_t<Const, const M, M>>...>{
-        rows_at<std::conditional_t<Const, const M, M>>(n != 0 ? &c->child(k++) : nullptr, first, n)...};
+    return [=]<std::size_t... K>(std::index_sequence<K...>) {
+      return std::tuple<column_rows<std::conditional_t<Const, const M, M>>...>(
+          rows_at<std::conditional_t<Const, const M, M>>(n != 0 ? &c->child(K) : nullptr, first, n)...);
+    }(std::index_sequence_for<M...>{});
   });
 }
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows into columns: batches of 1,024 against one copy of their bytes.
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "bench/harness.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice::lib::bench {
+namespace {
+
+constexpr std::size_t kRows = 1024, kRowsAtOnce = 256, kBatches = 200;
+
+struct wide {
+  std::array<float, 64> v;
+};
+
+std::vector<wide> made_rows() {
+  std::vector<wide> rows(kRows);
+  for (std::size_t i = 0; i != kRows; ++i) rows[i].v.fill(static_cast<float>(i));
+  return rows;
+}
+
+void batch_of_floats(report& r) {
+  std::vector<wide> rows = made_rows();
+  workload ours = [&] {
+    pass p{.elements = kBatches * kRows};
+    auto& t = type_of<wide>();
+    stopwatch watch(timed::cpu);
+    for (std::size_t k = 0; k != kBatches; ++k) {
+      batched<wide> b;
+      column& c = b.storage().make_rows(t);
+      for (std::size_t i = 0; i != kRows; i += kRowsAtOnce) {
+        c.growth(&rows[i], kRowsAtOnce, sizeof(wide), kRows);
+        c.append(&rows[i], kRowsAtOnce, sizeof(wide));  // bytes: the rows stay what they are
+      }
+      p.answer += static_cast<std::uint64_t>(b[&wide::v][k].back());
+    }
+    p.ns = watch.ns();
+    return p;
+  };
+  std::vector<wide> to(kRows);
+  workload by_memcpy = [&] {
+    pass p{.elements = kBatches * kRows};
+    stopwatch watch(timed::cpu);
+    for (std::size_t k = 0; k != kBatches; ++k) {
+      std::memcpy(to.data(), rows.data(), kRows * sizeof(wide));
+      p.answer += static_cast<std::uint64_t>(to[k].v.back());
+    }
+    p.ns = watch.ns();
+    return p;
+  };
+  r.at_least("batch of 1,024 structs of 64 floats", "memcpy", compare(ours, by_memcpy).speedup(), 0.8, "of its speed");
+}
+SLUICE_BENCH(batch_of_floats);
+
+}  // namespace
+}  // namespace sluice::lib::bench
