@@ -25,8 +25,8 @@ struct sample {
 };
 
 dataset<batched<sample>> main_job(const std::vector<std::string>& files) {
-  return from_elements(files) | interleave(tfrecord, {.cycle_length = 16}) | parse_example<sample>() |
-         shuffle(10'000, {.seed = 7}) | batch(1024) | prefetch(autotune);
+  return from_elements(files) | interleave(tfrecord, {.cycle_length = 16}) | shuffle(10'000, {.seed = 7}) | batch(1024) |
+         parse_example<sample>({.parallelism = autotune}) | prefetch(autotune);
 }
 
 std::uint64_t row_digest(std::string_view text, std::int64_t label, const std::array<float, 16>& values) {
