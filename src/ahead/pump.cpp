@@ -32,18 +32,41 @@ void charge_outputs(slot_supply& ring, ring_slot* slot) {
   ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input) + error_bytes(slot));
 }
 
-run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_supply> shared_ring, ring_slot* slot) {
-  auto ring = std::move(shared_ring);
-  auto computation = ring->computation();
-  clock* time = run->time;
-  co_await yield_now();  // oldest first: the consumer waits for that one
+/// Computes the slot's round where the caller runs, and commits it.
+task<void> compute_here(slot_supply& ring, ring_slot* slot) {
+  clock* time = ring.run()->time;
+  auto computation = ring.computation();
   auto began = time->now();
-  auto work = computation->compute(*ring, slot);
+  auto work = computation->compute(ring, slot);
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
-  charge_outputs(*ring, slot);
-  ring->commit_outputs(slot, time->now() - began);
+  charge_outputs(ring, slot);
+  ring.commit_outputs(slot, time->now() - began);
 }
+
+run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_supply> shared_ring, ring_slot* slot) {
+  (void)run;
+  auto ring = std::move(shared_ring);
+  co_await yield_now();  // oldest first: the consumer waits for that one
+  auto work = compute_here(*ring, slot);
+  co_await work;
+}
+
+/// To where a pump begins: the worker of the reader where blocks are light, and any that is free where they are not.
+class [[nodiscard]] begin_pumping {
+ public:
+  explicit begin_pumping(const slot_supply& ring) : ring_(ring) {}
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) const noexcept {
+    executor& exec = *ring_.run()->exec;
+    if (ring_.is_light()) exec.post_here(h);
+    else exec.post_later(h);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  const slot_supply& ring_;
+};
 
 /// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest. The lists may
 /// be long (a forged position's are), so each is sorted once and gone along.
@@ -128,7 +151,7 @@ task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   demand d;
   d.skip = limit.skip;
   d.elements = one_each ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(r.elements, limit.elements));
-  d.bytes = ring.memory().block_bytes();
+  d.bytes = r.bytes;
   auto began = run.time->now();
   auto got = co_await f.in.try_next_block(d);
   if (!got.view) {
@@ -144,14 +167,20 @@ task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   if (options.computation) ring.filled(slot, first, n);  // from here on a resume goes back to these inputs
   charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
-  if (options.computation) start_computing(f.ring, slot);
-  else result.woke_reader = ring.commit_inputs(slot, first, n, run.time->now() - began);
+  if (options.computation && ring.is_light() && !options.computation->awaits()) {
+    auto computing = compute_here(ring, slot);
+    co_await computing;
+  } else if (options.computation) {
+    start_computing(f.ring, slot);
+  } else {
+    result.woke_reader = ring.commit_inputs(slot, first, n, run.time->now() - began);
+  }
   co_return result;
 }
 
 run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
   auto f = std::move(owned);
-  co_await yield_now();
+  co_await begin_pumping(*f->ring);
   for (bool more = true; more;) {
     auto r = co_await f->ring->reserve();
     if (!r.slot) break;
@@ -164,7 +193,8 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
       break;
     }
     more = got->more;
-    if (got->woke_reader) co_await yield_now();  // downstream first: this worker goes on with the consumer, cache-hot
+    // Downstream first: this worker goes on with the consumer. Light blocks are made until the channel is full.
+    if (got->woke_reader && !f->ring->is_light()) co_await yield_now();
   }
 }
 
