@@ -8,7 +8,7 @@
 #include <malloc.h>
 #endif
 
-namespace sluice {
+namespace sluice::lib {
 
 bool keep_freed_memory(kept_memory how) noexcept {
 #if defined(__GLIBC__)
@@ -23,4 +23,4 @@ bool keep_freed_memory(kept_memory how) noexcept {
 #endif
 }
 
-}  // namespace sluice
+}  // namespace sluice::lib

@@ -16,17 +16,27 @@
 
 #include <cstddef>
 
-namespace sluice {
+namespace sluice::lib {
 
+/// malloc's thresholds.
 struct kept_memory {
-  std::size_t map_bytes = std::size_t{32} << 20;   ///< allocations from this size on are mapped, and leave when freed:
-                                                   ///< 32 MiB is the most that glibc accepts
-  std::size_t trim_bytes = std::size_t{64} << 20;  ///< free bytes at the end of a heap that are given back: twice that, the
-                                                   ///< proportion of glibc's own dynamic threshold (mallopt(3))
+  /// Allocations from this size on are mapped, and leave the process when freed. 32 MiB is the most that glibc accepts.
+  std::size_t map_bytes = std::size_t{32} << 20;
+  /// Free bytes at the end of a heap from which on they are given back. Twice the other, as glibc's own dynamic
+  /// threshold is (mallopt(3)).
+  std::size_t trim_bytes = std::size_t{64} << 20;
 };
 
 /// Sets malloc's thresholds for the rest of the process. Returns true if malloc accepted them; false where there is no
 /// glibc. Thread: call it before others allocate.
 bool keep_freed_memory(kept_memory how = {}) noexcept;
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::keep_freed_memory;
+using lib::kept_memory;
 
 }  // namespace sluice
