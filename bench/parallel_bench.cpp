@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two cores beside one: what working ahead adds to a plan, or takes from it. Each row is the wall time of a parallel plan on
+// as many workers as there are cores, divided by that of its sequential plan on one worker.
+#include <string>
+
+#include "bench/harness.hpp"
+#include "sluice/sluice.hpp"
+
+namespace sluice::lib::bench {
+namespace {
+
+constexpr double kNeverSlower = 1.03;
+constexpr double kDearGoal = 0.6;
+constexpr std::int64_t kInputs = 8;  // of an interleave
+
+std::uint64_t digest(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+std::uint64_t digest(const std::string& s) { return s.size() + static_cast<unsigned char>(s.back()); }
+
+/// Elements that own `Bytes`; 8 are the number itself.
+template <std::size_t Bytes> struct payload {
+  using type = std::string;
+  static std::string make(std::int64_t x) { return std::string(Bytes, static_cast<char>(x)); }
+};
+template <> struct payload<8> {
+  using type = std::int64_t;
+  static std::int64_t make(std::int64_t x) { return x * 3; }
+};
+template <std::size_t Bytes> typename payload<Bytes>::type make(std::int64_t x) { return payload<Bytes>::make(x); }
+
+template <class T> T cheap(T x) {
+  if constexpr (std::is_same_v<T, std::string>) x.back() = static_cast<char>(x.back() + 1);
+  else ++x;
+  return x;
+}
+/// Computes for about a microsecond.
+template <class T> T dear(T x) {
+  std::uint64_t h = digest(x);
+  for (int i = 0; i < 700; ++i) h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9u;
+  T y = cheap(std::move(x));
+  if constexpr (std::is_same_v<T, std::string>) y.front() = static_cast<char>(h);
+  else y ^= static_cast<std::int64_t>(h & 1);
+  return y;
+}
+
+template <class T> task<pass> draining(any_stream s) {
+  pass p;
+  stopwatch watch(timed::wall);
+  while (auto b = co_await s.next_block({.elements = 256})) {
+    const T* x = b.template as<T>();
+    for (std::uint32_t i = 0; i != b.size(); ++i) p.answer += digest(x[i]);
+  }
+  p.ns = watch.ns();
+  auto done = cleanup(std::move(s));
+  co_await done;
+  co_return p;
+}
+
+template <class T> workload running(dataset<T> plan, runtime& rt, double elements) {
+  return [plan = std::move(plan), &rt, elements] {
+    pass p = sync_wait(rt, draining<T>(open_run(rt, plan.plan(), {})));
+    p.elements = elements;
+    return p;
+  };
+}
+
+template <class T>
+void row(report& r, const std::string& name, const dataset<T>& parallel, const dataset<T>& sequential, double n,
+         double goal) {
+  comparison c = compare(running(parallel, all_workers(), n), running(sequential, one_worker(), n));
+  r.at_most(name, "sequential plan on one worker", c.ratio(), goal, "times its time");
+}
+
+template <std::size_t Bytes> void rows_of(report& r, const std::string& size, std::int64_t n) {
+  using T = typename payload<Bytes>::type;
+  const auto count = static_cast<double>(n);
+  const std::int64_t each = n / kInputs;
+  auto made = range(n) | map(make<Bytes>);
+  map_options two{.parallelism = autotune};
+  row<T>(r, size + ", prefetch", made | prefetch(autotune), made, count, kNeverSlower);
+  row<T>(r, size + ", parallel map", made | map(cheap<T>, two), made | map(cheap<T>), count, kNeverSlower);
+  row<T>(r, size + ", parallel map of 1 us", made | map(dear<T>, two), made | map(dear<T>), count,
+         Bytes < 10'000 ? kDearGoal : kNeverSlower);
+  auto inner = [each](std::int64_t) { return range(each) | map(make<Bytes>); };
+  auto turns = range(kInputs) | interleave(inner, {.cycle_length = kInputs, .parallelism = 1});
+  auto ahead = range(kInputs) | interleave(inner, {.cycle_length = kInputs, .parallelism = autotune});
+  row<T>(r, size + ", parallel interleave", ahead, turns, count, kNeverSlower);
+  row<T>(r, size + ", all three, map of 1 us", ahead | map(dear<T>, two) | prefetch(autotune), turns | map(dear<T>),
+         count, Bytes < 10'000 ? kDearGoal : kNeverSlower);
+}
+
+void parallel(report& r) {
+  rows_of<8>(r, "8 B", 400'000);
+  rows_of<165>(r, "165 B", 200'000);
+  rows_of<10'000>(r, "10 KB", 10'000);
+  rows_of<1'000'000>(r, "1 MB", 200);
+}
+SLUICE_BENCH(parallel);
+
+}  // namespace
+}  // namespace sluice::lib::bench
