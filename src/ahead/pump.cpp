@@ -10,9 +10,6 @@
 namespace sluice::lib {
 namespace {
 
-/// A light pump that has woken its reader goes on for so long at most: the reader waits behind it, on the same worker.
-constexpr auto kLightTurn = std::chrono::microseconds(200);
-
 /// What the errors in a slot take; many of one slot share their words.
 std::size_t error_bytes(ring_slot* slot) {
   return (slot->missed.list().size() + std::min(slot->dropped.size(), dropped_errors::kKeptApart)) * kErrorBytes;
@@ -35,42 +32,18 @@ void charge_outputs(slot_supply& ring, ring_slot* slot) {
   ring.charge(slot, outputs + room_bytes(slot->output) + room_bytes(slot->input) + error_bytes(slot));
 }
 
-/// Computes the slot's round where the caller runs, and commits it. Returns true if that has woken the reader.
-task<bool> compute_here(slot_supply& ring, ring_slot* slot) {
-  clock* time = ring.run()->time;
-  auto computation = ring.computation();
+run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_supply> shared_ring, ring_slot* slot) {
+  auto ring = std::move(shared_ring);
+  auto computation = ring->computation();
+  clock* time = run->time;
+  co_await yield_now();  // oldest first: the consumer waits for that one
   auto began = time->now();
-  auto work = computation->compute(ring, slot);
+  auto work = computation->compute(*ring, slot);
   status why = co_await work.as_result();
   if (!why.ok()) slot->why = std::move(why);
-  charge_outputs(ring, slot);
-  co_return ring.commit_outputs(slot, time->now() - began);
+  charge_outputs(*ring, slot);
+  ring->commit_outputs(slot, time->now() - began);
 }
-
-run_task compute_slot(std::shared_ptr<run_context>& run, std::shared_ptr<slot_supply> shared_ring, ring_slot* slot) {
-  (void)run;
-  auto ring = std::move(shared_ring);
-  co_await yield_now();  // oldest first: the consumer waits for that one
-  auto work = compute_here(*ring, slot);
-  bool woke_reader = co_await work;
-  (void)woke_reader;
-}
-
-/// Lets the reader go first: on this worker where blocks are light, and on any that is free where they are not.
-class [[nodiscard]] step_behind {
- public:
-  explicit step_behind(const slot_supply& ring) : ring_(ring) {}
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> h) const noexcept {
-    executor& exec = *ring_.run()->exec;
-    if (ring_.is_light()) exec.post_here(h);
-    else exec.post_later(h);
-  }
-  void await_resume() const noexcept {}
-
- private:
-  const slot_supply& ring_;
-};
 
 /// How far the pump may go in one slot without mixing what was delivered, what will be replayed and the rest. The lists may
 /// be long (a forged position's are), so each is sorted once and gone along.
@@ -143,7 +116,6 @@ struct feed {
 struct pulled {
   bool more = false;
   bool woke_reader = false;
-  duration took{};
 };
 task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   slot_supply& ring = *f.ring;
@@ -156,7 +128,7 @@ task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   demand d;
   d.skip = limit.skip;
   d.elements = one_each ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(r.elements, limit.elements));
-  d.bytes = r.bytes;
+  d.bytes = ring.memory().block_bytes();
   auto began = run.time->now();
   auto got = co_await f.in.try_next_block(d);
   if (!got.view) {
@@ -172,24 +144,14 @@ task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   if (options.computation) ring.filled(slot, first, n);  // from here on a resume goes back to these inputs
   charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
-  if (!options.computation) {
-    result.took = run.time->now() - began;
-    result.woke_reader = ring.commit_inputs(slot, first, n, result.took);
-  } else if (ring.is_light() && !options.computation->awaits()) {
-    auto computing = compute_here(ring, slot);
-    result.woke_reader = co_await computing;
-    result.took = run.time->now() - began;
-  } else {
-    start_computing(f.ring, slot);
-  }
+  if (options.computation) start_computing(f.ring, slot);
+  else result.woke_reader = ring.commit_inputs(slot, first, n, run.time->now() - began);
   co_return result;
 }
 
 run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
   auto f = std::move(owned);
-  co_await step_behind(*f->ring);
-  bool woke_reader = false;
-  duration worked{};  // since it stepped behind
+  co_await yield_now();
   for (bool more = true; more;) {
     auto r = co_await f->ring->reserve();
     if (!r.slot) break;
@@ -202,13 +164,7 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
       break;
     }
     more = got->more;
-    // Downstream first: this worker goes on with the consumer. Light blocks are made until the channel is full.
-    woke_reader |= got->woke_reader;
-    worked += got->took;
-    if (!woke_reader || (f->ring->is_light() && worked < kLightTurn)) continue;
-    co_await step_behind(*f->ring);
-    woke_reader = false;
-    worked = {};
+    if (got->woke_reader) co_await yield_now();  // downstream first: this worker goes on with the consumer, cache-hot
   }
 }
 

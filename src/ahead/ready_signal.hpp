@@ -21,18 +21,14 @@ class ready_signal {
 
   explicit ready_signal(std::shared_ptr<run_context> run) : run_(std::move(run)) {}
   /// `who`: the number of the channel, for callers().
-  /// `light`: see slot_supply::is_light().
-  void notify(std::uint32_t who, bool light = false) noexcept {
+  void notify(std::uint32_t who) noexcept {
     std::lock_guard lock(mutex_);
     ++count_;
     if (who < called_.size() && !called_[who]) {
       called_[who] = true;
       callers_.push_back(who);  // has room for all
     }
-    if (!waiting_) return;
-    std::coroutine_handle<> h = std::exchange(waiting_, {});
-    if (light) run_->exec->post_here(h);
-    else run_->exec->post(h);
+    if (waiting_) run_->exec->post(std::exchange(waiting_, {}));
   }
   /// How often notify() was called; take it before looking at the channels.
   std::uint64_t count() const {

@@ -13,15 +13,6 @@ namespace {
 /// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
 constexpr auto kBlockTime = std::chrono::microseconds(100);
 
-// Light blocks (docs/decisions/0037-light-blocks.md).
-constexpr std::size_t kLightBlockBytes = std::size_t{256} << 10;  // half of what is in flight: stays in a cache
-constexpr std::size_t kLightBytesMax = std::size_t{1} << 20;      // a larger block is never light
-constexpr std::uint32_t kLightElementsMax = 4096;  // of the smallest elements: 32 KiB, a first-level cache
-constexpr std::uint32_t kLightSlotsMax = 64;       // a slot takes some 500 bytes itself
-constexpr double kLightNsMax = 1e6;                // whatever takes longer may be waiting
-constexpr std::size_t kOwnedBytes = 256;   // an element with memory of its own: malloc's header, freed on another core
-constexpr std::uint32_t kTimedBlocks = 8;  // of so many one is timed with the reader
-
 }  // namespace
 
 slot_supply::slot_supply(std::shared_ptr<run_context> run, channel_memory memory, const element_type& in,
@@ -40,7 +31,7 @@ slot_supply::~slot_supply() {
 bool slot_supply::grant() {
   if (granted_) return true;
   if (closed_ || stopped_) return false;
-  bool full = is_full();
+  bool full = in_flight_ >= limits_.slots || elements_in_flight_ >= limits_.elements;
   bool beyond = beyond_limits();
   if (full && in_flight_ != 0 && !beyond) return false;
   memory_ledger& ledger = memory_.ledger();
@@ -60,22 +51,6 @@ bool slot_supply::grant() {
   granted_guess_bytes_ = guess ? granted_bytes_ : 0;
   ledger.add_guess(static_cast<std::ptrdiff_t>(granted_guess_bytes_ - guess), line);
   return granted_;
-}
-
-std::size_t slot_supply::bytes_in_flight() const {
-  return elements_in_flight_ * std::max<std::size_t>(1, memory_.estimate().each_bytes());
-}
-
-bool slot_supply::is_full() const {
-  if (elements_in_flight_ >= limits_.elements) return true;
-  if (!by_light_bytes()) return in_flight_ >= limits_.slots;
-  return in_flight_ >= std::max(limits_.slots, kLightSlotsMax) || bytes_in_flight() >= limits_.light_bytes;
-}
-
-bool slot_supply::is_half_empty() const {
-  if (elements_in_flight_ > limits_.elements / 2) return false;
-  if (!by_light_bytes()) return in_flight_ * 2 <= limits_.slots;
-  return in_flight_ * 2 <= std::max(limits_.slots, kLightSlotsMax) && bytes_in_flight() <= limits_.light_bytes / 2;
 }
 
 void slot_supply::give_back(std::size_t charged, std::size_t guessed) {
@@ -110,10 +85,7 @@ std::uint32_t slot_supply::elements_for_one_slot() const {
   std::uint64_t left =
       beyond_limits() ? block_elements_ : limits_.elements - std::min(limits_.elements, elements_in_flight_);
   auto n = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(block_elements_, left)));
-  n = memory_.elements_that_fit(in_, out_, n);
-  std::size_t each = memory_.estimate().each_bytes();
-  if (each && is_light()) n = std::clamp<std::uint32_t>(static_cast<std::uint32_t>(kLightBlockBytes / each), 1, n);
-  return n;
+  return memory_.elements_that_fit(in_, out_, n);
 }
 
 bool slot_supply::reserve_awaiter::await_ready() {
@@ -170,9 +142,7 @@ slot_supply::granted slot_supply::take_granted() {
   s->why = status();
   s->charged_bytes = g.charged_bytes;
   s->guessed_bytes = g.guessed_bytes;
-  std::uint32_t bytes = memory_.block_bytes();
-  if (is_light()) bytes = std::min<std::uint32_t>(bytes, kLightBlockBytes);
-  g.got = {s, elements_for_one_slot(), bytes};
+  g.got = {s, elements_for_one_slot()};
   ++in_flight_;
   entered(s);
   return g;
@@ -210,17 +180,13 @@ bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t
   std::unique_lock lock(mutex_);
   enter_inputs(s, first, count);
   size_blocks(took, *s);
-  weigh(took, *s);
   return commit(s, s->input, lock);
 }
 
 bool slot_supply::commit_outputs(ring_slot* s, duration took) {
   stage_counts::add(memory_.counts().computed_ns, static_cast<std::uint64_t>(took.count()));
   std::unique_lock lock(mutex_);
-  if (!computation_->awaits()) {
-    size_blocks(took, *s);
-    weigh(took, *s);
-  }
+  if (!computation_->awaits()) size_blocks(took, *s);
   return commit(s, s->output, lock);
 }
 
@@ -232,7 +198,7 @@ bool slot_supply::commit(ring_slot* s, slab& outputs, std::unique_lock<std::mute
   bool wakes = reader_waits_ && (pick() || exhausted());
   if (wakes) wake(reader_waits_);
   lock.unlock();
-  if (signal_) signal_->notify(number_, is_light());
+  if (signal_) signal_->notify(number_);
   return wakes;
 }
 
@@ -255,12 +221,10 @@ void slot_supply::finish(ring_slot* unused, status why, std::uint64_t not_passed
 }
 
 bool slot_supply::receive_awaiter::await_ready() {
-  supply_.block_used();
   bool frees = done_ && supply_.emptied(done_);
   std::lock_guard lock(supply_.mutex_);
   if (frees) supply_.free_locked(done_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
-  if (got_) supply_.block_given(got_);
   return got_ || supply_.stopped_ || supply_.exhausted();
 }
 
@@ -278,14 +242,12 @@ ring_slot* slot_supply::receive_awaiter::await_resume() {
   if (!waited_) return got_;
   if (stage_) stage_->waited(supply_.run_->time->now() - began_);
   std::lock_guard lock(supply_.mutex_);
-  got_ = supply_.stopped_ ? nullptr : supply_.pick();
-  if (got_) supply_.block_given(got_);
-  return got_;
+  return supply_.stopped_ ? nullptr : supply_.pick();
 }
 
 void slot_supply::wake_pump() {
-  bool in_batches = quick_ || by_light_bytes();
-  if (!in_batches || is_half_empty()) grant_pump();
+  bool half_empty = in_flight_ * 2 <= limits_.slots && elements_in_flight_ <= limits_.elements / 2;
+  if (!quick_ || half_empty) grant_pump();
 }
 
 void slot_supply::hand_on_locked(ring_slot* s, std::uint32_t outputs, bool last) {
@@ -375,39 +337,7 @@ void slot_supply::size_blocks(duration took, const ring_slot& s) {
   std::size_t most = memory_.block_bytes(), bytes = s.charged_bytes;
   if (took > kBlockTime * 2 || bytes > most) block_elements_ = std::max(1u, std::min(block_elements_, s.count) / 2);
   else if (took < kBlockTime / 2 && bytes < most / 2 && s.count >= block_elements_)
-    block_elements_ = std::min(block_elements_ * 2, by_light_bytes() ? kLightElementsMax : kBlockElementsMax);
-}
-
-void slot_supply::weigh(duration took, const ring_slot& s) {
-  if (s.count == 0) return;
-  size_estimate& estimate = memory_.estimate();
-  estimate.learn_made(static_cast<double>(took.count()), s.count);
-  double made = estimate.made_ns(), used = estimate.used_ns();
-  // One pump beside one reader gains what the quicker of the two takes; several pumps or computations also each other's.
-  bool pair = !computation_ && !signal_;
-  double gain = pair && used >= 0 ? std::min(made, used) : made;
-  // What counts is the block that would be shared, not the small ones a channel begins with.
-  std::size_t each = std::max<std::size_t>(1, estimate.each_bytes());
-  double most =
-      std::min<double>(kBlockElementsMax, static_cast<double>(memory_.block_bytes()) / static_cast<double>(each));
-  double n = std::max(1.0, std::min(most, std::chrono::duration<double, std::nano>(kBlockTime).count() / made));
-  bool owns = owns_bytes(in_) || owns_bytes(out_);
-  double moved = n * static_cast<double>(each + (owns ? kOwnedBytes : 0));
-  bool may_be = made * n <= kLightNsMax && n * static_cast<double>(each) <= static_cast<double>(kLightBytesMax);
-  estimate.set_light(may_be && !run_->exec->worth_sharing(duration(static_cast<duration::rep>(gain * n)),
-                                                          static_cast<std::size_t>(moved)));
-}
-
-void slot_supply::block_given(const ring_slot* s) {
-  if (computation_ || given_++ % kTimedBlocks != 0) return;
-  given_elements_ = s->output_count;
-  given_at_ = run_->time->now();
-}
-
-void slot_supply::block_used() {
-  if (given_elements_ == 0) return;
-  duration took = run_->time->now() - given_at_;
-  memory_.estimate().learn_used(static_cast<double>(took.count()), std::exchange(given_elements_, 0));
+    block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
 }
 
 }  // namespace sluice::lib

@@ -40,11 +40,8 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   struct limits {
     std::uint32_t slots = 1;
     std::uint64_t elements = ~std::uint64_t{0};
-    /// Of light blocks so many bytes are in flight, however many slots they take; 0: as others, by slots.
-    std::size_t light_bytes = 0;
   };
   static constexpr std::uint32_t kBlockElementsMax = 1024;
-  static constexpr std::size_t kLightBytes = std::size_t{512} << 10;  ///< stays in a second-level cache
   slot_supply(const slot_supply&) = delete;
   slot_supply& operator=(const slot_supply&) = delete;
   virtual ~slot_supply();
@@ -67,10 +64,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   struct reservation {
     ring_slot* slot = nullptr;
     std::uint32_t elements = 0;
-    std::uint32_t bytes = 0;  ///< to request at most
   };
-  /// Do blocks cost less to make than to move to another core? Then pump, computation and reader stay on one worker.
-  bool is_light() const { return memory_.estimate().is_light(); }
   /// `co_await` returns a free slot and the number of elements to request for it; a null slot if the reader has closed
   /// the channel.
   reserve_awaiter reserve();
@@ -176,10 +170,7 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     s->at = to;
   }
   void wake(std::coroutine_handle<>& waiting) {
-    if (!waiting) return;
-    std::coroutine_handle<> h = std::exchange(waiting, {});
-    if (is_light()) run_->exec->post_here(h);
-    else run_->exec->post(h);
+    if (waiting) run_->exec->post(std::exchange(waiting, {}));
   }
   void grant_pump() {
     if (pump_waits_ && grant()) wake(pump_waits_);
@@ -201,11 +192,6 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// the slot. Blocks that are made ahead must fit into the budget. If nothing is in flight and the reader waits for
   /// this channel, one block is admitted even beyond it, because waiting could last for ever.
   bool grant();
-  bool is_full() const;
-  bool is_half_empty() const;
-  /// Whether light blocks are limited by their bytes now.
-  bool by_light_bytes() const { return limits_.light_bytes != 0 && is_light(); }
-  std::size_t bytes_in_flight() const;
   bool pump_must_wait() { return !closed_ && !stopped_ && !grant(); }
   /// A granted reservation. If there is no slot, the charge has to be credited.
   struct granted {
@@ -220,11 +206,6 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   void enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count);
   /// Chooses the size of the next blocks by the time that this one took, and by its bytes.
   void size_blocks(duration took, const ring_slot& s);
-  /// Learns from a block that was made in `took`, and decides whether the next ones are light.
-  void weigh(duration took, const ring_slot& s);
-  /// A reader's clock: what it takes with a block, now and then.
-  void block_given(const ring_slot* s);
-  void block_used();
   bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
   std::uint32_t elements_for_one_slot() const;
   void stop() noexcept;
@@ -253,11 +234,6 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   bool closed_ = false;
   status why_;
   std::coroutine_handle<> pump_waits_;
-
-  // The reader's alone.
-  std::uint32_t given_ = 0;           // blocks
-  std::uint32_t given_elements_ = 0;  // of the one whose use is timed; 0: none
-  time_point given_at_{};
 
   struct stopper {
     slot_supply* supply;

@@ -153,14 +153,6 @@ class map_computation final : public slot_computation {
   bool awaits_;
 };
 
-slot_supply::limits ordered_limits(std::int64_t parallelism) {
-  return {.slots = static_cast<std::uint32_t>(parallelism), .light_bytes = slot_supply::kLightBytes};
-}
-/// A position lists what was delivered out of order, so it is bounded by the slots.
-slot_supply::limits sloppy_limits(std::int64_t parallelism) {
-  return {.slots = static_cast<std::uint32_t>(parallelism)};
-}
-
 }  // namespace
 
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o) {
@@ -181,8 +173,9 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   channel_memory memory = context.memory_of(n, gate.label());
   if (awaits) memory.expect_largest();
   channel_options options;
-  options.follows = {&context.live(n, o.parallelism, context.tuned_parallelism()),
-                     o.order == order::sloppy ? sloppy_limits : ordered_limits};
+  options.follows = {&context.live(n, o.parallelism, context.tuned_parallelism()), [](std::int64_t parallelism) {
+                       return slot_supply::limits{static_cast<std::uint32_t>(parallelism)};
+                     }};
   options.order = o.order;
   options.pump.may_drop = skips;
   options.pump.computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);

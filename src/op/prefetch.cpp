@@ -19,7 +19,7 @@ constexpr std::int64_t kElements = kSlots * std::int64_t{slot_supply::kBlockElem
 /// As many blocks as are full with that many elements, and not so few that blocks which are slow to make leave a gap.
 slot_supply::limits tuned_limits(std::int64_t elements) {
   return {static_cast<std::uint32_t>(std::max<std::int64_t>(elements / slot_supply::kBlockElementsMax, kSlots)),
-          static_cast<std::uint64_t>(elements), slot_supply::kLightBytes};
+          static_cast<std::uint64_t>(elements)};
 }
 /// That many elements whatever the size of the blocks.
 slot_supply::limits given_limits(std::int64_t elements) {

@@ -10,10 +10,6 @@
 // consumer whose data is in this cache. When the worker is then busy for long, the slot would starve. So while anyone
 // works, one sleeper is the watcher: it wakes at short intervals, and takes a slot that it saw unchanged, with its owner
 // at the same item, at two looks (tokio#4941: never stealable stalls; tokio#8065: always stealable costs 30 %).
-//
-// What is kept. Coroutines that cost less to resume than to move wait in `kept`, which nobody counts as work to be
-// found: a worker that looks around passes over it, and sleeps beside it. The watcher takes from it as from a slot: the
-// oldest, if there was something at two looks and the owner is at the same item.
 #pragma once
 
 #include <atomic>
@@ -35,7 +31,6 @@ struct alignas(64) worker {
   // The owner's, and thieves'.
   detail::work_deque near;                ///< displaced from the slot: newest first
   detail::work_deque far;                 ///< posted later: oldest first
-  detail::work_deque kept;                ///< posted here, oldest first; a thief takes it only when it is stale
   std::atomic<void*> slot{nullptr};       ///< only the owner puts, anyone takes
   std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also tells a watcher whether it moved on
 
@@ -50,9 +45,8 @@ struct alignas(64) worker {
   struct look {
     void* item = nullptr;
     std::uint64_t resumed = 0;
-    bool kept = false;  ///< something was kept
   };
-  std::vector<look> looks;  ///< a watcher's last look at each worker
+  std::vector<look> looks;  ///< a watcher's last look at each slot
   std::chrono::steady_clock::time_point looked{};
   std::chrono::microseconds nap{0};
   unsigned quiet_naps = 0;
@@ -70,8 +64,6 @@ class scheduler::crew {
   void join();
   void post(worker& w, void* item) noexcept;
   void post_far(worker& w, void* item) noexcept;
-  void post_kept(worker& w, void* item) noexcept;
-  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept;
   void inject(void* item) noexcept;
   worker* mine() const noexcept;
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
@@ -86,7 +78,7 @@ class scheduler::crew {
   void* take_injected();
   void* search(worker& w);
   void* steal_from(worker& thief, worker& victim);
-  void* steal_stale(worker& thief);
+  void* steal_stale_slots(worker& thief);
   bool any_work() const;
   void notify() noexcept;
   void start_watch() noexcept;
@@ -96,7 +88,6 @@ class scheduler::crew {
   bool nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock);
   void look_around(worker& w);
 
-  bool shares_always_ = false;
   std::vector<std::unique_ptr<worker>> workers_;
 
   std::mutex inject_mutex_;

@@ -2,12 +2,9 @@
 #include "sluice/runtime/scheduler.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "runtime/crew.hpp"
-#include "runtime/moving_cost.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -18,15 +15,10 @@ constexpr std::uint64_t kOrderPeriod =
 constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of looking before a park, against its 2–13 µs wake
 constexpr std::chrono::microseconds kNapMin{100};  // how old a slot must be to be taken: about one block of work
 constexpr std::chrono::microseconds kNapMax{
-    1000};                             // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
+    1000};  // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
 constexpr unsigned kQuietNapsMax = 8;  // naps with everybody asleep, after which the watcher sleeps for good
 
 thread_local worker* t_worker = nullptr;
-
-bool always_shares() {
-  const char* how = std::getenv("SLUICE_SHARE");
-  return how && std::string_view(how) == "always";
-}
 
 }  // namespace
 
@@ -42,19 +34,11 @@ void scheduler::post_later(std::coroutine_handle<> h) noexcept {
   if (worker* w = crew_->mine()) crew_->post_far(*w, h.address());
   else crew_->inject(h.address());
 }
-void scheduler::post_here(std::coroutine_handle<> h) noexcept {
-  if (worker* w = crew_->mine()) crew_->post_kept(*w, h.address());
-  else crew_->inject(h.address());
-}
-bool scheduler::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
-  return crew_->worth_sharing(took, moved_bytes);
-}
 bool scheduler::on_worker() const noexcept { return crew_->mine() != nullptr; }
 unsigned scheduler::workers() const noexcept { return crew_->size(); }
 scheduler_counts scheduler::counts() const noexcept { return crew_->counts(); }
 
-scheduler::crew::crew(scheduler& home, unsigned workers) : shares_always_(always_shares()) {
-  if (!shares_always_ && workers > 1) machine_moving_cost();  // measured once in a process, before anybody works
+scheduler::crew::crew(scheduler& home, unsigned workers) {
   for (unsigned i = 0; i < workers; ++i) {
     auto w = std::make_unique<worker>();
     w->home = &home;
@@ -123,16 +107,6 @@ void scheduler::crew::post_far(worker& w, void* item) noexcept {
   if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
 }
 
-void scheduler::crew::post_kept(worker& w, void* item) noexcept {
-  if (!w.kept.push(item)) return inject(item);
-  if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
-}
-
-bool scheduler::crew::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept {
-  if (shares_always_) return true;
-  return workers_.size() > 1 && machine_moving_cost().of(moved_bytes) < took;
-}
-
 void scheduler::crew::inject(void* item) noexcept {
   {
     std::lock_guard lock(inject_mutex_);
@@ -180,16 +154,12 @@ void* scheduler::crew::take_local(worker& w) {
   }
   w.slot_runs = 0;
   if (void* item = w.near.pop()) return item;
-  if (void* item = w.kept.steal()) return item;
   if (void* item = take_injected()) return item;
   if (void* item = w.far.steal()) return item;
   return take_slot(w);
 }
 
 void* scheduler::crew::take_against_the_order(worker& w) {
-  bool kept_first = w.resumed.load(std::memory_order_relaxed) / kOrderPeriod % 2 != 0;
-  if (kept_first)
-    if (void* item = w.kept.steal()) return item;
   if (void* item = take_injected()) return item;
   if (void* item = w.far.steal()) return item;
   return w.near.steal();
@@ -238,7 +208,7 @@ void* scheduler::crew::search(worker& w) {
       item = steal_from(w, *workers_[(first + i) % workers_.size()]);
     if (!item) item = take_injected();
   }
-  if (!item && w.watcher) item = steal_stale(w);
+  if (!item && w.watcher) item = steal_stale_slots(w);
   if (item) w.stolen.fetch_add(1, std::memory_order_relaxed);
   return item;
 }
@@ -315,10 +285,9 @@ bool scheduler::crew::nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock
 void scheduler::crew::look_around(worker& w) {
   bool anything = false;
   for (auto& other : workers_) {
-    worker::look seen{other->slot.load(std::memory_order_relaxed), other->resumed.load(std::memory_order_relaxed),
-                      !other->kept.empty()};
+    worker::look seen{other->slot.load(std::memory_order_relaxed), other->resumed.load(std::memory_order_relaxed)};
     if (other.get() == &w) seen = {};
-    anything |= seen.item != nullptr || seen.kept || !other->far.empty();
+    anything |= seen.item != nullptr || !other->far.empty();
     w.looks[other->index] = seen;
   }
   w.looked = std::chrono::steady_clock::now();
@@ -333,16 +302,13 @@ void scheduler::crew::look_around(worker& w) {
   watched_.store(false, std::memory_order_relaxed);
 }
 
-void* scheduler::crew::steal_stale(worker& thief) {
+void* scheduler::crew::steal_stale_slots(worker& thief) {
   if (std::chrono::steady_clock::now() - thief.looked < kNapMin) return nullptr;
   for (auto& victim : workers_) {
     worker::look& seen = thief.looks[victim->index];
-    if (!seen.item && !seen.kept) continue;
-    if (victim->resumed.load(std::memory_order_relaxed) != seen.resumed) continue;
-    if (std::exchange(seen.kept, false))
-      if (void* oldest = victim->kept.steal()) return oldest;
-    void* item = std::exchange(seen.item, nullptr);
-    if (!item) continue;
+    void* item = seen.item;
+    if (!item || victim->resumed.load(std::memory_order_relaxed) != seen.resumed) continue;
+    seen.item = nullptr;
     // The same address in the slot is a ready coroutine, whether or not it is the same visit. acquire: its frame.
     if (victim->slot.compare_exchange_strong(item, nullptr, std::memory_order_acquire)) return item;
   }

@@ -104,7 +104,6 @@ const test::register_verb parse_example_batches_case(
     "parse_example batches",
     {.any_order = true,
      .has_knob = true,
-     .passes_errors = true,
      .build = [](const test::verb_plan& p) { return parsed_by_batch(p.in[0], 1 + p.a % 5, p.knob_or(1)); },
      .expected = as_they_are,
      .needs = [](const test::verb_use& u, std::size_t k) { return (k + u.a % 5) / (1 + u.a % 5) * (1 + u.a % 5); }});

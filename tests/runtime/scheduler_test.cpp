@@ -12,8 +12,6 @@
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/coro/when_all.hpp"
-#include "sluice/runtime/simulation.hpp"
-#include "support/sharing.hpp"
 
 using namespace sluice::lib;
 
@@ -67,17 +65,6 @@ task<> cross(channel<int>& c, int producers, int consumers, int n, std::atomic<l
 
 task<> wait_for(std::atomic<bool>& flag) {
   while (!flag.load()) co_await yield_now();
-}
-/// To the end of what its worker keeps.
-struct go_on_here {
-  executor& exec;
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> h) const noexcept { exec.post_here(h); }
-  void await_resume() const noexcept {}
-};
-task<> count_here(executor& exec, std::atomic<int>& ran) {
-  co_await go_on_here{exec};
-  ++ran;
 }
 task<> raise_flag(std::atomic<bool>& flag) {
   flag = true;
@@ -150,75 +137,6 @@ TEST_CASE("work posted while a worker computes for long is taken over by another
   };
   sync_wait(w.env, hog(listen, flag));
   CHECK(flag);
-}
-
-TEST_CASE("what is kept on a worker that computes for long is taken over by another", "[scheduler]") {
-  world w(2);
-  std::atomic<int> ran{0};
-  auto hog = [](executor& exec, std::atomic<int>& ran) -> task<> {
-    environment* env = co_await this_environment();
-    scope s(*env);
-    for (int i = 0; i < 3; ++i) s.spawn(count_here(exec, ran));
-    co_await yield_now();  // they have begun, and are kept somewhere
-    while (ran.load() < 3) std::this_thread::yield();
-    co_await s.join();
-  };
-  for (int round = 0; round < 20; ++round) {
-    ran = 0;
-    sync_wait(w.env, hog(w.workers, ran));
-    CHECK(ran == 3);
-  }
-}
-
-TEST_CASE("more kept tasks than a deque holds all run, and starve nobody", "[scheduler]") {
-  for (unsigned workers : {1, 2}) {
-    world w(workers);
-    std::atomic<int> ran{0};
-    std::atomic<bool> flag{false};
-    auto all = [](executor& exec, std::atomic<int>& ran, std::atomic<bool>& flag) -> task<> {
-      environment* env = co_await this_environment();
-      scope s(*env);
-      for (int i = 0; i < 1000; ++i) s.spawn(count_here(exec, ran));
-      s.spawn(raise_flag(flag));
-      while (!flag.load()) co_await go_on_here{exec};
-      co_await s.join();
-    };
-    sync_wait(w.env, all(w.workers, ran, flag));
-    CHECK(ran == 1000);
-  }
-}
-
-TEST_CASE("a coroutine posted here by a thread that is no worker is resumed", "[scheduler]") {
-  world w(2);
-  std::atomic<int> ran{0};
-  scheduler other(1);
-  sync_wait(w.env, count_here(other, ran));  // its worker is not one of `other`
-  CHECK(ran == 1);
-}
-
-TEST_CASE("work is worth sharing when it takes longer than moving it, and always where a test says so", "[scheduler]") {
-  using namespace std::chrono_literals;
-  {
-    testing::sharing as("measured");
-    scheduler one(1), two(2);
-    CHECK_FALSE(one.worth_sharing(1s, 0));
-    CHECK(two.worth_sharing(1s, 1000));
-    CHECK_FALSE(two.worth_sharing(1us, 0));
-    CHECK_FALSE(two.worth_sharing(1ms, std::size_t{1} << 30));
-  }
-  testing::sharing as("always");
-  scheduler two(2);
-  CHECK(two.worth_sharing(1ns, std::size_t{1} << 30));
-}
-
-TEST_CASE("a simulation gives both answers to what is worth sharing, from its seed", "[scheduler]") {
-  auto answers = [](std::uint64_t seed) {
-    simulation world(seed);
-    std::set<bool> seen;
-    for (int i = 0; i < 64; ++i) seen.insert(world.worth_sharing(std::chrono::nanoseconds(1), 1));
-    return seen.size();
-  };
-  CHECK(answers(1) == 2);
 }
 
 TEST_CASE("many senders and receivers on several workers lose and double nothing", "[scheduler][channel][stress]") {

@@ -37,7 +37,6 @@
 
 #include <atomic>
 #include <coroutine>
-#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 #include <string_view>
@@ -61,18 +60,9 @@ class executor {
   /// ahead) and for those that let others go first. Coroutines scheduled by post() are resumed before it where
   /// possible.
   virtual void post_later(std::coroutine_handle<> h) noexcept { post(h); }
-  /// As post, for a coroutine that costs less to resume on the calling thread, whose cache has its data, than to move: no
-  /// other thread is woken for it. Another takes it only if this one is busy with something else for long.
-  virtual void post_here(std::coroutine_handle<> h) noexcept { post(h); }
   /// Returns true if the calling thread is one of this executor's. Calls that block (sync_wait) refuse to run there,
   /// because the coroutine that they wait for may need that very thread.
   virtual bool on_worker() const noexcept { return false; }
-  /// Returns true if work that takes `took` is worth giving to another thread, where `moved_bytes` of its data then move
-  /// from one core's cache to the other's. An executor that does not know says that it is.
-  virtual bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
-    (void)took, (void)moved_bytes;
-    return true;
-  }
 
   enum class driven : std::uint8_t {
     none,   ///< the executor has threads of its own; the caller should block until it is notified

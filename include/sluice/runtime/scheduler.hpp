@@ -4,14 +4,10 @@
 //   scheduler s(4);
 //   s.post(handle);          // a coroutine that can continue; queued on the calling worker, whose cache has its data
 //   s.post_later(handle);    // a coroutine that no consumer waits for yet: a new task, a producer
-//   s.post_here(handle);     // one that costs less to resume on this worker than to move to another
 //
-// Order:  a worker resumes, in this order: the coroutine that it has posted last; the newest of its own queue; the oldest
-//         of its own post_here(); one posted by a thread that is not a worker; the oldest of its own post_later(); the
-//         oldest of another worker (work stealing), but of its post_here() only when that worker has been at the same
-//         coroutine for 100 µs. Now and then it goes through these in another order, so that no coroutine starves.
-// Sharing: worth_sharing() compares with what this machine takes to move work (src/runtime/moving_cost.hpp). With the
-//         environment variable SLUICE_SHARE=always, read by the constructor, everything is worth it: for tests.
+// Order:  a worker resumes, in this order: the coroutine that it has posted last; the newest of its own queue; one
+//         posted by a thread that is not a worker; the oldest of its own post_later(); the oldest of another worker
+//         (work stealing). Now and then it goes through these in reverse, so that no coroutine starves.
 // Thread: every member may be called from any thread. REQUIRES of the destructor: nothing is posted during or after it.
 // Owns:   its threads. Coroutines that are posted and not yet resumed when it is destroyed are not resumed or
 //         destroyed.
@@ -42,8 +38,6 @@ class scheduler final : public executor {
   void join();
   void post(std::coroutine_handle<> h) noexcept override;
   void post_later(std::coroutine_handle<> h) noexcept override;
-  void post_here(std::coroutine_handle<> h) noexcept override;
-  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept override;
   bool on_worker() const noexcept override;
   unsigned workers() const noexcept;
   scheduler_counts counts() const noexcept;
