@@ -294,7 +294,7 @@ class Misuse(ProgramTest):
             "range(5) | zip(range(5), range(6))": "takes no input",
             "concatenate(range(5), range(5) | batch(2))": "input 2 gives batch<int64> where the first gives int64",
             "range(5) | unbatch": "expects batches, and gets int64",
-            'range(5) | parse_example("a: int64")': "expects records that hold tf.Examples, and gets int64",
+            'range(5) | parse_example("a: int64")': "expects records that hold tf.Examples, or batches of them, and gets int64",
             'tfrecord("x") | parse_example("a: int")': '"int" is none of these',
             "shuffle(3)": "a plan starts with a source",
             "range(5) | range(3)": "takes no input",
