@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line of the ledger to which the blocks of one channel are charged, and the expected size of a block.
+// The line of the ledger to which the blocks of one channel are charged, and the expected size and cost of a block.
 //
 // The expected size of a block is charged before the pump may request it (slot_supply::grant), and corrected twice:
 // when its inputs have been made, and when its outputs have. Before the first block the size of elements is not known,
@@ -26,12 +26,14 @@ class channel_memory {
       : run_(std::move(run)),
         line_(run_->ledger->line(purpose::channel, name)),
         estimate_(of.sizes(name)),
+        costs_(of.costs(name)),
         counts_(of.counts()) {}
 
   const std::shared_ptr<run_context>& run() const { return run_; }
   memory_ledger& ledger() const { return *run_->ledger; }
   ledger_line& line() const { return line_; }
   size_estimate& estimate() const { return estimate_; }
+  cost_estimate& costs() const { return costs_; }
   stage_counts& counts() const { return counts_; }
 
   /// Is an element's size known, or guessed?
@@ -55,6 +57,7 @@ class channel_memory {
   std::shared_ptr<run_context> run_;
   ledger_line& line_;
   size_estimate& estimate_;
+  cost_estimate& costs_;
   stage_counts& counts_;
   bool expects_largest_ = false;
 };

@@ -31,6 +31,9 @@ struct channel_options {
   slot_supply::live_limits follows = {};  ///< a knob, and the limits at a value of it
   pump_options pump = {};                 ///< the computation, the permits to work, whether elements may be dropped
   sluice::lib::order order = order::deterministic;  ///< sloppy: needs a computation and a knob
+  /// Where blocks cost less to make than to move, the reader makes them itself. Not with sloppy, nor where the reader
+  /// chooses among inputs by what is ready.
+  bool direct_where_light = false;
   std::shared_ptr<ready_signal> signal = {};        ///< notified of each block; not with sloppy
 };
 

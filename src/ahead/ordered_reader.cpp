@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "element/blocks.hpp"
+#include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
@@ -27,18 +28,50 @@ struct link_handle {
   void restore_input(position_records& from) { link->restore(from); }
   std::uint64_t input_consumed() const { return link->consumed(); }
   bool may_wait() const { return link->may_wait(); }
+  const stream_base* input_stream() const { return link->input_stream(); }
 };
 
 erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
   reader_link& link = *handle->link;
-  // What is to be passed over first, after a resume for example, is passed over below the channel.
-  std::uint64_t passed = link.one_to_one() && !link.started() ? out.pass(demand::kAll) : 0;
-  link.start(passed);
-  ordered_ring& ring = link.ring();
+  block_fit fit(out.type(), true);
+  std::uint64_t passed = 0;
   ring_slot* slot = nullptr;
   for (;;) {
+    if (link.is_direct()) {
+      const slot_computation* computes = link.computation();
+      erased_stream& in = link.input();
+      link.asks();
+      block b = co_await in.next_block({0, computes ? fit.at_most(out.wanted()) : out.wanted(), out.wanted_bytes()});
+      if (!b) co_return;
+      link.has_pulled(b);
+      if (computes) {
+        status why;
+        b = computes->compute_here(out, b, in.consumed() - b.size(), why);
+        if (!why.ok()) {
+          out.hold(b);
+          co_await fail(std::move(why));
+        }
+        fit.made(b, out.wanted_bytes());
+      }
+      link.has_made(b);
+      co_yield b;
+      continue;
+    }
+    if (!link.started()) {
+      // What is to be passed over first, after a resume for example, is passed over below the channel.
+      passed = link.one_to_one() ? out.pass(demand::kAll) : 0;
+      link.start_pumping(passed);
+      slot = nullptr;
+    }
+    ordered_ring& ring = link.ring();
     slot = co_await ring.receive(slot);
-    if (!slot) break;
+    if (!slot) {
+      dropped_errors missed;
+      if (!link.takes_input_back(missed)) break;
+      auto dropping = out.drop(std::move(missed));
+      co_await dropping;
+      continue;
+    }
     link.reached(*slot);
     auto dropping = out.drop(std::move(slot->missed));
     co_await dropping;
@@ -68,6 +101,7 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
     if (!slot->why.ok()) co_await fail(slot->why);
     link.delivered_to(slot->first + slot->count);
   }
+  ordered_ring& ring = link.ring();
   if (passed) {
     std::uint64_t missing = std::min(ring.not_passed(), passed);
     out.unpass(missing);
@@ -88,8 +122,61 @@ reader_link::~reader_link() {
   if (ring_) ring_->close();
 }
 
-void reader_link::start(std::uint64_t passed) {
-  if (ring_) return;
+bool reader_link::is_direct() {
+  if (ring_ || !options_.direct_where_light) return false;
+  bool light = memory_.costs().is_light();
+  if (!direct_) {
+    direct_ = light && !in_.may_wait();
+    direct_blocks_ = 0;
+  } else if (!light && direct_blocks_ >= direct_blocks_min_) {
+    direct_ = false;
+    direct_blocks_min_ = std::min(direct_blocks_min_ * 2, kStayMost);
+  }
+  return direct_;
+}
+
+void reader_link::asks() {
+  if (timed_elements_) {
+    memory_.costs().learn_used(memory_.run()->time->now() - at_, std::exchange(timed_elements_, 0));
+    slot_supply::weigh(memory_, in_.type(), out_, options_.signal != nullptr);
+  }
+  is_timed_ = direct_blocks_++ % kTimedBlocks == 0;
+  if (is_timed_) at_ = memory_.run()->time->now();
+}
+
+void reader_link::has_pulled(const block& b) {
+  if (!is_timed_) return;
+  time_point now = memory_.run()->time->now();
+  memory_.costs().learn_pulled(now - std::exchange(at_, now), b.size());
+}
+
+void reader_link::has_made(const block& b) {
+  if (!is_timed_) return;
+  time_point now = memory_.run()->time->now();
+  if (computation()) memory_.costs().learn_computed(now - at_, b.size());
+  at_ = now;
+  timed_elements_ = b.size();
+  const element_type& t = b.type();
+  std::size_t bytes = b.size() * t.size + (t.footprint ? t.footprint(t, b.data(), b.size()) : 0);
+  if (bytes > memory_.estimate().each_bytes() * b.size()) memory_.estimate().learn(bytes, b.size());
+}
+
+bool reader_link::takes_input_back(dropped_errors& missed) {
+  erased_stream in = ring_->take_input();
+  if (!in) return false;
+  missed = ring_->missed_at_end();
+  ring_.reset();
+  in_ = std::move(in);
+  direct_ = true;
+  direct_blocks_ = 0;
+  return true;
+}
+
+void reader_link::start() {
+  if (!ring_ && !is_direct()) start_pumping(0);
+}
+
+void reader_link::start_pumping(std::uint64_t passed) {
   in_.pass_over(passed);
   ordinal_ = in_.consumed();
   last_ = in_.take_mark();
@@ -97,7 +184,8 @@ void reader_link::start(std::uint64_t passed) {
   ring_ = std::make_shared<ordered_ring>(memory_.run(), memory_, in_.type(), out_, options_.limits);
   ring_->set_signal(options_.signal, number_);
   ring_->follow(options_.follows);
-  start_pump(ring_, std::move(in_), std::move(options_.pump));
+  if (options_.direct_where_light) ring_->ask_for_input();
+  start_pump(ring_, std::move(in_), options_.pump);
 }
 
 mark reader_link::place() {

@@ -13,16 +13,20 @@
 
 namespace sluice::lib {
 
-/// The reader's end of an ordered ring: owns the input until the pump is started, and knows how far delivery has come.
+/// The reader's end of an ordered ring: owns the input while no pump does, and knows how far delivery has come. Where blocks
+/// are light (runtime/cost_estimate.hpp) it has no ring: the reader asks the input itself. It gets there with what other
+/// channels of the same stage have learned, or when the pump returns the input; and goes back to a ring when the costs have
+/// changed.
 class reader_link {
  public:
   reader_link(channel_memory memory, erased_stream in, const element_type& out, channel_options options);
   reader_link(const reader_link&) = delete;
   ~reader_link();
 
-  /// Sets the pump working; the stage does it at its first request, an interleave as soon as the stream is opened.
-  /// `passed`: so many inputs are passed over first.
-  void start(std::uint64_t passed = 0);
+  /// As soon as the stream is opened: sets the pump working, unless it does already or the reader asks the input itself.
+  void start();
+  /// The stage's first request. `passed`: so many inputs are passed over first. REQUIRES: !started().
+  void start_pumping(std::uint64_t passed);
   bool started() const { return ring_ != nullptr; }
   /// Every input has an output, so passing over outputs is passing over inputs.
   bool one_to_one() const { return !options_.pump.may_drop; }
@@ -31,6 +35,19 @@ class reader_link {
   /// Sets the number by which the ready_signal reports this channel. REQUIRES: not started.
   void set_number(std::uint32_t n) { number_ = n; }
   ordered_ring& ring() { return *ring_; }
+  /// Does the reader ask the input itself?
+  bool is_direct();
+  /// REQUIRES: is_direct().
+  erased_stream& input() { return in_; }
+  const slot_computation* computation() const { return options_.pump.computation.get(); }
+  /// Now and then the reader's clock learns what a block costs: call them before a request, behind it, and when the outputs
+  /// are made.
+  void asks();
+  void has_pulled(const block& b);
+  void has_made(const block& b);
+  /// The ring is over: has the pump returned the input? The reader asks it from now on. `missed`: errors in front of what
+  /// it gives.
+  bool takes_input_back(dropped_errors& missed);
   bool busy() const { return ring_ && ring_->busy(); }
   /// The reader of this channel waits, though not in it (slot_supply::urge).
   void urge() {
@@ -46,15 +63,27 @@ class reader_link {
   mark place();
   void restore(position_records& from) { in_.restore(from); }
   std::uint64_t consumed() const { return ring_ ? ordinal_ : in_.consumed(); }
-  bool may_wait() const { return !ring_ || !ring_->ready(); }
+  bool may_wait() const {
+    if (ring_) return !ring_->ready();
+    if (!direct_) return true;
+    return !options_.signal && in_.may_wait();  // no signal tells of an input that is asked directly
+  }
+  const stream_base* input_stream() const { return ring_ ? nullptr : &in_; }
 
  private:
+  static constexpr std::uint32_t kStayFirst = 64, kStayMost = 1 << 14, kTimedBlocks = 16;
   channel_memory memory_;
   erased_stream in_;
   const element_type& out_;
   channel_options options_;
   std::uint32_t number_ = ready_signal::kNobody;
   std::shared_ptr<ordered_ring> ring_;
+  bool direct_ = false;
+  std::uint32_t direct_blocks_ = 0;              ///< since the input is asked directly,
+  std::uint32_t direct_blocks_min_ = kStayFirst; ///< and so many at least: twice as many each time
+  bool is_timed_ = false;                        ///< the block that was asked for
+  std::uint32_t timed_elements_ = 0;
+  time_point at_{};            ///< of the last event of a timed block
   std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered
   mark last_;                  ///< the newest mark at or before it
 };

@@ -105,6 +105,11 @@ struct feed {
     in.stage()->set_error_sink(&missed);
     in.take_samples();
   }
+  void return_input() {
+    in.stage()->set_error_sink(nullptr);
+    in.take_samples(false);
+    ring->return_input(std::move(in), missed.take());
+  }
   /// Nothing more is to be pulled.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0) {
     unused->missed = missed.take();
@@ -141,7 +146,8 @@ task<pulled> pull_one(feed& f, slot_supply::reservation r) {
   got.view.move_front(slot->input.reserve(n), n);
   slot->input.set_live(0, n);
   const std::uint64_t first = f.in.consumed() - n;
-  if (options.computation) ring.filled(slot, first, n);  // from here on a resume goes back to these inputs
+  duration took = run.time->now() - began;
+  if (options.computation) ring.filled(slot, first, n, took);  // from here on a resume goes back to these inputs
   charge_inputs(ring, slot, options.computation != nullptr);
   result.more = true;
   if (options.computation) start_computing(f.ring, slot);
@@ -164,6 +170,11 @@ run_task pump(std::shared_ptr<run_context>& run, std::unique_ptr<feed> owned) {
       break;
     }
     more = got->more;
+    // Where the input may have to wait, working ahead gains more than two cores do.
+    if (more && f->ring->wants_input() && !f->in.may_wait()) {
+      f->return_input();
+      break;
+    }
     if (got->woke_reader) co_await yield_now();  // downstream first: this worker goes on with the consumer, cache-hot
   }
 }

@@ -22,6 +22,10 @@ class slot_computation {
   virtual task<void> compute(slot_supply& ring, ring_slot* slot) const = 0;
   /// One element a slot: calls are awaited, and each is a unit of parallelism.
   virtual bool awaits() const = 0;
+  /// The reader computes by itself, without a ring: the outputs of a block whose first input is the `first`th, in its own
+  /// room or where the inputs were. An error goes to `why`: its input is the one behind the outputs.
+  /// REQUIRES: !awaits(), and no element may be dropped.
+  virtual block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const = 0;
 };
 
 /// Ranges of input ordinals, [first, first + count).

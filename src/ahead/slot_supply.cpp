@@ -12,6 +12,8 @@ namespace {
 
 /// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
 constexpr auto kBlockTime = std::chrono::microseconds(100);
+constexpr std::size_t kOwnedBytes = 256;   // an element with memory of its own: malloc's header, freed on another core
+constexpr std::uint32_t kTimedBlocks = 8;  // of so many one is timed with the reader
 
 }  // namespace
 
@@ -163,7 +165,8 @@ void slot_supply::cut_short(ring_slot* s, std::uint32_t count) {
   s->count = s->waiting = count;
 }
 
-void slot_supply::filled(ring_slot* s, std::uint64_t first, std::uint32_t count) {
+void slot_supply::filled(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took) {
+  if (asks_for_input_) memory_.costs().learn_pulled(took, count);
   std::lock_guard lock(mutex_);
   enter_inputs(s, first, count);
 }
@@ -180,6 +183,10 @@ bool slot_supply::commit_inputs(ring_slot* s, std::uint64_t first, std::uint32_t
   std::unique_lock lock(mutex_);
   enter_inputs(s, first, count);
   size_blocks(took, *s);
+  if (asks_for_input_) {
+    memory_.costs().learn_pulled(took, count);
+    weigh(memory_, in_, out_, signal_ != nullptr);
+  }
   return commit(s, s->input, lock);
 }
 
@@ -187,6 +194,10 @@ bool slot_supply::commit_outputs(ring_slot* s, duration took) {
   stage_counts::add(memory_.counts().computed_ns, static_cast<std::uint64_t>(took.count()));
   std::unique_lock lock(mutex_);
   if (!computation_->awaits()) size_blocks(took, *s);
+  if (asks_for_input_) {
+    memory_.costs().learn_computed(took, s->count);
+    weigh(memory_, in_, out_, signal_ != nullptr);
+  }
   return commit(s, s->output, lock);
 }
 
@@ -220,11 +231,38 @@ void slot_supply::finish(ring_slot* unused, status why, std::uint64_t not_passed
   if (signal_) signal_->notify(number_);
 }
 
+bool slot_supply::wants_input() const {
+  if (!asks_for_input_ || !memory_.costs().is_light()) return false;
+  std::lock_guard lock(mutex_);
+  return !closed_ && !stopped_;
+}
+
+void slot_supply::return_input(erased_stream in, dropped_errors missed) {
+  std::unique_lock lock(mutex_);
+  if (closed_) {
+    lock.unlock();
+    return;  // destroyed here
+  }
+  returned_ = std::move(in);
+  missed_at_end_ = std::move(missed);
+  over_ = true;
+  if (exhausted()) wake(reader_waits_);
+  lock.unlock();
+  if (signal_) signal_->notify(number_);
+}
+
+erased_stream slot_supply::take_input() {
+  std::lock_guard lock(mutex_);
+  return stopped_ ? erased_stream() : std::move(returned_);
+}
+
 bool slot_supply::receive_awaiter::await_ready() {
+  supply_.block_used();
   bool frees = done_ && supply_.emptied(done_);
   std::lock_guard lock(supply_.mutex_);
   if (frees) supply_.free_locked(done_);
   got_ = supply_.stopped_ ? nullptr : supply_.pick();
+  if (got_) supply_.block_given(got_);
   return got_ || supply_.stopped_ || supply_.exhausted();
 }
 
@@ -242,7 +280,9 @@ ring_slot* slot_supply::receive_awaiter::await_resume() {
   if (!waited_) return got_;
   if (stage_) stage_->waited(supply_.run_->time->now() - began_);
   std::lock_guard lock(supply_.mutex_);
-  return supply_.stopped_ ? nullptr : supply_.pick();
+  got_ = supply_.stopped_ ? nullptr : supply_.pick();
+  if (got_) supply_.block_given(got_);
+  return got_;
 }
 
 void slot_supply::wake_pump() {
@@ -338,6 +378,27 @@ void slot_supply::size_blocks(duration took, const ring_slot& s) {
   if (took > kBlockTime * 2 || bytes > most) block_elements_ = std::max(1u, std::min(block_elements_, s.count) / 2);
   else if (took < kBlockTime / 2 && bytes < most / 2 && s.count >= block_elements_)
     block_elements_ = std::min(block_elements_ * 2, kBlockElementsMax);
+}
+
+void slot_supply::block_given(const ring_slot* s) {
+  if (!asks_for_input_ || given_++ % kTimedBlocks != 0) return;
+  given_elements_ = s->output_count;
+  given_at_ = run_->time->now();
+}
+
+void slot_supply::block_used() {
+  if (given_elements_ == 0) return;
+  memory_.costs().learn_used(run_->time->now() - given_at_, std::exchange(given_elements_, 0));
+}
+
+void slot_supply::weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several) {
+  std::size_t each = std::max<std::size_t>(memory.estimate().each_bytes(), std::max<std::size_t>(1, out.size));
+  bool owns = owns_bytes(in) || owns_bytes(out);
+  memory.costs().weigh(*memory.run()->exec, {.element_bytes = each + (owns ? kOwnedBytes : 0),
+                                             .block_bytes = memory.block_bytes(),
+                                             .block_elements = kBlockElementsMax,
+                                             .block_time = kBlockTime,
+                                             .several = several});
 }
 
 }  // namespace sluice::lib

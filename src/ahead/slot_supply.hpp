@@ -6,6 +6,10 @@
 //   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), and a computation calls commit_outputs(slot)
 //   reader: receive() → hand_on(slot) → the slot is freed
 //
+// A reader that asked for it gets the input back where blocks are light (runtime/cost_estimate.hpp), and goes on without a
+// channel: the pump ends, and take_input() gives the reader the input once all slots are read
+// (docs/decisions/0037-light-blocks.md).
+//
 // Limits count slots and elements, and may change at any time. Bytes are limited by the ledger: they are charged before
 // a slot is filled.
 // Invariant: the reader is resumed only when a slot is ready for it or the channel has ended; the pump only when it may
@@ -28,6 +32,7 @@
 #include "ahead/ready_signal.hpp"
 #include "ahead/slot.hpp"
 #include "runtime/live_knob.hpp"
+#include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/this_stage.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -72,8 +77,8 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   void charge(ring_slot* s, std::size_t bytes);
   /// Stores the mark of the input that was recorded before this slot is filled.
   virtual void note(ring_slot* s, mark m) = 0;
-  /// The slot was filled with `count` elements from ordinal `first` on, and is to be computed.
-  void filled(ring_slot* s, std::uint64_t first, std::uint32_t count);
+  /// The slot was filled with `count` elements from ordinal `first` on, which took so long, and is to be computed.
+  void filled(ring_slot* s, std::uint64_t first, std::uint32_t count, duration took);
   /// The same, for a channel without computation: its inputs are its outputs. `took`: the time it took to make them, by
   /// which the size of later blocks is chosen. Returns true if the reader was waiting for this slot and has been
   /// resumed.
@@ -81,6 +86,11 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   /// The input has ended, or failed with `why`. `unused` is the slot that was reserved; the errors in it come before
   /// the end. `not_passed`: how many of the elements that were to be passed over first did not exist.
   void finish(ring_slot* unused, status why, std::uint64_t not_passed = 0);
+
+  /// Would the reader rather have the input than more blocks?
+  bool wants_input() const;
+  /// The pump ends, but its input has not: the reader may take it. `missed`: errors behind the last slot.
+  void return_input(erased_stream in, dropped_errors missed);
 
   // A computation's side.
   /// The computation has made outputs of `bytes`, and its next output has about `next` bytes. Returns true if that fits
@@ -108,6 +118,13 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
     std::lock_guard lock(mutex_);
     return std::exchange(missed_at_end_, dropped_errors());
   }
+  /// Asks for the input as soon as blocks are light. REQUIRES: the pump has not started.
+  void ask_for_input() { asks_for_input_ = true; }
+  /// What the pump has returned; empty if nothing. REQUIRES: receive() has returned null.
+  erased_stream take_input();
+  /// Decides from what is known of a channel's costs whether its blocks are light. `several`: other channels are pulled at
+  /// the same time.
+  static void weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several);
   /// Declares that the reader waits for this channel by other means than receive(): one block is admitted even beyond
   /// the budget.
   void urge();
@@ -206,6 +223,9 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   void enter_inputs(ring_slot* s, std::uint64_t first, std::uint32_t count);
   /// Chooses the size of the next blocks by the time that this one took, and by its bytes.
   void size_blocks(duration took, const ring_slot& s);
+  /// A reader's clock: what it takes with a block, now and then.
+  void block_given(const ring_slot* s);
+  void block_used();
   bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
   std::uint32_t elements_for_one_slot() const;
   void stop() noexcept;
@@ -234,6 +254,13 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   bool closed_ = false;
   status why_;
   std::coroutine_handle<> pump_waits_;
+  erased_stream returned_;
+
+  bool asks_for_input_ = false;  // constant once the pump has started
+  // The reader's alone.
+  std::uint32_t given_ = 0;           // blocks
+  std::uint32_t given_elements_ = 0;  // of the one whose use is timed; 0: none
+  time_point given_at_{};
 
   struct stopper {
     slot_supply* supply;

@@ -225,6 +225,7 @@ void stream_base::tell_all_counts() const noexcept {
   if (!child_) return;
   tell_counts();
   for (const stage_input& in : child_->state_.inputs()) in.stream->tell_all_counts();
+  if (const stream_base* in = child_->state_.owned_input()) in->tell_all_counts();
 }
 
 void stream_base::renew_marks() {

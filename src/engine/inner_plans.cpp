@@ -15,12 +15,13 @@ constexpr std::uint32_t kInnerSlots = 3;
 }  // namespace
 
 inner_plans::inner_plans(const node& n, const plan_or_function& inner, const open_context& context,
-                         live_knob* parallelism)
+                         live_knob* parallelism, order in)
     : inner_(inner),
       site_(n.site),
       type_(n.type),
       context_(context.inside_of(n)),
       gate_(context.gate(n)),
+      order_(in),
       record_(context.site(n)),
       signal_(std::make_shared<ready_signal>(context.run)) {
   // A function may open plans whose functions open plans …: each level is a tree of streams that asks the next one.
@@ -48,6 +49,7 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   options.limits = {kInnerSlots};
   options.pump.permits = permits_;
   options.signal = signal_;
+  options.direct_where_light = order_ == order::deterministic;
   channel_memory memory(context_.run, record_, gate_.label());
   opened_channel opened = open_channel(std::move(memory), std::move(inner.in), *type_, std::move(options));
   inner.in = std::move(opened.out);

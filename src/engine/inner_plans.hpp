@@ -20,8 +20,9 @@ struct inner_stream {
 class inner_plans {
  public:
   /// `parallelism`: every inner stream gets a channel of its own, and so many are at work at a time. Null: none has,
-  /// and they are computed on demand.
-  inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism);
+  /// and they are computed on demand. `in`: the order in which the stage asks them.
+  inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism,
+              order in = order::deterministic);
   inner_plans(const inner_plans&) = default;
 
   /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position
@@ -40,6 +41,7 @@ class inner_plans {
   const element_type* type_;
   open_context context_;
   error_gate gate_;
+  order order_;
   site_record& record_;  ///< of the stage
   std::shared_ptr<pump_permits> permits_;
   std::shared_ptr<ready_signal> signal_;

@@ -16,6 +16,14 @@ namespace sluice::lib {
 
 namespace {
 
+/// The outputs of `in`, up to the first input whose call fails: `why` says how. `at`: of the first input.
+block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
+  void* to = f.in_place ? in.data() : out.room(in.size());
+  applied a = f.apply(in, to, at);
+  if (!a.why.ok()) why = gate.told(a.why, at.ordinal + a.done);
+  return f.in_place ? in.first(a.done) : out.made(a.done);
+}
+
 /// Calls the function on demand, a block at a time. Elements to be passed over are not computed: the request carries them
 /// up to the source.
 erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
@@ -23,12 +31,10 @@ erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr fu
   auto& f = static_cast<const block_function&>(*function);
   block_fit fit(out.type(), true);
   while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
-    void* to = f.in_place ? b.data() : out.room(b.size());
-    applied a = f.apply(b, to, {in.consumed() - b.size(), seed});
-    block made = f.in_place ? b.first(a.done) : out.made(a.done);
-    if (!a.why.ok()) {
+    status why;
+    block made = map_block(out, b, f, {in.consumed() - b.size(), seed}, gate, why);
+    if (!why.ok()) {
       out.hold(made);
-      status why = gate.told(a.why, in.consumed() - b.size() + a.done);
       co_await fail(std::move(why));
     }
     fit.made(made, out.wanted_bytes());
@@ -91,6 +97,9 @@ class map_computation final : public slot_computation {
   task<void> compute(slot_supply& ring, ring_slot* slot) const override {
     if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), seed_, gate_);
     return compute_block(ring, slot, static_cast<const block_function&>(*function_), seed_, gate_);
+  }
+  block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
+    return map_block(out, inputs, static_cast<const block_function&>(*function_), {first, seed_}, gate_, why);
   }
 
  private:
@@ -178,6 +187,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
                      }};
   options.order = o.order;
   options.pump.may_drop = skips;
+  options.direct_where_light = !skips && !awaits && o.order == order::deterministic;
   options.pump.computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
   return open_channel(std::move(memory), std::move(in), *n.type, std::move(options)).out;
 }

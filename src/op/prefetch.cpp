@@ -31,6 +31,7 @@ erased_stream open_prefetch(const node& n, open_context& context) {
   erased_stream in = context.open(n.inputs[0]);
   channel_options options;
   options.follows = {&context.live(n, elements, kElements), elements.is_autotuned() ? tuned_limits : given_limits};
+  options.direct_where_light = true;
   return open_channel(context.memory_of(n, "prefetch"), std::move(in), *n.type, std::move(options)).out;
 }
 

@@ -64,6 +64,7 @@ class scheduler::crew {
   void join();
   void post(worker& w, void* item) noexcept;
   void post_far(worker& w, void* item) noexcept;
+  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept;
   void inject(void* item) noexcept;
   worker* mine() const noexcept;
   unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
@@ -88,6 +89,10 @@ class scheduler::crew {
   bool nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock);
   void look_around(worker& w);
 
+  enum class shares : std::uint8_t { measured, always, mixed };
+  static shares how_shared();
+  const shares shares_;
+  mutable std::atomic<std::uint32_t> asked_{0};  ///< mixed: how often worth_sharing() was
   std::vector<std::unique_ptr<worker>> workers_;
 
   std::mutex inject_mutex_;

@@ -2,9 +2,12 @@
 #include "sluice/runtime/scheduler.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "runtime/crew.hpp"
+#include "runtime/moving_cost.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -34,11 +37,15 @@ void scheduler::post_later(std::coroutine_handle<> h) noexcept {
   if (worker* w = crew_->mine()) crew_->post_far(*w, h.address());
   else crew_->inject(h.address());
 }
+bool scheduler::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
+  return crew_->worth_sharing(took, moved_bytes);
+}
 bool scheduler::on_worker() const noexcept { return crew_->mine() != nullptr; }
 unsigned scheduler::workers() const noexcept { return crew_->size(); }
 scheduler_counts scheduler::counts() const noexcept { return crew_->counts(); }
 
-scheduler::crew::crew(scheduler& home, unsigned workers) {
+scheduler::crew::crew(scheduler& home, unsigned workers) : shares_(how_shared()) {
+  if (shares_ == shares::measured && workers > 1) machine_moving_cost();  // measured once in a process, before anybody works
   for (unsigned i = 0; i < workers; ++i) {
     auto w = std::make_unique<worker>();
     w->home = &home;
@@ -105,6 +112,19 @@ void scheduler::crew::post_far(worker& w, void* item) noexcept {
   if (!w.far.push(item)) return inject(item);
   if (!lone) return notify();
   if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
+}
+
+scheduler::crew::shares scheduler::crew::how_shared() {
+  const char* how = std::getenv("SLUICE_SHARE");
+  if (!how) return shares::measured;
+  if (std::string_view(how) == "always") return shares::always;
+  return std::string_view(how) == "mixed" ? shares::mixed : shares::measured;
+}
+
+bool scheduler::crew::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept {
+  if (shares_ == shares::always) return true;
+  if (shares_ == shares::mixed) return (asked_.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b9u >> 28) % 2 != 0;
+  return workers_.size() > 1 && machine_moving_cost().of(moved_bytes) < took;
 }
 
 void scheduler::crew::inject(void* item) noexcept {

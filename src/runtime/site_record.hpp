@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cost_estimate.hpp"
 #include "runtime/error_account.hpp"
 #include "runtime/live_knob.hpp"
 #include "runtime/size_estimate.hpp"
@@ -35,6 +36,8 @@ class site_record {
   live_knob* find_knob(std::string_view name);
   /// What its channel of that name has learned of its elements. A stage may have several channels.
   size_estimate& sizes(std::string_view channel);
+  /// The same of what they cost.
+  cost_estimate& costs(std::string_view channel);
   /// site_table::account is what makes them. The same limit and the same `around` give the same account.
   error_account& account(std::uint64_t errors_max, error_account* around);
   /// Adds those of its accounts that have counted something, or have a limit. Under the lock that the counts are written under.
@@ -55,6 +58,7 @@ class site_record {
   // Guarded by mutex_; they stay where they are.
   std::deque<std::pair<std::string, live_knob>> knobs_;
   std::deque<std::pair<std::string, size_estimate>> sizes_;
+  std::deque<std::pair<std::string, cost_estimate>> costs_;
   std::deque<error_account> accounts_;
 };
 

@@ -73,6 +73,11 @@ size_estimate& site_record::sizes(std::string_view channel) {
   return named(sizes_, channel);
 }
 
+cost_estimate& site_record::costs(std::string_view channel) {
+  std::lock_guard lock(mutex_);
+  return named(costs_, channel);
+}
+
 error_account& site_record::account(std::uint64_t errors_max, error_account* around) {
   std::lock_guard lock(mutex_);
   for (error_account& a : accounts_)

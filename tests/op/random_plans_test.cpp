@@ -12,6 +12,7 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 #include "support/plan_trial.hpp"
+#include "support/sharing.hpp"
 #include "support/tree_of.hpp"
 
 namespace sluice::lib {
@@ -78,14 +79,20 @@ TEST_CASE("random plans give what plain loops give on one worker", "[every_verb]
   try_plans(plans(100), false, {.on = &one.rt});
 }
 
-TEST_CASE("random plans give what plain loops give on two workers", "[every_verb]") {
-  workers two(2);
-  try_plans(plans(100), false, {.on = &two.rt});
+TEST_CASE("random plans give what plain loops give on two workers, whatever they share", "[every_verb]") {
+  for (const char* how : {"always", "measured"}) {
+    testing::sharing as(how);
+    workers two(2);
+    try_plans(plans(60), false, {.on = &two.rt});
+  }
 }
 
-TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers", "[every_verb]") {
-  workers two(2);
-  try_plans(plans(60), true, {.on = &two.rt});
+TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers, whatever they share", "[every_verb]") {
+  for (const char* how : {"always", "measured"}) {
+    testing::sharing as(how);
+    workers two(2);
+    try_plans(plans(40), true, {.on = &two.rt});
+  }
 }
 
 TEST_CASE("random plans count errors where a plan without channels does, and end at the same one, in a simulation",

@@ -37,6 +37,7 @@
 
 #include <atomic>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 #include <string_view>
@@ -60,6 +61,12 @@ class executor {
   /// ahead) and for those that let others go first. Coroutines scheduled by post() are resumed before it where
   /// possible.
   virtual void post_later(std::coroutine_handle<> h) noexcept { post(h); }
+  /// Returns true if work that takes `took` is worth giving to another thread, where `moved_bytes` of its data then move
+  /// from one core's cache to the other's. An executor that does not know says that it is.
+  virtual bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
+    (void)took, (void)moved_bytes;
+    return true;
+  }
   /// Returns true if the calling thread is one of this executor's. Calls that block (sync_wait) refuse to run there,
   /// because the coroutine that they wait for may need that very thread.
   virtual bool on_worker() const noexcept { return false; }

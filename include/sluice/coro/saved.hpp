@@ -278,6 +278,10 @@ template <class S> class saved final : public saved_base {
   void restore_input([[maybe_unused]] position_records& from) override {
     if constexpr (kOwnsInput) value_.restore_input(from);
   }
+  const stream_base* input_stream() const override {
+    if constexpr (requires(const S& s) { s.input_stream(); }) return value_.input_stream();
+    else return nullptr;
+  }
   std::uint64_t input_consumed() const override {
     if constexpr (kOwnsInput) return value_.input_consumed();
     else return 0;

@@ -14,6 +14,7 @@ namespace sluice::lib {
 
 class element_stage;
 class position_records;
+class stream_base;
 
 class saved_base {
  public:
@@ -32,6 +33,7 @@ class saved_base {
   virtual mark input_place();
   virtual void restore_input(position_records& from);
   virtual std::uint64_t input_consumed() const;
+  virtual const stream_base* input_stream() const { return nullptr; }  ///< null: it is asked elsewhere
 
  protected:
   friend class stage_state;

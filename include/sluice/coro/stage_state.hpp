@@ -54,6 +54,8 @@ class stage_state {
   bool is_its_input() const noexcept { return input_owner_ ? saved_count_ == 1 : inputs_.size() == 1 && !saved_count_; }
   /// Could an input, or what a saved value reads from, have to wait?
   bool may_wait() const;
+  /// The input that a saved value owns and asks; null: there is none.
+  const stream_base* owned_input() const { return input_owner_ ? input_owner_->input_stream() : nullptr; }
 
   const stage_identity& identity() const noexcept { return identity_; }
   /// Once: the first to say so is right.

@@ -169,8 +169,8 @@ class stream_base {
   /// (which happens at looks otherwise). REQUIRES: at rest.
   void tell_all_counts() const noexcept;
   /// From now on a block is timed now and then (stage_counts.hpp). For the top of a tree: the root of a run, and the
-  /// stream that a pump requests from.
-  void take_samples() { takes_samples_ = true; }
+  /// stream that a pump requests from, as long as it does.
+  void take_samples(bool now_and_then = true) { takes_samples_ = now_and_then; }
   run_base* run() const { return run_.get(); }
   const std::shared_ptr<run_base>& shared_run() const { return run_; }
 

@@ -8,6 +8,9 @@
 // Order:  a worker resumes, in this order: the coroutine that it has posted last; the newest of its own queue; one
 //         posted by a thread that is not a worker; the oldest of its own post_later(); the oldest of another worker
 //         (work stealing). Now and then it goes through these in reverse, so that no coroutine starves.
+// Sharing: worth_sharing() compares with what this machine takes to move work (src/runtime/moving_cost.hpp); one worker
+//         shares nothing. For tests, the environment variable SLUICE_SHARE, read by the constructor: `always`, everything is
+//         worth it; `mixed`, now this and now that.
 // Thread: every member may be called from any thread. REQUIRES of the destructor: nothing is posted during or after it.
 // Owns:   its threads. Coroutines that are posted and not yet resumed when it is destroyed are not resumed or
 //         destroyed.
@@ -38,6 +41,7 @@ class scheduler final : public executor {
   void join();
   void post(std::coroutine_handle<> h) noexcept override;
   void post_later(std::coroutine_handle<> h) noexcept override;
+  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept override;
   bool on_worker() const noexcept override;
   unsigned workers() const noexcept;
   scheduler_counts counts() const noexcept;

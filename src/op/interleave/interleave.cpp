@@ -31,7 +31,7 @@ erased_stream open_interleave(const node& n, open_context& context) {
   // At 1, or with one input at a time, there is nothing to work on ahead of the consumer.
   bool parallel = o.parallelism.value != 1 && width > 1;
   live_knob* parallelism = parallel ? &context.live(n, o.parallelism, context.tuned_parallelism()) : nullptr;
-  inner_plans inners(n, inner, context, parallelism);
+  inner_plans inners(n, inner, context, parallelism, o.order);
   erased_stream outer = context.open(n.inputs[0]);
   if (inners.parallel() && o.order == order::deterministic)
     outer = read_outer_ahead(n, context, std::move(outer), inners);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the elements of a channel cost to make and to use, learned from those that have passed through it; and whether the
+// channel's blocks are light: cheaper to make where they are used than to move there
+// (docs/decisions/0037-light-blocks.md).
+//
+// All channels of one name in a stage of the plan learn together, so that the inner channels of an interleave begin with
+// what the first of them has learned.
+// Thread: any; of concurrent updates one may be lost.  Units: nanoseconds, bytes.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+
+#include "sluice/coro/environment.hpp"
+
+namespace sluice::lib {
+
+class cost_estimate {
+ public:
+  /// Time to get one element from the input, to compute one output, and until the reader asks for more.
+  void learn_pulled(duration took, std::size_t elements) { learn(pulled_ns_, took, elements); }
+  void learn_computed(duration took, std::size_t elements) { learn(computed_ns_, took, elements); }
+  void learn_used(duration took, std::size_t elements) { learn(used_ns_, took, elements); }
+
+  /// As the last block was weighed; at first no.
+  bool is_light() const { return light_.load(std::memory_order_relaxed); }
+
+  /// What is to be weighed.
+  struct channel {
+    std::size_t element_bytes = 1;    ///< that would move, with what malloc adds
+    std::size_t block_bytes = 0;      ///< the most that a block holds
+    std::size_t block_elements = 1;   ///< the same
+    std::chrono::nanoseconds block_time{};  ///< that a block should take
+    bool several = false;  ///< other channels are pulled at the same time as this one: an interleave's
+  };
+  /// Decides whether blocks are light from now on. Who makes them where they are used needs twice the gain to change.
+  void weigh(executor& exec, const channel& c) {
+    double pulled = of(pulled_ns_, 0), computed = of(computed_ns_, 0), used = of(used_ns_, kNsMax);
+    double made = std::max(1e-3, pulled + computed);
+    // What two cores gain by an element. One pump beside one reader: what the quicker of the two takes, because nothing else
+    // overlaps. Computations also overlap each other, and so do the pumps of an interleave.
+    double gain = c.several ? made : std::max(computed, std::min(made, used));
+    double most = std::min(static_cast<double>(c.block_elements),
+                           static_cast<double>(c.block_bytes) / static_cast<double>(c.element_bytes));
+    double n = std::max(1.0, std::min(most, std::chrono::duration<double, std::nano>(c.block_time).count() / made));
+    bool was = is_light();
+    if (was) gain /= kToChange;
+    bool may_wait = made * n > kNsMax;
+    set_light(!may_wait && !exec.worth_sharing(std::chrono::nanoseconds(static_cast<long>(gain * n)),
+                                               static_cast<std::size_t>(n * static_cast<double>(c.element_bytes))));
+  }
+
+ private:
+  using average = std::atomic<double>;
+  static constexpr double kShare = 0.125;  // of a new time: one block that was interrupted decides nothing
+  static constexpr double kNsMax = 1e6;    // a block that takes longer may be waiting for something
+  static constexpr double kToChange = 2;
+
+  void set_light(bool yes) {
+    if (yes != is_light()) light_.store(yes, std::memory_order_relaxed);
+  }
+  static double of(const average& a, double unless_known) {
+    double ns = a.load(std::memory_order_relaxed);
+    return ns < 0 ? unless_known : ns;
+  }
+  static void learn(average& each, duration took, std::size_t elements) {
+    if (elements == 0) return;
+    double now = std::max(1.0, static_cast<double>(took.count())) / static_cast<double>(elements);
+    double old = each.load(std::memory_order_relaxed);
+    // Long times are rarely the work's: a fault, another thread. They count as twice the old at most.
+    each.store(old < 0 ? now : old + (std::min(now, 2 * old) - old) * kShare, std::memory_order_relaxed);
+  }
+
+  average pulled_ns_{-1}, computed_ns_{-1}, used_ns_{-1};  ///< below 0: not known
+  std::atomic<bool> light_{false};
+};
+
+}  // namespace sluice::lib
