@@ -20,9 +20,9 @@ namespace sluice::lib {
 class cost_estimate {
  public:
   /// Time to get one element from the input, to compute one output, and until the reader asks for more.
-  void learn_pulled(duration took, std::size_t elements) { learn(pulled_ns_, took, elements); }
-  void learn_computed(duration took, std::size_t elements) { learn(computed_ns_, took, elements); }
-  void learn_used(duration took, std::size_t elements) { learn(used_ns_, took, elements); }
+  void learn_pulled(duration took, std::size_t elements) { learn(pulled_, took, elements); }
+  void learn_computed(duration took, std::size_t elements) { learn(computed_, took, elements); }
+  void learn_used(duration took, std::size_t elements) { learn(used_, took, elements); }
 
   /// As the last block was weighed; at first no.
   bool is_light() const { return light_.load(std::memory_order_relaxed); }
@@ -37,7 +37,7 @@ class cost_estimate {
   };
   /// Decides whether blocks are light from now on. Who makes them where they are used needs twice the gain to change.
   void weigh(executor& exec, const channel& c) {
-    double pulled = of(pulled_ns_, 0), computed = of(computed_ns_, 0), used = of(used_ns_, kNsMax);
+    double pulled = of(pulled_, 0), computed = of(computed_, 0), used = of(used_, kNsMax);
     double made = std::max(1e-3, pulled + computed);
     // What two cores gain by an element. One pump beside one reader: what the quicker of the two takes, because nothing else
     // overlaps. Computations also overlap each other, and so do the pumps of an interleave.
@@ -53,27 +53,36 @@ class cost_estimate {
   }
 
  private:
-  using average = std::atomic<double>;
-  static constexpr double kShare = 0.125;  // of a new time: one block that was interrupted decides nothing
-  static constexpr double kNsMax = 1e6;    // a block that takes longer may be waiting for something
+  /// Of one element, over the elements of some blocks: a block of one, with all that a beginning costs, weighs little beside
+  /// a full one, and no block decides alone.
+  struct average {
+    std::atomic<double> ns{-1};  ///< below 0: not known
+    std::atomic<double> weight{0};
+  };
+  static constexpr double kBlocks = 7;   // of the newest size
+  static constexpr double kNsMax = 1e6;  // a block that takes longer may be waiting for something
   static constexpr double kToChange = 2;
 
   void set_light(bool yes) {
     if (yes != is_light()) light_.store(yes, std::memory_order_relaxed);
   }
   static double of(const average& a, double unless_known) {
-    double ns = a.load(std::memory_order_relaxed);
+    double ns = a.ns.load(std::memory_order_relaxed);
     return ns < 0 ? unless_known : ns;
   }
   static void learn(average& each, duration took, std::size_t elements) {
     if (elements == 0) return;
-    double now = std::max(1.0, static_cast<double>(took.count())) / static_cast<double>(elements);
-    double old = each.load(std::memory_order_relaxed);
+    auto n = static_cast<double>(elements);
+    double now = std::max(1.0, static_cast<double>(took.count())) / n;
+    double old = each.ns.load(std::memory_order_relaxed);
+    double weight = std::min(each.weight.load(std::memory_order_relaxed), kBlocks * n);
     // Long times are rarely the work's: a fault, another thread. They count as twice the old at most.
-    each.store(old < 0 ? now : old + (std::min(now, 2 * old) - old) * kShare, std::memory_order_relaxed);
+    if (old >= 0) now = old + (std::min(now, 2 * old) - old) * (n / (n + weight));
+    each.ns.store(now, std::memory_order_relaxed);
+    each.weight.store(weight + n, std::memory_order_relaxed);
   }
 
-  average pulled_ns_{-1}, computed_ns_{-1}, used_ns_{-1};  ///< below 0: not known
+  average pulled_, computed_, used_;
   std::atomic<bool> light_{false};
 };
 
