@@ -122,36 +122,29 @@ reader_link::~reader_link() {
   if (ring_) ring_->close();
 }
 
-bool reader_link::is_direct() {
+bool reader_link::decide() {
   if (ring_ || !options_.direct_where_light) return false;
-  bool light = memory_.costs().is_light();
   if (!direct_) {
-    direct_ = light && !in_.may_wait();
+    direct_ = memory_.costs().is_light() && !in_.may_wait();
     direct_blocks_ = 0;
-  } else if (!light && direct_blocks_ >= direct_blocks_min_) {
+  } else {
     direct_ = false;
     direct_blocks_min_ = std::min(direct_blocks_min_ * 2, kStayMost);
   }
   return direct_;
 }
 
-void reader_link::asks() {
-  if (timed_elements_) {
-    memory_.costs().learn_used(memory_.run()->time->now() - at_, std::exchange(timed_elements_, 0));
-    slot_supply::weigh(memory_, in_.type(), out_, options_.signal != nullptr);
-  }
-  is_timed_ = direct_blocks_++ % kTimedBlocks == 0;
-  if (is_timed_) at_ = memory_.run()->time->now();
+void reader_link::was_used() {
+  memory_.costs().learn_used(memory_.run()->time->now() - at_, std::exchange(timed_elements_, 0));
+  slot_supply::weigh(memory_, in_.type(), out_, options_.signal != nullptr);
 }
 
-void reader_link::has_pulled(const block& b) {
-  if (!is_timed_) return;
+void reader_link::was_pulled(const block& b) {
   time_point now = memory_.run()->time->now();
   memory_.costs().learn_pulled(now - std::exchange(at_, now), b.size());
 }
 
-void reader_link::has_made(const block& b) {
-  if (!is_timed_) return;
+void reader_link::was_made(const block& b) {
   time_point now = memory_.run()->time->now();
   if (computation()) memory_.costs().learn_computed(now - at_, b.size());
   at_ = now;

@@ -36,15 +36,26 @@ class reader_link {
   void set_number(std::uint32_t n) { number_ = n; }
   ordered_ring& ring() { return *ring_; }
   /// Does the reader ask the input itself?
-  bool is_direct();
+  bool is_direct() {
+    if (direct_ && (memory_.costs().is_light() || direct_blocks_ < direct_blocks_min_)) return true;
+    return decide();
+  }
   /// REQUIRES: is_direct().
   erased_stream& input() { return in_; }
   const slot_computation* computation() const { return options_.pump.computation.get(); }
   /// Now and then the reader's clock learns what a block costs: call them before a request, behind it, and when the outputs
   /// are made.
-  void asks();
-  void has_pulled(const block& b);
-  void has_made(const block& b);
+  void asks() {
+    if (timed_elements_) was_used();
+    is_timed_ = direct_blocks_++ % kTimedBlocks == 0;
+    if (is_timed_) at_ = memory_.run()->time->now();
+  }
+  void has_pulled(const block& b) {
+    if (is_timed_) was_pulled(b);
+  }
+  void has_made(const block& b) {
+    if (is_timed_) was_made(b);
+  }
   /// The ring is over: has the pump returned the input? The reader asks it from now on. `missed`: errors in front of what
   /// it gives.
   bool takes_input_back(dropped_errors& missed);
@@ -71,6 +82,11 @@ class reader_link {
   const stream_base* input_stream() const { return ring_ ? nullptr : &in_; }
 
  private:
+  bool decide();
+  void was_used();
+  void was_pulled(const block& b);
+  void was_made(const block& b);
+
   static constexpr std::uint32_t kStayFirst = 64, kStayMost = 1 << 14, kTimedBlocks = 16;
   channel_memory memory_;
   erased_stream in_;

@@ -13,6 +13,10 @@ namespace {
 /// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
 constexpr auto kBlockTime = std::chrono::microseconds(100);
 constexpr std::size_t kOwnedBytes = 256;   // an element with memory of its own: malloc's header, freed on another core
+// Of so many bytes on allocators have pages of their own, which go back to the system where another thread frees them: the
+// next element's are met anew, and that costs as much as some copies.
+constexpr std::size_t kMappedBytes = std::size_t{256} << 10;
+constexpr std::size_t kMappedFactor = 4;
 constexpr std::uint32_t kTimedBlocks = 8;  // of so many one is timed with the reader
 
 }  // namespace
@@ -393,8 +397,8 @@ void slot_supply::block_used() {
 
 void slot_supply::weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several) {
   std::size_t each = std::max<std::size_t>(memory.estimate().each_bytes(), std::max<std::size_t>(1, out.size));
-  bool owns = owns_bytes(in) || owns_bytes(out);
-  memory.costs().weigh(*memory.run()->exec, {.element_bytes = each + (owns ? kOwnedBytes : 0),
+  if (owns_bytes(in) || owns_bytes(out)) each = each < kMappedBytes ? each + kOwnedBytes : each * kMappedFactor;
+  memory.costs().weigh(*memory.run()->exec, {.element_bytes = each,
                                              .block_bytes = memory.block_bytes(),
                                              .block_elements = kBlockElementsMax,
                                              .block_time = kBlockTime,

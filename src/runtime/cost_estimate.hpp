@@ -39,9 +39,9 @@ class cost_estimate {
   void weigh(executor& exec, const channel& c) {
     double pulled = of(pulled_, 0), computed = of(computed_, 0), used = of(used_, kNsMax);
     double made = std::max(1e-3, pulled + computed);
-    // What two cores gain by an element. One pump beside one reader: what the quicker of the two takes, because nothing else
-    // overlaps. Computations also overlap each other, and so do the pumps of an interleave.
-    double gain = c.several ? made : std::max(computed, std::min(made, used));
+    // At best two cores need half of the time that all takes; and never less than one of those takes that nobody shares:
+    // the reader, and the pump, unless there are several.
+    double all = made + used, gain = all - std::max({all / 2, used, c.several ? 0 : pulled});
     double most = std::min(static_cast<double>(c.block_elements),
                            static_cast<double>(c.block_bytes) / static_cast<double>(c.element_bytes));
     double n = std::max(1.0, std::min(most, std::chrono::duration<double, std::nano>(c.block_time).count() / made));

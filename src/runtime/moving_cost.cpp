@@ -18,7 +18,7 @@ constexpr std::size_t kLines =
     1024;  // 64 KiB: more than a first-level cache, so what is measured is the way between cores
 constexpr int kRounds = 12;
 constexpr std::chrono::milliseconds kMeasuredFor{2};
-constexpr double kByteNsMin = 0.05, kByteNsMax = 1;
+constexpr double kByteNsMin = 0.02, kByteNsMax = 0.5;
 
 struct alignas(64) line {
   std::uint64_t word;
@@ -76,7 +76,7 @@ moving_cost measure() {
   if (done < kRounds / 2) return cost;
   std::sort(extra.begin(), extra.begin() + done);
   double bytes = static_cast<double>(kLines * sizeof(line));
-  cost.byte_ns = std::clamp(extra[static_cast<std::size_t>(done) / 2] / bytes, kByteNsMin, kByteNsMax);
+  cost.byte_ns = std::clamp(extra[static_cast<std::size_t>(done) / 2] / bytes / 2, kByteNsMin, kByteNsMax);
   return cost;
 }
 
