@@ -80,7 +80,7 @@ TEST_CASE("random plans give what plain loops give on one worker", "[every_verb]
 }
 
 TEST_CASE("random plans give what plain loops give on two workers, whatever they share", "[every_verb]") {
-  for (const char* how : {"always", "measured"}) {
+  for (const char* how : {"always", "mixed"}) {
     testing::sharing as(how);
     workers two(2);
     try_plans(plans(60), false, {.on = &two.rt});
@@ -88,7 +88,7 @@ TEST_CASE("random plans give what plain loops give on two workers, whatever they
 }
 
 TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers, whatever they share", "[every_verb]") {
-  for (const char* how : {"always", "measured"}) {
+  for (const char* how : {"always", "mixed"}) {
     testing::sharing as(how);
     workers two(2);
     try_plans(plans(40), true, {.on = &two.rt});

@@ -46,6 +46,7 @@ calls of(const dataset<int64>& ds, int64 taken) {
   calls c;
   g_calls = &c;
   simulation world(1);
+  world.decide_sharing([] { return true; });
   runtime rt(world, {.workers = 2});
   sync_wait(rt, take_slowly(open_run(rt, ds.plan(), {}), taken));
   return c;

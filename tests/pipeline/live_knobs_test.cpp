@@ -333,6 +333,7 @@ TEST_CASE(
   };
   for (const limited& l : all) {
     simulation world(3);
+    world.decide_sharing([] { return true; });
     runtime rt(world, {.workers = 2});
     int made = 0;
     made_ahead raised = sync_wait(rt, watched(rt, l.at(made, 4), made, l.knob, 100, 10));

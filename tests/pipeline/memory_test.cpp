@@ -51,6 +51,7 @@ dataset<std::string> greedy(std::vector<std::string> files, int64 parallelism) {
 TEST_CASE("whatever works ahead keeps to the budget and the overdraft, and everything is given back") {
   for (std::uint64_t seed = 1; seed != 6; ++seed) {
     file_world w(seed, 16 * kMiB);
+    w.world.decide_sharing([] { return true; });
     std::string bytes = file_of(60, 100'000);
     for (const std::string& n : names(12)) w.files->put(n, bytes);
     std::size_t count = 0;

@@ -47,6 +47,9 @@ class simulation final : public executor, public clock, public blocking_service 
   void spend(duration work) noexcept { now_ += work; }
   /// Sets a function that returns how long the next blocking call takes in virtual time; without one, no time.
   void delay_blocking_calls(std::function<duration()> draw) { blocking_delay_ = std::move(draw); }
+  /// Sets a function that answers worth_sharing(); without one, the answer is drawn. Where it is always true, every channel
+  /// works ahead.
+  void decide_sharing(std::function<bool()> answer) { sharing_ = std::move(answer); }
   /// An environment with this executor and clock, never stopped.
   environment& env() noexcept { return env_; }
 
@@ -54,7 +57,9 @@ class simulation final : public executor, public clock, public blocking_service 
   void post(std::coroutine_handle<> h) noexcept override;
   bool on_worker() const noexcept override { return inside_; }
   /// Drawn from the seed: what is right at either answer is right at any cost.
-  bool worth_sharing(std::chrono::nanoseconds, std::size_t) noexcept override { return random(2) == 0; }
+  bool worth_sharing(std::chrono::nanoseconds, std::size_t) noexcept override {
+    return sharing_ ? sharing_() : random(2) == 0;
+  }
   driven drive() override;
   std::string_view complaint() const noexcept override { return complaint_; }
   // clock
@@ -79,6 +84,7 @@ class simulation final : public executor, public clock, public blocking_service 
   std::vector<std::coroutine_handle<>> ready_;
   std::unique_ptr<timer_heap> timers_;
   std::function<duration()> blocking_delay_;
+  std::function<bool()> sharing_;
   std::string complaint_;
   environment env_;
   std::thread::id thread_;
