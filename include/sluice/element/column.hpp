@@ -114,6 +114,17 @@ class column {
   void append_valid(bool valid);
   /// members, fixed.
   void append_row();
+
+  // The same for many rows.
+
+  /// texts: text i is bytes[offsets[i]] … bytes[offsets[i + 1]]. REQUIRES: 0 <= offsets[0], and none is less than the one
+  /// before.
+  void append_texts(const char* bytes, const std::int32_t* offsets, std::size_t n);
+  /// lists: list i has offsets[i + 1] - offsets[i] values; all of them were appended to child(0) before. REQUIRES: as above.
+  void append_lists(const std::int32_t* offsets, std::size_t n);
+  /// maybe: row i has the bit first + i of `bits`; null: all are valid. Values for all n rows were appended to child(0)
+  /// before, empty ones where there is none.
+  void append_valid_bits(const std::uint8_t* bits, std::size_t first, std::size_t n);
   /// n rows of what the type has as its empty value: 0, "", no elements, no value, and members that are so. REQUIRES: not
   /// of the form objects.
   void append_empty(std::size_t n);
