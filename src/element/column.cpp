@@ -287,6 +287,33 @@ void column::append_valid(bool valid) {
 
 void column::append_row() { ++rows_; }
 
+void column::append_texts(const char* bytes, const std::int32_t* offsets, std::size_t n) {
+  if (n == 0) return;
+  ensure_main(rows_ + n);
+  std::size_t used = used_bytes(), more = static_cast<std::size_t>(offsets[n] - offsets[0]);
+  ensure_bytes(used + more);
+  if (more != 0) std::memcpy(bytes_->data() + used, bytes + offsets[0], more);
+  std::int32_t* out = writable_offsets() + rows_;
+  auto shift = static_cast<std::int32_t>(used) - offsets[0];
+  for (std::size_t i = 1; i <= n; ++i) out[i] = offsets[i] + shift;
+  rows_ += n;
+}
+
+void column::append_lists(const std::int32_t* offsets, std::size_t n) {
+  if (n == 0) return;
+  check_offset(used_bytes() + static_cast<std::size_t>(offsets[n] - offsets[0]), *type_);
+  ensure_main(rows_ + n);
+  std::int32_t* out = writable_offsets() + rows_;
+  std::int32_t shift = *out - offsets[0];
+  for (std::size_t i = 1; i <= n; ++i) out[i] = offsets[i] + shift;
+  rows_ += n;
+}
+
+void column::append_valid_bits(const std::uint8_t* bits, std::size_t first, std::size_t n) {
+  ensure_main(rows_ + n);
+  for (std::size_t i = first; i != first + n; ++i) set_valid(rows_++, !bits || (bits[i / 8] >> (i % 8) & 1) != 0);
+}
+
 void column::append_empty(std::size_t n) {
   if (n == 0) return;
   ensure_main(rows_ + n);

@@ -7,12 +7,12 @@ import tree
 
 # Layers of equal rank do not see each other.
 # coro sees element: a stage's block lies in a slab. element never sees coro.
-RANKS = [["base"], ["element"], ["coro"], ["runtime"], ["io"], ["format"], ["ahead"], ["input"],
+RANKS = [["base"], ["element"], ["arrow"], ["coro"], ["runtime"], ["io"], ["format"], ["ahead"], ["input"],
          ["plan"], ["engine"], ["op"], ["optimizer", "profile"],
          ["autotune"], ["pipeline"], ["service"], ["cli"]]
 RANK = {layer: i for i, layers in enumerate(RANKS) for layer in layers}
 # Folders beside the layers: the umbrella and the adapters for other libraries see everything.
-FREE = {"asio.hpp", "sluice.hpp"}
+FREE = {"asio.hpp", "arrow.hpp", "dlpack.hpp", "sluice.hpp"}
 LOWEST = {"version.hpp"}  # of no layer, and stands on nothing
 TABLE = {"operators.def", "registry.cpp"}  # of all operators
 LIBRARIES = {"absl"}  # customarily quoted too; headers_test.py says who may

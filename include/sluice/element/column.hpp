@@ -34,7 +34,7 @@ namespace sluice::lib {
 /// How a column keeps its values. In brackets: Arrow's format strings (C data interface).
 enum class column_form : std::uint8_t {
   values,   ///< numbers, bools, enums: values() [c C s S i I l L f g; b for bools, after conversion]
-  texts,    ///< std::string, slice, record, line: offsets(), bytes() [u if all is UTF-8, else z]
+  texts,    ///< std::string, slice, record, line: offsets(), bytes() [u of strings and lines, else z]
   lists,    ///< std::vector and batch: offsets(), child(0) [+l]
   fixed,    ///< std::array: child(0), `type().extent` of its values for each row [+w:N]
   maybe,    ///< std::optional: validity(), child(0) with a value for each row; Arrow has no node for it: the child's
@@ -114,6 +114,17 @@ class column {
   void append_valid(bool valid);
   /// members, fixed.
   void append_row();
+
+  // The same for many rows.
+
+  /// texts: text i is bytes[offsets[i]] … bytes[offsets[i + 1]]. REQUIRES: 0 <= offsets[0], and none is less than the one
+  /// before.
+  void append_texts(const char* bytes, const std::int32_t* offsets, std::size_t n);
+  /// lists: list i has offsets[i + 1] - offsets[i] values; all of them were appended to child(0) before. REQUIRES: as above.
+  void append_lists(const std::int32_t* offsets, std::size_t n);
+  /// maybe: row i has the bit first + i of `bits`; null: all are valid. Values for all n rows were appended to child(0)
+  /// before, empty ones where there is none.
+  void append_valid_bits(const std::uint8_t* bits, std::size_t first, std::size_t n);
   /// n rows of what the type has as its empty value: 0, "", no elements, no value, and members that are so. REQUIRES: not
   /// of the form objects.
   void append_empty(std::size_t n);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "arrow/formats.hpp"
+#include "sluice/base/utf8.hpp"
+
+namespace sluice::lib {
+
+namespace arrow {
+namespace {
+
+// --- Types ---
+
+/// What an exported schema owns. Children are released with it unless the consumer has moved them out.
+struct kept_schema {
+  std::string format;
+  std::string name;
+  std::vector<ArrowSchema> children;
+  std::vector<ArrowSchema*> pointers;
+
+  kept_schema() = default;
+  kept_schema(const kept_schema&) = delete;
+  kept_schema& operator=(const kept_schema&) = delete;
+  ~kept_schema() {
+    for (ArrowSchema& c : children)
+      if (c.release) c.release(&c);
+  }
+};
+
+void release_schema(ArrowSchema* s) {
+  delete static_cast<kept_schema*>(s->private_data);
+  s->release = nullptr;
+  s->private_data = nullptr;
+}
+
+void make_schema(std::unique_ptr<kept_schema> kept, std::string format, std::string_view name, bool nullable,
+                 ArrowSchema* out) {
+  kept->format = std::move(format);
+  kept->name = name;
+  for (ArrowSchema& c : kept->children) kept->pointers.push_back(&c);
+  *out = ArrowSchema{};
+  out->format = kept->format.c_str();
+  out->name = kept->name.c_str();
+  out->flags = nullable ? ARROW_FLAG_NULLABLE : 0;
+  out->n_children = static_cast<std::int64_t>(kept->children.size());
+  out->children = kept->pointers.empty() ? nullptr : kept->pointers.data();
+  out->release = release_schema;
+  out->private_data = kept.release();
+}
+
+/// Why a type has no form in Arrow; ok if it has one.
+status check_form(const element_type& t, const place& where) {
+  if (!can_stack(t)) return invalid_argument_error(at(where, t.name + " cannot be a column"));
+  switch (form_of(t)) {
+    case column_form::objects:
+      return invalid_argument_error(
+          at(where, "Arrow has no form for " + t.name + ": map it to numbers, texts, lists or structures"));
+    case column_form::maybe:
+      if (form_of(*t.element) == column_form::maybe)
+        return invalid_argument_error(at(where, "Arrow has no form for an optional of an optional (" + t.name + ")"));
+      return check_form(*t.element, where);
+    case column_form::lists:
+    case column_form::fixed: return check_form(*t.element, {&where, "[]"});
+    case column_form::members:
+      for (auto& m : t.members)
+        if (status s = check_form(*m.type, {&where, m.name}); !s.ok()) return s;
+      return {};
+    case column_form::values:
+      if (!number_format(t)) return invalid_argument_error(at(where, "Arrow has no number as " + t.name));
+      return {};
+    default: return {};
+  }
+}
+
+void describe(const element_type& t, std::string_view name, bool nullable, const arrow_options& o, ArrowSchema* out) {
+  auto kept = std::make_unique<kept_schema>();
+  switch (form_of(t)) {
+    case column_form::maybe: return describe(*t.element, name, true, o, out);
+    case column_form::values: return make_schema(std::move(kept), number_format(t), name, nullable, out);
+    case column_form::texts: return make_schema(std::move(kept), becomes_utf8(t, o) ? "u" : "z", name, nullable, out);
+    case column_form::lists:
+    case column_form::fixed:
+      kept->children.resize(1);
+      describe(*t.element, "item", false, o, kept->children.data());
+      return make_schema(std::move(kept),
+                         form_of(t) == column_form::lists ? std::string("+l") : "+w:" + std::to_string(t.extent), name,
+                         nullable, out);
+    default:
+      kept->children.resize(t.members.size());
+      for (std::size_t k = 0; k != t.members.size(); ++k)
+        describe(*t.members[k].type, t.members[k].name, false, o, &kept->children[k]);
+      return make_schema(std::move(kept), "+s", name, nullable, out);
+  }
+}
+
+// --- Arrays ---
+
+/// What buffers without bytes point to: consumers differ in whether they accept null.
+alignas(64) constexpr char kNothing[64] = {};
+
+/// References on the buffers: of the validity, of numbers or offsets, of bytes.
+struct kept_array {
+  buffer_ref held[3];
+  const void* buffers[3] = {};
+  std::vector<ArrowArray> children;
+  std::vector<ArrowArray*> pointers;
+
+  kept_array() = default;
+  kept_array(const kept_array&) = delete;
+  kept_array& operator=(const kept_array&) = delete;
+  ~kept_array() {
+    for (ArrowArray& c : children)
+      if (c.release) c.release(&c);
+  }
+  void hold(std::size_t i, buffer* b) {
+    if (b) b->add_references(1);
+    held[i] = buffer_ref(b);
+  }
+};
+
+void release_array(ArrowArray* a) {
+  delete static_cast<kept_array*>(a->private_data);
+  a->release = nullptr;
+  a->private_data = nullptr;
+}
+
+void make_array(std::unique_ptr<kept_array> kept, std::size_t length, std::size_t nulls, std::size_t offset,
+                std::int64_t buffers, ArrowArray* out) {
+  for (ArrowArray& c : kept->children) kept->pointers.push_back(&c);
+  *out = ArrowArray{};
+  out->length = static_cast<std::int64_t>(length);
+  out->null_count = static_cast<std::int64_t>(nulls);
+  out->offset = static_cast<std::int64_t>(offset);
+  out->n_buffers = buffers;
+  out->buffers = kept->buffers;
+  out->n_children = static_cast<std::int64_t>(kept->children.size());
+  out->children = kept->pointers.empty() ? nullptr : kept->pointers.data();
+  out->release = release_array;
+  out->private_data = kept.release();
+}
+
+buffer_ref packed(const column& bools, std::size_t first, std::size_t n) {
+  buffer_ref bits(buffer::make_recycled(n / 8 + 1));
+  auto* to = reinterpret_cast<unsigned char*>(bits->data());
+  const char* from = bools.values() + first;
+  for (std::size_t i = 0; i < n; i += 8) {
+    unsigned byte = 0;
+    for (std::size_t k = 0; k != 8 && i + k != n; ++k) byte |= (from[i + k] != 0 ? 1u : 0u) << k;
+    to[i / 8] = static_cast<unsigned char>(byte);
+  }
+  return bits;
+}
+
+std::size_t absent_in(const column& c, std::size_t first, std::size_t n) {
+  if (first == 0 && n == c.rows()) return c.absent();
+  std::size_t absent = 0;
+  for (std::size_t i = first; i != first + n; ++i) absent += c.valid(i) ? 0 : 1;
+  return absent;
+}
+
+/// The rows [first, first + n). `maybe`: the column whose validity they have; null: none is absent.
+///
+/// An offset holds for a node's own buffers, validity included, and for the rows of its children. So a struct or fixed list
+/// with a validity counts from row 0 of its children; one without has no buffer, and hands its first row on to them. The
+/// root of a record batch must be of the second kind: readers refuse an offset there.
+void fill(const column& c, std::size_t first, std::size_t n, const column* maybe, ArrowArray* out) {
+  if (c.form() == column_form::maybe) return fill(c.child(0), first, n, &c, out);
+  if (n == 0) first = 0;  // pyarrow takes the buffers of an empty array for empty, and trips over an offset in them
+  auto kept = std::make_unique<kept_array>();
+  std::size_t nulls = 0;
+  if (maybe) {
+    nulls = absent_in(*maybe, first, n);
+    kept->buffers[0] = nulls ? maybe->validity() : nullptr;
+    kept->hold(0, maybe->main_buffer());
+  }
+  auto pointer = [](const void* p) { return p ? p : static_cast<const void*>(kNothing); };
+  switch (c.form()) {
+    case column_form::values:
+      if (is_bool(c.type())) {
+        std::size_t skipped = maybe ? 0 : first;
+        kept->held[1] = packed(c, skipped, first + n - skipped);
+        kept->buffers[1] = kept->held[1]->data();
+        return make_array(std::move(kept), n, nulls, first - skipped, 2, out);
+      }
+      kept->hold(1, c.main_buffer());
+      kept->buffers[1] = pointer(c.values());
+      return make_array(std::move(kept), n, nulls, first, 2, out);
+    case column_form::texts:
+      kept->hold(1, c.main_buffer());
+      kept->buffers[1] = c.main_buffer() ? static_cast<const void*>(c.offsets()) : kNothing;
+      kept->buffers[2] = pointer(c.bytes());
+      kept->hold(2, c.bytes_buffer());
+      return make_array(std::move(kept), n, nulls, first, 3, out);
+    case column_form::lists:
+      kept->hold(1, c.main_buffer());
+      kept->buffers[1] = c.main_buffer() ? static_cast<const void*>(c.offsets()) : kNothing;
+      kept->children.resize(1);
+      fill(c.child(0), 0, c.child(0).rows(), nullptr, kept->children.data());
+      return make_array(std::move(kept), n, nulls, first, 2, out);
+    default: {
+      std::size_t each = c.form() == column_form::fixed ? c.type().extent : 1;
+      std::size_t skipped = maybe ? 0 : first;
+      kept->children.resize(c.children());
+      for (std::size_t k = 0; k != c.children(); ++k)
+        fill(c.child(k), skipped * each, (first + n - skipped) * each, nullptr, &kept->children[k]);
+      return make_array(std::move(kept), n, nulls, first - skipped, 1, out);
+    }
+  }
+}
+
+// --- Texts that are to be UTF-8 ---
+
+status check_texts(const column& c, std::size_t first, std::size_t n, const arrow_options& o, const place& where) {
+  if (n == 0) return {};
+  switch (c.form()) {
+    case column_form::texts: {
+      if (!becomes_utf8(c.type(), o)) return {};
+      auto begin = static_cast<std::size_t>(c.offsets()[first]), end = static_cast<std::size_t>(c.offsets()[first + n]);
+      auto starts_within = [&](std::size_t i) {
+        auto at = static_cast<std::size_t>(c.offsets()[i]);
+        return at != end && (static_cast<unsigned char>(c.bytes()[at]) & 0xC0) == 0x80;
+      };
+      bool good = begin == end || is_utf8({c.bytes() + begin, end - begin});
+      for (std::size_t i = first; good && i != first + n; ++i) good = !starts_within(i);
+      if (good) return {};
+      std::size_t bad = first;
+      while (is_utf8(c.text(bad))) ++bad;
+      return invalid_argument_error(
+          at(where, "value " + std::to_string(bad - first) + " is not UTF-8: export texts as arrow_texts::binary"));
+    }
+    case column_form::lists: {
+      auto begin = static_cast<std::size_t>(c.offsets()[first]);
+      return check_texts(c.child(0), begin, static_cast<std::size_t>(c.offsets()[first + n]) - begin, o,
+                         {&where, "[]"});
+    }
+    case column_form::fixed:
+      return check_texts(c.child(0), first * c.type().extent, n * c.type().extent, o, {&where, "[]"});
+    case column_form::maybe: return check_texts(c.child(0), first, n, o, where);
+    case column_form::members:
+      for (std::size_t k = 0; k != c.children(); ++k)
+        if (status s = check_texts(c.child(k), first, n, o, {&where, c.type().members[k].name}); !s.ok()) return s;
+      return {};
+    default: return {};
+  }
+}
+
+/// What may throw is memory, and errors of ours.
+template <class F> status caught(F f) {
+  try {
+    return f();
+  } catch (...) { return current_exception_status(); }
+}
+
+}  // namespace
+}  // namespace arrow
+
+status export_type(const element_type& type, std::string_view name, ArrowSchema* out, const arrow_options& o) {
+  return arrow::caught([&] {
+    status s = arrow::check_form(type, {nullptr, name});
+    if (s.ok()) arrow::describe(type, name, false, o, out);
+    return s;
+  });
+}
+
+status export_column(const column& c, std::size_t first, std::size_t n, ArrowArray* out, const arrow_options& o) {
+  return arrow::caught([&] {
+    status s = arrow::check_form(c.type(), {});
+    if (s.ok()) s = arrow::check_texts(c, first, n, o, {});
+    if (s.ok()) arrow::fill(c, first, n, nullptr, out);
+    return s;
+  });
+}
+
+status export_schema(const element_type& row, ArrowSchema* out, const arrow_options& o) {
+  if (arrow::is_by_member(row)) return export_type(row, "", out, o);
+  return arrow::caught([&] {
+    auto kept = std::make_unique<arrow::kept_schema>();
+    kept->children.resize(1);
+    status s = export_type(row, arrow::kValueName, kept->children.data(), o);
+    if (s.ok()) arrow::make_schema(std::move(kept), "+s", "", false, out);
+    return s;
+  });
+}
+
+status export_rows(const batch_storage& b, const element_type& row, ArrowArray* out, const arrow_options& o) {
+  return arrow::caught([&] {
+    batch_storage none;
+    const column& c = b.has_column() ? b.rows_column() : none.make_rows(row);
+    std::size_t first = c.gone_in_front(), n = c.rows() - first;
+    arrow::place where{nullptr, arrow::is_by_member(row) ? "" : arrow::kValueName};
+    status s = arrow::check_form(row, where);
+    if (s.ok()) s = arrow::check_texts(c, first, n, o, where);
+    if (!s.ok()) return s;
+    if (arrow::is_by_member(row)) {
+      arrow::fill(c, first, n, nullptr, out);
+    } else {
+      auto kept = std::make_unique<arrow::kept_array>();
+      kept->children.resize(1);
+      arrow::fill(c, first, n, nullptr, kept->children.data());
+      arrow::make_array(std::move(kept), n, 0, 0, 1, out);
+    }
+    return s;
+  });
+}
+
+}  // namespace sluice::lib
