@@ -168,6 +168,7 @@ std::size_t absent_in(const column& c, std::size_t first, std::size_t n) {
 /// root of a record batch must be of the second kind: readers refuse an offset there.
 void fill(const column& c, std::size_t first, std::size_t n, const column* maybe, ArrowArray* out) {
   if (c.form() == column_form::maybe) return fill(c.child(0), first, n, &c, out);
+  if (n == 0) first = 0;  // pyarrow takes the buffers of an empty array for empty, and trips over an offset in them
   auto kept = std::make_unique<kept_array>();
   std::size_t nulls = 0;
   if (maybe) {

@@ -34,7 +34,7 @@ namespace sluice::lib {
 /// How a column keeps its values. In brackets: Arrow's format strings (C data interface).
 enum class column_form : std::uint8_t {
   values,   ///< numbers, bools, enums: values() [c C s S i I l L f g; b for bools, after conversion]
-  texts,    ///< std::string, slice, record, line: offsets(), bytes() [u if all is UTF-8, else z]
+  texts,    ///< std::string, slice, record, line: offsets(), bytes() [u of strings and lines, else z]
   lists,    ///< std::vector and batch: offsets(), child(0) [+l]
   fixed,    ///< std::array: child(0), `type().extent` of its values for each row [+w:N]
   maybe,    ///< std::optional: validity(), child(0) with a value for each row; Arrow has no node for it: the child's
