@@ -85,7 +85,7 @@ class checked_metadata {
     to = of.GetPointer<const vector_of<const S*>*>(field);
     if (!verifier_.VerifyVector(to)) return false;
     // The length is aligned to 4; the elements should be to 8, and are read in place.
-    return !to || reinterpret_cast<std::uintptr_t>(to->Data()) % alignof(S) == 0;
+    return !to || to->size() == 0 || reinterpret_cast<std::uintptr_t>(to->Data()) % alignof(S) == 0;
   }
 
  private:
