@@ -16,9 +16,7 @@ std::int64_t ipc_width(std::string_view digits) {
   return good && width <= std::numeric_limits<std::int32_t>::max() ? width : -1;
 }
 
-ipc_form fixed_form(ipc_layout layout, std::int64_t width) {
-  return width < 0 ? ipc_form{} : ipc_form{layout, width};
-}
+ipc_form fixed_form(ipc_layout layout, std::int64_t width) { return width < 0 ? ipc_form{} : ipc_form{layout, width}; }
 
 /// "d:19,10", "d:19,10,256": 16 bytes unless the bits are said.
 ipc_form decimal_form(std::string_view arguments) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "arrow/ipc_formats.hpp"
-#include "arrow/ipc_tables.hpp"
+#include "arrow/ipc_metadata.hpp"
 
 static_assert(std::endian::native == std::endian::little, "IPC streams are read in the byte order of memory");
 
@@ -16,113 +16,10 @@ namespace sluice::lib::arrow {
 
 namespace {
 
-using flatbuffers::Table;
-using flatbuffers::Verifier;
-template <class T> using vector_of = flatbuffers::Vector<T>;
-using table_list = vector_of<flatbuffers::Offset<Table>>;
+using namespace ipc;
 
-/// Columns within columns. A reader that goes deeper would use up its stack.
-constexpr int kIpcDepthMax = 64;
-constexpr std::uint32_t kIpcTablesMax = 1'000'000;
 /// Columns of nulls take no bytes. A batch may claim so many rows without any; more have to have some.
 constexpr std::int64_t kIpcRowsWithoutBytes = std::int64_t{1} << 24;
-
-status ipc_broken(std::string what) { return data_loss_error("not an Arrow stream, or damaged: " + std::move(what)); }
-status ipc_unread(std::string what) { return unimplemented_error(std::move(what)); }
-
-/// Metadata where flatbuffers may read it: aligned, and checked piece by piece as it is looked at.
-class checked_metadata {
- public:
-  explicit checked_metadata(std::string_view bytes)
-      : copy_(std::make_unique<std::uint64_t[]>(bytes.size() / 8 + 1)),
-        size_(bytes.size()),
-        verifier_(reinterpret_cast<const std::uint8_t*>(copy_.get()), size_, kIpcDepthMax + 8, kIpcTablesMax) {
-    if (!bytes.empty()) std::memcpy(copy_.get(), bytes.data(), bytes.size());
-  }
-
-  /// The root table; null: there is none.
-  const Table* root() {
-    auto* start = reinterpret_cast<const std::uint8_t*>(copy_.get());
-    if (size_ < sizeof(flatbuffers::uoffset_t) || size_ >= FLATBUFFERS_MAX_BUFFER_SIZE) return nullptr;
-    auto at = verifier_.VerifyOffset(0);
-    if (at == 0) return nullptr;
-    auto* table = reinterpret_cast<const Table*>(start + at);
-    return is_table(table) ? table : nullptr;
-  }
-  /// A table that a field points to. False: it is broken; null: it is not there.
-  bool table(const Table& of, flatbuffers::voffset_t field, const Table*& to) {
-    to = nullptr;
-    if (!of.VerifyOffset(verifier_, field)) return false;
-    to = of.GetPointer<const Table*>(field);
-    return !to || is_table(to);
-  }
-  template <class T> bool value(const Table& of, flatbuffers::voffset_t field, T& to, T otherwise = 0) const {
-    if (!of.VerifyField<T>(verifier_, field, alignof(T))) return false;
-    to = of.GetField<T>(field, otherwise);
-    return true;
-  }
-  bool text(const Table& of, flatbuffers::voffset_t field, std::string& to) {
-    if (!of.VerifyOffset(verifier_, field)) return false;
-    auto* s = of.GetPointer<const flatbuffers::String*>(field);
-    if (!verifier_.VerifyString(s)) return false;
-    if (s) to.assign(s->c_str(), s->size());
-    return true;
-  }
-  bool tables(const Table& of, flatbuffers::voffset_t field, const table_list*& to) {
-    if (!of.VerifyOffset(verifier_, field)) return false;
-    to = of.GetPointer<const table_list*>(field);
-    if (!verifier_.VerifyVector(to)) return false;
-    for (flatbuffers::uoffset_t i = 0; to && i != to->size(); ++i) {
-      auto offset = static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(to->Data()) + i * 4 -
-                                             reinterpret_cast<const std::uint8_t*>(copy_.get()));
-      if (verifier_.VerifyOffset(offset) == 0 || !is_table(to->Get(i))) return false;
-    }
-    return true;
-  }
-  /// A vector of structs without pointers.
-  template <class S> bool structs(const Table& of, flatbuffers::voffset_t field, const vector_of<const S*>*& to) {
-    if (!of.VerifyOffset(verifier_, field)) return false;
-    to = of.GetPointer<const vector_of<const S*>*>(field);
-    if (!verifier_.VerifyVector(to)) return false;
-    // The length is aligned to 4; the elements should be to 8, and are read in place.
-    return !to || to->size() == 0 || reinterpret_cast<std::uintptr_t>(to->Data()) % alignof(S) == 0;
-  }
-
- private:
-  bool is_table(const Table* t) {
-    if (!t->VerifyTableStart(verifier_)) return false;
-    // Tables are looked at one by one, not as a tree: the depth is that of our own recursion.
-    verifier_.EndTable();
-    return true;
-  }
-
-  std::unique_ptr<std::uint64_t[]> copy_;
-  std::size_t size_;
-  Verifier verifier_;
-};
-
-struct message_table {
-  ipc::header_kind kind = ipc::header_kind::none;
-  const Table* header = nullptr;
-  std::int64_t body_bytes = 0;
-};
-
-status read_message_table(checked_metadata& from, message_table& to) {
-  const Table* root = from.root();
-  std::int16_t version = 0;
-  std::uint8_t kind = 0;
-  if (!root || !from.value(*root, ipc::message::kVersion, version) ||
-      !from.value(*root, ipc::message::kHeaderKind, kind) ||
-      !from.value(*root, ipc::message::kBodyBytes, to.body_bytes) ||
-      !from.table(*root, ipc::message::kHeader, to.header))
-    return ipc_broken("the metadata of a message is not what it should be");
-  if (version != ipc::kVersion4 && version != ipc::kVersion5)
-    return ipc_unread("the Arrow stream is of metadata version " + std::to_string(version + 1) +
-                      ", and versions 4 and 5 are read: write it with Arrow 1.0 or newer");
-  to.kind = static_cast<ipc::header_kind>(kind);
-  if (to.body_bytes < 0) return ipc_broken("a body of " + std::to_string(to.body_bytes) + " bytes");
-  return {};
-}
 
 /// Of which kind a message is, and how long its body.
 ipc_message without_body(std::string_view metadata) {
@@ -138,18 +35,33 @@ ipc_message without_body(std::string_view metadata) {
     case ipc::header_kind::schema: m.is = ipc_message::kind::schema; break;
     case ipc::header_kind::record_batch: m.is = ipc_message::kind::batch; break;
     case ipc::header_kind::dictionary_batch:
-      m.why = ipc_unread("the Arrow stream has dictionary-encoded columns: decode them before it is written");
+      m.why = unread_stream("the Arrow stream has dictionary-encoded columns: decode them before it is written");
       break;
     case ipc::header_kind::tensor:
     case ipc::header_kind::sparse_tensor:
-      m.why = ipc_unread("the Arrow stream has a tensor, and record batches are read");
+      m.why = unread_stream("the Arrow stream has a tensor, and record batches are read");
       break;
-    default: m.why = ipc_broken("a message of kind " + std::to_string(static_cast<int>(t.kind))); break;
+    default: m.why = broken_stream("a message of kind " + std::to_string(static_cast<int>(t.kind))); break;
   }
   return m;
 }
 
 }  // namespace
+
+status ipc::read_message_table(checked_metadata& from, message_table& to) {
+  const Table* root = from.root();
+  std::int16_t version = 0;
+  std::uint8_t kind = 0;
+  if (!root || !from.value(*root, message::kVersion, version) || !from.value(*root, message::kHeaderKind, kind) ||
+      !from.value(*root, message::kBodyBytes, to.body_bytes) || !from.table(*root, message::kHeader, to.header))
+    return broken_stream("the metadata of a message is not what it should be");
+  if (version != kVersion4 && version != kVersion5)
+    return unread_stream("the Arrow stream is of metadata version " + std::to_string(version + 1) +
+                         ", and versions 4 and 5 are read: write it with Arrow 1.0 or newer");
+  to.kind = static_cast<header_kind>(kind);
+  if (to.body_bytes < 0) return broken_stream("a body of " + std::to_string(to.body_bytes) + " bytes");
+  return {};
+}
 
 std::size_t ipc_magic_bytes(std::string_view bytes) {
   return bytes.starts_with(std::string_view(ipc::kFileMagic, sizeof ipc::kFileMagic)) ? sizeof ipc::kFileMagic : 0;
@@ -161,8 +73,8 @@ ipc_message read_ipc_message(std::string_view bytes, std::uint64_t left_bytes, b
   auto asks_for = [&](std::uint64_t wanted, const char* what) {
     if (left_bytes != kIpcUnknown && wanted > left_bytes) {
       m.is = ipc_message::kind::broken;
-      m.why = ipc_broken(std::string(what) + " would end " + std::to_string(wanted) + " bytes on, and the file has " +
-                         std::to_string(left_bytes));
+      m.why = broken_stream(std::string(what) + " would end " + std::to_string(wanted) +
+                            " bytes on, and the file has " + std::to_string(left_bytes));
       return;
     }
     // Where the end is not known, not more at a time than is there already: the length may be made up.
@@ -177,8 +89,8 @@ ipc_message read_ipc_message(std::string_view bytes, std::uint64_t left_bytes, b
   if (prefix[0] != ipc::kContinuation) {
     m.is = ipc_message::kind::broken;
     m.why = prefix[0] < (1u << 24) && prefix[0] != 0
-                ? ipc_broken("no message begins here (streams of Arrow before 0.15 are not read)")
-                : ipc_broken("no message begins here");
+                ? broken_stream("no message begins here (streams of Arrow before 0.15 are not read)")
+                : broken_stream("no message begins here");
     return m;
   }
   if (prefix[1] == 0) {
@@ -189,7 +101,7 @@ ipc_message read_ipc_message(std::string_view bytes, std::uint64_t left_bytes, b
   const std::uint64_t head = sizeof prefix + std::uint64_t{prefix[1]};
   if (prefix[1] > std::uint32_t{INT32_MAX} || prefix[1] % 8 != 0) {
     m.is = ipc_message::kind::broken;
-    m.why = ipc_broken("a message with " + std::to_string(prefix[1]) + " bytes of metadata");
+    m.why = broken_stream("a message with " + std::to_string(prefix[1]) + " bytes of metadata");
     return m;
   }
   if (bytes.size() < head) {
@@ -208,163 +120,6 @@ ipc_message read_ipc_message(std::string_view bytes, std::uint64_t left_bytes, b
   }
   if (with_body) whole.body = bytes.substr(static_cast<std::size_t>(head), static_cast<std::size_t>(body));
   return whole;
-}
-
-// --- Schemas ---
-
-struct ipc_schema_reader {
-  checked_metadata& from;
-  ipc_schema& to;
-  std::size_t metadata_bytes;
-  std::size_t columns = 0, names_bytes = 0;  ///< of metadata whose tables are there once, no more than its bytes
-
-  const char* kept(std::string text) { return to.texts_.emplace_back(std::move(text)).c_str(); }
-
-  status read(const Table& schema) {
-    std::int16_t endianness = 0;
-    const table_list* fields = nullptr;
-    if (!from.value(schema, ipc::schema::kEndianness, endianness) ||
-        !from.tables(schema, ipc::schema::kFields, fields))
-      return ipc_broken("the schema is not what it should be");
-    if (endianness != ipc::kLittleEndian)
-      return ipc_unread("the Arrow stream is big-endian, and little-endian ones are read");
-    ArrowSchema& root = to.nodes_.emplace_back();
-    root.format = "+s";
-    root.name = "";
-    return read_children(root, fields, 1);
-  }
-
-  status read_children(ArrowSchema& parent, const table_list* fields, int depth) {
-    const std::size_t n = fields ? fields->size() : 0;
-    if (depth > kIpcDepthMax) return ipc_unread("the Arrow stream has columns within columns, more than 64 deep");
-    columns += n;
-    if (columns > metadata_bytes) return ipc_broken("a schema with more columns than bytes");
-    auto& list = to.lists_.emplace_back(n);
-    for (std::size_t k = 0; k != n; ++k) {
-      ArrowSchema& child = to.nodes_.emplace_back();
-      list[k] = &child;
-      status why = read_field(child, *fields->Get(static_cast<flatbuffers::uoffset_t>(k)), depth);
-      if (!why.ok()) return why;
-    }
-    parent.n_children = static_cast<std::int64_t>(n);
-    parent.children = list.data();
-    return {};
-  }
-
-  status read_field(ArrowSchema& s, const Table& field, int depth) {
-    std::string name;
-    std::uint8_t nullable = 0, kind = 0;
-    const Table *type = nullptr, *dictionary = nullptr;
-    const table_list* children = nullptr;
-    if (!from.text(field, ipc::column_field::kName, name) ||
-        !from.value(field, ipc::column_field::kNullable, nullable) ||
-        !from.value(field, ipc::column_field::kTypeKind, kind) ||
-        !from.table(field, ipc::column_field::kType, type) ||
-        !from.table(field, ipc::column_field::kDictionary, dictionary) ||
-        !from.tables(field, ipc::column_field::kChildren, children) || !type)
-      return ipc_broken("a column of the schema is not what it should be");
-    names_bytes += name.size();
-    if (names_bytes > metadata_bytes) return ipc_broken("a schema whose names are longer than itself");
-    const std::string column = "the column \"" + name + "\" of the Arrow stream ";
-    if (dictionary) return ipc_unread(column + "is dictionary-encoded: decode it before it is written");
-    std::string format;
-    status why = format_of(static_cast<ipc::type_kind>(kind), *type, column, format);
-    if (!why.ok()) return why;
-    s.format = kept(std::move(format));
-    s.name = kept(std::move(name));
-    s.flags = nullable ? ARROW_FLAG_NULLABLE : 0;
-    why = read_children(s, children, depth + 1);
-    if (!why.ok()) return why;
-    const ipc_layout layout = ipc_form_of(ipc_format_of(s)).layout;
-    const bool has_child = layout == ipc_layout::lists || layout == ipc_layout::fixed_lists;
-    const bool fits = has_child ? s.n_children == 1 : layout == ipc_layout::members || s.n_children == 0;
-    return fits ? status() : ipc_broken(column + "has " + std::to_string(s.n_children) + " children");
-  }
-
-  status format_of(ipc::type_kind kind, const Table& t, const std::string& column, std::string& format) {
-    using enum ipc::type_kind;
-    std::int16_t unit = 0;
-    std::int32_t number = 0;
-    const status broken = ipc_broken(column + "has a type that is not what it should be");
-    auto read_unit = [&](const char* prefix, std::string_view letters, std::int16_t otherwise) {
-      if (!from.value(t, ipc::type::kFirst, unit, otherwise) || unit < 0 ||
-          static_cast<std::size_t>(unit) >= letters.size())
-        return broken;
-      format = prefix;
-      format += letters[static_cast<std::size_t>(unit)];
-      return status();
-    };
-    auto read_width = [&](const char* prefix) {
-      if (!from.value(t, ipc::type::kFirst, number) || number < 0) return broken;
-      format = prefix + std::to_string(number);
-      return status();
-    };
-    switch (kind) {
-      case null: format = "n"; return {};
-      case integer: return integer_format(t, broken, format);
-      case floating_point: return read_unit("", "efg", 0);
-      case binary: format = "z"; return {};
-      case utf8: format = "u"; return {};
-      case boolean: format = "b"; return {};
-      case decimal: return decimal_format(t, broken, format);
-      case date: return read_unit("td", "Dm", 1);
-      case time: return read_unit("tt", "smun", 1);
-      case timestamp: {
-        status why = read_unit("ts", "smun", 0);
-        std::string zone;
-        if (why.ok() && !from.text(t, ipc::type::kSecond, zone)) return broken;
-        format += ':' + zone;
-        return why;
-      }
-      case interval: return read_unit("ti", "MDn", 0);
-      case duration: return read_unit("tD", "smun", 1);
-      case list: format = "+l"; return {};
-      case large_list: format = "+L"; return {};
-      case map: format = "+m"; return {};
-      case structure: format = "+s"; return {};
-      case fixed_size_binary: return read_width("w:");
-      case fixed_size_list: return read_width("+w:");
-      case large_binary: format = "Z"; return {};
-      case large_utf8: format = "U"; return {};
-      case union_of: return ipc_unread(column + "is a union: write its members as columns");
-      case run_end_encoded: return ipc_unread(column + "is run-end encoded: decode it before it is written");
-      case binary_view:
-      case utf8_view: return ipc_unread(column + "has views: cast it to binary or utf8 before it is written");
-      case list_view:
-      case large_list_view: return ipc_unread(column + "has list views: cast it to a list before it is written");
-      default: return ipc_unread(column + "is of type " + std::to_string(static_cast<int>(kind)) + ", which is not known");
-    }
-  }
-
-  status integer_format(const Table& t, const status& broken, std::string& format) const {
-    std::int32_t bits = 0;
-    std::uint8_t is_signed = 0;
-    if (!from.value(t, ipc::type::kFirst, bits) || !from.value(t, ipc::type::kSecond, is_signed)) return broken;
-    switch (bits) {
-      case 8: format = is_signed ? "c" : "C"; return {};
-      case 16: format = is_signed ? "s" : "S"; return {};
-      case 32: format = is_signed ? "i" : "I"; return {};
-      case 64: format = is_signed ? "l" : "L"; return {};
-      default: return broken;
-    }
-  }
-  status decimal_format(const Table& t, const status& broken, std::string& format) const {
-    std::int32_t precision = 0, scale = 0, bits = 0;
-    if (!from.value(t, ipc::type::kFirst, precision) || !from.value(t, ipc::type::kSecond, scale) ||
-        !from.value(t, ipc::type::kThird, bits, 128) || bits < 32 || bits > 256 || bits % 32 != 0)
-      return broken;
-    format = "d:" + std::to_string(precision) + "," + std::to_string(scale) + "," + std::to_string(bits);
-    return {};
-  }
-};
-
-status read_ipc_schema(std::string_view metadata, ipc_schema& to) {
-  checked_metadata checked(metadata);
-  message_table t;
-  status why = read_message_table(checked, t);
-  if (!why.ok()) return why;
-  if (t.kind != ipc::header_kind::schema || !t.header) return ipc_broken("the first message is not the schema");
-  return ipc_schema_reader{checked, to, metadata.size()}.read(*t.header);
 }
 
 // --- Record batches ---
@@ -387,8 +142,8 @@ struct ipc_batch_reader {
       status why = read(child, *s.children[k]);
       if (!why.ok()) return why;
       if (child.length < rows)
-        return broken(*s.children[k], std::to_string(child.length) + " values, and " + std::to_string(rows) +
-                                          " are spoken of");
+        return broken(*s.children[k],
+                      std::to_string(child.length) + " values, and " + std::to_string(rows) + " are spoken of");
     }
     parent.n_children = s.n_children;
     parent.children = list.data();
@@ -396,11 +151,11 @@ struct ipc_batch_reader {
   }
 
   static status broken(const ArrowSchema& s, const std::string& what) {
-    return ipc_broken("column \"" + std::string(ipc_name_of(s)) + "\" has " + what);
+    return broken_stream("column \"" + std::string(ipc_name_of(s)) + "\" has " + what);
   }
 
   status read(ArrowArray& a, const ArrowSchema& s) {
-    if (!nodes || next_node == nodes->size()) return ipc_broken("a batch has fewer columns than its schema");
+    if (!nodes || next_node == nodes->size()) return broken_stream("a batch has fewer columns than its schema");
     const ipc::node& node = *nodes->Get(next_node++);
     a.length = node.length;
     a.null_count = node.null_count;
@@ -449,7 +204,7 @@ struct ipc_batch_reader {
 
   /// The next buffer, of at least so many bytes.
   status read_buffer(const ArrowSchema& s, std::int64_t bytes_min, std::string_view& bytes, const void*& to_pointer) {
-    if (!ranges || next_range == ranges->size()) return ipc_broken("a batch has fewer buffers than its schema");
+    if (!ranges || next_range == ranges->size()) return broken_stream("a batch has fewer buffers than its schema");
     const ipc::range& r = *ranges->Get(next_range++);
     const auto size = static_cast<std::int64_t>(body.size());
     if (r.offset < 0 || r.length < 0 || r.offset > size || r.length > size - r.offset)
@@ -498,11 +253,12 @@ struct ipc_batch_reader {
         !from.value(batch, ipc::record_batch::kLength, root.length) ||
         !from.structs(batch, ipc::record_batch::kNodes, nodes) ||
         !from.structs(batch, ipc::record_batch::kBuffers, ranges))
-      return ipc_broken("the metadata of a batch is not what it should be");
+      return broken_stream("the metadata of a batch is not what it should be");
     if (compression)
-      return ipc_unread("the Arrow stream's buffers are compressed: write it without compression, or compress it as a "
-                        "whole with gzip");
-    if (root.length < 0) return ipc_broken("a batch of " + std::to_string(root.length) + " rows");
+      return unread_stream(
+          "the Arrow stream's buffers are compressed: write it without compression, or compress it as a "
+          "whole with gzip");
+    if (root.length < 0) return broken_stream("a batch of " + std::to_string(root.length) + " rows");
     status why = check_rows(root.length, s);
     if (!why.ok()) return why;
     auto& buffers = to.buffers_.emplace_back(1);
@@ -515,7 +271,7 @@ struct ipc_batch_reader {
         return broken(*s.children[k], std::to_string(root.children[k]->length) + " values in a batch of " +
                                           std::to_string(root.length) + " rows");
     const bool all_used = (!nodes || next_node == nodes->size()) && (!ranges || next_range == ranges->size());
-    return all_used ? why : ipc_broken("a batch has more columns than its schema");
+    return all_used ? why : broken_stream("a batch has more columns than its schema");
   }
 
   /// Values are read where they lie, if that is a place for them.
@@ -532,7 +288,7 @@ status read_ipc_batch(std::string_view metadata, std::string_view body, const ip
   message_table t;
   status why = read_message_table(checked, t);
   if (!why.ok()) return why;
-  if (t.kind != ipc::header_kind::record_batch || !t.header) return ipc_broken("a message that is no batch");
+  if (t.kind != ipc::header_kind::record_batch || !t.header) return broken_stream("a message that is no batch");
   ipc_batch_reader reader{body, to};
   reader.align();
   return reader.read(*t.header, checked, schema.get());

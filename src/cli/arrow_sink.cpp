@@ -24,7 +24,8 @@ const element_type& row_of(const element_type& t) { return t.kind == kind::batch
 class element_room {
  public:
   element_room(const element_type& t, std::size_t n)
-      : align_(static_cast<std::align_val_t>(t.align)), memory_(::operator new(std::max<std::size_t>(t.size * n, 1), align_)) {}
+      : align_(static_cast<std::align_val_t>(t.align)),
+        memory_(::operator new(std::max<std::size_t>(t.size * n, 1), align_)) {}
   element_room(const element_room&) = delete;
   element_room& operator=(const element_room&) = delete;
   ~element_room() { ::operator delete(memory_, align_); }

@@ -162,7 +162,9 @@ output_choice read_output(const std::string& text, const element_type& type) {
   bool takes_path = out.as != format::null;
   bool needs_path = takes_path && out.as != format::jsonl && out.as != format::raw;
   if (known == std::end(kNames) || (colon != text.npos ? !takes_path || out.path.empty() : needs_path))
-    throw misuse(absl::StrCat("--output is null, jsonl, raw, jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH or arrow-binary:PATH, not ", text));
+    throw misuse(absl::StrCat(
+        "--output is null, jsonl, raw, jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH or arrow-binary:PATH, not ",
+        text));
   if (out.path == kStandardOutput) out.path.clear();
   out.descriptor = out.path.empty() ? STDOUT_FILENO : descriptor_in(out.path);
   if (out.is_arrow()) {
@@ -185,7 +187,8 @@ std::unique_ptr<element_sink> open_sink(const output_choice& output, const eleme
                      .in_file(output.path));
   auto to = open_output(output, options, cut_bytes);
   if (!output.is_arrow()) return std::make_unique<encoding_sink>(output.as, std::move(to));
-  return make_arrow_sink(type, output.texts(), std::move(to), output.name(), options.goes_on && is_begun(output, options));
+  return make_arrow_sink(type, output.texts(), std::move(to), output.name(),
+                         options.goes_on && is_begun(output, options));
 }
 
 }  // namespace sluice::lib::cli

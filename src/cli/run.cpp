@@ -168,8 +168,8 @@ cardinality total_of(const node& plan, const run_arguments& a, const resumed& fr
   return a.limit ? total.at_most(cardinality::of_many(*a.limit).elements) : total;
 }
 
-std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output,
-                                          const element_type& type, const resumed& from, const watch& interrupts) {
+std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const element_type& type,
+                                          const resumed& from, const watch& interrupts) {
   sink_options o;
   o.goes_on = !from.at.empty() && !a.new_output;
   if (o.goes_on) o.from = from.output;

@@ -33,7 +33,8 @@ struct file_place {
 };
 
 const char* const kNoElementThere =
-    "no element begins where the checkpoint says: it does not fit this file, or is damaged; start without it, or from an "
+    "no element begins where the checkpoint says: it does not fit this file, or is damaged; start without it, or from "
+    "an "
     "older one";
 
 /// Reads the head of a file whose elements from `offset` on are wanted, and goes there.
@@ -73,8 +74,7 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   if (format.may_begin(source.window(), before)) co_return;
   auto following = source.more(1);
   co_await following;
-  if (source.has_bytes())
-    co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
+  if (source.has_bytes()) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
 }
 
 /// Goes past a damaged element: as far as its framing says, or to the next one that can be found.

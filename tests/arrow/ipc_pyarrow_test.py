@@ -148,12 +148,70 @@ def try_outputs(check, folder):
     check.expect(pa.ipc.open_stream(out.read_bytes()).read_all()["value"].to_pylist() == [b"caf\xe9"], "binary texts differ")
 
 
+def jsonl(plan, *options):
+    done = sluice("run", plan, "--output", "jsonl", "--quiet", *options)
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def try_sources(check, folder):
+    """from_arrow reads what pyarrow writes: streams and files, with nulls, nested and empty."""
+    path = folder / "theirs.arrow"
+    rows = [{"text": f"é{i}" if i % 3 else None, "label": i, "weight": i / 4 if i % 5 else None, "flag": i % 2 == 0,
+             "tags": [i, None][:i % 3], "at": {"x": i, "names": ["a"] * (i % 4)}, "raw": bytes([i]), "none": None}
+            for i in range(50)]
+    schema = pa.schema([("text", pa.string()), ("label", pa.int64()), ("weight", pa.float64()), ("flag", pa.bool_()),
+                        ("tags", pa.list_(pa.int32())), ("at", pa.struct([("x", pa.int16()), ("names", pa.large_list(pa.large_string()))])),
+                        ("raw", pa.large_binary()), ("none", pa.null())])
+    table = pa.Table.from_pylist(rows, schema=schema)
+    cuts = [0, 7, 7, 30, 50]
+    batches = [b for a, e in zip(cuts, cuts[1:]) for b in (table.slice(a, e - a).to_batches() or [pa.RecordBatch.from_pylist([], schema=schema)])]
+    for as_file in (False, True):
+        path.write_bytes(written_by_pyarrow(batches, schema, as_file))
+        said, why = jsonl(f'from_arrow("{path}")')
+        check.expect(len(said) == 4 and all(map(pyarrow_test.batch_same, batches, said)), f"from_arrow differs: {why}\n{said[:1]}")
+        said, why = jsonl(f'from_arrow("{path}", schema="label: int64, weight: double?") | unbatch')
+        expected = [{"label": r["label"], "weight": r["weight"]} for r in rows]
+        check.expect(said == expected, f"two columns differ: {why}\n{said[:3]}")
+    # What is written is read: the whole way round, and by way of a checkpoint in the middle.
+    again, here = folder / "again.arrow", folder / "there"
+    run_to(check, f'from_arrow("{path}")', f"arrow:{again}")
+    back = list(pa.ipc.open_stream(again.read_bytes()))
+    check.expect([b.to_pylist() for b in back] == [b.to_pylist() for b in batches], "rows differ after the way round")
+    run_to(check, f'from_arrow("{path}")', f"arrow:{again}", "--limit", 2, "--checkpoint", here)
+    run_to(check, f'from_arrow("{path}")', f"arrow:{again}", "--resume", here)
+    back = list(pa.ipc.open_stream(again.read_bytes()))
+    check.expect([b.to_pylist() for b in back] == [b.to_pylist() for b in batches], "rows differ after a resume")
+
+    def refused(table, *words, schema=None, options=None):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+            writer.write_table(table)
+        path.write_bytes(sink.getvalue().to_pybytes())
+        said, why = jsonl(f'from_arrow("{path}")' if schema is None else f'from_arrow("{path}", schema="{schema}")')
+        check.expect(said == [] and all(w in why for w in (*words, str(path))), f"not refused as it should be: {why}")
+    one = pa.table({"day": pa.array([1, 2], pa.int64())})
+    refused(one, '"day"', "int64", "string", schema="day: string")
+    refused(one, '"label"', "no such column", schema="label: int64")
+    refused(pa.table({"day": one["day"].cast(pa.string()).dictionary_encode()}), '"day"', "dictionary")
+    refused(pa.table({"day": one["day"].cast(pa.date64())}), '"day"', "tdm", "cast it")
+    refused(pa.table({"day": one["day"].cast(pa.string()).cast(pa.string_view())}), '"day"', "views")
+    refused(pa.table({"day": pa.array([None, [1]], pa.list_(pa.int64()))}), '"day"', "value 0 is null")
+    if pa.Codec.is_available("zstd"):
+        refused(pa.table({"day": list(range(5000))}), "compressed", options=pa.ipc.IpcWriteOptions(compression="zstd"))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, one.schema, options=pa.ipc.IpcWriteOptions(metadata_version=pa.ipc.MetadataVersion.V4)) as writer:
+        writer.write_table(one)
+    path.write_bytes(sink.getvalue().to_pybytes())
+    check.expect(jsonl(f'from_arrow("{path}") | unbatch')[0] == [{"day": 1}, {"day": 2}], "metadata of version 4 is not read")
+
+
 def main():
     if not pyarrow_test.SHIM.exists():
         return pyarrow_test.skipped(f"there is no {pyarrow_test.SHIM}: a build with a sanitizer has none")
     check = pyarrow_test.tree.checks()
     with tempfile.TemporaryDirectory() as folder:
         try_outputs(check, pathlib.Path(folder))
+        try_sources(check, pathlib.Path(folder))
     try_random(check, load())
     return check.finish()
 

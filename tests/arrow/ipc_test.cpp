@@ -91,7 +91,7 @@ TEST_CASE("IPC streams of random schemas and batches are read as they were writt
 
 TEST_CASE("an array with offsets of its own, at any depth, is written from there on") {
   const std::int32_t values[] = {9, 9, 1, 2, 3, 4, 9};
-  const std::int64_t offsets[] = {0, 2, 3, 3, 6};          // lists of large offsets: {9,9} {1} {} {2,3,4}
+  const std::int64_t offsets[] = {0, 2, 3, 3, 6};  // lists of large offsets: {9,9} {1} {} {2,3,4}
   const std::uint8_t validity[] = {0b1011'1111, 0b0000'0001};
   const void* value_buffers[] = {validity, values};
   const void* list_buffers[] = {nullptr, offsets};
