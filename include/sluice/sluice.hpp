@@ -14,6 +14,7 @@
 #include "sluice/op/filter.hpp"
 #include "sluice/op/fixed_length.hpp"
 #include "sluice/op/flat_map.hpp"
+#include "sluice/op/from_arrow.hpp"
 #include "sluice/op/from_elements.hpp"
 #include "sluice/op/generate.hpp"
 #include "sluice/op/group_by_reducer.hpp"

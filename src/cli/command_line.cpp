@@ -152,7 +152,8 @@ void add_run(CLI::App& app, typed& t) {
       run->add_option(
              "--output", t.run.output,
              "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
-             "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH; the PATH - is standard output")
+             "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH (an Arrow IPC stream; texts "
+             "as binary: arrow-binary:PATH); the PATH - is standard output")
           ->capture_default_str();
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed,

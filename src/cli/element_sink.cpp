@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "base/system_calls.hpp"
+#include "cli/arrow_sink.hpp"
 #include "cli/output_file.hpp"
 #include "cli/output_stream.hpp"
 #include "cli/verbs.hpp"
@@ -24,7 +26,7 @@ using format = output_choice::format;
 constexpr std::size_t kWriteBytes = std::size_t{1} << 18;
 constexpr std::size_t kBlockBytes = 64 << 10;
 constexpr std::string_view kStandardOutput = "-";
-constexpr const char* kNames[] = {"null", "jsonl", "raw", "tfrecord"};
+constexpr const char* kNames[] = {"null", "jsonl", "raw", "tfrecord", "arrow", "arrow-binary"};
 
 class null_sink final : public element_sink {
  public:
@@ -70,7 +72,7 @@ class encoding_sink final : public element_sink {
         break;
       case format::raw: bytes_ += type.text(element); break;
       case format::tfrecord: append_tfrecord(bytes_, type.text(element)); break;
-      case format::null: break;
+      default: break;
     }
   }
   status write_out() {
@@ -134,9 +136,21 @@ std::unique_ptr<byte_output> open_output(const output_choice& output, const sink
   return out;
 }
 
+/// Does the output have what the run before the checkpoint wrote? Standard output may be another one by now.
+bool is_begun(const output_choice& output, const sink_options& o) {
+  struct stat is{};
+  if (o.from.empty() || o.from.length_bytes == 0) return false;
+  return output.descriptor < 0 || (::fstat(output.descriptor, &is) == 0 && is.st_ino == o.from.inode &&
+                                   is.st_dev == static_cast<dev_t>(o.from.device));
+}
+
 }  // namespace
 
 const char* output_choice::name() const { return kNames[static_cast<int>(as)]; }
+
+arrow_options output_choice::texts() const {
+  return {as == format::arrow_binary ? arrow_texts::binary : arrow_texts::by_type};
+}
 
 output_choice read_output(const std::string& text, const element_type& type) {
   auto colon = text.find(':');
@@ -145,27 +159,36 @@ output_choice read_output(const std::string& text, const element_type& type) {
   auto known = std::find(std::begin(kNames), std::end(kNames), name);
   out.as = static_cast<format>(known - std::begin(kNames));
   if (colon != text.npos) out.path = text.substr(colon + 1);
-  bool takes_path = out.as != format::null, needs_path = out.as == format::tfrecord;
+  bool takes_path = out.as != format::null;
+  bool needs_path = takes_path && out.as != format::jsonl && out.as != format::raw;
   if (known == std::end(kNames) || (colon != text.npos ? !takes_path || out.path.empty() : needs_path))
-    throw misuse(absl::StrCat("--output is null, jsonl, raw, jsonl:PATH, raw:PATH or tfrecord:PATH, not ", text));
+    throw misuse(absl::StrCat(
+        "--output is null, jsonl, raw, jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH or arrow-binary:PATH, not ",
+        text));
   if (out.path == kStandardOutput) out.path.clear();
   out.descriptor = out.path.empty() ? STDOUT_FILENO : descriptor_in(out.path);
-  if (out.as != format::null && out.as != format::jsonl && !type.text)
+  if (out.is_arrow()) {
+    status why = check_arrow_output(type, out.texts());
+    if (!why.ok()) throw misuse(absl::StrCat("--output ", text, ": ", std::string(why.message())));
+  } else if (out.as != format::null && out.as != format::jsonl && !type.text)
     throw misuse(absl::StrCat("--output ", text, " takes records, lines or strings, and the plan gives ", type.name));
   if (out.descriptor > STDERR_FILENO && !is_given(out.descriptor))
     throw misuse(absl::StrCat("--output ", text, ": sluice was started without a descriptor ", out.descriptor));
   return out;
 }
 
-std::unique_ptr<element_sink> open_sink(const output_choice& output, const sink_options& options,
-                                        std::uint64_t& cut_bytes) {
+std::unique_ptr<element_sink> open_sink(const output_choice& output, const element_type& type,
+                                        const sink_options& options, std::uint64_t& cut_bytes) {
   cut_bytes = 0;
   if (output.as == format::null) return std::make_unique<null_sink>();
   if (options.goes_on && !options.from.empty() && options.from.format != output.name())
     throw_status(failed_precondition_error(absl::StrCat("the checkpoint's output is ", options.from.format, ", not ",
                                                         output.name(), "; --new-output begins another one"))
                      .in_file(output.path));
-  return std::make_unique<encoding_sink>(output.as, open_output(output, options, cut_bytes));
+  auto to = open_output(output, options, cut_bytes);
+  if (!output.is_arrow()) return std::make_unique<encoding_sink>(output.as, std::move(to));
+  return make_arrow_sink(type, output.texts(), std::move(to), output.name(),
+                         options.goes_on && is_begun(output, options));
 }
 
 }  // namespace sluice::lib::cli

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a run's elements: nothing, or bytes in one of three formats, in a file or on standard output.
+// What becomes of a run's elements: nothing, or bytes in one of four formats, in a file or on standard output.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "cli/byte_output.hpp"
+#include "sluice/arrow/columns.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib::cli {
@@ -30,11 +31,11 @@ class element_sink {
   virtual bool closed() const { return false; }
 };
 
-/// What `--output` says: "null", "jsonl", "raw" (standard output), "jsonl:PATH", "raw:PATH", "tfrecord:PATH". The path "-" is
-/// standard output, "./-" a file of that name.
+/// What `--output` says: "null", "jsonl", "raw" (standard output), "jsonl:PATH", "raw:PATH", "tfrecord:PATH",
+/// "arrow:PATH", "arrow-binary:PATH". The path "-" is standard output, "./-" a file of that name.
 /// A path of a descriptor is not opened: that would begin the file behind it anew, or replace it.
 struct output_choice {
-  enum class format : std::uint8_t { null, jsonl, raw, tfrecord };
+  enum class format : std::uint8_t { null, jsonl, raw, tfrecord, arrow, arrow_binary };
   format as = format::null;
   std::string path;  ///< empty: standard output
   /// What is written to as it stands: standard output, or the open file that a path such as /dev/stdout, /dev/fd/3 or
@@ -42,6 +43,8 @@ struct output_choice {
   int descriptor = -1;
 
   const char* name() const;
+  bool is_arrow() const { return as == format::arrow || as == format::arrow_binary; }
+  arrow_options texts() const;
 };
 /// Throws misuse: none of these, elements of this type cannot go there, or it is a descriptor that was not given to the program.
 output_choice read_output(const std::string& text, const element_type& type);
@@ -53,7 +56,7 @@ struct sink_options {
 };
 /// `cut_bytes`: how much of what stood there was written after the checkpoint, and is gone.
 /// Throws `error`: the file cannot be made, or gone on with.
-std::unique_ptr<element_sink> open_sink(const output_choice& output, const sink_options& options,
-                                        std::uint64_t& cut_bytes);
+std::unique_ptr<element_sink> open_sink(const output_choice& output, const element_type& type,
+                                        const sink_options& options, std::uint64_t& cut_bytes);
 
 }  // namespace sluice::lib::cli

@@ -168,14 +168,14 @@ cardinality total_of(const node& plan, const run_arguments& a, const resumed& fr
   return a.limit ? total.at_most(cardinality::of_many(*a.limit).elements) : total;
 }
 
-std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const resumed& from,
-                                          const watch& interrupts) {
+std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const element_type& type,
+                                          const resumed& from, const watch& interrupts) {
   sink_options o;
   o.goes_on = !from.at.empty() && !a.new_output;
   if (o.goes_on) o.from = from.output;
   o.stop_fd = interrupts.interrupted_fd();
   std::uint64_t cut_bytes = 0;
-  auto sink = open_sink(output, o, cut_bytes);
+  auto sink = open_sink(output, type, o, cut_bytes);
   if (cut_bytes && !a.quiet)
     std::fprintf(stderr, "%s: %s after the checkpoint cut off\n",
                  output.path.empty() ? "standard output" : output.path.c_str(), counted(cut_bytes, "byte").c_str());
@@ -227,7 +227,7 @@ int run(const run_arguments& a) {
   pull_request request;
   request.stream = open_run(rt, plan, iteration_of(a, from.at));
   check_seed(request.stream, from, a);
-  std::unique_ptr<element_sink> sink = open_output(a, output, from, interrupts);
+  std::unique_ptr<element_sink> sink = open_output(a, output, *plan->type, from, interrupts);
   request.sink = sink.get();
   request.counts = &counts;
   if (a.limit) request.limit = *a.limit;

@@ -32,11 +32,37 @@ struct file_place {
   }
 };
 
+const char* const kNoElementThere =
+    "no element begins where the checkpoint says: it does not fit this file, or is damaged; start without it, or from "
+    "an "
+    "older one";
+
+/// Reads the head of a file whose elements from `offset` on are wanted, and goes there.
+task<void> pass_head(byte_source& source, const element_format& format, std::uint64_t offset) {
+  for (;;) {
+    byte_window w = source.window();
+    found f = format.read_head(w);
+    if (!f.why.ok()) co_await fail(f.why.in_file(source.path(), 0));
+    if (f.used_bytes > offset) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
+    if (f.used_bytes) break;
+    if (w.last) co_await fail(data_loss_error("the file has become shorter than the checkpoint remembers"));
+    auto reading = source.more(std::max(f.needed_bytes, w.bytes.size() + 1));
+    co_await reading;
+  }
+  auto going = source.go_to(offset);
+  co_await going;
+}
+
 /// Opens the file, goes to where the next element begins and checks that one can begin there.
 task<void> open_at(byte_source& source, const element_format& format, std::uint64_t offset) {
   const auto look = static_cast<std::size_t>(std::min<std::uint64_t>(offset, format.bytes_before()));
-  auto opening = source.open(offset - look);
+  const bool begins_at_head = format.has_head() && offset != 0;
+  auto opening = source.open(begins_at_head ? 0 : offset - look);
   co_await opening;
+  if (begins_at_head) {
+    auto passing = pass_head(source, format, offset - look);
+    co_await passing;
+  }
   status why = format.check(source.window().end);
   if (!why.ok()) co_await fail(std::move(why));
   if (offset == 0) co_return;
@@ -48,10 +74,7 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   if (format.may_begin(source.window(), before)) co_return;
   auto following = source.more(1);
   co_await following;
-  if (source.has_bytes())
-    co_await fail(data_loss_error("no element begins where the checkpoint says: it does not fit this file, or is "
-                                  "damaged; start without it, or from an older one")
-                      .in_file(source.path(), offset));
+  if (source.has_bytes()) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
 }
 
 /// Goes past a damaged element: as far as its framing says, or to the next one that can be found.

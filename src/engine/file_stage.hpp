@@ -46,6 +46,13 @@ class element_format {
     (void)rest, (void)before;
     return true;
   }
+  /// Returns true if elements cannot be read without what stands at the file's start (a schema): a resume reads it first, by
+  /// read_head, which says how long it is in used_bytes. Without a resume, scan() and pass_over() are given it, at offset 0.
+  virtual bool has_head() const { return false; }
+  virtual found read_head(const byte_window& w) const {
+    (void)w;
+    return {};
+  }
   /// Checks the file when it has been opened. `end`: its size; kUnknown for compressed files.
   virtual status check(std::uint64_t end) const {
     (void)end;

@@ -70,6 +70,8 @@ class byte_source {
 
   /// Moves the window's start n bytes on, beyond its end too where the size is known.
   void consume(std::uint64_t n);
+  /// Moves the window's start on to `offset`, by reading where there is no other way. Errors: data_loss: the file ends before.
+  task<void> go_to(std::uint64_t offset);
   /// At the file's end: are the bytes that were passed over unread still there?
   status check_end() const;
   /// Makes the window at least `needed` bytes long, or the last. Returns false if that has to be awaited, because the
@@ -89,7 +91,6 @@ class byte_source {
   status note_opened(std::uint64_t offset);
   task<void> guess_compression();
   status start_inflating();
-  task<void> go_to(std::uint64_t offset);
   /// Of the bytes from `at` on, how many may be read into `room`: none beyond what the file was when it was opened.
   std::size_t readable(std::uint64_t at, std::size_t room) const {
     return size_ == provenance::kUnknown ? room : static_cast<std::size_t>(std::min<std::uint64_t>(room, size_ - at));

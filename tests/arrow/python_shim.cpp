@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arrow/ipc_stream.hpp"
 #include "arrow/random_columns.hpp"
 #include "sluice/arrow.hpp"
 #include "sluice/dlpack.hpp"
@@ -188,3 +189,31 @@ SHIM void shim_delete_tensor(void* t) {
 
 /// How many arrays of shim_random have been released.
 SHIM int shim_released() { return released; }
+
+/// A stream of random batches, by length and place, until the next call; their JSON is the answer, a line each.
+SHIM const char* shim_write_ipc(std::uint64_t seed, const char** bytes, std::uint64_t* size) {
+  return answer([&] {
+    static std::string kept;
+    const element_type* row = nullptr;
+    auto batches = random_batches(seed, row);
+    kept = ipc_of(batches, *row);
+    *bytes = kept.data();
+    *size = kept.size();
+    std::string all;
+    for (auto& b : batches) all += json_of(b, *row) + "\n";
+    return all;
+  });
+}
+
+/// A stream whose rows are those of this seed's.
+SHIM const char* shim_read_ipc(std::uint64_t seed, const char* bytes, std::uint64_t size) {
+  return answer([&] {
+    const element_type* row = nullptr;
+    random_batches(seed, row);
+    auto read = read_ipc({bytes, size}, *row);
+    check_ok(read.why);
+    std::string all;
+    for (auto& b : read.batches) all += b + "\n";
+    return all;
+  });
+}

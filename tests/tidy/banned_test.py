@@ -10,7 +10,7 @@ BANS = [
     (["tests"], r"\bthis_thread\s*::\s*sleep_\w+|\busleep\s*\(|\bnanosleep\b", "wait for the thing itself, or use the simulator", set()),
     (["include"], r'#\s*include\s*[<"]absl/', "public headers speak std:: types", {"include/sluice/base/absl_status.hpp"}),
     (["include"], r'#\s*include\s*[<"](?:asio|boost/asio)', "only the adapter may include asio", {"/asio.hpp"}),
-    (["include"], r'#\s*include\s*[<"](?:liburing|isa-l|catch2|nlohmann|CLI|google/|grpc|openssl|sqlite3|zlib)',
+    (["include"], r'#\s*include\s*[<"](?:liburing|isa-l|catch2|nlohmann|CLI|flatbuffers|google/|grpc|openssl|sqlite3|zlib)',
      "hide the library behind a .cpp", set()),
     (["include"], r"#\s*include\s*<(?:iostream|regex|filesystem|iomanip)>", "too dear for a public header", set()),
     (["include"], r"\busing\s+namespace\b", "a header must not open a namespace for its users", set()),

@@ -44,6 +44,7 @@ class Sluice(ConanFile):
         self.requires("liburing/[>=2.3]")
         self.requires("isa-l/[>=2.30]")
         self.requires("nlohmann_json/[>=3.11]", visible=False)
+        self.requires("flatbuffers/[>=2.0.8]", visible=False)
         if self.options.asio:
             self.requires("asio/[>=1.22]", transitive_headers=True)  # sluice/asio.hpp includes it
         if self.options.sqlite:
@@ -85,7 +86,8 @@ class Sluice(ConanFile):
         core.defines = ["ASIO_STANDALONE", "ASIO_HAS_CO_AWAIT"]
         core.cxxflags = ["-foptimize-sibling-calls"] if self.settings.compiler == "gcc" else []
         core.system_libs = ["pthread"]
-        core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "nlohmann_json::nlohmann_json"]
+        core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "nlohmann_json::nlohmann_json",
+                         "flatbuffers::flatbuffers"]
         for part, needs in (("asio", "asio::asio"), ("sqlite", "sqlite3::sqlite3")):
             if self.options.get_safe(part):
                 component = self.cpp_info.components[part]

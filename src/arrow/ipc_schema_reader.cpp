@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arrow/ipc_formats.hpp"
+#include "arrow/ipc_metadata.hpp"
+#include "arrow/ipc_reader.hpp"
+
+namespace sluice::lib::arrow {
+
+using namespace ipc;
+
+struct ipc_schema_reader {
+  checked_metadata& from;
+  ipc_schema& to;
+  std::size_t metadata_bytes;
+  std::size_t columns = 0, names_bytes = 0;  ///< of metadata whose tables are there once, no more than its bytes
+
+  const char* kept(std::string text) { return to.texts_.emplace_back(std::move(text)).c_str(); }
+
+  status read(const Table& schema) {
+    std::int16_t endianness = 0;
+    const table_list* fields = nullptr;
+    if (!from.value(schema, ipc::schema::kEndianness, endianness) || !from.tables(schema, ipc::schema::kFields, fields))
+      return broken_stream("the schema is not what it should be");
+    if (endianness != ipc::kLittleEndian)
+      return unread_stream("the Arrow stream is big-endian, and little-endian ones are read");
+    ArrowSchema& root = to.nodes_.emplace_back();
+    root.format = "+s";
+    root.name = "";
+    return read_children(root, fields, 1);
+  }
+
+  status read_children(ArrowSchema& parent, const table_list* fields, int depth) {
+    const std::size_t n = fields ? fields->size() : 0;
+    if (depth > kDepthMax) return unread_stream("the Arrow stream has columns within columns, more than 64 deep");
+    columns += n;
+    if (columns > metadata_bytes) return broken_stream("a schema with more columns than bytes");
+    auto& list = to.lists_.emplace_back(n);
+    for (std::size_t k = 0; k != n; ++k) {
+      ArrowSchema& child = to.nodes_.emplace_back();
+      list[k] = &child;
+      status why = read_field(child, *fields->Get(static_cast<flatbuffers::uoffset_t>(k)), depth);
+      if (!why.ok()) return why;
+    }
+    parent.n_children = static_cast<std::int64_t>(n);
+    parent.children = list.data();
+    return {};
+  }
+
+  status read_field(ArrowSchema& s, const Table& field, int depth) {
+    std::string name;
+    std::uint8_t nullable = 0, kind = 0;
+    const Table *type = nullptr, *dictionary = nullptr;
+    const table_list* children = nullptr;
+    if (!from.text(field, ipc::column_field::kName, name) ||
+        !from.value(field, ipc::column_field::kNullable, nullable) ||
+        !from.value(field, ipc::column_field::kTypeKind, kind) || !from.table(field, ipc::column_field::kType, type) ||
+        !from.table(field, ipc::column_field::kDictionary, dictionary) ||
+        !from.tables(field, ipc::column_field::kChildren, children) || !type)
+      return broken_stream("a column of the schema is not what it should be");
+    names_bytes += name.size();
+    if (names_bytes > metadata_bytes) return broken_stream("a schema whose names are longer than itself");
+    const std::string column = "the column \"" + name + "\" of the Arrow stream ";
+    if (dictionary) return unread_stream(column + "is dictionary-encoded: decode it before it is written");
+    std::string format;
+    status why = format_of(static_cast<ipc::type_kind>(kind), *type, column, format);
+    if (!why.ok()) return why;
+    s.format = kept(std::move(format));
+    s.name = kept(std::move(name));
+    s.flags = nullable ? ARROW_FLAG_NULLABLE : 0;
+    why = read_children(s, children, depth + 1);
+    if (!why.ok()) return why;
+    const ipc_layout layout = ipc_form_of(ipc_format_of(s)).layout;
+    const bool has_child = layout == ipc_layout::lists || layout == ipc_layout::fixed_lists;
+    const bool fits = has_child ? s.n_children == 1 : layout == ipc_layout::members || s.n_children == 0;
+    return fits ? status() : broken_stream(column + "has " + std::to_string(s.n_children) + " children");
+  }
+
+  status format_of(ipc::type_kind kind, const Table& t, const std::string& column, std::string& format) {
+    using enum ipc::type_kind;
+    std::int16_t unit = 0;
+    std::int32_t number = 0;
+    const status broken = broken_stream(column + "has a type that is not what it should be");
+    auto read_unit = [&](const char* prefix, std::string_view letters, std::int16_t otherwise) {
+      if (!from.value(t, ipc::type::kFirst, unit, otherwise) || unit < 0 ||
+          static_cast<std::size_t>(unit) >= letters.size())
+        return broken;
+      format = prefix;
+      format += letters[static_cast<std::size_t>(unit)];
+      return status();
+    };
+    auto read_width = [&](const char* prefix) {
+      if (!from.value(t, ipc::type::kFirst, number) || number < 0) return broken;
+      format = prefix + std::to_string(number);
+      return status();
+    };
+    switch (kind) {
+      case null: format = "n"; return {};
+      case integer: return integer_format(t, broken, format);
+      case floating_point: return read_unit("", "efg", 0);
+      case binary: format = "z"; return {};
+      case utf8: format = "u"; return {};
+      case boolean: format = "b"; return {};
+      case decimal: return decimal_format(t, broken, format);
+      case date: return read_unit("td", "Dm", 1);
+      case time: return read_unit("tt", "smun", 1);
+      case timestamp: {
+        status why = read_unit("ts", "smun", 0);
+        std::string zone;
+        if (why.ok() && !from.text(t, ipc::type::kSecond, zone)) return broken;
+        format += ':' + zone;
+        return why;
+      }
+      case interval: return read_unit("ti", "MDn", 0);
+      case duration: return read_unit("tD", "smun", 1);
+      case list: format = "+l"; return {};
+      case large_list: format = "+L"; return {};
+      case map: format = "+m"; return {};
+      case structure: format = "+s"; return {};
+      case fixed_size_binary: return read_width("w:");
+      case fixed_size_list: return read_width("+w:");
+      case large_binary: format = "Z"; return {};
+      case large_utf8: format = "U"; return {};
+      case union_of: return unread_stream(column + "is a union: write its members as columns");
+      case run_end_encoded: return unread_stream(column + "is run-end encoded: decode it before it is written");
+      case binary_view:
+      case utf8_view: return unread_stream(column + "has views: cast it to binary or utf8 before it is written");
+      case list_view:
+      case large_list_view: return unread_stream(column + "has list views: cast it to a list before it is written");
+      default:
+        return unread_stream(column + "is of type " + std::to_string(static_cast<int>(kind)) + ", which is not known");
+    }
+  }
+
+  status integer_format(const Table& t, const status& broken, std::string& format) const {
+    std::int32_t bits = 0;
+    std::uint8_t is_signed = 0;
+    if (!from.value(t, ipc::type::kFirst, bits) || !from.value(t, ipc::type::kSecond, is_signed)) return broken;
+    switch (bits) {
+      case 8: format = is_signed ? "c" : "C"; return {};
+      case 16: format = is_signed ? "s" : "S"; return {};
+      case 32: format = is_signed ? "i" : "I"; return {};
+      case 64: format = is_signed ? "l" : "L"; return {};
+      default: return broken;
+    }
+  }
+  status decimal_format(const Table& t, const status& broken, std::string& format) const {
+    std::int32_t precision = 0, scale = 0, bits = 0;
+    if (!from.value(t, ipc::type::kFirst, precision) || !from.value(t, ipc::type::kSecond, scale) ||
+        !from.value(t, ipc::type::kThird, bits, 128) || bits < 32 || bits > 256 || bits % 32 != 0)
+      return broken;
+    format = "d:" + std::to_string(precision) + "," + std::to_string(scale) + "," + std::to_string(bits);
+    return {};
+  }
+};
+
+status read_ipc_schema(std::string_view metadata, ipc_schema& to) {
+  checked_metadata checked(metadata);
+  message_table t;
+  status why = read_message_table(checked, t);
+  if (!why.ok()) return why;
+  if (t.kind != ipc::header_kind::schema || !t.header) return broken_stream("the first message is not the schema");
+  return ipc_schema_reader{checked, to, metadata.size()}.read(*t.header);
+}
+
+}  // namespace sluice::lib::arrow

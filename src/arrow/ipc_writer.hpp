@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrow's IPC stream: a schema, record batches, an end; from the structs of the C data interface.
+//
+//   append_ipc_schema(out, schema);
+//   append_ipc_batch(out, schema, array);      // as often as there are batches
+//   append_ipc_end(out);
+//
+// Arrays may begin at any offset: what is written are the values from there on, with offsets that begin at 0 and validity
+// that begins with a byte's first bit. Every message is a multiple of 64 bytes long, and so begins each buffer: a reader
+// that maps the file uses the values where they lie. Not compressed, little-endian, metadata version 5.
+// Errors: invalid_argument, naming the column: a type that is not written (a dictionary, a union, a view, a date …). Nothing
+//         is appended then.
+// Thread: pure functions.
+#pragma once
+
+#include <string>
+
+#include "sluice/arrow/c_data.hpp"
+#include "sluice/base/status.hpp"
+
+namespace sluice::lib::arrow {
+
+/// `s`: of a record batch, a struct.
+status append_ipc_schema(std::string& out, const ArrowSchema& s);
+/// REQUIRES: the array is of that schema, and keeps to the rules of the C data interface: it comes from this program.
+status append_ipc_batch(std::string& out, const ArrowSchema& s, const ArrowArray& a);
+void append_ipc_end(std::string& out);
+
+}  // namespace sluice::lib::arrow

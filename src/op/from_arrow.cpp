@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/from_arrow.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+
+#include "arrow/ipc_reader.hpp"
+#include "arrow/row_type.hpp"
+#include "engine/file_stage.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/arrow/columns.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+/// The schema of a file without its rows is not longer, or the file is no Arrow stream.
+constexpr std::size_t kSchemaBytesMax = std::size_t{64} << 20;
+
+/// What stands in front of the batches: the magic word of a file, and the schema.
+struct arrow_head {
+  found at;
+  std::unique_ptr<arrow::ipc_schema> schema;
+};
+
+/// `left`: to the end of the file, if known.
+arrow_head read_arrow_head(std::string_view bytes, std::uint64_t left, bool last) {
+  using kind = arrow::ipc_message::kind;
+  arrow_head head;
+  if (bytes.size() < 8 && !last) {
+    head.at.needed_bytes = 8;
+    return head;
+  }
+  const std::size_t magic = arrow::ipc_magic_bytes(bytes);
+  const std::uint64_t behind = left == arrow::kIpcUnknown ? left : left - magic;
+  auto m = arrow::read_ipc_message(bytes.substr(magic), behind);
+  if (m.is == kind::incomplete) {
+    head.at.needed_bytes = magic + m.needed_bytes;
+    return head;
+  }
+  head.at.why = m.why;
+  if (m.is == kind::broken) return head;
+  head.schema = std::make_unique<arrow::ipc_schema>();
+  head.at.why = m.is == kind::end ? data_loss_error("the Arrow stream has no schema")
+                                  : arrow::read_ipc_schema(m.metadata, *head.schema);
+  if (head.at.why.ok()) head.at.used_bytes = magic + m.size_bytes;
+  return head;
+}
+
+class arrow_format final : public element_format {
+ public:
+  explicit arrow_format(const element_type& row) : row_(row) {}
+
+  found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
+    if (w.offset == 0) return read_head(w);
+    found f;
+    auto* batches = static_cast<batch_storage*>(to);
+    while (f.elements != elements_max) {
+      auto m = arrow::read_ipc_message(w.view().substr(f.used_bytes), left_at(w, f.used_bytes));
+      if (m.is != arrow::ipc_message::kind::batch) return f.elements ? f : without_batch(w, m);
+      batch_storage b;
+      status why = read_batch(m, b);
+      if (!why.ok()) {
+        if (f.elements) return f;  // those before it first
+        f.why = std::move(why);
+        f.damaged_bytes = m.size_bytes;
+        return f;
+      }
+      ::new (static_cast<void*>(batches + f.elements++)) batch_storage(std::move(b));
+      f.used_bytes += m.size_bytes;
+    }
+    return f;
+  }
+  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
+    found f;
+    if (elements_max == 0) {
+      f.needed_bytes = 8;
+      f.ended = w.last && w.bytes.empty();
+      return f;
+    }
+    if (w.offset == 0) return w.last && w.bytes.empty() ? ended() : read_head(w);
+    const bool with_body = w.end == provenance::kUnknown;
+    while (f.elements != elements_max && f.used_bytes < w.bytes.size()) {
+      auto m = arrow::read_ipc_message(w.view().substr(f.used_bytes), left_at(w, f.used_bytes), with_body);
+      if (m.is != arrow::ipc_message::kind::batch) return f.elements ? f : without_batch(w, m);
+      ++f.elements;
+      f.used_bytes += m.size_bytes;
+    }
+    if (f.elements == 0) {
+      f.needed_bytes = 8;
+      f.ended = w.last;
+    }
+    return f;
+  }
+  bool passes_over_unseen() const override { return true; }
+  bool has_head() const override { return true; }
+  found read_head(const byte_window& w) const override {
+    arrow_head head = read_arrow_head(w.view(), left_at(w, 0), w.last);
+    if (head.at.used_bytes == 0) return std::move(head.at);
+    head.at.why = check_arrow_rows(row_, head.schema->get());
+    if (!head.at.why.ok()) head.at.used_bytes = 0;
+    else schema_ = std::move(head.schema);
+    return std::move(head.at);
+  }
+
+ private:
+  static found ended() {
+    found f;
+    f.ended = true;
+    return f;
+  }
+  static std::uint64_t left_at(const byte_window& w, std::uint64_t used) {
+    if (w.end == provenance::kUnknown) return w.last ? w.bytes.size() - used : arrow::kIpcUnknown;
+    return w.end > w.offset + used ? w.end - w.offset - used : 0;
+  }
+  /// What stands there instead of a batch.
+  static found without_batch(const byte_window& w, arrow::ipc_message& m) {
+    using kind = arrow::ipc_message::kind;
+    found f;
+    f.needed_bytes = m.needed_bytes;
+    f.ended = m.is == kind::end || (w.last && w.bytes.empty());
+    if (f.ended) return f;
+    if (m.is == kind::schema) m.why = data_loss_error("not an Arrow stream, or damaged: a second schema");
+    f.why = std::move(m.why);
+    f.damaged_bytes = m.size_bytes;
+    return f;
+  }
+  status read_batch(const arrow::ipc_message& m, batch_storage& to) const {
+    if (!schema_) return data_loss_error("not an Arrow stream, or damaged: a batch without a schema");
+    arrow::ipc_batch batch;
+    status why = arrow::read_ipc_batch(m.metadata, m.body, *schema_, batch);
+    return why.ok() ? append_arrow_rows(to, row_, schema_->get(), batch.array()) : why;
+  }
+
+  const element_type& row_;
+  mutable std::unique_ptr<arrow::ipc_schema> schema_;  // a stage has a format of its own: one thread at a time
+};
+
+/// The rows of the file under a path: looked up when a plan is made, before there is a run that reads files.
+result<const element_type*> rows_in_file(const std::string& path) {
+  constexpr const char* kWayOut = ": say what it has by schema=\"label: int64\"";
+  if (path.empty() || path == "-")
+    return invalid_argument_error(std::string("the schema of a file that is not known yet") + kWayOut);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return errno_error(errno, "cannot open").in_file(path);
+  std::string bytes;
+  for (std::size_t needed = 4096;;) {
+    const std::size_t had = bytes.size();
+    bytes.resize(needed);
+    in.read(bytes.data() + had, static_cast<std::streamsize>(needed - had));
+    bytes.resize(had + static_cast<std::size_t>(in.gcount()));
+    const bool last = bytes.size() < needed;
+    if (had == 0 && detect_compression(bytes, path) != compression::none)
+      return invalid_argument_error(std::string("the file is compressed") + kWayOut).in_file(path);
+    arrow_head head = read_arrow_head(bytes, last ? bytes.size() : arrow::kIpcUnknown, last);
+    if (!head.at.why.ok()) return head.at.why.in_file(path);
+    if (head.at.used_bytes) {
+      auto row = arrow::row_type_of(head.schema->get());
+      if (!row.ok()) return row.why().in_file(path);
+      return row;
+    }
+    if (last || head.at.needed_bytes > kSchemaBytesMax)
+      return data_loss_error("the file has no Arrow schema").in_file(path);
+    needed = std::max(head.at.needed_bytes, bytes.size() + 1);
+  }
+}
+
+const element_type* arrow_batches(const node& n, std::string& why) {
+  const auto& a = n.as<from_arrow_arguments>();
+  const arrow_schema_arg& schema = a.options.schema;
+  if (schema.row) return batched_of(schema.row);
+  auto row = schema.value.empty() ? rows_in_file(a.path.value) : arrow::row_type_of(schema.value);
+  if (row.ok()) return batched_of(*row);
+  why = schema.value.empty() ? row.why().to_string() : std::string(row.why().message());
+  return nullptr;
+}
+
+erased_stream open_from_arrow(const node& n, open_context& context) {
+  return open_file_stage(n, context, reading_with<from_arrow_arguments>(n, context),
+                         std::make_shared<arrow_format>(*n.type->element));
+}
+
+/// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
+class arrow_schema_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override { to.text(get(p).value); }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!is_text_argument(a)) r.expected(a, "a text in quotes, such as \"label: int64\"");
+    *static_cast<arrow_schema_arg*>(p) = arrow_schema_arg(text_of(a));
+  }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).value == get(b).value && get(a).row == get(b).row;
+  }
+  bool takes_text() const override { return true; }
+  std::string type_name() const override { return "schema"; }
+
+ private:
+  static const arrow_schema_arg& get(const void* p) { return *static_cast<const arrow_schema_arg*>(p); }
+};
+
+}  // namespace
+
+arrow_schema_arg::arrow_schema_arg(const element_type& t) : row(&t) {
+  ArrowSchema tried;
+  status why = export_schema(t, &tried);
+  if (!why.ok()) throw_status(why.in_stage("from_arrow"));
+  tried.release(&tried);
+  value = arrow::row_text(t);
+}
+
+template <> const codec& codec_of<arrow_schema_arg>() {
+  static const arrow_schema_codec c;
+  return c;
+}
+
+const op_info from_arrow_op{
+    .name = "from_arrow",
+    .doc = "the batches of an Arrow IPC stream or file",
+    .shape = op_info::source,
+    .arguments = arguments_of<from_arrow_arguments>,
+    .type = arrow_batches,
+    .open = open_from_arrow,
+};
+
+}  // namespace sluice::lib
