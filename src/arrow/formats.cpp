@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "sluice/element/slice.hpp"
+
 namespace sluice::lib::arrow {
 
 bool is_by_member(const element_type& row) { return row.has_members() && !row.members.empty(); }
@@ -32,7 +34,7 @@ const char* number_format(const element_type& t) {
 
 bool becomes_utf8(const element_type& text, const arrow_options& o) {
   if (o.texts != arrow_texts::by_type) return o.texts == arrow_texts::utf8;
-  return &text == &type_of<std::string>() || text.name == "line";
+  return &text == &type_of<std::string>() || &text == &type_of<line>();
 }
 
 std::string place::to_string() const {

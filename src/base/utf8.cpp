@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/base/utf8.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace sluice::lib {
+
+namespace {
+
+/// The bytes at the front that are ASCII, in whole groups of 32: most texts are little else.
+std::size_t ascii_in_front(std::string_view s) noexcept {
+  std::size_t n = 0;
+  for (; s.size() - n >= 32; n += 32) {
+    std::uint64_t words[4];
+    std::memcpy(words, s.data() + n, sizeof words);
+    if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080u) != 0) break;
+  }
+  return n;
+}
+
+}  // namespace
 
 std::size_t utf8_length(std::string_view s) noexcept {
   auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
@@ -21,12 +39,15 @@ std::size_t utf8_length(std::string_view s) noexcept {
 }
 
 bool is_utf8(std::string_view s) noexcept {
-  while (!s.empty()) {
-    auto n = utf8_length(s);
-    if (n == 0) return false;
-    s.remove_prefix(n);
+  for (;;) {
+    s.remove_prefix(ascii_in_front(s));
+    if (s.empty()) return true;
+    for (std::size_t until = s.size() > 32 ? s.size() - 32 : 0; s.size() > until;) {
+      auto n = utf8_length(s);
+      if (n == 0) return false;
+      s.remove_prefix(n);
+    }
   }
-  return true;
 }
 
 }  // namespace sluice::lib

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -284,6 +285,72 @@ TEST_CASE("arrays that break the rules are refused, and no row is left of them")
   CHECK_THAT(with(tags.buffers[1], static_cast<const void*>(beyond)), Contains("leave its 4 elements"));
   CHECK_THAT(with(tags.buffers[1], static_cast<const void*>(folded)), Contains("less than the one before"));
   CHECK_THAT(with(texts.null_count, std::int64_t{1}), Contains("no validity"));
+}
+
+namespace {
+
+/// All arrays of a tree, the root first.
+void add_nodes(ArrowArray& a, std::vector<ArrowArray*>& to) {
+  to.push_back(&a);
+  for (std::int64_t k = 0; k != a.n_children; ++k) add_nodes(*a.children[k], to);
+}
+
+/// Damages one thing of an array as a careless producer might. What it gives undoes that.
+std::function<void()> damage(ArrowArray& a, bool is_root, random_columns& random) {
+  auto set = [](auto& place, auto value) -> std::function<void()> {
+    auto before = place;
+    place = value;
+    return [&place, before] { place = before; };
+  };
+  std::size_t k = a.n_buffers ? random.below(static_cast<std::size_t>(a.n_buffers)) : 0;
+  switch (random.below(9)) {
+    case 0: return set(a.length, is_root ? -1 : a.length - 1 - static_cast<std::int64_t>(random.below(3)));
+    case 1: return set(a.length, std::int64_t{-7});
+    case 2: return set(a.offset, -1 - static_cast<std::int64_t>(random.below(3)));
+    case 3: return set(a.n_buffers, a.n_buffers + (random.below(2) ? 1 : -1));
+    case 4: return set(a.n_children, a.n_children + (random.below(2) ? 1 : -1));
+    case 5: return set(a.buffers, static_cast<const void**>(nullptr));
+    case 6: return set(a.children, static_cast<ArrowArray**>(nullptr));
+    case 7:
+      if (a.n_children)
+        return set(a.children[random.below(static_cast<std::size_t>(a.n_children))], static_cast<ArrowArray*>(nullptr));
+      return set(a.offset, std::int64_t{1} << 62);
+    default:
+      if (a.n_buffers) return set(a.buffers[k], static_cast<const void*>(nullptr));
+      return set(a.length, std::int64_t{1} << 62);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random damage is an error that leaves no row, or does not matter") {
+  std::size_t refused = 0;
+  for (std::uint64_t seed = 0; seed != 4000; ++seed) {
+    random_columns random(seed);
+    const element_type& type = random.row_type();
+    batch_storage b = random.batch(type);
+    INFO("seed " << seed << ", rows of " << type.name);
+    exported out;
+    REQUIRE(out.rows(b, type).ok());
+    std::vector<ArrowArray*> nodes;
+    add_nodes(out.array, nodes);
+    batch_storage back;
+    for (int time = 0; time != 5; ++time) {
+      std::size_t which = random.below(nodes.size());
+      auto undo = damage(*nodes[which], which == 0, random);
+      status s = append_arrow_rows(back, type, out.schema, out.array);
+      undo();
+      if (!s.ok()) {
+        ++refused;
+        REQUIRE(back.rows() == 0);
+        REQUIRE((s.code() == status_code::data_loss || s.code() == status_code::invalid_argument));
+      }
+      back = batch_storage();
+    }
+    REQUIRE(append_arrow_rows(back, type, out.schema, out.array).ok());
+    REQUIRE(json_of(back, type) == json_of(b, type));
+  }
+  CHECK(refused > 8000);
 }
 
 }  // namespace sluice::lib

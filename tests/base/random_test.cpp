@@ -48,4 +48,16 @@ TEST_CASE("UTF-8 is recognised") {
   CHECK(is_utf8("größe €, 𝄞"));
   CHECK(is_utf8(""));
   for (auto bad : {"\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "a\x80"}) CHECK_FALSE(is_utf8(bad));
+  // Wherever they stand in a text that is otherwise ASCII.
+  bool good = true, bad = false;
+  for (std::size_t size = 0; size != 140; ++size) {
+    for (std::size_t at = 0; at <= size; ++at) {
+      std::string text(size, 'x');
+      good = good && is_utf8(std::string(text).insert(at, "𝄞"));
+      bad =
+          bad || is_utf8(std::string(text).insert(at, "\x80")) || is_utf8(std::string(text).insert(at, "\xf0\x9d\x84"));
+    }
+  }
+  CHECK(good);
+  CHECK_FALSE(bad);
 }

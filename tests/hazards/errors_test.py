@@ -79,6 +79,12 @@ MISTAKES = {
         ("struct inner { int size; void (*hook)(); }; struct sample { int label; inner worker; };\n"
          "auto ds = range(5) | map([](std::int64_t) { return sample{}; }) | batch(3);", ["batch: this member cannot be stacked", "hook"]),
     "unbatch of what is no batch": ("auto ds = range(5) | unbatch();", ["unbatch: the element is not a batch", "long"]),
+    "elements that are not batches, as an Arrow stream":
+        ("#include <sluice/arrow.hpp>\nvoid f(runtime& rt, ArrowArrayStream* out) { (void)export_stream(rt, range(5), out); }",
+         ["export_stream takes batches: end the plan with batch(n)"]),
+    "a tensor of texts":
+        ("#include <sluice/dlpack.hpp>\nstruct sample { std::string text; };\nauto f(batched<sample>& b) { return to_dlpack(b, &sample::text); }",
+         ["to_dlpack takes members that are numbers, or arrays of numbers"]),
     "a one-to-one stage of two streams":
         ("lib::erased_stream both(lib::outlet out, one_to_one, lib::erased_stream a, lib::erased_stream b) {\n"
          "  while (auto x = co_await a.next_block({})) co_yield x;\n}",
