@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // from_arrow: the batches of an Arrow IPC stream or file.
 //
-//   struct sample { std::string text; std::int64_t label; };
 //   from_arrow<sample>("samples.arrow")                                    // dataset<batched<sample>>
 //   list_files("part-*.arrow") | interleave(from_arrow<sample>())
 //
-// In plan text the columns are those of the file, or those that are named; the structure is made at run time:
-//
-//   from_arrow("samples.arrow")
-//   from_arrow("samples.arrow", schema="text: string, label: int64?, values: float[16]")
+// In plan text the columns are those of the file, from_arrow("samples.arrow"), or those that are named,
+// from_arrow("samples.arrow", schema="text: string, label: int64?, values: float[16]"); the structure is made at run time.
 //
 // Shape:  batched<T>: a batch for each record batch of the file. Members are found by their names; other columns are passed
 //         over. What has what form in Arrow: docs/arrow.md. Both forms of IPC are read, the stream and the file (also called
