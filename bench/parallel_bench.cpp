@@ -72,8 +72,7 @@ void row(report& r, const std::string& name, const dataset<T>& parallel, const d
 
 /// Where the elements cost little, `cheap` of them: of a run of under a millisecond the start of the tasks is a part. `n` of
 /// the others.
-template <std::size_t Bytes>
-void rows_of(report& r, const std::string& size, std::int64_t cheap_n, std::int64_t n) {
+template <std::size_t Bytes> void rows_of(report& r, const std::string& size, std::int64_t cheap_n, std::int64_t n) {
   using T = typename payload<Bytes>::type;
   auto count = [](std::int64_t elements) { return static_cast<double>(elements); };
   auto made = [](std::int64_t elements) { return range(elements) | map(make<Bytes>); };

@@ -34,7 +34,7 @@ struct channel_options {
   /// Where blocks cost less to make than to move, the reader makes them itself. Not with sloppy, nor where the reader
   /// chooses among inputs by what is ready.
   bool direct_where_light = false;
-  std::shared_ptr<ready_signal> signal = {};        ///< notified of each block; not with sloppy
+  std::shared_ptr<ready_signal> signal = {};  ///< notified of each block; not with sloppy
 };
 
 struct opened_channel {

@@ -95,9 +95,9 @@ class reader_link {
   std::uint32_t number_ = ready_signal::kNobody;
   std::shared_ptr<ordered_ring> ring_;
   bool direct_ = false;
-  std::uint32_t direct_blocks_ = 0;              ///< since the input is asked directly,
-  std::uint32_t direct_blocks_min_ = kStayFirst; ///< and so many at least: twice as many each time
-  bool is_timed_ = false;                        ///< the block that was asked for
+  std::uint32_t direct_blocks_ = 0;               ///< since the input is asked directly,
+  std::uint32_t direct_blocks_min_ = kStayFirst;  ///< and so many at least: twice as many each time
+  bool is_timed_ = false;                         ///< the block that was asked for
   std::uint32_t timed_elements_ = 0;
   time_point at_{};            ///< of the last event of a timed block
   std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered

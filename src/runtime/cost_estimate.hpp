@@ -29,11 +29,11 @@ class cost_estimate {
 
   /// What is to be weighed.
   struct channel {
-    std::size_t element_bytes = 1;    ///< that would move, with what malloc adds
-    std::size_t block_bytes = 0;      ///< the most that a block holds
-    std::size_t block_elements = 1;   ///< the same
+    std::size_t element_bytes = 1;          ///< that would move, with what malloc adds
+    std::size_t block_bytes = 0;            ///< the most that a block holds
+    std::size_t block_elements = 1;         ///< the same
     std::chrono::nanoseconds block_time{};  ///< that a block should take
-    bool several = false;  ///< other channels are pulled at the same time as this one: an interleave's
+    bool several = false;                   ///< other channels are pulled at the same time as this one: an interleave's
   };
   /// Decides whether blocks are light from now on. Who makes them where they are used needs twice the gain to change.
   void weigh(executor& exec, const channel& c) {

@@ -18,7 +18,7 @@ constexpr std::uint64_t kOrderPeriod =
 constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of looking before a park, against its 2–13 µs wake
 constexpr std::chrono::microseconds kNapMin{100};  // how old a slot must be to be taken: about one block of work
 constexpr std::chrono::microseconds kNapMax{
-    1000};  // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
+    1000};                             // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
 constexpr unsigned kQuietNapsMax = 8;  // naps with everybody asleep, after which the watcher sleeps for good
 
 thread_local worker* t_worker = nullptr;
@@ -45,7 +45,8 @@ unsigned scheduler::workers() const noexcept { return crew_->size(); }
 scheduler_counts scheduler::counts() const noexcept { return crew_->counts(); }
 
 scheduler::crew::crew(scheduler& home, unsigned workers) : shares_(how_shared()) {
-  if (shares_ == shares::measured && workers > 1) machine_moving_cost();  // measured once in a process, before anybody works
+  if (shares_ == shares::measured && workers > 1)
+    machine_moving_cost();  // measured once in a process, before anybody works
   for (unsigned i = 0; i < workers; ++i) {
     auto w = std::make_unique<worker>();
     w->home = &home;

@@ -87,7 +87,8 @@ TEST_CASE("random plans give what plain loops give on two workers, whatever they
   }
 }
 
-TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers, whatever they share", "[every_verb]") {
+TEST_CASE("random plans with sloppy stages lose and repeat nothing on two workers, whatever they share",
+          "[every_verb]") {
   for (const char* how : {"always", "mixed"}) {
     testing::sharing as(how);
     workers two(2);

@@ -32,10 +32,8 @@ const channel_case kChannels[] = {
     {"prefetch", [](const dataset<int64>& in, int&) { return in | prefetch(2'000); }},
     {"parallel map",
      [](const dataset<int64>& in, int&) { return in | map([](int64 x) { return x; }, {.parallelism = 4}); }},
-    {"two of them",
-     [](const dataset<int64>& in, int&) {
-       return in | map([](int64 x) { return x; }, {.parallelism = 4}) | prefetch(autotune);
-     }},
+    {"two of them", [](const dataset<int64>& in,
+                       int&) { return in | map([](int64 x) { return x; }, {.parallelism = 4}) | prefetch(autotune); }},
 };
 
 /// Takes n elements by eights, each the one behind the other, and lets everybody work ahead.
@@ -105,7 +103,8 @@ TEST_CASE("an interleave whose inner streams are light asks them by turns, and a
     while (auto b = co_await s.next_block({.elements = 64})) {
       const int64* x = b.as<int64>();
       got.insert(got.end(), x, x + b.size());
-      if (got.size() > 100'000) CHECK(made - static_cast<int64>(got.size()) <= 4 * 64);  // what one request asks of four
+      if (got.size() > 100'000)
+        CHECK(made - static_cast<int64>(got.size()) <= 4 * 64);  // what one request asks of four
     }
     auto end = cleanup(std::move(s));
     co_await end;
