@@ -44,8 +44,12 @@ void is_linear(std::size_t n, const std::function<std::string(std::size_t)>& mak
       } catch (const error&) {}
     });
   };
-  double small = timed(n), large = timed(8 * n);
   if (testing::kSanitized) times_max *= 4;  // deep recursion touches ever more of its shadow memory
+  double small = 0, large = 0;
+  for (int attempt = 0; attempt != 5; ++attempt) {  // a neighbour's use of the caches is in the CPU time, too
+    small = timed(n), large = timed(8 * n);
+    if (large < times_max * small) break;
+  }
   INFO(n << ": " << small * 1e3 << " ms, " << 8 * n << ": " << large * 1e3 << " ms");
   CHECK(large < times_max * small);
 }
