@@ -20,6 +20,9 @@
 #include "sluice/format/sample.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/sluice.hpp"
+#ifdef SLUICE_HAVE_PROTOBUF
+#include "example.pb.h"
+#endif
 
 namespace sluice::lib::bench {
 namespace {
@@ -389,6 +392,25 @@ void parse_into_columns(report& r) {
   };
   r.at_most("parse three features into columns", "hand-written wire parse, same columns",
             compare(ours, by_hand).ratio(), 1.3, "times its time");
+#ifdef SLUICE_HAVE_PROTOBUF
+  workload by_protobuf = [&] {
+    pass p{.elements = static_cast<double>(records.size())};
+    stopwatch watch(timed::cpu);
+    sluice_test::Example example;  // its memory is used again
+    for (const std::string& bytes : records) {
+      if (!example.ParseFromString(bytes)) throw std::runtime_error("protobuf refused a record");
+      const auto& features = example.features().feature();
+      p.answer += digest_of_row(features.at("text").bytes_list().value(0), features.at("label").int64_list().value(0),
+                                features.at("values").float_list().value().data());
+    }
+    p.ns = watch.ns();
+    return p;
+  };
+  r.at_least("parse three features into columns", "protobuf's parse", compare(by_protobuf, ours).ratio(), 6,
+             "times as fast");
+#else
+  r.skipped("parse three features beside protobuf", "no libprotobuf when this was built");
+#endif
 }
 SLUICE_BENCH(parse_into_columns);
 
