@@ -125,8 +125,7 @@ reader_link::~reader_link() {
 bool reader_link::decide() {
   if (ring_ || !options_.direct_where_light) return false;
   if (!direct_) {
-    direct_ = memory_.costs().is_light() && !in_.may_wait();
-    direct_blocks_ = 0;
+    if (memory_.costs().is_light() && !in_.may_wait()) begin_direct();
   } else {
     direct_ = false;
     direct_blocks_min_ = std::min(direct_blocks_min_ * 2, kStayMost);
@@ -134,19 +133,33 @@ bool reader_link::decide() {
   return direct_;
 }
 
+void reader_link::begin_direct() {
+  direct_ = stays_ = true;
+  direct_blocks_ = 0;
+  timed_blocks_ = 1;
+  direct_since_ = memory_.run()->time->now();
+}
+
 void reader_link::was_used() {
-  memory_.costs().learn_used(memory_.run()->time->now() - at_, std::exchange(timed_elements_, 0));
+  time_point now = memory_.run()->time->now();
+  memory_.costs().learn_used(now - at_, std::exchange(timed_elements_, 0));
+  stays_ = stays_ && direct_blocks_ < direct_blocks_min_ && now - direct_since_ < kStayTime;
   slot_supply::weigh(memory_, in_.type(), out_, options_.signal != nullptr);
 }
 
 void reader_link::was_pulled(const block& b) {
   time_point now = memory_.run()->time->now();
-  memory_.costs().learn_pulled(now - std::exchange(at_, now), b.size());
+  duration took = now - std::exchange(at_, now);
+  memory_.costs().learn_pulled(took, b.size());
+  timed_blocks_ = took > kLongBlock ? 1 : kTimedBlocks;
 }
 
 void reader_link::was_made(const block& b) {
   time_point now = memory_.run()->time->now();
-  if (computation()) memory_.costs().learn_computed(now - at_, b.size());
+  if (computation()) {
+    memory_.costs().learn_computed(now - at_, b.size());
+    if (now - at_ > kLongBlock) timed_blocks_ = 1;
+  }
   at_ = now;
   timed_elements_ = b.size();
   const element_type& t = b.type();
@@ -160,8 +173,7 @@ bool reader_link::takes_input_back(dropped_errors& missed) {
   missed = ring_->missed_at_end();
   ring_.reset();
   in_ = std::move(in);
-  direct_ = true;
-  direct_blocks_ = 0;
+  begin_direct();
   return true;
 }
 

@@ -36,10 +36,7 @@ class reader_link {
   void set_number(std::uint32_t n) { number_ = n; }
   ordered_ring& ring() { return *ring_; }
   /// Does the reader ask the input itself?
-  bool is_direct() {
-    if (direct_ && (memory_.costs().is_light() || direct_blocks_ < direct_blocks_min_)) return true;
-    return decide();
-  }
+  bool is_direct() { return (direct_ && (memory_.costs().is_light() || stays_)) || decide(); }
   /// REQUIRES: is_direct().
   erased_stream& input() { return in_; }
   const slot_computation* computation() const { return options_.pump.computation.get(); }
@@ -47,7 +44,7 @@ class reader_link {
   /// are made.
   void asks() {
     if (timed_elements_) was_used();
-    is_timed_ = direct_blocks_++ % kTimedBlocks == 0;
+    is_timed_ = ++direct_blocks_ % timed_blocks_ == 0;
     if (is_timed_) at_ = memory_.run()->time->now();
   }
   void has_pulled(const block& b) {
@@ -83,11 +80,15 @@ class reader_link {
 
  private:
   bool decide();
+  void begin_direct();
   void was_used();
   void was_pulled(const block& b);
   void was_made(const block& b);
 
   static constexpr std::uint32_t kStayFirst = 64, kStayMost = 1 << 14, kTimedBlocks = 16;
+  static constexpr auto kStayTime = std::chrono::milliseconds(10);
+  static constexpr auto kLongBlock =
+      std::chrono::microseconds(20);  // of these each is timed: a clock costs little then
   channel_memory memory_;
   erased_stream in_;
   const element_type& out_;
@@ -95,9 +96,12 @@ class reader_link {
   std::uint32_t number_ = ready_signal::kNobody;
   std::shared_ptr<ordered_ring> ring_;
   bool direct_ = false;
-  std::uint32_t direct_blocks_ = 0;               ///< since the input is asked directly,
-  std::uint32_t direct_blocks_min_ = kStayFirst;  ///< and so many at least: twice as many each time
-  bool is_timed_ = false;                         ///< the block that was asked for
+  bool stays_ = false;                            ///< whatever the costs: for a minimum of blocks, or kStayTime
+  std::uint32_t direct_blocks_ = 0;               ///< since the input is asked directly
+  std::uint32_t direct_blocks_min_ = kStayFirst;  ///< twice as many each time
+  std::uint32_t timed_blocks_ = 1;                ///< of so many one is timed
+  time_point direct_since_{};
+  bool is_timed_ = false;  ///< the block that was asked for
   std::uint32_t timed_elements_ = 0;
   time_point at_{};            ///< of the last event of a timed block
   std::uint64_t ordinal_ = 0;  ///< of the next input whose output is not delivered

@@ -228,8 +228,12 @@ void slot_supply::finish(ring_slot* unused, status why, std::uint64_t not_passed
     set_state(unused, ring_slot::state::free);
     free_.push_back(unused);
   }
-  over_ = true;
   if (!stopped_) why_ = std::move(why);
+  end(lock);
+}
+
+void slot_supply::end(std::unique_lock<std::mutex>& lock) {
+  over_ = true;
   if (exhausted()) wake(reader_waits_);
   lock.unlock();
   if (signal_) signal_->notify(number_);
@@ -249,10 +253,7 @@ void slot_supply::return_input(erased_stream in, dropped_errors missed) {
   }
   returned_ = std::move(in);
   missed_at_end_ = std::move(missed);
-  over_ = true;
-  if (exhausted()) wake(reader_waits_);
-  lock.unlock();
-  if (signal_) signal_->notify(number_);
+  end(lock);
 }
 
 erased_stream slot_supply::take_input() {

@@ -229,6 +229,8 @@ class slot_supply : public room_waiter, public knob_follower, public std::enable
   bool commit(ring_slot* s, slab& outputs, std::unique_lock<std::mutex>& lock);
   std::uint32_t elements_for_one_slot() const;
   void stop() noexcept;
+  /// No block will come after those that are there. Unlocks.
+  void end(std::unique_lock<std::mutex>& lock);
 
   const element_type& in_;
   const element_type& out_;

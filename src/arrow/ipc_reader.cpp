@@ -18,8 +18,9 @@ namespace {
 
 using namespace ipc;
 
-/// Columns of nulls take no bytes. A batch may claim so many rows without any; more have to have some.
-constexpr std::int64_t kIpcRowsWithoutBytes = std::int64_t{1} << 24;
+/// Columns of nulls take no bytes. A batch may claim so many values without any, in all of its columns; more have to have
+/// some.
+constexpr std::int64_t kIpcRowsWithoutBytes = std::int64_t{1} << 22;
 
 /// Of which kind a message is, and how long its body.
 ipc_message without_body(std::string_view metadata) {
@@ -159,10 +160,11 @@ struct ipc_batch_reader {
     const ipc::node& node = *nodes->Get(next_node++);
     a.length = node.length;
     a.null_count = node.null_count;
-    if (node.length < 0 || node.null_count < 0 || node.null_count > node.length)
+    if (node.length < 0 || node.length > INT64_MAX / 2 || node.null_count < 0 || node.null_count > node.length)
       return broken(s, std::to_string(node.length) + " values, " + std::to_string(node.null_count) + " of them nulls");
     const ipc_form form = ipc_form_of(ipc_format_of(s));
-    status why = check_rows(a.length, s);
+    if (form.layout == ipc_layout::none) nulls += a.length;
+    status why = check_rows(std::max(a.length, nulls), s);
     if (!why.ok() || form.layout == ipc_layout::none) return why;
     auto& buffers = to.buffers_.emplace_back(form.layout == ipc_layout::texts ? 3 : 2);
     a.buffers = buffers.data();
@@ -194,6 +196,8 @@ struct ipc_batch_reader {
       default: a.n_buffers = 1; return read_children(a, s, a.length);
     }
   }
+
+  std::int64_t nulls = 0;  ///< values of columns of nulls, so far
 
   /// Rows without a byte each are made up, as a rule; those of columns of nulls are not.
   status check_rows(std::int64_t rows, const ArrowSchema& s) const {

@@ -236,7 +236,10 @@ void append_row_text(const element_type& t, std::string& out) {
 result<const element_type*> row_type_of(std::string_view text) { return row_text_reader(text).rows(); }
 
 result<const element_type*> row_type_of(const ArrowSchema& s) {
-  if (s.n_children == 1 && ipc_name_of(*s.children[0]) == kValueName) return column_type(*s.children[0]);
+  if (s.n_children == 1 && ipc_name_of(*s.children[0]) == kValueName) {
+    auto value = column_type(*s.children[0]);
+    if (!value.ok() || !is_by_member(**value)) return value;  // rows that are structures stand for themselves
+  }
   return struct_type(s);
 }
 

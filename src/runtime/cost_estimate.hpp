@@ -62,6 +62,7 @@ class cost_estimate {
   static constexpr double kBlocks = 7;   // of the newest size
   static constexpr double kNsMax = 1e6;  // a block that takes longer may be waiting for something
   static constexpr double kToChange = 2;
+  static constexpr double kTimesMost = 8;
 
   void set_light(bool yes) {
     if (yes != is_light()) light_.store(yes, std::memory_order_relaxed);
@@ -76,8 +77,10 @@ class cost_estimate {
     double now = std::max(1.0, static_cast<double>(took.count())) / n;
     double old = each.ns.load(std::memory_order_relaxed);
     double weight = std::min(each.weight.load(std::memory_order_relaxed), kBlocks * n);
-    // Long times are rarely the work's: a fault, another thread. They count as twice the old at most.
-    if (old >= 0) now = old + (std::min(now, 2 * old) - old) * (n / (n + weight));
+    // Long times are rarely the work's: a fault, another thread. They count as some times the old at most; unless they may be a
+    // wait, which must not go on unnoticed.
+    double most = static_cast<double>(took.count()) > kNsMax ? now : kTimesMost * old;
+    if (old >= 0) now = old + (std::min(now, most) - old) * (n / (n + weight));
     each.ns.store(now, std::memory_order_relaxed);
     each.weight.store(weight + n, std::memory_order_relaxed);
   }

@@ -203,6 +203,18 @@ def try_sources(check, folder):
         writer.write_table(one)
     path.write_bytes(sink.getvalue().to_pybytes())
     check.expect(jsonl(f'from_arrow("{path}") | unbatch')[0] == [{"day": 1}, {"day": 2}], "metadata of version 4 is not read")
+    # One column named "value" is rows that are not structures, unless it is one.
+    for inner in ({"x": 1}, {"value": {"value": {"x": 7}}}):
+        table = pa.table({"value": [inner, inner]})
+        with pa.ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table)
+        said, why = jsonl(f'from_arrow("{path}") | unbatch')
+        check.expect(said == [{"value": inner}] * 2, f"a structure named value differs: {said} {why}")
+    many = pa.table({f"c{i}": pa.nulls(1 << 22) for i in range(3)})
+    with pa.ipc.new_stream(path, many.schema) as writer:
+        writer.write_table(many)
+    said, why = jsonl(f'from_arrow("{path}")')
+    check.expect(said == [] and "values in a body" in why, f"12 M nulls in no bytes are read: {why}")
 
 
 def main():
