@@ -86,7 +86,7 @@ class reader_link {
   void was_made(const block& b);
 
   static constexpr std::uint32_t kStayFirst = 64, kStayMost = 1 << 14, kTimedBlocks = 16;
-  static constexpr auto kStayTime = std::chrono::milliseconds(10);
+  static constexpr auto kStayTime = std::chrono::milliseconds(100);
   static constexpr auto kLongBlock =
       std::chrono::microseconds(20);  // of these each is timed: a clock costs little then
   channel_memory memory_;

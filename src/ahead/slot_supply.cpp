@@ -12,7 +12,7 @@ namespace {
 
 /// A block should take 50-200 µs to make: long against a hop and a wake (some 10 µs), short against a consumer's step.
 constexpr auto kBlockTime = std::chrono::microseconds(100);
-constexpr std::size_t kOwnedBytes = 256;  // an element with memory of its own: malloc's header, freed on another core
+constexpr std::size_t kOwnedBytes = 2048;  // an element with memory of its own: what one core allocates the other frees
 // Of so many bytes on allocators have pages of their own, which go back to the system where another thread frees them: the
 // next element's are met anew, and that costs as much as some copies.
 constexpr std::size_t kMappedBytes = std::size_t{256} << 10;

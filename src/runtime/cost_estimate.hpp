@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "sluice/coro/environment.hpp"
 
@@ -20,12 +21,23 @@ namespace sluice::lib {
 class cost_estimate {
  public:
   /// Time to get one element from the input, to compute one output, and until the reader asks for more.
-  void learn_pulled(duration took, std::size_t elements) { learn(pulled_, took, elements); }
-  void learn_computed(duration took, std::size_t elements) { learn(computed_, took, elements); }
+  void learn_pulled(duration took, std::size_t elements) {
+    count_long(long_pulls_, took);
+    learn(pulled_, took, elements);
+  }
+  void learn_computed(duration took, std::size_t elements) {
+    count_long(long_computations_, took);
+    learn(computed_, took, elements);
+  }
   void learn_used(duration took, std::size_t elements) { learn(used_, took, elements); }
 
   /// As the last block was weighed; at first no.
   bool is_light() const { return light_.load(std::memory_order_relaxed); }
+
+  /// The last two blocks took more than a millisecond each: they may be waiting for something.
+  bool are_long() const {
+    return long_pulls_.load(std::memory_order_relaxed) >= 2 || long_computations_.load(std::memory_order_relaxed) >= 2;
+  }
 
   /// What is to be weighed.
   struct channel {
@@ -47,7 +59,7 @@ class cost_estimate {
     double n = std::max(1.0, std::min(most, std::chrono::duration<double, std::nano>(c.block_time).count() / made));
     bool was = is_light();
     if (was) gain /= kToChange;
-    bool may_wait = made * n > kNsMax;
+    bool may_wait = made * n > kNsMax || are_long();
     set_light(!may_wait && !exec.worth_sharing(std::chrono::nanoseconds(static_cast<long>(gain * n)),
                                                static_cast<std::size_t>(n * static_cast<double>(c.element_bytes))));
   }
@@ -62,7 +74,6 @@ class cost_estimate {
   static constexpr double kBlocks = 7;   // of the newest size
   static constexpr double kNsMax = 1e6;  // a block that takes longer may be waiting for something
   static constexpr double kToChange = 2;
-  static constexpr double kTimesMost = 8;
 
   void set_light(bool yes) {
     if (yes != is_light()) light_.store(yes, std::memory_order_relaxed);
@@ -71,21 +82,25 @@ class cost_estimate {
     double ns = a.ns.load(std::memory_order_relaxed);
     return ns < 0 ? unless_known : ns;
   }
-  static void learn(average& each, duration took, std::size_t elements) {
+  static void count_long(std::atomic<std::uint32_t>& in_a_row, duration took) {
+    if (static_cast<double>(took.count()) > kNsMax) in_a_row.fetch_add(1, std::memory_order_relaxed);
+    else if (in_a_row.load(std::memory_order_relaxed)) in_a_row.store(0, std::memory_order_relaxed);
+  }
+  void learn(average& each, duration took, std::size_t elements) {
     if (elements == 0) return;
     auto n = static_cast<double>(elements);
     double now = std::max(1.0, static_cast<double>(took.count())) / n;
     double old = each.ns.load(std::memory_order_relaxed);
     double weight = std::min(each.weight.load(std::memory_order_relaxed), kBlocks * n);
-    // Long times are rarely the work's: a fault, another thread. They count as some times the old at most; unless they may be a
-    // wait, which must not go on unnoticed.
-    double most = static_cast<double>(took.count()) > kNsMax ? now : kTimesMost * old;
+    // A long time is rarely the work's: a fault, another thread. It counts as twice the old at most, unless it comes again.
+    double most = are_long() ? now : 2 * old;
     if (old >= 0) now = old + (std::min(now, most) - old) * (n / (n + weight));
     each.ns.store(now, std::memory_order_relaxed);
     each.weight.store(weight + n, std::memory_order_relaxed);
   }
 
   average pulled_, computed_, used_;
+  std::atomic<std::uint32_t> long_pulls_{0}, long_computations_{0};  ///< one behind the other
   std::atomic<bool> light_{false};
 };
 
