@@ -12,7 +12,6 @@ namespace sluice::lib {
 namespace arrow {
 namespace {
 
-constexpr std::size_t kOffsetMax = std::numeric_limits<std::int32_t>::max();
 /// Lengths and offsets above cannot be true, and sums of two below do not overflow.
 constexpr std::int64_t kLengthMax = std::int64_t{1} << 61;
 /// Offsets of so many rows are looked at, and appended, at a time.
@@ -200,7 +199,7 @@ status for_offsets(const offset_reader& offsets, std::size_t first, std::size_t 
     for (std::size_t i = 0; i <= rows; ++i) {
       std::int64_t here = offsets[first + done + i];
       if (here < last) return broken(where, "offset " + std::to_string(done + i) + " is less than the one before");
-      if (here - begin > static_cast<std::int64_t>(kOffsetMax))
+      if (here - begin > static_cast<std::int64_t>(column::kOffsetMax))
         return resource_exhausted_error(at(where, "a column has more than 2^31 - 1 bytes or elements"));
       relative[i] = static_cast<std::int32_t>(here - begin);
       last = here;
@@ -266,7 +265,7 @@ status append_lists(column& to, const values& from, const place& where) {
   if (begin < 0 || end < begin || end > items.length)
     return broken(where, "offsets from " + std::to_string(begin) + " to " + std::to_string(end) + " leave its " +
                              std::to_string(items.length) + " elements");
-  if (to.child(0).rows() + static_cast<std::size_t>(end - begin) > kOffsetMax)
+  if (to.child(0).rows() + static_cast<std::size_t>(end - begin) > column::kOffsetMax)
     return resource_exhausted_error(at(where, "a column has more than 2^31 - 1 bytes or elements"));
   values inner{*from.s.children[0], items, static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)};
   if (status s = append_values(to.child(0), inner, false, {&where, "[]"}); !s.ok()) return s;

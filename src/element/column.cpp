@@ -12,7 +12,6 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kOffsetMax = std::numeric_limits<std::int32_t>::max();
 /// Up to here arrays double; larger ones are whole pages, of which a quarter more is enough.
 constexpr std::size_t kDoubledBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kArrayBytesMax = ~std::size_t{0} >> 3;
@@ -24,7 +23,7 @@ bool keeps_objects(const element_type& t) {
 }
 
 void check_offset(std::size_t n, const element_type& t) {
-  if (n <= kOffsetMax) return;
+  if (n <= column::kOffsetMax) return;
   throw_status(resource_exhausted_error("a column of " + t.name +
                                         " has more than 2^31 - 1 bytes or elements: lower the size of the batch"));
 }
@@ -38,8 +37,6 @@ void regrow(buffer*& b, std::size_t used, std::size_t wanted) {
   }
   b = larger;
 }
-
-std::size_t capacity_of(const buffer* b) { return b ? b->capacity() : 0; }
 
 /// Room for `need` bytes, and for as many more as `ratio` says will come, as far as that is not guessed too high.
 std::size_t grown(std::size_t need, double ratio) {
@@ -246,19 +243,13 @@ void column::grow(std::size_t gone) {
 
 // --- Rows one by one ---
 
-void column::append_value(const void* value) {
-  ensure_main(rows_ + 1);
-  std::memcpy(values() + rows_ * type_->size, value, type_->size);
-  ++rows_;
-}
-
 void column::append_values(const void* from, std::size_t n) {
   ensure_main(rows_ + n);
   if (n) std::memcpy(values() + rows_ * type_->size, from, n * type_->size);
   rows_ += n;
 }
 
-void column::append_text(std::string_view text) {
+void column::append_any_text(std::string_view text) {
   ensure_main(rows_ + 1);
   std::size_t used = used_bytes();
   ensure_bytes(used + text.size());
@@ -284,8 +275,6 @@ void column::append_valid(bool valid) {
   if (!valid) children_[0].append_empty(1);
   set_valid(rows_++, valid);
 }
-
-void column::append_row() { ++rows_; }
 
 void column::append_texts(const char* bytes, const std::int32_t* offsets, std::size_t n) {
   if (n == 0) return;

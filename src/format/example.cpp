@@ -104,10 +104,10 @@ class column_sink {
 };
 
 /// Ends the row in the making of a member that has its values.
-void complete(column& member, const found_feature& found) {
+inline void complete(column& member, std::size_t values) {
   switch (member.form()) {
     case column_form::lists: return member.append_list();
-    case column_form::maybe: return member.append_valid(found.count != 0);
+    case column_form::maybe: return member.append_valid(values != 0);
     case column_form::fixed: return member.append_row();
     default: return;
   }
@@ -157,16 +157,6 @@ std::string_view to_string(feature_kind kind) {
   return "nothing";
 }
 
-feature_key::feature_key(std::string_view name) noexcept : size_(name.size()) {
-  constexpr std::size_t kWord = sizeof(std::uint64_t);
-  if (size_ < kWord) {
-    if (size_) std::memcpy(&front_, name.data(), size_);
-  } else {
-    std::memcpy(&front_, name.data(), kWord);
-    std::memcpy(&back_, name.data() + size_ - kWord, kWord);
-  }
-}
-
 example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)) {
   for (const feature_slot& slot : slots_) keys_.emplace_back(slot.name);
 }
@@ -181,12 +171,10 @@ status example_schema::parse(std::string_view example, void* to, buffer* owner) 
   return example_parser(*this).parse(example, to, owner);
 }
 
-std::size_t example_parser::slot_of(std::string_view name, std::size_t position) {
-  const std::size_t none = schema_.slots_.size();
-  const feature_key key(name);
+std::size_t example_parser::slot_of(std::string_view name, const feature_key& key, std::size_t position) {
   if (position < order_.size() && order_[position].key == key) {
     const std::size_t slot = order_[position].slot;
-    if (!key.is_long() || (slot != none && schema_.slots_[slot].name == name)) return slot;
+    if (!key.is_long() || (slot != schema_.slots_.size() && schema_.slots_[slot].name == name)) return slot;
   }
   const std::size_t slot = schema_.find(name, key);
   if (position < kLearnedMax) {
@@ -196,18 +184,152 @@ std::size_t example_parser::slot_of(std::string_view name, std::size_t position)
   return slot;
 }
 
+// --- Records as nearly all are ---
+
+/// Reads a record as nearly all are. False: it is none of those, or wrong; the row has some of its values then.
+/// `row` has begin(slot's index), the sink's functions of read_usual_values, end(values) and missing(slot's index).
+template <class Row> bool example_parser::read_usual(std::string_view example, Row& row) {
+  const char *p = example.data(), *const end = p + example.size();
+  if (!detail::enter_all(p, end, detail::tag_of(1, detail::kBytes))) return false;
+  // Copies: the compiler has to suppose that the values which are written change the members.
+  const feature_slot* const slots = schema_.slots_.data();
+  const std::size_t slot_count = schema_.slots_.size();
+  std::uint64_t* const found_in = found_in_.data();
+  const std::uint64_t record = ++record_;
+  const known_entry* known = order_.data();
+  std::size_t known_count = order_.size();
+  std::size_t found = 0;
+  for (std::size_t position = 0; p != end; ++position) {
+    detail::usual_entry entry;
+    if (!detail::read_usual_entry(p, end, entry)) return false;
+    const feature_key key(entry.key);
+    std::size_t i;
+    if (position < known_count && known[position].key == key && !key.is_long()) [[likely]] {
+      i = known[position].slot;
+    } else {
+      i = slot_of(entry.key, key, position);
+      known = order_.data();
+      known_count = order_.size();
+    }
+    if (i == slot_count) continue;
+    if (found_in[i] == record) return false;  // a second entry of this key
+    found_in[i] = record;
+    ++found;
+    const feature_slot& slot = slots[i];
+    row.begin(i);
+    std::size_t count;
+    if (!detail::read_usual_values(entry, slot.kind, slot.length, row, count)) return false;
+    if (count != slot.length && slot.length != feature_slot::kAny) return false;
+    row.end(count);
+  }
+  for (std::size_t i = 0; found != slot_count; ++i) {
+    if (found_in[i] == record) continue;
+    if (slots[i].required) return false;
+    row.missing(i);
+    ++found;
+  }
+  return true;
+}
+
+/// The fields of a struct.
+class example_parser::field_row {
+ public:
+  field_row(const std::vector<feature_slot>& slots, void* to, buffer* owner) : slots_(slots), to_(to), owner_(owner) {}
+
+  void begin(std::size_t i) {
+    slot_ = &slots_[i];
+    field_ = first_ = static_cast<char*>(to_) + slot_->offset;
+  }
+  void bytes(std::size_t i, std::string_view value) {
+    slot_->store(slot_->resize ? slot_->resize(field_, i + 1) : field_, i, value, owner_);
+  }
+  void floats(const char* raw, std::size_t count) {
+    make_room(count);
+    if (count) std::memcpy(first_, raw, count * sizeof(float));
+  }
+  void int64s(std::size_t count) { make_room(count); }
+  void int64(std::size_t i, std::int64_t value) { static_cast<std::int64_t*>(first_)[i] = value; }
+  void end(std::size_t count) {
+    if (slot_->resize) slot_->resize(field_, count);  // what the struct had more goes
+  }
+  void missing(std::size_t i) {
+    begin(i);
+    end(0);
+  }
+
+ private:
+  void make_room(std::size_t count) {
+    if (slot_->resize) first_ = slot_->resize(field_, count);
+  }
+
+  const std::vector<feature_slot>& slots_;
+  void* const to_;
+  buffer* const owner_;
+  const feature_slot* slot_ = nullptr;
+  void *field_ = nullptr, *first_ = nullptr;
+};
+
+status example_parser::parse(std::string_view example, void* to, buffer* owner) {
+  field_row row(schema_.slots_, to, owner);
+  return read_usual(example, row) ? status() : parse_any(example, to, owner);
+}
+
+/// A row of columns.
+class example_parser::column_row {
+ public:
+  explicit column_row(column& rows) : rows_(rows) {}
+
+  void begin(std::size_t i) {
+    member_ = &rows_.child(i);
+    values_ = member_->children() ? &member_->child(0) : member_;
+  }
+  void bytes(std::size_t, std::string_view value) { values_->append_text(value); }
+  void floats(const char* raw, std::size_t count) { values_->append_values<float>(raw, count); }
+  void int64s(std::size_t) {}
+  void int64(std::size_t, std::int64_t value) { values_->append_value(value); }
+  void end(std::size_t count) { complete(*member_, count); }
+  void missing(std::size_t i) { complete(rows_.child(i), 0); }
+
+ private:
+  column& rows_;
+  column *member_ = nullptr, *values_ = nullptr;
+};
+
+status example_parser::append_to(column& rows, std::string_view example) {
+  const std::size_t row = rows.rows();
+  try {
+    column_row values(rows);
+    if (read_usual(example, values)) {
+      rows.append_row();
+      return {};
+    }
+    rows.truncate(row);
+    status why = append_any(rows, example);
+    if (!why.ok()) rows.truncate(row);
+    return why;
+  } catch (const error& e) {
+    rows.truncate(row);
+    return e.why();
+  } catch (...) {
+    rows.truncate(row);
+    throw;
+  }
+}
+
+// --- All others ---
+
 /// Reads the entries of an example, those of slots with what make_sink(slot's index, found) returns. Then checks them.
 template <class MakeSink>
-status example_parser::read(std::string_view example, found_features& found, MakeSink make_sink) {
+status example_parser::read_any(std::string_view example, found_features& found, MakeSink make_sink) {
   const std::vector<feature_slot>& slots = schema_.slots_;
   std::size_t position = 0;
-  auto on_entry = [&](std::string_view bytes) {
-    detail::map_entry entry;
-    if (!detail::read_entry(bytes, entry)) return false;
-    const std::size_t i = slot_of(entry.key, position++);
+  auto on_entry = [&](std::string_view entry) {
+    std::string_view key;
+    if (!detail::read_key(entry, key)) return false;
+    const std::size_t i = slot_of(key, feature_key(key), position++);
     if (i == slots.size()) return true;
     auto sink = make_sink(i);
-    return detail::read_entry_values(bytes, entry, sink);
+    return detail::read_entry_values(entry, sink);
   };
   if (!detail::read_example(example, on_entry)) return not_an_example();
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -217,11 +339,11 @@ status example_parser::read(std::string_view example, found_features& found, Mak
   return {};
 }
 
-status example_parser::parse(std::string_view example, void* to, buffer* owner) {
+status example_parser::parse_any(std::string_view example, void* to, buffer* owner) {
   const std::vector<feature_slot>& slots = schema_.slots_;
   found_features found(slots.size());
   auto field_of = [&](std::size_t i) { return static_cast<char*>(to) + slots[i].offset; };
-  status why = read(example, found, [&](std::size_t i) {
+  status why = read_any(example, found, [&](std::size_t i) {
     found[i] = {};  // the last entry of a key counts
     return field_sink(slots[i], field_of(i), owner, found[i]);
   });
@@ -232,38 +354,30 @@ status example_parser::parse(std::string_view example, void* to, buffer* owner) 
   return {};
 }
 
-status example_parser::append_to(column& rows, std::string_view example) {
+status example_parser::append_any(column& rows, std::string_view example) {
   const std::vector<feature_slot>& slots = schema_.slots_;
   const std::size_t row = rows.rows();
   found_features found(slots.size());
-  status why;
-  try {
-    why = read(example, found, [&](std::size_t i) {
-      if (found[i].count) rows.child(i).truncate(row);  // the last entry of a key counts
-      found[i] = {};
-      return column_sink(slots[i], rows.child(i), row, found[i]);
-    });
-    if (why.ok()) {
-      for (std::size_t i = 0; i < slots.size(); ++i) complete(rows.child(i), found[i]);
-      rows.append_row();
-    }
-  } catch (const error& e) { why = e.why(); } catch (...) {
-    rows.truncate(row);
-    throw;
-  }
-  if (!why.ok()) rows.truncate(row);
-  return why;
+  status why = read_any(example, found, [&](std::size_t i) {
+    if (found[i].count) rows.child(i).truncate(row);  // the last entry of a key counts
+    found[i] = {};
+    return column_sink(slots[i], rows.child(i), row, found[i]);
+  });
+  if (!why.ok()) return why;
+  for (std::size_t i = 0; i < slots.size(); ++i) complete(rows.child(i), found[i].count);
+  rows.append_row();
+  return {};
 }
 
 result<std::map<std::string, feature_values, std::less<>>> read_example(std::string_view example) {
   std::map<std::string, feature_values, std::less<>> features;
   auto on_entry = [&](std::string_view bytes) {
-    detail::map_entry entry;
-    if (!detail::read_entry(bytes, entry)) return false;
-    feature_values& values = features[std::string(entry.key)];
+    std::string_view key;
+    if (!detail::read_key(bytes, key)) return false;
+    feature_values& values = features[std::string(key)];
     values = {};
     values_sink sink{values};
-    return detail::read_entry_values(bytes, entry, sink);
+    return detail::read_entry_values(bytes, sink);
   };
   if (!detail::read_example(example, on_entry)) return not_an_example();
   return features;

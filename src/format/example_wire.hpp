@@ -98,95 +98,27 @@ template <class Sink> bool read_feature(std::string_view feature, Sink& sink) {
   return true;
 }
 
-/// A length of one or two bytes that is all there is to `end`: of the outer messages of nearly every entry.
-inline bool passes_length_to(const char*& p, const char* end) noexcept {
-  const auto rest = end - p;
-  if (rest < 2) return false;
-  const auto low = static_cast<unsigned char>(p[0]), high = static_cast<unsigned char>(p[1]);
-  if (low < 0x80) return low == rest - 1 ? (++p, true) : false;
-  if (high >= 0x80 || ((high << 7) | (low & 0x7f)) != rest - 2) return false;
-  p += 2;
-  return true;
-}
-
-/// read_feature for the usual case: one list of one kind; one string, one packed run of floats, one number. A third of
-/// the time of the general walk. False, and the sink untouched: not the usual case, perhaps damaged.
-template <class Sink> bool read_usual_feature(std::string_view feature, Sink& sink) {
-  const char *p = feature.data(), *end = p + feature.size();
-  if (feature.size() < 4) return false;
-  const char tag = *p++;
-  if (!passes_length_to(p, end) || p == end || *p++ != tag_of(1, kBytes) || !passes_length_to(p, end) || p == end)
-    return false;
-  const auto rest = static_cast<std::size_t>(end - p);
-  if (tag == tag_of(1, kBytes)) {
-    sink.begin(feature_kind::bytes);
-    sink.bytes({p, rest});
-    return true;
-  }
-  if (tag == tag_of(2, kBytes)) {
-    if (rest % 4 != 0) return false;
-    sink.begin(feature_kind::floats);
-    sink.floats(p, rest / 4);
-    return true;
-  }
-  if (tag != tag_of(3, kBytes) || rest > 9) return false;
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i != rest; ++i) {
-    const auto byte = static_cast<unsigned char>(p[i]);
-    value |= std::uint64_t{byte & 0x7fu} << (7 * i);
-    if ((byte < 0x80) != (i + 1 == rest)) return false;  // several numbers, or one cut short
-  }
-  sink.begin(feature_kind::int64s);
-  sink.int64(static_cast<std::int64_t>(value));
-  return true;
-}
-
-/// The key of a map entry, and its value in the usual case of one: key, then value, and no more.
-struct map_entry {
-  std::string_view key;
-  std::string_view value;
-  bool usual = false;
-};
-
-inline bool read_entry(std::string_view bytes, map_entry& entry) {
-  const char *p = bytes.data(), *end = p + bytes.size();
-  if (bytes.size() > 2 && p[0] == tag_of(1, kBytes)) {
-    const auto key_size = static_cast<unsigned char>(p[1]);
-    if (key_size < 0x80 && end - p > 3 + key_size && p[2 + key_size] == tag_of(2, kBytes)) {
-      const char* value = p + 3 + key_size;
-      if (passes_length_to(value, end)) {
-        entry = {{p + 2, key_size}, {value, static_cast<std::size_t>(end - value)}, true};
-        return true;
-      }
-    }
-  }
-  wire_reader in(bytes);
-  entry = {};
-  std::uint32_t tag;
-  if (in.tag(tag) && tag == tag_of(1, kBytes) && in.bytes(entry.key) && !in.done() && in.tag(tag) &&
-      tag == tag_of(2, kBytes) && in.bytes(entry.value) && in.done()) {
-    entry.usual = true;
-    return true;
-  }
-  entry = {};
-  wire_reader again(bytes);
-  while (!again.done()) {
+/// The key of a map entry. False: damaged.
+inline bool read_key(std::string_view entry, std::string_view& key) {
+  wire_reader in(entry);
+  key = {};
+  while (!in.done()) {
+    std::uint32_t tag;
     std::string_view text;
-    if (!again.tag(tag)) return false;
+    if (!in.tag(tag)) return false;
     if (tag == tag_of(1, kBytes) || tag == tag_of(2, kBytes)) {
-      if (!again.bytes(text)) return false;
-      if (tag == tag_of(1, kBytes)) entry.key = text;
-    } else if (!again.skip(tag)) {
+      if (!in.bytes(text)) return false;
+      if (tag == tag_of(1, kBytes)) key = text;
+    } else if (!in.skip(tag)) {
       return false;
     }
   }
   return true;
 }
 
-/// All values of an entry, merged.
-template <class Sink> bool read_entry_values(std::string_view bytes, const map_entry& entry, Sink& sink) {
-  if (entry.usual) return read_usual_feature(entry.value, sink) || read_feature(entry.value, sink);
-  wire_reader in(bytes);
+/// All values of a map entry, merged.
+template <class Sink> bool read_entry_values(std::string_view entry, Sink& sink) {
+  wire_reader in(entry);
   while (!in.done()) {
     std::uint32_t tag;
     std::string_view text;
@@ -222,6 +154,89 @@ template <class OnEntry> bool read_example(std::string_view example, OnEntry on_
         return false;
       }
     }
+  }
+  return true;
+}
+
+// --- The usual record: each message is there once and fills the one around it, no length takes more than two bytes,
+// numbers are packed. These return false, or null, for all others, perhaps damaged; then nothing is known of them.
+
+/// Steps over the tag and the length of a field at p. Returns where its bytes end.
+[[gnu::always_inline]] inline const char* enter(const char*& p, const char* end, char tag) noexcept {
+  const auto rest = end - p;
+  if (rest < 2 || p[0] != tag) return nullptr;
+  auto size = static_cast<unsigned char>(p[1]);
+  if (size < 0x80) {
+    p += 2;
+    return size <= rest - 2 ? p + size : nullptr;
+  }
+  if (rest < 3 || static_cast<unsigned char>(p[2]) >= 0x80) return nullptr;
+  const auto wide = (size & 0x7f) | static_cast<unsigned char>(p[2]) << 7;
+  p += 3;
+  return wide <= rest - 3 ? p + wide : nullptr;
+}
+/// The same, where the field has to fill what it is in.
+[[gnu::always_inline]] inline bool enter_all(const char*& p, const char* end, char tag) noexcept {
+  return enter(p, end, tag) == end;
+}
+
+/// A map entry: its key, and the bytes of its value, [value, end).
+struct usual_entry {
+  std::string_view key;
+  const char* value;
+  const char* end;
+};
+[[gnu::always_inline]] inline bool read_usual_entry(const char*& p, const char* end, usual_entry& entry) noexcept {
+  const char* entry_end = enter(p, end, tag_of(1, kBytes));
+  if (!entry_end) return false;
+  const char* key_end = enter(p, entry_end, tag_of(1, kBytes));
+  if (!key_end) return false;
+  entry.key = {p, static_cast<std::size_t>(key_end - p)};
+  p = key_end;
+  if (!enter_all(p, entry_end, tag_of(2, kBytes))) return false;
+  entry.value = p;
+  entry.end = p = entry_end;
+  return true;
+}
+
+/// Numbers that packed varints are.
+inline std::size_t count_varints(const char* p, const char* end) noexcept {
+  std::size_t n = 0;
+  for (; p != end; ++p) n += static_cast<unsigned char>(*p) < 0x80;
+  return n;
+}
+
+/// The values of a feature of this kind, at most `most`. The sink has bytes(i, string_view), floats(raw, count), and
+/// int64s(count), which is followed by int64(i, value) for each. Returns their number.
+template <class Sink>
+[[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, std::size_t most,
+                                                     Sink& sink, std::size_t& count) {
+  const char *p = entry.value, *const end = entry.end;
+  if (!enter_all(p, end, static_cast<char>(tag_of(static_cast<std::uint32_t>(kind), kBytes)))) return false;
+  count = 0;
+  if (kind == feature_kind::bytes) {
+    for (const char* value_end; p != end; p = value_end) {
+      value_end = enter(p, end, tag_of(1, kBytes));
+      if (!value_end || count == most) return false;
+      sink.bytes(count++, {p, static_cast<std::size_t>(value_end - p)});
+    }
+    return true;
+  }
+  if (p != end && !enter_all(p, end, tag_of(1, kBytes))) return false;
+  if (kind == feature_kind::floats) {
+    const auto size = static_cast<std::size_t>(end - p);
+    count = size / 4;
+    if (size % 4 != 0 || count > most) return false;
+    sink.floats(p, count);
+    return true;
+  }
+  const std::size_t n = count_varints(p, end);
+  if (n > most) return false;
+  sink.int64s(n);
+  for (wire_reader in({p, static_cast<std::size_t>(end - p)}); !in.done();) {
+    std::uint64_t value;
+    if (!in.varint(value)) return false;
+    sink.int64(count++, static_cast<std::int64_t>(value));
   }
   return true;
 }

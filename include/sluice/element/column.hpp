@@ -24,7 +24,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "sluice/base/buffer.hpp"
 #include "sluice/element/type.hpp"
@@ -48,6 +50,9 @@ column_form form_of(const element_type& t);
 
 class column {
  public:
+  /// The most bytes of texts, and elements of lists, that a column takes: Arrow's offsets have 32 bits.
+  static constexpr std::size_t kOffsetMax = 0x7fffffff;
+
   column(const column&) = delete;
   column& operator=(const column&) = delete;
 
@@ -103,17 +108,34 @@ class column {
   /// Makes room for n more rows. Texts and lists make room for offsets only.
   void reserve(std::size_t n);
   /// values: `type().size` bytes.
-  void append_value(const void* value);
-  template <class T> void append_value(const T& value) { append_value(static_cast<const void*>(&value)); }
+  void append_value(const void* value) { append_values(value, 1); }
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
+  void append_value(const T& value) {
+    append_values<T>(&value, 1);
+  }
   /// The same with n of them.
   void append_values(const void* values, std::size_t n);
-  void append_text(std::string_view text);
+  template <class T> void append_values(const void* values, std::size_t n) {
+    const std::size_t at = rows_ * sizeof(T), size = n * sizeof(T);
+    if (size > kShort || capacity_of(main_) < at + size) return append_values(values, n);
+    copy_short(main_->data() + at, static_cast<const char*>(values), size);
+    rows_ += n;
+  }
+  void append_text(std::string_view text) {
+    const std::size_t at = used_bytes(), end = at + text.size();
+    if (text.size() > kShort || capacity_of(bytes_) < end || capacity_of(main_) < (rows_ + 2) * sizeof(std::int32_t) ||
+        end > kOffsetMax)
+      return append_any_text(text);
+    copy_short(bytes_->data() + at, text.data(), text.size());
+    writable_offsets()[++rows_] = static_cast<std::int32_t>(end);
+  }
   /// lists: of the values that were appended to child(0) since the last list.
   void append_list();
   /// maybe: true after a value was appended to child(0); false appends an empty one itself.
   void append_valid(bool valid);
   /// members, fixed.
-  void append_row();
+  void append_row() { ++rows_; }
 
   // The same for many rows.
 
@@ -176,6 +198,8 @@ class column {
   void move_main(std::size_t wanted);
   void ensure_main(std::size_t rows);
   void ensure_bytes(std::size_t bytes);
+  void append_any_text(std::string_view text);
+  static std::size_t capacity_of(const buffer* b) noexcept { return b ? b->capacity() : 0; }
 
   // In: the arrays are large enough.
   void put(void* from, std::size_t n, std::size_t stride);
@@ -200,7 +224,22 @@ class column {
   std::int32_t* writable_offsets() noexcept { return reinterpret_cast<std::int32_t*>(main_->data()); }
   std::size_t used_bytes() const noexcept { return static_cast<std::size_t>(offsets()[rows_]); }
 
+  /// memcpy of up to kShort bytes, without the call. Pieces overlap, so that sizes near each other take the same branches.
+  static void copy_short(char* to, const char* from, std::size_t n) noexcept {
+    if (n > 64) return void(std::memcpy(to, from, n));
+    if (n > 32) return copy_ends<32>(to, from, n);
+    if (n >= 16) return copy_ends<16>(to, from, n);
+    if (n >= 8) return copy_ends<8>(to, from, n);
+    if (n >= 4) return copy_ends<4>(to, from, n);
+    for (std::size_t i = 0; i != n; ++i) to[i] = from[i];
+  }
+  template <std::size_t N> static void copy_ends(char* to, const char* from, std::size_t n) noexcept {
+    std::memcpy(to, from, N);
+    std::memcpy(to + n - N, from + n - N, N);
+  }
+
   static constexpr std::int32_t kNoRows = 0;
+  static constexpr std::size_t kShort = 256;
 
   const element_type* type_;
   column* children_ = nullptr;

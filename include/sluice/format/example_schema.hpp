@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,13 +55,31 @@ struct feature_slot {
 class feature_key {
  public:
   feature_key() = default;
-  explicit feature_key(std::string_view name) noexcept;
+  explicit feature_key(std::string_view name) noexcept : size_(name.size()) {
+    const char* p = name.data();
+    if (size_ >= 8) {
+      front_ = word<std::uint64_t>(p);
+      back_ = word<std::uint64_t>(p + size_ - 8);
+    } else if (size_ >= 4) {  // two halves that overlap
+      front_ = word<std::uint32_t>(p) | word<std::uint32_t>(p + size_ - 4) << (8 * (size_ - 4));
+    } else if (size_ >= 2) {
+      front_ = word<std::uint16_t>(p) | word<std::uint16_t>(p + size_ - 2) << (8 * (size_ - 2));
+    } else if (size_ == 1) {
+      front_ = word<std::uint8_t>(p);
+    }
+  }
 
   /// Are the names the same? Not decided by this alone if is_long(): two long names may be equal here and differ.
   bool operator==(const feature_key&) const noexcept = default;
   bool is_long() const noexcept { return size_ > 2 * sizeof(std::uint64_t); }
 
  private:
+  template <class W> static std::uint64_t word(const char* at) noexcept {
+    W w;
+    std::memcpy(&w, at, sizeof w);
+    return w;
+  }
+
   std::size_t size_ = 0;
   std::uint64_t front_ = 0, back_ = 0;  ///< the first and the last eight bytes, zeros where there are fewer
 };
@@ -83,11 +102,12 @@ class example_schema {
 
 /// Parses one record after the other, and expects the features of each in the order of the record before: writers keep
 /// to one. Then a feature costs one comparison, whether it is asked for or not, and wherever it stands; records in
-/// another order are read all the same.
+/// another order are read all the same. Records as nearly all writers make them (each message once, lengths below
+/// 16 KiB, numbers packed) are read in one short walk; all others, the damaged too, by a second, general one.
 class example_parser {
  public:
   /// `schema` must outlive it.
-  explicit example_parser(const example_schema& schema) noexcept : schema_(schema) {}
+  explicit example_parser(const example_schema& schema) : schema_(schema), found_in_(schema.slots().size()) {}
 
   /// As example_schema::parse.
   status parse(std::string_view example, void* to, buffer* owner = nullptr);
@@ -104,11 +124,18 @@ class example_parser {
     std::size_t slot = 0;  ///< slots().size(): nobody asks for it
   };
   struct found_features;
-  template <class MakeSink> status read(std::string_view example, found_features& found, MakeSink make_sink);
-  std::size_t slot_of(std::string_view name, std::size_t position);
+  class field_row;
+  class column_row;
+  template <class Row> bool read_usual(std::string_view example, Row& row);
+  template <class MakeSink> status read_any(std::string_view example, found_features& found, MakeSink make_sink);
+  status parse_any(std::string_view example, void* to, buffer* owner);
+  status append_any(column& rows, std::string_view example);
+  std::size_t slot_of(std::string_view name, const feature_key& key, std::size_t position);
 
   const example_schema& schema_;
-  std::vector<known_entry> order_;  ///< of the record before
+  std::vector<known_entry> order_;       ///< of the record before
+  std::vector<std::uint64_t> found_in_;  ///< of each slot: the last record that had it, in read_usual
+  std::uint64_t record_ = 0;             ///< counts the calls of read_usual
 };
 
 namespace detail {
