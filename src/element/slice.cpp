@@ -2,6 +2,7 @@
 #include "sluice/element/slice.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace sluice::lib {
 
@@ -12,6 +13,34 @@ constexpr std::size_t kCompactRatio = 4;
 constexpr std::size_t kCompactSlackBytes = 256;
 /// Of slices that come from a shuffle, each owner is a miss of the cache: so many are on their way at a time.
 constexpr std::size_t kPrefetched = 8;
+
+/// Buffers that slices have left. Each loses its references at once, as far as there are few buffers: an atomic operation
+/// each is a good part of what a copy costs.
+class left_buffers {
+ public:
+  left_buffers() = default;
+  left_buffers(const left_buffers&) = delete;
+  ~left_buffers() {
+    for (const auto& e : entries_)
+      if (e.count) e.owner->drop_references(e.count);
+  }
+  void add(buffer* owner) noexcept {
+    entry& e = entries_[(reinterpret_cast<std::uintptr_t>(owner) / 4096) % kEntries];
+    if (e.owner != owner) {
+      if (e.count) e.owner->drop_references(e.count);
+      e = {owner, 0};
+    }
+    ++e.count;
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 64;
+  struct entry {
+    buffer* owner = nullptr;
+    std::uint32_t count = 0;
+  };
+  entry entries_[kEntries];
+};
 
 bool holds_too_much(const slice& s) noexcept {
   return s.owner() && s.owner()->capacity() > kCompactRatio * s.size() + kCompactSlackBytes;
@@ -42,8 +71,14 @@ std::size_t slice::sluice_footprint(const slice* p, std::size_t n) noexcept {
 }
 
 void slice::sluice_compact(slice* p, std::size_t n) {
-  for (std::size_t i = 0; i != n; ++i)
-    if (holds_too_much(p[i])) p[i] = copy_of(p[i].view());
+  left_buffers left;
+  for (std::size_t i = 0; i != n; ++i) {
+    if (!holds_too_much(p[i])) continue;
+    slice copy = copy_of(p[i].view());
+    left.add(std::exchange(p[i].owner_, copy.owner_));
+    copy.owner_ = nullptr;
+    p[i].data_ = copy.data_;
+  }
 }
 
 }  // namespace sluice::lib
