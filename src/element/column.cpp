@@ -28,6 +28,8 @@ void check_offset(std::size_t n, const element_type& t) {
                                         " has more than 2^31 - 1 bytes or elements: lower the size of the batch"));
 }
 
+std::size_t capacity_of(const buffer* b) { return b ? b->capacity() : 0; }
+
 /// The array with the room wanted and the `used` bytes of the one before.
 void regrow(buffer*& b, std::size_t used, std::size_t wanted) {
   buffer* larger = buffer::make_recycled(wanted);
@@ -326,6 +328,15 @@ void column::append_empty(std::size_t n) {
       throw_status(invalid_argument_error("a column of " + type_->name + " has no empty value"));
   }
   rows_ += n;
+}
+
+bool column::is_whole() const noexcept {
+  std::size_t wanted = rows_;
+  if (form_ == column_form::fixed) wanted *= type_->extent;
+  else if (form_ == column_form::lists) wanted = static_cast<std::size_t>(offsets()[rows_]);
+  for (std::uint32_t k = 0; k != child_count_; ++k)
+    if (children_[k].rows_ != wanted || !children_[k].is_whole()) return false;
+  return true;
 }
 
 void column::truncate(std::size_t n) noexcept {

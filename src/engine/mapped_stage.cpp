@@ -70,6 +70,69 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
   }
 }
 
+/// Rows are made by so many at a time: their memory is charged after each call.
+constexpr std::uint32_t kRowsAtOnce = 128;
+
+/// The receipts of the rows that f has made of `in`: those of its first elements, up to the first whose call fails.
+block land_rows(outlet& out, const block& in, const block_function& f, column& rows, element_place at, applied& a) {
+  a = f.append_rows(in, rows, at);
+  // What a row takes nobody has counted: about what it was made of, and its values.
+  const std::size_t bytes = in.type().footprint ? in.type().footprint(in.type(), in.data(), in.size()) / in.size() : 0;
+  const landed_row each{static_cast<std::uint32_t>(std::min<std::size_t>(bytes + rows.type().size, ~std::uint32_t{0}))};
+  auto* to = reinterpret_cast<landed_row*>(out.room(in.size()));
+  std::fill_n(to, a.done, each);
+  return out.made(a.done);
+}
+
+/// map_loop, whose outputs are rows of the consumer's columns.
+erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
+                            error_gate gate, std::shared_ptr<row_landing> landing) {
+  auto& f = static_cast<const block_function&>(*function);
+  while (auto b = co_await in.next_block({0, std::min(out.wanted(), kRowsAtOnce), out.wanted_bytes()})) {
+    applied a;
+    const std::uint64_t first = in.consumed() - b.size();
+    block made = land_rows(out, b, f, *landing->rows, {first, seed}, a);
+    if (!a.why.ok()) {
+      out.hold(made);
+      co_await fail(gate.told(a.why, first + a.done));
+    }
+    co_yield made;
+  }
+}
+
+/// The same where bad elements are passed over.
+erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+                                     error_gate gate, std::shared_ptr<row_landing> landing) {
+  auto& f = static_cast<const block_function&>(*function);
+  in.may_go_back();
+  while (auto b = co_await in.next_block({0, std::min(out.ask(), kRowsAtOnce), out.wanted_bytes()})) {
+    while (b) {
+      // Rows that are passed over are made, to know which are good, and go again: none of those behind them is made
+      // together with them.
+      const std::uint64_t to_pass = out.to_pass();
+      block whole = b,
+            part = b.first(std::min(
+                {b.size(), kRowsAtOnce,
+                 to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, kRowsAtOnce)) : out.wanted()}));
+      column& rows = *landing->rows;
+      const std::size_t before = rows.rows();
+      applied a;
+      block made = land_rows(out, part, f, rows, {in.consumed() - whole.size(), seed}, a);
+      if (to_pass) rows.truncate(before);
+      std::uint32_t seen = a.done;
+      in.hold_from(in.consumed() - (whole.size() - seen));
+      if (made) co_yield made;
+      if (!a.why.ok()) {
+        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen);
+        co_await settled;
+        in.hold_from(in.consumed() - (whole.size() - ++seen));
+      }
+      if (seen == whole.size()) break;
+      b = tail_of(whole, seen);
+    }
+  }
+}
+
 /// Awaits one call after the other.
 erased_stream map_awaiting_loop(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
                                 std::uint64_t seed, error_gate gate) {
@@ -190,6 +253,20 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   options.direct_where_light = !skips && !awaits && o.order == order::deterministic;
   options.pump.computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
   return open_channel(std::move(memory), std::move(in), *n.type, std::move(options)).out;
+}
+
+erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
+                               std::shared_ptr<row_landing> landing) {
+  auto* function = dynamic_cast<const block_function*>(f.get());
+  const bool on_demand = o.parallelism.value == 1 && o.order == order::deterministic;
+  if (!function || !function->appends_rows || !on_demand || !can_stack(*n.type)) return {};
+  error_gate gate = context.gate(n);
+  const bool skips = gate.skips();
+  erased_stream in = context.open(n.inputs[0]);
+  outlet out(landed_row_type());
+  std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
+  if (skips) return map_rows_tolerant_loop(out, std::move(in), f, seed, std::move(gate), std::move(landing));
+  return map_rows_loop(out, one_to_one{true}, std::move(in), f, seed, std::move(gate), std::move(landing));
 }
 
 }  // namespace sluice::lib

@@ -3,7 +3,10 @@
 // or ahead of the consumer through a channel, in order or as calls finish.
 #pragma once
 
+#include <memory>
+
 #include "engine/open_context.hpp"
+#include "engine/row_landing.hpp"
 #include "sluice/engine/map_options.hpp"
 
 namespace sluice::lib {
@@ -11,5 +14,8 @@ namespace sluice::lib {
 /// The stage of n, whose outputs `f` makes of the elements of n's input. `o`: the options among n's arguments. REQUIRES: f
 /// is a block_function or an async_function.
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o);
+/// The same for op_info::open_rows: an empty stream, unless f can append rows and is called on demand.
+erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
+                               std::shared_ptr<row_landing> landing);
 
 }  // namespace sluice::lib

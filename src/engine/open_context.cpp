@@ -39,9 +39,20 @@ std::string label_of(const node& n) {
 erased_stream open_context::open(const node_ptr& plan) const {
   open_context context = *this;
   site_record& record = site(*plan);  // before its inputs: so they are listed
-  erased_stream s = plan->op->open(*plan, context);
-  if (s.stage()->label().empty()) s.stage()->set_label(plan->op->name);  // take(-1) is its input's stage
-  s.stage()->set_identity(identity_of(*plan));
+  return opened(*plan, record, plan->op->open(*plan, context));
+}
+
+erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const {
+  if (!plan->op->open_rows) return {};
+  open_context context = *this;
+  site_record& record = site(*plan);
+  erased_stream s = plan->op->open_rows(*plan, context, landing);
+  return s ? opened(*plan, record, std::move(s)) : std::move(s);
+}
+
+erased_stream open_context::opened(const node& n, site_record& record, erased_stream s) const {
+  if (s.stage()->label().empty()) s.stage()->set_label(n.op->name);  // take(-1) is its input's stage
+  s.stage()->set_identity(identity_of(n));
   s.stage()->set_counts(record.counts());
   if (s.stage()->counts() == &record.counts()) record.stage_made();
   s.set_environment(run.get());

@@ -40,6 +40,8 @@ struct open_context {
   open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch);
   /// Lowers a plan: makes its tree of streams, not yet started.
   erased_stream open(const node_ptr& plan) const;
+  /// The same for a consumer that wants rows in its columns. Empty: the plan's last stage makes elements.
+  erased_stream open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const;
   /// The same for the whole of a chain, which goes on from a position (empty: from its start) and keeps marks.
   result<erased_stream> resume(const node_ptr& plan, std::string position) const;
   /// For the input of the repeat at `site`, in its pass number `number` (from 0).
@@ -72,6 +74,7 @@ struct open_context {
   std::uint64_t seed_of(const node& n, std::int64_t own, bool same_each_epoch = false) const;
 
  private:
+  erased_stream opened(const node& n, site_record& record, erased_stream s) const;
   error_account* account_of(const node& n, error_limit errors_max, error_account* around) const;
 };
 

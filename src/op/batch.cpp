@@ -3,6 +3,7 @@
 
 #include "engine/grouping.hpp"
 #include "engine/open_context.hpp"
+#include "engine/row_landing.hpp"
 #include "plan/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -25,6 +26,13 @@ class batch_in_making {
   std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
   std::uint64_t missing() const { return rows_ - rows(); }
   std::size_t bytes() const { return part_.memory_bytes(); }
+  /// The columns, for stages that append rows themselves, with room for those that are foreseen, unless `thrifty`.
+  column& columns(bool thrifty) {
+    const bool fresh = !part_.has_column();
+    column& rows = part_.make_rows(row_);
+    if (fresh && !thrifty) rows.reserve(std::min(rows_, kRowsReserved));
+    return rows;
+  }
   /// What its columns will allocate for n more rows, before the first of them is moved; `thrifty`: for these and no more.
   /// Growing copies what there is: for that long both exist.
   std::size_t growth(const block& from, std::uint32_t n, bool thrifty) {
@@ -60,12 +68,14 @@ status charge_growth(held_memory& memory, batch_in_making& part, std::size_t mad
   return memory.has_room_for(bytes) ? memory.resize(bytes) : memory.refused_of(bytes);
 }
 
-erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool drop_remainder,
+/// `landing`: of an input that appends rows itself; or null.
+erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream in,
+                         std::shared_ptr<row_landing> landing, std::uint64_t rows, bool drop_remainder,
                          std::shared_ptr<run_context> run, std::string label) {
   in.may_go_back();
   held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
-  batch_in_making part(in.type(), rows);
-  const element_type& row = in.type();
+  const element_type& row = *row_type;
+  batch_in_making part(row, rows);
   for (bool ended = false; !ended;) {
     auto batches_max =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kGroupedPerRequest / rows, 1, out.wanted()));
@@ -82,6 +92,11 @@ erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool 
       d.skip = rows_to_pass;
       d.elements =
           static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), grouped_at_once(row)));
+      if (landing) {
+        const std::size_t foreseen = std::min(rows, kRowsReserved) * row.size;
+        landing->rows = &part.columns(!memory.has_room_for(made_bytes + part.bytes() + foreseen));
+        d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.elements, part.missing()));
+      }
       auto b = co_await in.next_block(d);
       if (!b) {
         ended = true;
@@ -94,10 +109,14 @@ erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool 
       }
       status fits;
       while (b && fits.ok()) {
-        auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
-        fits = charge_growth(memory, part, made_bytes, b, n);
-        if (!fits.ok()) break;
-        part.append(b, n);
+        if (landing) {
+          b.drop_front(b.size());  // receipts
+        } else {
+          auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
+          fits = charge_growth(memory, part, made_bytes, b, n);
+          if (!fits.ok()) break;
+          part.append(b, n);
+        }
         if (part.missing() == 0) {
           made_bytes += part.bytes();
           ::new (static_cast<void*>(to + made++)) batch_storage(part.take());
@@ -115,8 +134,14 @@ erased_stream batch_loop(outlet out, erased_stream in, std::uint64_t rows, bool 
 erased_stream open_batch(const node& n, open_context& context) {
   auto& a = n.as<batch_arguments>();
   outlet out(*n.type);
-  return batch_loop(out, context.open(n.inputs[0]), static_cast<std::uint64_t>(a.size.value), a.options.drop_remainder,
-                    context.run, context.gate(n).label());
+  auto landing = std::make_shared<row_landing>();
+  erased_stream in = context.open_rows(n.inputs[0], landing);
+  if (!in) {
+    landing = nullptr;
+    in = context.open(n.inputs[0]);
+  }
+  return batch_loop(out, n.inputs[0]->type, std::move(in), std::move(landing), static_cast<std::uint64_t>(a.size.value),
+                    a.options.drop_remainder, context.run, context.gate(n).label());
 }
 
 }  // namespace

@@ -20,6 +20,11 @@ const op_info map_op{
           auto& a = n.as<map_arguments>();
           return open_mapped(n, context, a.function.value, a.options);
         },
+    .open_rows =
+        [](const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
+          auto& a = n.as<map_arguments>();
+          return open_mapped_rows(n, context, a.function.value, a.options, landing);
+        },
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 

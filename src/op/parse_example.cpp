@@ -62,6 +62,15 @@ struct example_function final : block_function {
   example_function(const element_type* from, const element_type* to, example_schema s) : parsers_(std::move(s)) {
     in = from;
     out = to;
+    appends_rows = true;
+  }
+  applied append_rows(const block& records, column& rows, const element_place&) const override {
+    const parsers::lease parser(parsers_);
+    for (std::uint32_t i = 0; i != records.size(); ++i) {
+      status why = parser->append_to(rows, in->text(records.at(i)));
+      if (!why.ok()) return {i, std::move(why)};
+    }
+    return {records.size(), {}};
   }
   applied apply(const block& records, void* to, const element_place&) const override {
     auto* room = static_cast<char*>(to);
@@ -145,14 +154,22 @@ const element_type* parsed_type(const node& n, std::string& why) {
   return row && !in->text ? batched_of(row) : row;
 }
 
+example_schema schema_of(const example_schema_arg& a) { return a.schema ? *a.schema : layout_of(a.value)->schema; }
+
 erased_stream open_parse_example(const node& n, open_context& context) {
   auto& [schema, o] = n.as<parse_example_arguments>();
   const element_type* in = n.inputs[0]->type;
-  auto made = schema.schema ? *schema.schema : layout_of(schema.value)->schema;
   function_ptr f;
-  if (in->text) f = std::make_shared<example_function>(in, n.type, std::move(made));
-  else f = std::make_shared<batch_example_function>(in, n.type, std::move(made));
+  if (in->text) f = std::make_shared<example_function>(in, n.type, schema_of(schema));
+  else f = std::make_shared<batch_example_function>(in, n.type, schema_of(schema));
   return open_mapped(n, context, f, o);
+}
+
+erased_stream open_example_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
+  auto& [schema, o] = n.as<parse_example_arguments>();
+  const element_type* in = n.inputs[0]->type;
+  if (!in->text) return {};
+  return open_mapped_rows(n, context, std::make_shared<example_function>(in, n.type, schema_of(schema)), o, landing);
 }
 
 /// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
@@ -192,6 +209,7 @@ const op_info parse_example_op{
     .arguments = arguments_of<parse_example_arguments>,
     .type = parsed_type,
     .open = open_parse_example,
+    .open_rows = open_example_rows,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
 };
 

@@ -119,6 +119,41 @@ template <class T> std::vector<T> unbatched(batched<T>& b, std::size_t at_once) 
   return rows;
 }
 
+TEST_CASE("rows may begin with empty ones") {
+  batch_storage b;
+  column& texts = b.make_rows(type_of<std::string>());
+  texts.append_text("");
+  texts.append_text("");
+  texts.append_text("t");
+  CHECK(texts.text(0).empty());
+  CHECK(texts.text(1).empty());
+  CHECK(texts.text(2) == "t");
+
+  batch_storage c;
+  column& lists = c.make_rows(type_of<std::vector<float>>());
+  lists.child(0).append_values<float>(nullptr, 0);
+  lists.append_list();
+  CHECK(lists.is_whole());
+  lists.child(0).append_value(1.0f);
+  CHECK(!lists.is_whole());
+  lists.append_list();
+  CHECK(lists.is_whole());
+  CHECK(lists.offsets()[1] == 0);
+  CHECK(lists.offsets()[2] == 1);
+}
+
+TEST_CASE("texts of every length up to 300 are what was appended, whatever the room") {
+  std::string all;
+  for (int i = 0; i != 300; ++i) all += static_cast<char>('a' + i % 26);
+  for (std::size_t room : {0, 1, 64}) {
+    batch_storage b;
+    column& texts = b.make_rows(type_of<std::string>());
+    texts.reserve(room);
+    for (std::size_t n = 0; n != 301; ++n) texts.append_text(std::string_view(all).substr(300 - n));
+    for (std::size_t n = 0; n != 301; ++n) CHECK(texts.text(n) == std::string_view(all).substr(300 - n));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a batch of structures is Arrow's arrays in memory") {

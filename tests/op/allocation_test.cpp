@@ -216,6 +216,13 @@ TEST_CASE("the main job allocates nothing per record, and nothing per batch") {
       // Of several sizes, now and then the shuffle has more records of one than ever before.
       CHECK(made <= (of_one_size ? 10 : kBatches * 128 / 250));
     }
+    {  // a record at a time, which writes the rows of the batch behind it
+      auto one_by_one = from_elements(files) | interleave(tfrecord, {.cycle_length = 4}) | shuffle(5'000, {.seed = 7}) |
+                        parse_example<example_row>() | batch(128);
+      runtime rt({.workers = 1});
+      std::uint64_t made = sync_wait(rt, allocations_of_main_job(rt, one_by_one, kBatches));
+      CHECK(made <= (of_one_size ? 10 : kBatches * 128 / 250));
+    }
     runtime rt({.workers = 2});
     std::uint64_t made = sync_wait(rt, allocations_of_main_job(rt, main_job(files, 2) | prefetch(2), kBatches));
     CHECK(made <= kBatches * 128 / 100);  // and more batches are on their way

@@ -118,14 +118,14 @@ class column {
   void append_values(const void* values, std::size_t n);
   template <class T> void append_values(const void* values, std::size_t n) {
     const std::size_t at = rows_ * sizeof(T), size = n * sizeof(T);
-    if (size > kShort || capacity_of(main_) < at + size) return append_values(values, n);
+    if (size > kShort || !main_ || main_->capacity() < at + size) return append_values(values, n);
     copy_short(main_->data() + at, static_cast<const char*>(values), size);
     rows_ += n;
   }
   void append_text(std::string_view text) {
     const std::size_t at = used_bytes(), end = at + text.size();
-    if (text.size() > kShort || capacity_of(bytes_) < end || capacity_of(main_) < (rows_ + 2) * sizeof(std::int32_t) ||
-        end > kOffsetMax)
+    if (text.size() > kShort || !bytes_ || bytes_->capacity() < end || end > kOffsetMax || !main_ ||
+        main_->capacity() < (rows_ + 2) * sizeof(std::int32_t))
       return append_any_text(text);
     copy_short(bytes_->data() + at, text.data(), text.size());
     writable_offsets()[++rows_] = static_cast<std::int32_t>(end);
@@ -150,6 +150,8 @@ class column {
   /// n rows of what the type has as its empty value: 0, "", no elements, no value, and members that are so. REQUIRES: not
   /// of the form objects.
   void append_empty(std::size_t n);
+  /// Have its children the values of all its rows, and of no more? What was appended last may be a row in the making.
+  bool is_whole() const noexcept;
   /// Removes what is behind the first n rows, in the children too, also of a row that was not completed. REQUIRES: n <=
   /// rows().
   void truncate(std::size_t n) noexcept;
@@ -199,7 +201,6 @@ class column {
   void ensure_main(std::size_t rows);
   void ensure_bytes(std::size_t bytes);
   void append_any_text(std::string_view text);
-  static std::size_t capacity_of(const buffer* b) noexcept { return b ? b->capacity() : 0; }
 
   // In: the arrays are large enough.
   void put(void* from, std::size_t n, std::size_t stride);

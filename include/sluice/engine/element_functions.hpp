@@ -35,6 +35,17 @@ template <class F, class T> using mapped = typename returned<call_result<F, T>>:
 template <class F, class T> concept callable_over = requires { typename called<F, T>::type; };
 template <class F, class T> concept maps = callable_over<F, T> && !std::is_void_v<mapped<F, T>>;
 
+/// Can the function write its result as a row of a batch's columns?
+template <class F, class T>
+concept writes_rows = takes_element<F, T> && requires(const F& f, T&& x, column& rows) {
+  { f.append_to(rows, std::move(x)) } -> std::same_as<void>;
+};
+/// After an append_to() on a column that had `before` rows. Errors: failed_precondition, unless it has whole rows and one more
+/// now.
+status check_appended_row(const column& rows, std::size_t before);
+std::size_t rows_of(const column& rows) noexcept;
+void remove_rows(column& rows, std::size_t before) noexcept;
+
 /// The loop over a block; one instantiation per user function.
 template <class T, class F> struct map_function final : block_function {
   using U = mapped<F, T>;
@@ -43,6 +54,26 @@ template <class T, class F> struct map_function final : block_function {
     describe(*this, f, &type_of<T>(), &type_of<U>());
     draws = takes_random<F, T>;
     in_place = std::is_same_v<T, U> && std::is_trivially_copyable_v<T>;
+    appends_rows = writes_rows<F, T>;
+  }
+  applied append_rows(const block& from, column& rows, const element_place& first) const override {
+    if constexpr (writes_rows<F, T>) {
+      T* p = from.as<T>();
+      for (std::uint32_t i = 0; i != from.size(); ++i) {
+        const std::size_t before = rows_of(rows);
+        status why;
+        try {
+          f.append_to(rows, std::move(p[i]));
+          why = check_appended_row(rows, before);
+        } catch (...) { why = current_exception_status(); }
+        if (why.ok()) continue;
+        remove_rows(rows, before);
+        return {i, std::move(why)};
+      }
+      return {from.size(), {}};
+    } else {
+      return block_function::append_rows(from, rows, first);
+    }
   }
   applied apply(const block& from, void* to, const element_place& first) const override {
     T* p = from.as<T>();

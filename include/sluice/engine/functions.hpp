@@ -27,6 +27,8 @@
 
 namespace sluice::lib {
 
+class column;
+
 namespace detail {
 
 /// The type of a loop's local copy of its function: small functions are copied, so that their captures can stay in
@@ -103,6 +105,11 @@ struct block_function : stage_function {
   /// Constructs the outputs for the elements of `in` at `to`: uninitialised memory, or in.data() if in_place. The
   /// inputs may be moved from, and stay to be destroyed by the caller. `first`: the place of in's first element.
   virtual applied apply(const block& in, void* to, const element_place& first) const = 0;
+
+  /// Can it append its outputs to the columns of a batch? They have the same values as those of apply().
+  bool appends_rows = false;
+  /// Appends a row for each element of `in`; none of an element whose call fails. May throw what column does.
+  virtual applied append_rows(const block& in, column& rows, const element_place& first) const;
 };
 
 /// One output for each input, by a function that returns a task.

@@ -29,6 +29,7 @@ namespace sluice::lib {
 
 class erased_stream;  // coro/erased_stream.hpp
 struct open_context;  // engine/open_context.hpp
+struct row_landing;   // engine/row_landing.hpp
 
 /// The number of elements that a plan delivers, as far as it is known without a run. Arithmetic saturates: a number
 /// that does not fit becomes kMost, which means "kMost or more".
@@ -69,6 +70,9 @@ struct op_info {
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   /// Makes the stage of a node, and those of its inputs, within a run.
   erased_stream (*open)(const node&, open_context&) = nullptr;
+  /// The same, for a consumer that wants rows in its columns, not elements (engine/row_landing.hpp). Null, or an empty
+  /// stream: this node makes elements.
+  erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
   /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
   /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that a stage appends to the columns of its consumer, instead of making elements that are copied there: batch
+// directly behind map or parse_example, where the function can (block_function::append_rows).
+//
+//   auto landing = std::make_shared<row_landing>();
+//   erased_stream in = context.open_rows(n.inputs[0], landing);   // empty: not this one
+//   landing->rows = &column;                                      // before each request
+//   auto b = co_await in.next_block(d);                           // b.size() rows have been appended
+//
+// The stream's elements are receipts, one for each row, so that all that counts elements stays as it is: positions,
+// ordinals, counters, what is passed over, errors and what is dropped.
+// Thread: as the stream's.
+#pragma once
+
+#include "sluice/element/column.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice::lib {
+
+struct row_landing {
+  column* rows = nullptr;
+};
+
+/// One row that has landed.
+struct landed_row {
+  std::uint32_t bytes;  ///< that it takes, about: what its footprint says
+};
+const element_type& landed_row_type();
+
+}  // namespace sluice::lib

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// engine/row_landing.hpp: batch directly behind a stage that appends rows to its columns itself.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/format/example.hpp"
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+// --- For all suites: functions that write a number as a row of a batch, whose rows then become elements again. ---
+
+struct affine_rows {
+  std::uint64_t b;
+  int64 operator()(int64 x) const { return affine(x, b); }
+  void append_to(column& rows, int64 x) const { rows.append_value(affine(x, b)); }
+};
+/// Fails before, or after, it has appended a row.
+struct fallible_affine_rows {
+  std::uint64_t b;
+  int64 operator()(int64 x) const {
+    if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
+    return affine(x, b);
+  }
+  void append_to(column& rows, int64 x) const {
+    if (x % 2 == 0) rows.append_value(affine(x, b));
+    if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
+    if (x % 2 != 0) rows.append_value(affine(x, b));
+  }
+};
+
+const register_verb rows_case("batch of rows", {.build =
+                                                    [](const verb_plan& p) {
+                                                      return p.in[0] | map(affine_rows{p.b}) | batch(p.a) | unbatch();
+                                                    },
+                                                .expected =
+                                                    [](const verb_lists& l) {
+                                                      int64s out = l.in();
+                                                      for (int64& x : out) x = affine(x, l.b);
+                                                      return out;
+                                                    },
+                                                .resume = {.a = 50, .held = 100}});
+const register_verb failing_rows_case(
+    "batch of rows failing",
+    {.meets_errors = true,
+     .build = [](const verb_plan& p) { return p.in[0] | map(fallible_affine_rows{p.b}) | batch(p.a) | unbatch(); },
+     .expected =
+         [](const verb_lists& l) {
+           int64s out;
+           for (int64 x : l.in())
+             if (!is_bad(x, l.b)) out.push_back(affine(x, l.b));
+           return out;
+         }});
+
+// --- Whether it is used, and what it tells of mistakes ---
+
+struct word {
+  std::string text;
+  std::vector<int64> letters;
+  std::optional<float> share;
+};
+
+struct calls {
+  std::atomic<int> made = 0, appended = 0;
+};
+struct decode {
+  std::shared_ptr<calls> count = std::make_shared<calls>();
+  word operator()(int64 x) const {
+    ++count->made;
+    word w;
+    w.text = std::string(static_cast<std::size_t>(x % 40), 'w');
+    for (int64 i = 0; i != x % 3; ++i) w.letters.push_back(i);
+    if (x % 4 == 0) w.share = 0.25f;
+    return w;
+  }
+  void append_to(column& rows, int64 x) const {
+    ++count->appended;
+    rows.child(0).append_text(std::string(static_cast<std::size_t>(x % 40), 'w'));
+    for (int64 i = 0; i != x % 3; ++i) rows.child(1).child(0).append_value(i);
+    rows.child(1).append_list();
+    if (x % 4 == 0) rows.child(2).child(0).append_value(0.25f);
+    rows.child(2).append_valid(x % 4 == 0);
+    rows.append_row();
+  }
+};
+
+template <class T> task<std::vector<std::string>> printed(stream<T> s) {
+  std::vector<std::string> all;
+  while (auto b = co_await s.next()) print(type_of<T>(), &*b, all.emplace_back());
+  co_return all;
+}
+template <class T> std::vector<std::string> lines_of(const dataset<T>& ds) {
+  runtime rt({.workers = 1});
+  return sync_wait(rt, printed(ds.iterate(rt)));
+}
+template <class T> std::string error_of(const dataset<T>& ds) {
+  try {
+    (void)lines_of(ds);
+  } catch (const error& e) { return std::string(e.why().message()); }
+  return "no error";
+}
+
+/// What a careless decoder leaves behind.
+struct careless {
+  int how;
+  word operator()(int64) const { return {}; }
+  void append_to(column& rows, int64 x) const {
+    const bool wrong = x == 5;
+    if (!wrong || how != 0) rows.child(0).append_text("t");
+    if (wrong && how == 1) rows.child(1).child(0).append_value(x);
+    if (!wrong || how != 1) rows.child(1).append_list();
+    if (!wrong || how != 2) rows.child(2).append_valid(false);
+    if (!wrong || how != 3) rows.append_row();
+    if (wrong && how == 4) rows.append_row();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a batch directly behind a function that appends rows has the rows that its values would make") {
+  for (int64 rows : {1, 3, 64, 1000}) {
+    decode landing, apart;
+    auto expected = lines_of(range(500) | map(apart) | prefetch(4) | batch(rows));
+    CHECK(apart.count->made == 500);
+    CHECK(lines_of(range(500) | map(landing) | batch(rows)) == expected);
+    CHECK(landing.count->made == 0);
+    CHECK(landing.count->appended == 500);
+  }
+}
+
+TEST_CASE("values are made where the batch is not directly behind, or calls are made ahead") {
+  for (int way = 0; way != 3; ++way) {
+    decode f;
+    auto elements = range(50) | map(f, {.parallelism = way == 0 ? 2 : 1});
+    if (way == 1) lines_of(elements | filter([](const word&) { return true; }) | batch(8));
+    else if (way == 2) lines_of(elements | take(50) | batch(8));
+    else lines_of(elements | batch(8));
+    CHECK(f.count->made == 50);
+    CHECK(f.count->appended == 0);
+  }
+}
+
+TEST_CASE("rows of batches that are passed over are not made") {
+  decode f;
+  CHECK(lines_of(range(100) | map(f) | batch(10) | skip(8)).size() == 2);
+  CHECK(f.count->appended == 20);
+}
+
+TEST_CASE("append_to that leaves something else than a row is told of, and its element can be dropped") {
+  for (int how = 0; how != 5; ++how) {
+    CAPTURE(how);
+    auto rows = range(10) | map(careless{how});
+    CHECK(error_of(rows | batch(4)).find("append_to() has to append one row of type") != std::string::npos);
+    auto good = lines_of(range(10) | on_error(error_policy::skip, map(careless{how})) | batch(4) | unbatch());
+    CHECK(good == std::vector<std::string>(9, good.at(0)));
+  }
+}
+
+TEST_CASE("parse_example writes the rows of a batch directly behind it") {
+  struct sample {
+    std::string text;
+    int64 label;
+  };
+  std::vector<std::string> records;
+  for (int i = 0; i != 300; ++i) {
+    example_writer w;
+    w.bytes("text", "text " + std::to_string(i));
+    if (i % 50 != 7) w.int64("label", i);
+    records.emplace_back(w.finish());
+  }
+  auto in = from_elements(records);
+  CHECK(error_of(in | parse_example<sample>() | batch(16)) ==
+        error_of(in | parse_example<sample>() | prefetch(1) | batch(16)));
+  auto parse = on_error(error_policy::skip, parse_example<sample>());
+  auto expected = lines_of(in | parse | prefetch(1) | batch(16));
+  CHECK(expected.size() == (300 - 6 + 15) / 16);
+  CHECK(lines_of(in | parse | batch(16)) == expected);
+}
+
+}  // namespace sluice::lib
