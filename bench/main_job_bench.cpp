@@ -17,6 +17,7 @@
 #include "bench/harness.hpp"
 #include "format/crc32c_inline.hpp"
 #include "sluice/format/crc32c.hpp"
+#include "sluice/format/example_parser.hpp"
 #include "sluice/format/sample.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/sluice.hpp"

@@ -284,7 +284,11 @@ status append_fixed(column& to, const values& from, const place& where) {
   return {};
 }
 
-void append_absent(column& to, std::size_t n) {
+/// Rows for which the stream has no bytes, at least none of this column.
+status append_absent(column& to, std::size_t n, const place& where) {
+  constexpr std::size_t kAbsentBytesMax = std::size_t{1} << 30;
+  if (n > kAbsentBytesMax / std::max<std::size_t>(to.type().size, 1))
+    return resource_exhausted_error(at(where, std::to_string(n) + " rows without a value would take more than 1 GiB"));
   to.child(0).append_empty(n);
   static constexpr std::array<std::uint8_t, 128> none = {};
   for (std::size_t done = 0; done < n;) {
@@ -292,6 +296,7 @@ void append_absent(column& to, std::size_t n) {
     to.append_valid_bits(none.data(), 0, rows);
     done += rows;
   }
+  return {};
 }
 
 status append_members(column& to, const values& from, const place& where) {
@@ -299,7 +304,7 @@ status append_members(column& to, const values& from, const place& where) {
   for (std::size_t k = 0; k != t.members.size(); ++k) {
     std::int64_t child = child_for(t, k, from.s);
     if (child < 0) {
-      append_absent(to.child(k), from.n);
+      if (status s = append_absent(to.child(k), from.n, {&where, t.members[k].name}); !s.ok()) return s;
       continue;
     }
     values inner{*from.s.children[child], *from.a.children[child], from.begin(), from.n};
@@ -311,10 +316,7 @@ status append_members(column& to, const values& from, const place& where) {
 
 /// Values below an absent one may be anything, also null where the program has no optional: they are not looked at.
 status append_maybes(column& to, const values& from, const place& where) {
-  if (format_of(from.s) == "n") {
-    append_absent(to, from.n);
-    return {};
-  }
+  if (format_of(from.s) == "n") return append_absent(to, from.n, where);
   const void* bits = from.buffer(0);
   column& inner = to.child(0);
   std::size_t begin = from.begin(), end = begin + from.n;
@@ -407,9 +409,9 @@ status check_arrow_rows(const element_type& row, const ArrowSchema& s) {
 }
 
 status append_arrow_rows(batch_storage& to, const element_type& row, const ArrowSchema& s, const ArrowArray& a) {
-  if (status typed = check_arrow_rows(row, s); !typed.ok()) return typed;
   auto n = static_cast<std::size_t>(std::clamp<std::int64_t>(a.length, 0, arrow::kLengthMax));
   try {
+    if (status typed = check_arrow_rows(row, s); !typed.ok()) return typed;
     column& rows = to.make_rows(row);
     if (arrow::is_by_member(row)) return arrow::append_checked(rows, {s, a, 0, n}, {});
     // The struct above the column has a length and an offset of its own, and might have nulls.

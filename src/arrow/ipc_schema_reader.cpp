@@ -106,6 +106,7 @@ struct ipc_schema_reader {
         status why = read_unit("ts", "smun", 0);
         std::string zone;
         if (why.ok() && !from.text(t, ipc::type::kSecond, zone)) return broken;
+        names_bytes += zone.size();  // checked with the next column's name
         format += ':' + zone;
         return why;
       }

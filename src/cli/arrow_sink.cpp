@@ -111,8 +111,8 @@ class arrow_sink final : public element_sink {
     ArrowArray array;
     status why = export_rows(rows, row_, &array, texts_);
     if (!why.ok()) return with_way_out(why);
+    const absl::Cleanup release = [&] { array.release(&array); };
     why = arrow::append_ipc_batch(bytes_, schema_, array);
-    array.release(&array);
     ends_.push_back(bytes_.size());
     return why;
   }

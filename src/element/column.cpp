@@ -101,7 +101,7 @@ column::column(const element_type& t, column*& free_nodes) : type_(&t), form_(fo
       break;
     case column_form::texts: fixed_size_ = false; break;
     case column_form::objects: has_objects_ = true; break;
-    case column_form::values: break;
+    case column_form::values: value_bytes_ = static_cast<std::uint32_t>(t.size); break;
   }
   plain_ = form_ == column_form::values || (form_ == column_form::fixed && children_[0].plain_);
 }
@@ -245,7 +245,13 @@ void column::grow(std::size_t gone) {
 
 // --- Rows one by one ---
 
+void column::refuse(std::string_view what) const {
+  throw_status(invalid_argument_error("a column of " + type_->name + " is given " + std::string(what) +
+                                      " (element/column.hpp)"));
+}
+
 void column::append_values(const void* from, std::size_t n) {
+  if (form_ != column_form::values) refuse("values");
   ensure_main(rows_ + n);
   if (n) std::memcpy(values() + rows_ * type_->size, from, n * type_->size);
   rows_ += n;
@@ -260,6 +266,7 @@ void column::append_any_text(std::string_view text) {
 }
 
 void column::append_list() {
+  if (form_ != column_form::lists) refuse("a list");
   check_offset(children_[0].rows_, *type_);
   ensure_main(rows_ + 1);
   writable_offsets()[++rows_] = static_cast<std::int32_t>(children_[0].rows_);
@@ -273,6 +280,7 @@ void column::set_valid(std::size_t row, bool valid) noexcept {
 }
 
 void column::append_valid(bool valid) {
+  if (form_ != column_form::maybe) refuse("an optional");
   ensure_main(rows_ + 1);
   if (!valid) children_[0].append_empty(1);
   set_valid(rows_++, valid);

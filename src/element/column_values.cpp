@@ -18,7 +18,6 @@ constexpr std::size_t kTextsAtOnce = 128;
 const char* plus(const void* p, std::size_t bytes) { return static_cast<const char*>(p) + bytes; }
 char* plus(void* p, std::size_t bytes) { return static_cast<char*>(p) + bytes; }
 
-/// f(views, k) for the texts at `from`, by at most kTextsAtOnce.
 /// Of texts that come from a shuffle, each is a miss of the cache: so many are on their way at a time.
 constexpr std::size_t kPrefetched = 8;
 void prefetch(std::string_view text) {
@@ -26,6 +25,7 @@ void prefetch(std::string_view text) {
   for (std::size_t at = 0; at < size; at += 64) __builtin_prefetch(text.data() + at);
 }
 
+/// f(views, k) for the texts at `from`, by at most kTextsAtOnce.
 template <class F> void each_texts(const element_type& t, const void* from, std::size_t n, std::size_t stride, F f) {
   std::string_view views[kTextsAtOnce];
   for (std::size_t at = 0; at != n;) {

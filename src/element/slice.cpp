@@ -34,7 +34,7 @@ class left_buffers {
   }
 
  private:
-  static constexpr std::size_t kEntries = 64;
+  static constexpr std::size_t kEntries = 32;
   struct entry {
     buffer* owner = nullptr;
     std::uint32_t count = 0;

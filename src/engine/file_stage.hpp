@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stage of tfrecord, lines and fixed_length: it reads a file through a byte window, out of which a format cuts the
+// The stage of tfrecord, lines, fixed_length and from_arrow: it reads a file through a byte window, out of which a format cuts the
 // elements.
 #pragma once
 
@@ -24,8 +24,8 @@ struct found {
   bool ended = false;               ///< nothing more in this file
 };
 
-/// A file format: finds elements in byte windows. It has no state; the position in the file is a byte offset and an
-/// element index.
+/// A file format: finds elements in byte windows. A stage has one of its own, for all its files. The position in a file is a
+/// byte offset and an element index; what a format knows besides (the schema of an Arrow stream) it reads again.
 class element_format {
  public:
   virtual ~element_format() = default;

@@ -14,6 +14,8 @@
 
 namespace sluice::lib::detail {
 
+inline status not_an_example() { return data_loss_error("the bytes are no tf.Example: its wire format is damaged"); }
+
 /// A sink has: void begin(feature_kind), which also ends a list of another kind; void bytes(std::string_view);
 /// void floats(const char* raw, std::size_t count); void int64(std::int64_t).
 template <class Sink> bool read_bytes_list(std::string_view list, Sink& sink) {
@@ -177,7 +179,8 @@ template <class OnEntry> bool read_example(std::string_view example, OnEntry on_
 }
 /// The same, where the field has to fill what it is in.
 [[gnu::always_inline]] inline bool enter_all(const char*& p, const char* end, char tag) noexcept {
-  return enter(p, end, tag) == end;
+  const char* inner_end = enter(p, end, tag);
+  return inner_end && inner_end == end;
 }
 
 /// A map entry: its key, and the bytes of its value, [value, end).
@@ -206,8 +209,8 @@ inline std::size_t count_varints(const char* p, const char* end) noexcept {
   return n;
 }
 
-/// The values of a feature of this kind, at most `most`. The sink has bytes(i, string_view), floats(raw, count), and
-/// int64s(count), which is followed by int64(i, value) for each. Returns their number.
+/// The values of a feature of this kind, at most `most`. The sink has bytes(i, string_view); room(count) before
+/// floats(i, raw, count), or before int64(i, value) for each.
 template <class Sink>
 [[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, std::size_t most,
                                                      Sink& sink, std::size_t& count) {
@@ -227,12 +230,13 @@ template <class Sink>
     const auto size = static_cast<std::size_t>(end - p);
     count = size / 4;
     if (size % 4 != 0 || count > most) return false;
-    sink.floats(p, count);
+    sink.room(count);
+    sink.floats(0, p, count);
     return true;
   }
   const std::size_t n = count_varints(p, end);
   if (n > most) return false;
-  sink.int64s(n);
+  sink.room(n);
   for (wire_reader in({p, static_cast<std::size_t>(end - p)}); !in.done();) {
     std::uint64_t value;
     if (!in.varint(value)) return false;

@@ -14,6 +14,7 @@
 #include "sluice/element/batch.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/format/example_layout.hpp"
+#include "sluice/format/example_parser.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -10,6 +10,7 @@
 #include "sluice/element/batch.hpp"
 #include "sluice/element/type_of.hpp"
 #include "sluice/format/example.hpp"
+#include "sluice/format/example_parser.hpp"
 
 #ifdef SLUICE_HAVE_PROTOBUF
 #include "example.pb.h"

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // tf.Example on the wire against protobuf: as a map of features, and as the members of structures.
 #include <array>
+#include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
 #include "fuzz/protobuf_examples.hpp"
 #include "fuzz/target.hpp"
+#include "sluice/element/batch.hpp"
+#include "sluice/element/column.hpp"
 #include "sluice/format/example.hpp"
+#include "sluice/format/example_parser.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {
@@ -58,9 +63,34 @@ void check_singles(std::string_view bytes, const feature_map& want) {
          "singles: other floats");
 }
 
+/// Rows of a batch are what the structs are: in the first row, where no column has room yet, and in the second.
+void check_rows(std::string_view bytes) {
+  example_parser parser(example_schema_of<lists>());
+  lists want;
+  status parsed = parser.parse(bytes, &want);
+  batch_storage batch;
+  column& rows = batch.make_rows(type_of<lists>());
+  for (std::size_t row = 0; row != 2; ++row) {
+    status why = parser.append_to(rows, bytes);
+    expect(why.to_string() == parsed.to_string(), "rows: " + why.to_string() + " instead of " + parsed.to_string());
+    expect(rows.rows() == (parsed.ok() ? row + 1 : 0) && rows.is_whole(), "rows: there are too many, or parts of one");
+  }
+  if (!parsed.ok()) return;
+  alignas(lists) char room[2 * sizeof(lists)];
+  rows.make(0, 2, room, sizeof(lists));
+  auto* got = std::launder(reinterpret_cast<lists*>(room));
+  for (std::size_t row = 0; row != 2; ++row) {
+    expect(got[row].a == want.a && got[row].b == want.b && got[row].d == want.d, "rows: other values");
+    expect(same({feature_kind::floats, {}, got[row].c, {}}, {feature_kind::floats, {}, want.c, {}}),
+           "rows: other floats");
+  }
+  std::destroy_n(got, 2);
+}
+
 }  // namespace
 
 void example(std::string_view bytes) {
+  check_rows(bytes);
   auto want = read_by_protobuf(bytes);
   auto got = read_example(bytes);
   if (have_protobuf()) {

@@ -107,8 +107,11 @@ class column {
 
   /// Makes room for n more rows. Texts and lists make room for offsets only.
   void reserve(std::size_t n);
+  // Errors of these: throws invalid_argument where the column has another form, or values of another size.
+
   /// values: `type().size` bytes.
   void append_value(const void* value) { append_values(value, 1); }
+  /// REQUIRES: T is what the column's values are: `append_value(std::int64_t{7})`, not `append_value(7)`.
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   void append_value(const T& value) {
@@ -118,12 +121,14 @@ class column {
   void append_values(const void* values, std::size_t n);
   template <class T> void append_values(const void* values, std::size_t n) {
     const std::size_t at = rows_ * sizeof(T), size = n * sizeof(T);
+    if (value_bytes_ != sizeof(T)) refuse("values of another size");
     if (size > kShort || !main_ || main_->capacity() < at + size) return append_values(values, n);
     copy_short(main_->data() + at, static_cast<const char*>(values), size);
     rows_ += n;
   }
   void append_text(std::string_view text) {
     const std::size_t at = used_bytes(), end = at + text.size();
+    if (form_ != column_form::texts) refuse("a text");
     if (text.size() > kShort || !bytes_ || bytes_->capacity() < end || end > kOffsetMax || !main_ ||
         main_->capacity() < (rows_ + 2) * sizeof(std::int32_t))
       return append_any_text(text);
@@ -135,7 +140,10 @@ class column {
   /// maybe: true after a value was appended to child(0); false appends an empty one itself.
   void append_valid(bool valid);
   /// members, fixed.
-  void append_row() { ++rows_; }
+  void append_row() {
+    if (form_ != column_form::members && form_ != column_form::fixed) refuse("a row of members");
+    ++rows_;
+  }
 
   // The same for many rows.
 
@@ -201,6 +209,7 @@ class column {
   void ensure_main(std::size_t rows);
   void ensure_bytes(std::size_t bytes);
   void append_any_text(std::string_view text);
+  [[noreturn]] void refuse(std::string_view what) const;
 
   // In: the arrays are large enough.
   void put(void* from, std::size_t n, std::size_t stride);
@@ -253,6 +262,7 @@ class column {
   std::size_t more_bytes_ = 0;                      ///< of texts
   std::size_t main_wanted_ = 0, bytes_wanted_ = 0;  ///< capacities that grow() gives
   std::uint32_t child_count_ = 0;
+  std::uint32_t value_bytes_ = 0;  ///< of the form `values`; else 0
   column_form form_;
   bool plain_ = false;      ///< numbers, or arrays of them: values without a gap
   bool fixed_size_ = true;  ///< the room that n rows take does not depend on them

@@ -10,8 +10,7 @@
 // are passed over unread. A key that occurs twice counts by its last entry, as in protobuf.
 // Errors: data_loss: not the wire format of a tf.Example. invalid_argument, naming the feature: missing, of another
 //   kind, another number of values than the member has.
-// Thread: a schema is immutable once made; parsing is a pure function. A parser of many records, which learns the order
-//   of their features, belongs to one thread at a time.
+// Thread: a schema is immutable once made; parsing is a pure function. Many records: format/example_parser.hpp.
 #pragma once
 
 #include <array>
@@ -28,8 +27,6 @@
 #include "sluice/element/slice.hpp"
 
 namespace sluice::lib {
-
-class column;
 
 /// Numbered as the fields of tf.Feature.
 enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, int64s = 3 };
@@ -95,47 +92,8 @@ class example_schema {
   std::size_t find(std::string_view name, const feature_key& key) const noexcept;
 
  private:
-  friend class example_parser;
   std::vector<feature_slot> slots_;
   std::vector<feature_key> keys_;  ///< of the slots' names
-};
-
-/// Parses one record after the other, and expects the features of each in the order of the record before: writers keep
-/// to one. Then a feature costs one comparison, whether it is asked for or not, and wherever it stands; records in
-/// another order are read all the same. Records as nearly all writers make them (each message once, lengths below
-/// 16 KiB, numbers packed) are read in one short walk; all others, the damaged too, by a second, general one.
-class example_parser {
- public:
-  /// `schema` must outlive it.
-  explicit example_parser(const example_schema& schema) : schema_(schema), found_in_(schema.slots().size()) {}
-
-  /// As example_schema::parse.
-  status parse(std::string_view example, void* to, buffer* owner = nullptr);
-  /// Appends the example as a row to a column of structures that have the slots as members, in their order; bytes are
-  /// copied. After an error the column is as before. Errors: those of parse; resource_exhausted, as column says
-  /// (element/column.hpp); throws std::bad_alloc.
-  status append_to(column& rows, std::string_view example);
-
-  struct found_feature;  ///< of the implementation
-
- private:
-  struct known_entry {
-    feature_key key;
-    std::size_t slot = 0;  ///< slots().size(): nobody asks for it
-  };
-  struct found_features;
-  class field_row;
-  class column_row;
-  template <class Row> bool read_usual(std::string_view example, Row& row);
-  template <class MakeSink> status read_any(std::string_view example, found_features& found, MakeSink make_sink);
-  status parse_any(std::string_view example, void* to, buffer* owner);
-  status append_any(column& rows, std::string_view example);
-  std::size_t slot_of(std::string_view name, const feature_key& key, std::size_t position);
-
-  const example_schema& schema_;
-  std::vector<known_entry> order_;       ///< of the record before
-  std::vector<std::uint64_t> found_in_;  ///< of each slot: the last record that had it, in read_usual
-  std::uint64_t record_ = 0;             ///< counts the calls of read_usual
 };
 
 namespace detail {
@@ -258,7 +216,6 @@ namespace sluice {
 
 // What users write.
 using lib::example_as;
-using lib::example_parser;
 using lib::example_schema;
 using lib::example_schema_of;
 using lib::feature_kind;

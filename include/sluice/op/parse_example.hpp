@@ -14,6 +14,7 @@
 //         columns are written without a structure between, by one call a batch. What members may be is in format/example_schema.hpp, how a schema is written in
 //         format/example_layout.hpp. A typed stage prints as its schema, and reads back as a structure with the same
 //         members.
+//         Of single records, without parallelism, batch directly behind has its rows written in the same way.
 // Order:  as map's; so are Ends, Cancel, Thread and State.
 // Errors: data_loss: not a tf.Example. invalid_argument, with the feature's name: it is missing, of another type, or
 //         has another number of values. Of a batch the message says which row. Under error_policy::skip the record is
