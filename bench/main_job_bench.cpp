@@ -326,6 +326,49 @@ void main_job_and_hand(report& r) {
 }
 SLUICE_BENCH(main_job_and_hand);
 
+/// The digests of the first batch and of all behind it.
+struct first_and_rest {
+  std::uint64_t first = 0, rest = 0;
+};
+task<first_and_rest> digests_from(stream<batched<sample>> s, int pass_over, bool all, checkpoint* here) {
+  first_and_rest sums;
+  for (int i = 0; i != pass_over; ++i) (void)co_await s.next();
+  if (here) *here = s.position();
+  if (auto b = co_await s.next()) sums.first = digest_of_batch(*b);
+  if (all)
+    while (auto b = co_await s.next()) sums.rest += digest_of_batch(*b);
+  auto done = cleanup(std::move(s));
+  co_await done;
+  co_return sums;
+}
+
+/// From a position in the middle, and from the start: until the first batch is there, in milliseconds.
+void resume_of_main_job(report& r) {
+  sample_files files;
+  constexpr int kPassed = 200;
+  runtime& rt = all_workers();
+  auto plan = from_elements(files.paths()) | interleave(tfrecord, {.cycle_length = 16, .parallelism = autotune}) |
+              shuffle(kBuffer, {.seed = 7}) | batch(kRows) | parse_example<sample>({.parallelism = autotune}) |
+              prefetch(autotune);
+  checkpoint here;
+  const first_and_rest unbroken = sync_wait(rt, digests_from(plan.iterate(rt), kPassed, true, &here));
+  const first_and_rest resumed = sync_wait(rt, digests_from(plan.iterate(rt, {.from = here}), 0, true, nullptr));
+  if (unbroken.first != resumed.first || unbroken.rest != resumed.rest)
+    return r.failed("main job, a resume's first batch", "a resumed run has other batches");
+  auto until_first = [&](bool from_start) {
+    return measure([&, from_start] {
+      constexpr double kNsPerMs = 1e6;
+      stopwatch watch(timed::wall);
+      auto s = from_start ? plan.iterate(rt) : plan.iterate(rt, {.from = here});
+      std::uint64_t answer = sync_wait(rt, digests_from(std::move(s), 0, false, nullptr)).first;
+      return pass{.answer = answer, .elements = kNsPerMs, .ns = watch.ns()};
+    });
+  };
+  r.at_most("main job, a resume's first batch", "", until_first(false), 300, "ms");
+  r.at_most("main job, its first batch from the start", "", until_first(true), 300, "ms");
+}
+SLUICE_BENCH(resume_of_main_job);
+
 task<std::uint64_t> bytes_of_records(any_stream s) {
   std::uint64_t sum = 0;
   while (auto b = co_await s.next_block({.elements = 256})) {
