@@ -190,6 +190,19 @@ struct usual_entry {
   const char* end;
 };
 [[gnu::always_inline]] inline bool read_usual_entry(const char*& p, const char* end, usual_entry& entry) noexcept {
+  // Most take less than 128 bytes: then two tags and two lengths are one word.
+  if (std::uint32_t word; end - p >= 4) {
+    std::memcpy(&word, p, 4);
+    const std::uint32_t size = word >> 8 & 0x7f, key = word >> 24;
+    if ((word & 0x80ff80ff) == 0x000a000a && size + 2 <= end - p && key + 4 <= size) {
+      const char* value = p + 4 + key;
+      if (value[0] == tag_of(2, kBytes) && static_cast<unsigned char>(value[1]) == size - key - 4) {
+        entry = {{p + 4, key}, value + 2, p + 2 + size};
+        p = entry.end;
+        return true;
+      }
+    }
+  }
   const char* entry_end = enter(p, end, tag_of(1, kBytes));
   if (!entry_end) return false;
   const char* key_end = enter(p, entry_end, tag_of(1, kBytes));
@@ -215,9 +228,22 @@ template <class Sink>
 [[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, std::size_t most,
                                                      Sink& sink, std::size_t& count) {
   const char *p = entry.value, *const end = entry.end;
-  if (!enter_all(p, end, static_cast<char>(tag_of(static_cast<std::uint32_t>(kind), kBytes)))) return false;
+  const std::uint32_t list_tag = tag_of(static_cast<std::uint32_t>(kind), kBytes);
   count = 0;
+  // A list that has one string, or one run of numbers, and takes less than 128 bytes.
+  const auto size = static_cast<std::size_t>(end - p);
+  std::uint32_t word = 0;
+  if (size >= 4) std::memcpy(&word, p, 4);
+  const bool single =
+      size >= 4 && size < 0x80 && word == (list_tag | (size - 2) << 8 | tag_of(1, kBytes) << 16 | (size - 4) << 24);
+  if (single) p += 4;
+  else if (!enter_all(p, end, static_cast<char>(list_tag))) return false;
   if (kind == feature_kind::bytes) {
+    if (single) {
+      if (most == 0) return false;
+      sink.bytes(count++, {p, size - 4});
+      return true;
+    }
     for (const char* value_end; p != end; p = value_end) {
       value_end = enter(p, end, tag_of(1, kBytes));
       if (!value_end || count == most) return false;
@@ -225,11 +251,11 @@ template <class Sink>
     }
     return true;
   }
-  if (p != end && !enter_all(p, end, tag_of(1, kBytes))) return false;
+  if (!single && p != end && !enter_all(p, end, tag_of(1, kBytes))) return false;
   if (kind == feature_kind::floats) {
-    const auto size = static_cast<std::size_t>(end - p);
-    count = size / 4;
-    if (size % 4 != 0 || count > most) return false;
+    const auto bytes = static_cast<std::size_t>(end - p);
+    count = bytes / 4;
+    if (bytes % 4 != 0 || count > most) return false;
     sink.room(count);
     sink.floats(0, p, count);
     return true;
