@@ -19,8 +19,8 @@ const char* plus(const void* p, std::size_t bytes) { return static_cast<const ch
 char* plus(void* p, std::size_t bytes) { return static_cast<char*>(p) + bytes; }
 
 /// Of texts that come from a shuffle, each is a miss of the cache: so many are on their way at a time.
-constexpr std::size_t kPrefetched = 8;
-void prefetch(std::string_view text) {
+constexpr std::size_t kTextsFetchedAhead = 8;
+void fetch_ahead(std::string_view text) {
   const std::size_t size = std::min<std::size_t>(text.size(), 256);  // the processor sees longer ones coming
   for (std::size_t at = 0; at < size; at += 64) __builtin_prefetch(text.data() + at);
 }
@@ -158,9 +158,9 @@ void column::put_texts(const void* from, std::size_t n, std::size_t stride) {
   char* begin = bytes_ ? bytes_->data() : nullptr;
   char* to = begin + *at;
   each_texts(*type_, from, n, stride, [&](const std::string_view* views, std::size_t k) {
-    for (std::size_t i = 0; i != std::min(k, kPrefetched); ++i) prefetch(views[i]);
+    for (std::size_t i = 0; i != std::min(k, kTextsFetchedAhead); ++i) fetch_ahead(views[i]);
     for (std::size_t i = 0; i != k; ++i) {
-      if (i + kPrefetched < k) prefetch(views[i + kPrefetched]);
+      if (i + kTextsFetchedAhead < k) fetch_ahead(views[i + kTextsFetchedAhead]);
       if (!views[i].empty()) std::memcpy(to, views[i].data(), views[i].size());
       to += views[i].size();
       *++at = static_cast<std::int32_t>(to - begin);

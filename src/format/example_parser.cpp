@@ -25,7 +25,7 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
 }
 
 /// Ends the row in the making of a member that has its values.
-inline void complete(column& member, std::size_t values) {
+inline void end_member(column& member, std::size_t values) {
   switch (member.form()) {
     case column_form::lists: return member.append_list();
     case column_form::maybe: return member.append_valid(values != 0);
@@ -89,8 +89,8 @@ class example_parser::column_row {
   void bytes(std::size_t, std::string_view value) { values_->append_text(value); }
   void floats(std::size_t, const char* raw, std::size_t count) { values_->append_values<float>(raw, count); }
   void int64(std::size_t, std::int64_t value) { values_->append_value(value); }
-  void end(std::size_t count) { complete(*member_, count); }
-  void missing(std::size_t i) { complete(rows_.child(i), 0); }
+  void end(std::size_t count) { end_member(*member_, count); }
+  void missing(std::size_t i) { end_member(rows_.child(i), 0); }
 
  private:
   column& rows_;

@@ -270,3 +270,10 @@ class column {
 };
 
 }  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::column;
+
+}  // namespace sluice
