@@ -136,6 +136,9 @@ bool is_file(const std::string& path) {
 
 std::string plan_reading(const std::string& file) {
   std::string begin = beginning_of(file);
+  constexpr std::string_view kArrowFile = "ARROW1", kArrowStream = "\xff\xff\xff\xff";
+  if (begin.starts_with(kArrowFile) || begin.starts_with(kArrowStream))
+    return absl::StrCat("from_arrow(", in_quotes(file), ") | unbatch");
   bool is_tfrecord = file.find(".tfrecord") != file.npos ||
                      (begin.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = begin}, 0) == 0);
   return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", in_quotes(file), ")");

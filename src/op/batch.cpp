@@ -15,6 +15,10 @@ namespace {
 /// Room is made for so many rows of a batch before there is a second one: the input may have fewer than the batch wants.
 constexpr std::uint64_t kRowsReserved = 16 << 10;
 
+/// Rows that the input appends by itself are charged when they are there: so many at a time, first of unknown size, then of
+/// about so many bytes.
+constexpr std::uint64_t kLandedFirst = 8, kLandedMax = 1024, kLandedBytes = 256 << 10;
+
 /// Of so many batches together; no overflow where one alone is as good as endless.
 std::uint64_t wanted_rows(std::uint32_t batches, std::uint64_t rows) { return batches == 1 ? rows : batches * rows; }
 
@@ -76,6 +80,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
   held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
   const element_type& row = *row_type;
   batch_in_making part(row, rows);
+  std::uint64_t landed_at_once = kLandedFirst;
   for (bool ended = false; !ended;) {
     auto batches_max =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kGroupedPerRequest / rows, 1, out.wanted()));
@@ -95,7 +100,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
       if (landing) {
         const std::size_t foreseen = std::min(rows, kRowsReserved) * row.size;
         landing->rows = &part.columns(!memory.has_room_for(made_bytes + part.bytes() + foreseen));
-        d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.elements, part.missing()));
+        d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>({d.elements, part.missing(), landed_at_once}));
       }
       auto b = co_await in.next_block(d);
       if (!b) {
@@ -111,6 +116,12 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
       while (b && fits.ok()) {
         if (landing) {
           b.drop_front(b.size());  // receipts
+          landed_at_once = std::clamp<std::uint64_t>(kLandedBytes * part.rows() / (part.bytes() + 1), 1, kLandedMax);
+          fits = memory.resize(made_bytes + part.bytes());
+          if (!fits.ok()) {
+            part.take();
+            break;
+          }
         } else {
           auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
           fits = charge_growth(memory, part, made_bytes, b, n);

@@ -69,13 +69,21 @@ template <class F> int answered(ArrowArrayStream* s, F f) {
   } catch (...) { return fails(r, current_exception_status()); }
 }
 
-int get_schema(ArrowArrayStream* s, ArrowSchema* out) {
-  return answered(s, [&](exported_run& r) { return export_schema(*r.row, out, r.options); });
+int get_schema(ArrowArrayStream* s, ArrowSchema* out) {  // of a run that has failed, too
+  exported_run& r = run_of(s);
+  const int number = std::exchange(r.number, 0);
+  const int answer = answered(s, [&](exported_run& run) { return export_schema(*run.row, out, run.options); });
+  if (answer == 0) r.number = number;
+  return answer;
 }
 
 int get_next(ArrowArrayStream* s, ArrowArray* out) {
   *out = ArrowArray{};
   return answered(s, [&](exported_run& r) {
+    if (r.rt->root().exec->on_worker())
+      return failed_precondition_error(
+          "this Arrow stream of a run is read on a worker of the run's own runtime, which cannot wait for itself: "
+          "from_arrow needs {.threads = &rt.blocking_calls()}");
     return r.has_ended ? status() : sync_wait_result(r.rt->root(), export_next(&r, out));
   });
 }

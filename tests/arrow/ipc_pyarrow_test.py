@@ -129,6 +129,10 @@ def try_outputs(check, folder):
         check.expect(right, f"{plan}: --output arrow differs from --output jsonl\n{batches[:1]}\n{said[:1]}")
         found = sum(b.num_rows for b in batches)
         check.expect(rows is None or found == rows, f"{plan}: {found} rows")
+    # A file as an argument: it is told by its beginning.
+    run_to(check, "range(5000)", f"arrow:{out}")
+    done = sluice("count", out)
+    check.expect(done.stdout.split()[:1] == ["5000"], f"count of an Arrow file: {done.stdout}{done.stderr}")
     # A pipe, an interrupted run, what has no form.
     done = subprocess.run([PROGRAM, "run", "range(3000)", "--output", "arrow:-"], capture_output=True, timeout=60)
     check.expect(pa.ipc.open_stream(done.stdout).read_all()["value"].to_pylist() == list(range(3000)), "a pipe has other rows")

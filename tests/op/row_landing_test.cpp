@@ -167,6 +167,33 @@ TEST_CASE("append_to that leaves something else than a row is told of, and its e
   }
 }
 
+TEST_CASE("a function that has a name appends rows, too") {
+  decode f;
+  CHECK(lines_of(range(20) | map(fn("decode", 1, f)) | batch(7)).size() == 3);
+  CHECK(f.count->appended == 20);
+}
+
+TEST_CASE("a batch of rows that does not fit into the budget is refused before it is delivered") {
+  struct large {
+    std::shared_ptr<int> rows = std::make_shared<int>();
+    std::string operator()(int64) const { return std::string(1 << 20, 'x'); }
+    void append_to(column& to, int64) const {
+      ++*rows;
+      to.append_text(std::string(1 << 20, 'x'));
+    }
+  };
+  large f;
+  runtime rt({.workers = 1, .memory_budget_bytes = 8 << 20});
+  auto s = (range(1000) | map(f) | batch(100)).iterate(rt);
+  auto first = [&]() -> task<std::int64_t> {
+    auto b = co_await s.next();
+    std::int64_t rows = b ? b->size() : 0;
+    co_return rows;
+  };
+  CHECK_THROWS_WITH(sync_wait(rt, first()), Catch::Contains("more than the memory budget"));
+  CHECK(*f.rows < 20);
+}
+
 TEST_CASE("parse_example writes the rows of a batch directly behind it") {
   struct sample {
     std::string text;

@@ -86,8 +86,12 @@ class column {
   std::size_t absent() const noexcept { return absent_; }
 
   std::size_t children() const noexcept { return child_count_; }
-  column& child(std::size_t k) noexcept { return children_[k]; }
-  const column& child(std::size_t k) const noexcept { return children_[k]; }
+  /// Errors: throws invalid_argument, unless k < children().
+  column& child(std::size_t k) {
+    if (k >= child_count_) refuse("a value for a child that it does not have");
+    return children_[k];
+  }
+  const column& child(std::size_t k) const { return const_cast<column*>(this)->child(k); }
 
   /// Numbers, and fixed lists of them at any depth, are plain: the numbers without a gap, at plain_values().
   bool plain() const noexcept { return plain_; }

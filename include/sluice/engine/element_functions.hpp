@@ -40,6 +40,23 @@ template <class F, class T>
 concept writes_rows = takes_element<F, T> && requires(const F& f, T&& x, column& rows) {
   { f.append_to(rows, std::move(x)) } -> std::same_as<void>;
 };
+/// Was a member `append_to(column&, T)` meant for this, and does not fit?
+template <class F> struct row_writer_of {
+  using row = void;
+};
+template <class F>
+  requires requires { &F::append_to; }
+struct row_writer_of<F> {
+  template <class R, class C, class X> static X second(R (C::*)(column&, X));
+  template <class R, class C, class X> static X second(R (C::*)(column&, X) const);
+  template <class R, class C, class X> static X second(R (C::*)(column&, X) noexcept);
+  template <class R, class C, class X> static X second(R (C::*)(column&, X) const noexcept);
+  static void second(...);
+  using row = std::remove_cvref_t<decltype(second(&F::append_to))>;
+};
+template <class F, class T>
+concept writes_rows_wrongly = std::same_as<typename row_writer_of<F>::row, T> && !writes_rows<F, T>;
+
 /// After an append_to() on a column that had `before` rows. Errors: failed_precondition, unless it has whole rows and one more
 /// now.
 status check_appended_row(const column& rows, std::size_t before);
@@ -51,6 +68,10 @@ template <class T, class F> struct map_function final : block_function {
   using U = mapped<F, T>;
   F f;
   explicit map_function(F function) : f(std::move(function)) {
+    static_assert(
+        !writes_rows_wrongly<F, T>,
+        "map: append_to has to be `void append_to(column&, const T&) const`, and the function has to take the "
+        "element alone");
     describe(*this, f, &type_of<T>(), &type_of<U>());
     draws = takes_random<F, T>;
     in_place = std::is_same_v<T, U> && std::is_trivially_copyable_v<T>;

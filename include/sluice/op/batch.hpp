@@ -5,8 +5,8 @@
 //   samples | batch(64, {.drop_remainder = true})
 //
 // Shape:  batched<T>; rows are numbers, texts, arrays, and structures and pairs of those.
-// Cost:   a copy of each row's bytes; none behind parse_example, or a map whose function has append_to (op/map.hpp): these
-//         write the rows where they stay.
+//         Rows are copied in; directly behind parse_example, or a map whose function has append_to (op/map.hpp), they are
+//         written where they stay (not with ignore_errors() between: `on_error(error_policy::skip, map(f)) | batch(n)`).
 // Order:  rows in the input's order.
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
 // Errors: an error of the input ends the stream at once, without the rows that are collected already; a run that

@@ -11,8 +11,9 @@
 // The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
 // argument, if it has one, is the element's index or a source of random numbers for this element: the same on any
 // number of threads and after any resume, and different for each epoch of a repeat, each stage and each seed.
-// A function object that can write its result as a row of a batch says so by a member append_to: batch(n) directly behind
-// a map without parallelism has it called instead, and no element is made between.
+// A function object that can write its result as a row of a batch says so by a member append_to, which calls the append
+// functions of `rows` and of its children, and no others. batch(n) directly behind a map without parallelism calls it instead,
+// and no element is made between.
 //
 //   struct decode {
 //     sample operator()(const record& r) const;

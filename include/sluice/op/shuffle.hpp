@@ -16,7 +16,8 @@
 // Ends:   with the input, when the buffer is empty.
 // Errors: resource_exhausted if the sum of all held memory, that of the buffer included, exceeds the memory budget.
 // Owns:   n elements. Records are copied out of their file buffers, so that one record does not keep a whole buffer in
-//         memory.
+//         memory: one of N bytes takes N + 56, rounded up to 16 below 1 KiB, to a sixteenth above. Other elements take their
+//         size, and what they own on the heap.
 // State:  two integers, whatever the size of the buffer: the number of draws made, and the length of the input once it
 //         is known. A resume scans the draws backwards to find which element was in each slot, and makes those
 //         elements again.

@@ -27,6 +27,8 @@
 
 namespace sluice::lib {
 
+class column;
+
 struct stage_function;
 namespace detail {
 /// Sets the name (if it has one), version, captured values and types of a user's function.
@@ -120,6 +122,12 @@ template <class F> struct named_function {
   constexpr decltype(auto) operator()(A&&... a) const {
     return function(std::forward<A>(a)...);
   }
+  /// Writes the result as a row of a batch (op/map.hpp), if `function` can.
+  template <class T>
+    requires requires(const F& f, column& rows, T&& x) { f.append_to(rows, std::forward<T>(x)); }
+  void append_to(column& rows, T&& x) const {
+    function.append_to(rows, std::forward<T>(x));
+  }
 };
 template <class F> named_function(F, std::string_view, int) -> named_function<F>;
 
@@ -136,6 +144,12 @@ template <class F> struct function_named_in_place {
     requires std::is_invocable_v<const F&, A...>
   constexpr decltype(auto) operator()(A&&... a) const {
     return function(std::forward<A>(a)...);
+  }
+  /// Writes the result as a row of a batch (op/map.hpp), if `function` can.
+  template <class T>
+    requires requires(const F& f, column& rows, T&& x) { f.append_to(rows, std::forward<T>(x)); }
+  void append_to(column& rows, T&& x) const {
+    function.append_to(rows, std::forward<T>(x));
   }
 };
 template <class F> inline constexpr bool is_named<function_named_in_place<F>> = true;
