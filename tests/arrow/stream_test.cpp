@@ -112,7 +112,7 @@ TEST_CASE("a run goes out as an ArrowArrayStream, and comes in again equal") {
   CHECK(all_of(rt, from_arrow<sample>(open) | skip(11)).empty());
   // On the same runtime: get_next blocks, so not on a worker.
   auto open_here = [&](ArrowArrayStream* to) { check_ok(export_stream(rt, ds, to)); };
-  CHECK_THROWS_WITH(all_of(rt, from_arrow<sample>(open_here)), Contains("on a worker thread"));
+  CHECK_THROWS_WITH(all_of(rt, from_arrow<sample>(open_here)), Contains("read on a worker of the run's own runtime"));
   CHECK(all_of(rt, from_arrow<sample>(open_here, {.threads = &rt.blocking_calls()})) == expected);
   // Rows that are not structures, and batches without a row.
   auto numbers = range(7) | batch(3);
