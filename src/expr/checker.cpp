@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 /// The element, or something at a fixed place within it.
 class path final : public computed {
@@ -375,7 +375,7 @@ computed_ptr checker::name(const expression_tree& e) {
     if (m.name == e.text) return path_to(*m.type, m.offset);
   fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, is ", in_.name,
                        in_.has_members() ? absl::StrCat(", and ", fields_of(in_)) : "",
-                       did_you_mean(e.text, names_of(in_))));
+                       detail::did_you_mean(e.text, names_of(in_))));
 }
 
 computed_ptr checker::member_of(const expression_tree& e) {
@@ -386,7 +386,7 @@ computed_ptr checker::member_of(const expression_tree& e) {
     if (auto* p = dynamic_cast<path*>(of.get())) return path_to(*m.type, p->offset() + m.offset);
     return std::make_unique<member_part>(std::move(of), *m.type, m.offset);
   }
-  fail(e, absl::StrCat(printed(e.parts[0]), " has no field ", e.text, ": ", fields_of(t), did_you_mean(e.text, names_of(t))));
+  fail(e, absl::StrCat(printed(e.parts[0]), " has no field ", e.text, ": ", fields_of(t), detail::did_you_mean(e.text, names_of(t))));
 }
 
 computed_ptr checker::index(const expression_tree& e) {
@@ -528,7 +528,7 @@ computed_ptr checker::structure(const expression_tree& e, const element_type* wa
       if (!is_tuple) {
         for (to = 0; to != wanted->members.size() && wanted->members[to].name != e.names[k];) ++to;
         if (to == wanted->members.size())
-          fail(e.parts[k], absl::StrCat(fields_of(*wanted), ", and no ", e.names[k], did_you_mean(e.names[k], names_of(*wanted))));
+          fail(e.parts[k], absl::StrCat(fields_of(*wanted), ", and no ", e.names[k], detail::did_you_mean(e.names[k], names_of(*wanted))));
       }
       parts[to] = make(e.parts[k], *wanted->members[to].type);
       note_copy(e.parts[k], *parts[to]);
@@ -626,14 +626,14 @@ computed_ptr checker::registered(const expression_tree& e) {
 computed_ptr checker::call(const expression_tree& e) {
   if (e.text == "if") return condition(e);
   if (auto make_it = find_built_in(e.text)) {
-    call_arguments_of arguments{*this, e, {}};
+    function_arguments arguments{*this, e, {}};
     for (auto& part : e.parts) arguments.parts.push_back(make(part));
     return at(e, [&] { return make_it(arguments); });
   }
   if (auto made = registered(e)) return made;
   std::vector<std::string> known = built_in_names();
   for (std::string& name : functions_.names()) known.push_back(std::move(name));
-  fail(e, absl::StrCat("there is no function ", e.text, did_you_mean(e.text, known)));
+  fail(e, absl::StrCat("there is no function ", e.text, detail::did_you_mean(e.text, known)));
 }
 
 void checker::let_move(computed& root) const {
@@ -656,35 +656,35 @@ void checker::let_move(computed& root) const {
 
 // --- What built-in functions ask. ---
 
-void call_arguments_of::expected(std::size_t k, std::string_view what) const {
+void function_arguments::expected(std::size_t k, std::string_view what) const {
   checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", printed(e.parts[k]), " is ", parts[k]->type().name));
 }
 
-void call_arguments_of::need(std::size_t least, std::size_t most) const {
+void function_arguments::need(std::size_t least, std::size_t most) const {
   if (count() >= least && count() <= most) return;
   std::string range = least == most ? absl::StrCat(least) : most == SIZE_MAX ? absl::StrCat("at least ", least) : absl::StrCat(least, " to ", most);
   fail(absl::StrCat("takes ", range, range == "1" ? " value" : " values", ", and has ", count()));
 }
 
-computed_ptr call_arguments_of::as(std::size_t k, number n) {
+computed_ptr function_arguments::as(std::size_t k, number n) {
   auto own = number_at(k);
   bool fits = own != number::none && own != number::boolean && (is_float(n) || is_integer(own));
   if (!fits) expected(k, is_float(n) ? "a number" : "an integer");
   return checker::at(e.parts[k], [&] { return converted(std::move(parts[k]), n); });
 }
 
-computed_ptr call_arguments_of::text(std::size_t k) {
+computed_ptr function_arguments::text(std::size_t k) {
   if (parts[k]->type().kind != kind::text) expected(k, "a text");
   return std::move(parts[k]);
 }
 
-computed_ptr call_arguments_of::list(std::size_t k) {
+computed_ptr function_arguments::list(std::size_t k) {
   auto kind = parts[k]->type().kind;
   if (kind != kind::list && kind != kind::array) expected(k, "a list");
   return std::move(parts[k]);
 }
 
-computed_ptr call_arguments_of::boolean(std::size_t k) {
+computed_ptr function_arguments::boolean(std::size_t k) {
   if (number_at(k) != number::boolean) expected(k, "bool");
   return std::move(parts[k]);
 }
@@ -707,4 +707,4 @@ std::vector<std::string> built_in_names() {
   return names;
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

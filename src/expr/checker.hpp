@@ -11,7 +11,7 @@
 #include "expr/program.hpp"
 #include "expr/tree.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 class path;
 
@@ -78,7 +78,7 @@ class checker {
 };
 
 /// The arguments of a built-in function.
-struct call_arguments_of {
+struct function_arguments {
   checker& check;
   const expression_tree& e;
   std::vector<computed_ptr> parts;
@@ -96,7 +96,7 @@ struct call_arguments_of {
   computed_ptr list(std::size_t k);
   computed_ptr boolean(std::size_t k);
 };
-using make_built_in = computed_ptr (*)(call_arguments_of&);
+using make_built_in = computed_ptr (*)(function_arguments&);
 /// Null: there is none of this name.
 make_built_in find_built_in(std::string_view name);
 std::vector<std::string> built_in_names();
@@ -114,4 +114,4 @@ extern const std::vector<built_in>& list_functions();
 computed_ptr choose(computed_ptr condition, computed_ptr a, computed_ptr b);
 computed_ptr both(computed_ptr a, computed_ptr b, bool is_and);
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

@@ -4,7 +4,7 @@
 
 #include "expr/checker.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 namespace {
 
@@ -82,4 +82,4 @@ computed_ptr both(computed_ptr a, computed_ptr b, bool is_and) {
   return std::make_unique<joined>(std::move(a), std::move(b), is_and);
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 register_form form_of(const element_type& t) {
   switch (t.kind) {
@@ -181,4 +181,4 @@ void computed::build(evaluation& ev, selection s, char* to, std::size_t stride) 
   store(*type_, values, s.n, to, stride);
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

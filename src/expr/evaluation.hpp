@@ -16,7 +16,7 @@
 
 #include "sluice/element/type.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 /// Elements at a time.
 inline constexpr std::uint32_t kChunk = 256;
@@ -174,4 +174,4 @@ template <class F> void each(selection s, F f) {
   } catch (bad_value& bad) { throw failed_at{s.element(i), std::move(bad.why)}; }
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

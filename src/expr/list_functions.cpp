@@ -5,15 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "expr/checker.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 namespace {
 
-using arguments = call_arguments_of;
 
 bool is_list(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
 
-computed_ptr length(arguments& a) {
+computed_ptr length(function_arguments& a) {
   a.need(1, 1);
   auto kind = a.parts[0]->type().kind;
   if (kind == kind::text)
@@ -23,7 +22,7 @@ computed_ptr length(arguments& a) {
 }
 
 /// The list of the first argument, and the type of its numbers.
-template <class Make> computed_ptr of_numbers(arguments& a, Make make) {
+template <class Make> computed_ptr of_numbers(function_arguments& a, Make make) {
   a.need(1, 1);
   bool fits = is_list(a.parts[0]->type()) && number_of(*a.parts[0]->type().element) != number::none;
   if (!fits) a.expected(0, "a list of numbers");
@@ -37,7 +36,7 @@ template <class T> T item(span_value s, std::size_t i) {
   return v;
 }
 
-computed_ptr sum(arguments& a) {
+computed_ptr sum(function_arguments& a) {
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     // Integers are added as 64 bits, so that a list of bytes does not overflow.
     using R = std::conditional_t<std::is_same_v<T, float>, float, std::conditional_t<std::is_floating_point_v<T>, double, std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t, std::int64_t>>>;
@@ -57,7 +56,7 @@ computed_ptr sum(arguments& a) {
   });
 }
 
-computed_ptr mean(arguments& a) {
+computed_ptr mean(function_arguments& a) {
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     return from_one<double, span_value>(type_of<double>(), std::move(list), [](evaluation&, span_value s) {
       if (s.n == 0) throw bad_value{"mean: the list is empty"};
@@ -68,7 +67,7 @@ computed_ptr mean(arguments& a) {
   });
 }
 
-template <bool IsMax> computed_ptr extreme_of(arguments& a) {
+template <bool IsMax> computed_ptr extreme_of(function_arguments& a) {
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     return from_one<T, span_value>(type_of<T>(), std::move(list), [](evaluation&, span_value s) {
       if (s.n == 0) throw bad_value{std::string(IsMax ? "max" : "min") + ": the list is empty"};
@@ -82,7 +81,7 @@ template <bool IsMax> computed_ptr extreme_of(arguments& a) {
   });
 }
 
-computed_ptr arg_max(arguments& a) {
+computed_ptr arg_max(function_arguments& a) {
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     return from_one<std::int64_t, span_value>(type_of<std::int64_t>(), std::move(list), [](evaluation&, span_value s) {
       if (s.n == 0) throw bad_value{"argmax: the list is empty"};
@@ -94,7 +93,7 @@ computed_ptr arg_max(arguments& a) {
   });
 }
 
-computed_ptr contains(arguments& a) {
+computed_ptr contains(function_arguments& a) {
   a.need(2, 2);
   const element_type& t = a.parts[0]->type();
   if (t.kind == kind::text) {
@@ -124,7 +123,7 @@ computed_ptr contains(arguments& a) {
   });
 }
 
-template <bool IsAny> computed_ptr all_or_any(arguments& a) {
+template <bool IsAny> computed_ptr all_or_any(function_arguments& a) {
   a.need(1, 1);
   bool fits = is_list(a.parts[0]->type()) && number_of(*a.parts[0]->type().element) == number::boolean;
   if (!fits) a.expected(0, "a list of bools");
@@ -136,7 +135,7 @@ template <bool IsAny> computed_ptr all_or_any(arguments& a) {
 }
 
 /// The number in a list of zeros: one_hot(2, 4) is [0, 0, 1, 0].
-computed_ptr one_hot(arguments& a) {
+computed_ptr one_hot(function_arguments& a) {
   a.need(2, 2);
   computed_ptr k = a.as(0, number::i64);
   return from_two<span_value, std::int64_t, std::int64_t>(
@@ -154,7 +153,7 @@ computed_ptr one_hot(arguments& a) {
 
 // --- Optional values. ---
 
-computed_ptr is_there(arguments& a) {
+computed_ptr is_there(function_arguments& a) {
   a.need(1, 1);
   if (a.parts[0]->type().kind != kind::maybe) a.expected(0, "an optional value");
   const element_type& t = a.parts[0]->type();
@@ -189,7 +188,7 @@ class value_or final : public computed {
  private:
   computed_ptr maybe_, otherwise_;
 };
-computed_ptr get_or(arguments& a) {
+computed_ptr get_or(function_arguments& a) {
   a.need(2, 2);
   if (a.parts[0]->type().kind != kind::maybe) a.expected(0, "an optional value");
   const element_type& t = *a.parts[0]->type().element;
@@ -223,4 +222,4 @@ const std::vector<built_in>& list_functions() {
   return all;
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

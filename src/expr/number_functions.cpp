@@ -8,36 +8,35 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/base/random.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 namespace {
 
-using arguments = call_arguments_of;
 
 /// f(double), and f(float) where it has one.
-template <class F> computed_ptr of_real(arguments& a, F f) {
+template <class F> computed_ptr of_real(function_arguments& a, F f) {
   a.need(1, 1);
   if (a.number_at(0) == number::f32)
     return from_one<float, float>(type_of<float>(), a.as(0, number::f32), [f](evaluation&, float x) { return static_cast<float>(f(x)); });
   return from_one<double, double>(type_of<double>(), a.as(0, number::f64), [f](evaluation&, double x) { return f(x); });
 }
-template <class F> computed_ptr of_two_reals(arguments& a, F f) {
+template <class F> computed_ptr of_two_reals(function_arguments& a, F f) {
   a.need(2, 2);
   return from_two<double, double, double>(type_of<double>(), a.as(0, number::f64), a.as(1, number::f64),
                                           [f](evaluation&, double x, double y) { return f(x, y); });
 }
-template <class F> computed_ptr tells(arguments& a, F f) {
+template <class F> computed_ptr tells(function_arguments& a, F f) {
   a.need(1, 1);
   return from_one<bool, double>(type_of<bool>(), a.as(0, number::f64), [f](evaluation&, double x) { return f(x); });
 }
 /// Integers as they are; f(double) of the others.
-template <class F> computed_ptr rounded_by(arguments& a, F f) {
+template <class F> computed_ptr rounded_by(function_arguments& a, F f) {
   a.need(1, 1);
   if (is_integer(a.number_at(0))) return std::move(a.parts[0]);
   return of_real(a, f);
 }
 
-number common_of(arguments& a) {
+number common_of(function_arguments& a) {
   number n = promoted(a.number_at(0));
   for (std::size_t k = 0; k != a.count(); ++k) {
     if (a.number_at(k) == number::none || a.number_at(k) == number::boolean) a.expected(k, "a number");
@@ -45,7 +44,7 @@ number common_of(arguments& a) {
   }
   return n;
 }
-template <bool IsMax> computed_ptr extreme(arguments& a) {
+template <bool IsMax> computed_ptr extreme(function_arguments& a) {
   if (a.count() == 1) {
     auto kind = a.parts[0]->type().kind;
     if (kind == kind::list || kind == kind::array) {
@@ -67,7 +66,7 @@ template <bool IsMax> computed_ptr extreme(arguments& a) {
   });
 }
 
-computed_ptr absolute(arguments& a) {
+computed_ptr absolute(function_arguments& a) {
   a.need(1, 1);
   number n = common_of(a);
   return with_promoted(n, [&]<class T>(std::type_identity<T>) {
@@ -81,7 +80,7 @@ computed_ptr absolute(arguments& a) {
     });
   });
 }
-computed_ptr clamped(arguments& a) {
+computed_ptr clamped(function_arguments& a) {
   a.need(3, 3);
   number n = common_of(a);
   return with_promoted(n, [&]<class T>(std::type_identity<T>) {
@@ -91,7 +90,7 @@ computed_ptr clamped(arguments& a) {
     });
   });
 }
-computed_ptr sign_of(arguments& a) {
+computed_ptr sign_of(function_arguments& a) {
   a.need(1, 1);
   number n = common_of(a);
   return with_promoted(n, [&]<class T>(std::type_identity<T>) {
@@ -99,7 +98,7 @@ computed_ptr sign_of(arguments& a) {
   });
 }
 
-template <class T> computed_ptr cast_to(arguments& a) {
+template <class T> computed_ptr cast_to(function_arguments& a) {
   a.need(1, 1);
   number n = number_of(type_of<T>());
   if (a.number_at(0) == number::none) {
@@ -109,7 +108,7 @@ template <class T> computed_ptr cast_to(arguments& a) {
   return converted(std::move(a.parts[0]), n);
 }
 
-template <class F> computed_ptr of_bits(arguments& a, F f) {
+template <class F> computed_ptr of_bits(function_arguments& a, F f) {
   a.need(2, 2);
   number n = common_of(a);
   if (!is_integer(n)) a.expected(is_integer(a.number_at(0)) ? 1 : 0, "an integer");
@@ -119,7 +118,7 @@ template <class F> computed_ptr of_bits(arguments& a, F f) {
     else return nullptr;
   });
 }
-template <bool IsLeft> computed_ptr shifted(arguments& a) {
+template <bool IsLeft> computed_ptr shifted(function_arguments& a) {
   a.need(2, 2);
   number n = promoted(a.number_at(0));
   if (!is_integer(n)) a.expected(0, "an integer");
@@ -133,7 +132,7 @@ template <bool IsLeft> computed_ptr shifted(arguments& a) {
     else return nullptr;
   });
 }
-computed_ptr inverted(arguments& a) {
+computed_ptr inverted(function_arguments& a) {
   a.need(1, 1);
   number n = promoted(a.number_at(0));
   if (!is_integer(n)) a.expected(0, "an integer");
@@ -168,7 +167,7 @@ class drawn final : public computed {
  private:
   std::uint64_t number_;
 };
-computed_ptr draws_number(arguments& a) {
+computed_ptr draws_number(function_arguments& a) {
   a.need(0, 2);
   // By its number, so that each call has numbers of its own.
   auto made = std::make_unique<drawn>(a.check.note_draw());
@@ -194,27 +193,27 @@ const std::vector<built_in>& number_functions() {
       {"max", extreme<true>},
       {"clamp", clamped},
       {"sign", sign_of},
-      {"floor", [](arguments& a) { return rounded_by(a, [](auto x) { return std::floor(x); }); }},
-      {"ceil", [](arguments& a) { return rounded_by(a, [](auto x) { return std::ceil(x); }); }},
-      {"round", [](arguments& a) { return rounded_by(a, [](auto x) { return std::round(x); }); }},
-      {"trunc", [](arguments& a) { return rounded_by(a, [](auto x) { return std::trunc(x); }); }},
-      {"sqrt", [](arguments& a) { return of_real(a, [](auto x) { return std::sqrt(x); }); }},
-      {"exp", [](arguments& a) { return of_real(a, [](auto x) { return std::exp(x); }); }},
-      {"log", [](arguments& a) { return of_real(a, [](auto x) { return std::log(x); }); }},
-      {"log2", [](arguments& a) { return of_real(a, [](auto x) { return std::log2(x); }); }},
-      {"log10", [](arguments& a) { return of_real(a, [](auto x) { return std::log10(x); }); }},
-      {"log1p", [](arguments& a) { return of_real(a, [](auto x) { return std::log1p(x); }); }},
-      {"sin", [](arguments& a) { return of_real(a, [](auto x) { return std::sin(x); }); }},
-      {"cos", [](arguments& a) { return of_real(a, [](auto x) { return std::cos(x); }); }},
-      {"tanh", [](arguments& a) { return of_real(a, [](auto x) { return std::tanh(x); }); }},
-      {"pow", [](arguments& a) { return of_two_reals(a, [](double x, double y) { return std::pow(x, y); }); }},
-      {"fmod", [](arguments& a) { return of_two_reals(a, [](double x, double y) { return std::fmod(x, y); }); }},
-      {"atan2", [](arguments& a) { return of_two_reals(a, [](double x, double y) { return std::atan2(x, y); }); }},
-      {"is_nan", [](arguments& a) { return tells(a, [](double x) { return std::isnan(x); }); }},
-      {"is_finite", [](arguments& a) { return tells(a, [](double x) { return std::isfinite(x); }); }},
-      {"bit_and", [](arguments& a) { return of_bits(a, [](auto x, auto y) { return x & y; }); }},
-      {"bit_or", [](arguments& a) { return of_bits(a, [](auto x, auto y) { return x | y; }); }},
-      {"bit_xor", [](arguments& a) { return of_bits(a, [](auto x, auto y) { return x ^ y; }); }},
+      {"floor", [](function_arguments& a) { return rounded_by(a, [](auto x) { return std::floor(x); }); }},
+      {"ceil", [](function_arguments& a) { return rounded_by(a, [](auto x) { return std::ceil(x); }); }},
+      {"round", [](function_arguments& a) { return rounded_by(a, [](auto x) { return std::round(x); }); }},
+      {"trunc", [](function_arguments& a) { return rounded_by(a, [](auto x) { return std::trunc(x); }); }},
+      {"sqrt", [](function_arguments& a) { return of_real(a, [](auto x) { return std::sqrt(x); }); }},
+      {"exp", [](function_arguments& a) { return of_real(a, [](auto x) { return std::exp(x); }); }},
+      {"log", [](function_arguments& a) { return of_real(a, [](auto x) { return std::log(x); }); }},
+      {"log2", [](function_arguments& a) { return of_real(a, [](auto x) { return std::log2(x); }); }},
+      {"log10", [](function_arguments& a) { return of_real(a, [](auto x) { return std::log10(x); }); }},
+      {"log1p", [](function_arguments& a) { return of_real(a, [](auto x) { return std::log1p(x); }); }},
+      {"sin", [](function_arguments& a) { return of_real(a, [](auto x) { return std::sin(x); }); }},
+      {"cos", [](function_arguments& a) { return of_real(a, [](auto x) { return std::cos(x); }); }},
+      {"tanh", [](function_arguments& a) { return of_real(a, [](auto x) { return std::tanh(x); }); }},
+      {"pow", [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::pow(x, y); }); }},
+      {"fmod", [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::fmod(x, y); }); }},
+      {"atan2", [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::atan2(x, y); }); }},
+      {"is_nan", [](function_arguments& a) { return tells(a, [](double x) { return std::isnan(x); }); }},
+      {"is_finite", [](function_arguments& a) { return tells(a, [](double x) { return std::isfinite(x); }); }},
+      {"bit_and", [](function_arguments& a) { return of_bits(a, [](auto x, auto y) { return x & y; }); }},
+      {"bit_or", [](function_arguments& a) { return of_bits(a, [](auto x, auto y) { return x | y; }); }},
+      {"bit_xor", [](function_arguments& a) { return of_bits(a, [](auto x, auto y) { return x ^ y; }); }},
       {"bit_not", inverted},
       {"shift_left", shifted<true>},
       {"shift_right", shifted<false>},
@@ -230,7 +229,7 @@ const std::vector<built_in>& number_functions() {
       {"float", cast_to<float>},
       {"double", cast_to<double>},
       {"index",
-       [](arguments& a) -> computed_ptr {
+       [](function_arguments& a) -> computed_ptr {
          a.need(0, 0);
          return std::make_unique<ordinals>();
        }},
@@ -239,4 +238,4 @@ const std::vector<built_in>& number_functions() {
   return all;
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 number number_of(const element_type& t) {
   if (t.kind != kind::scalar) return number::none;
@@ -302,4 +302,4 @@ computed_ptr compared_texts(std::string_view op, computed_ptr a, computed_ptr b)
   });
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

@@ -12,7 +12,7 @@
 
 #include "expr/evaluation.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 enum class number : std::uint8_t { none, boolean, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };
 
@@ -188,4 +188,4 @@ computed_ptr from_three(const element_type& t, computed_ptr a, computed_ptr b, c
   return std::make_unique<of_three<R, A, B, C, F>>(t, std::move(a), std::move(b), std::move(c), std::move(f));
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

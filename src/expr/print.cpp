@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expr/tree.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 namespace {
 
@@ -16,7 +16,7 @@ int tightness(const expression_tree& e) {
   }
 }
 
-void quote(std::string_view s, std::string& out) {
+void print_quoted(std::string_view s, std::string& out) {
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';
   for (char c : s) {
@@ -32,7 +32,7 @@ void quote(std::string_view s, std::string& out) {
 }
 
 /// In parentheses if it binds less tightly than `least`.
-void print(const expression_tree& e, int least, std::string& out);
+void print_part(const expression_tree& e, int least, std::string& out);
 
 void print_parts(const expression_tree& e, std::string& out) {
   for (std::size_t k = 0; k != e.parts.size(); ++k) {
@@ -42,7 +42,7 @@ void print_parts(const expression_tree& e, std::string& out) {
       if (e.parts[k].kind == expression_tree::name && e.parts[k].text == e.names[k]) continue;
       out += ": ";
     }
-    print(e.parts[k], 0, out);
+    print_part(e.parts[k], 0, out);
   }
 }
 
@@ -52,20 +52,20 @@ void print_open(const expression_tree& e, std::string& out) {
     case number:
     case boolean:
     case name: out += e.text; break;
-    case text_: quote(e.text, out); break;
+    case text_: print_quoted(e.text, out); break;
     case absent: break;
     case member:
-      print(e.parts[0], kPostfix, out);
+      print_part(e.parts[0], kPostfix, out);
       (out += '.') += e.text;
       break;
     case index:
     case slice:
-      print(e.parts[0], kPostfix, out);
+      print_part(e.parts[0], kPostfix, out);
       out += '[';
-      print(e.parts[1], 0, out);
+      print_part(e.parts[1], 0, out);
       if (e.kind == slice) {
         out += ':';
-        print(e.parts[2], 0, out);
+        print_part(e.parts[2], 0, out);
       }
       out += ']';
       break;
@@ -83,14 +83,14 @@ void print_open(const expression_tree& e, std::string& out) {
       out += e.text;
       // --1 would be read as a number twice negated, and - -1 is not what a person writes.
       bool is_literal = e.parts[0].kind == number && e.text == "-";
-      print(e.parts[0], is_literal ? kPostfix + 1 : kUnary, out);
+      print_part(e.parts[0], is_literal ? kPostfix + 1 : kUnary, out);
       break;
     }
     case binary: {
       int mine = precedence_of(e.text);
-      print(e.parts[0], mine == 3 ? 4 : mine, out);  // comparisons cannot be chained
+      print_part(e.parts[0], mine == 3 ? 4 : mine, out);  // comparisons cannot be chained
       ((out += ' ') += e.text) += ' ';
-      print(e.parts[1], mine + 1, out);
+      print_part(e.parts[1], mine + 1, out);
       break;
     }
     case tuple:
@@ -105,7 +105,7 @@ void print_open(const expression_tree& e, std::string& out) {
   }
 }
 
-void print(const expression_tree& e, int least, std::string& out) {
+void print_part(const expression_tree& e, int least, std::string& out) {
   bool needs = tightness(e) < least;
   if (needs) out += '(';
   print_open(e, out);
@@ -114,12 +114,12 @@ void print(const expression_tree& e, int least, std::string& out) {
 
 }  // namespace
 
-void print_expression(const expression_tree& e, std::string& out) { print(e, 0, out); }
+void print_expression(const expression_tree& e, std::string& out) { print_part(e, 0, out); }
 
 std::string printed(const expression_tree& e) {
   std::string out;
-  print(e, 0, out);
+  print_part(e, 0, out);
   return out;
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

@@ -10,7 +10,7 @@ namespace sluice::lib {
 
 program::program(const expression& e, const element_type& in, callables& functions, const element_type* wanted)
     : in_(&in) {
-  detail::checker check(in, functions);
+  expressions::checker check(in, functions);
   root_ = wanted ? check.make(e.tree(), *wanted) : check.make(e.tree());
   check.let_move(*root_);
   variables_ = check.variables();
@@ -27,7 +27,7 @@ namespace {
 /// computed again without it, because a later part of the expression may fail for an earlier element. Returns how many
 /// were done.
 template <class F> std::uint32_t in_chunks(std::uint32_t n, status& why, F f) {
-  std::uint32_t at_once = detail::kChunk;
+  std::uint32_t at_once = expressions::kChunk;
   for (std::uint32_t done = 0; done != n;) {
     std::uint32_t part = std::min(n - done, at_once);
     bool is_bad = false;
@@ -35,7 +35,7 @@ template <class F> std::uint32_t in_chunks(std::uint32_t n, status& why, F f) {
       try {
         f(done, part);
         break;
-      } catch (const detail::failed_at& bad) {
+      } catch (const expressions::failed_at& bad) {
         part = bad.element;
         why = invalid_argument_error(bad.why);
         is_bad = true;
@@ -57,7 +57,7 @@ template <class F> std::uint32_t in_chunks(std::uint32_t n, status& why, F f) {
 
 std::uint32_t program::apply(void* elements, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
                              status& why) const {
-  detail::evaluation ev(*in_, seed);
+  expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
   const std::size_t size = type().size;
   return in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
@@ -70,7 +70,7 @@ std::uint32_t program::apply(void* elements, std::uint32_t n, void* to, std::uin
 
 std::uint32_t program::test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,
                             status& why) const {
-  detail::evaluation ev(*in_, seed);
+  expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
   return in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
     // A bool is made of them: nothing is moved.

@@ -36,7 +36,7 @@ class callables {
   virtual std::vector<std::string> names() const = 0;
 };
 
-namespace detail {
+namespace expressions {
 class computed;
 }
 
@@ -63,7 +63,7 @@ class program {
 
  private:
   const element_type* in_;
-  std::unique_ptr<detail::computed> root_;
+  std::unique_ptr<expressions::computed> root_;
   std::size_t variables_ = 0;
   bool draws_ = false;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of expressions: one function for each rule of the grammar in docs/expressions.md.
 #include "absl/strings/str_cat.h"
+#include "base/ascii.hpp"
 #include "expr/tree.hpp"
 #include "sluice/base/utf8.hpp"
 
@@ -12,8 +13,8 @@ expression_error::expression_error(std::size_t column, std::string_view message)
       message_(message) {}
 
 expression::expression(std::string_view text, std::size_t column) {
-  auto tree = std::make_shared<expression_tree>(detail::read_expression(text, column));
-  detail::print_expression(*tree, text_);
+  auto tree = std::make_shared<expression_tree>(expressions::read_expression(text, column));
+  expressions::print_expression(*tree, text_);
   tree_ = std::move(tree);
 }
 
@@ -25,18 +26,20 @@ int precedence_of(std::string_view op) {
   return 3;
 }
 
-namespace detail {
+namespace expressions {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool continues_name(char c) { return starts_name(c) || is_digit(c); }
+using detail::hex_digit;
+using detail::is_digit;
+using detail::starts_word;
+
+bool continues_name(char c) { return starts_word(c) || is_digit(c); }
 bool is_comparison(std::string_view s) { return s.size() <= 2 && precedence_of(s) == 3; }
 
-class reader {
+class expression_reader {
  public:
-  reader(std::string_view text, std::size_t column) : text_(text), first_column_(column) {
+  expression_reader(std::string_view text, std::size_t column) : text_(text), first_column_(column) {
     if (text.size() > kExpressionBytesMax)
       fail(0, absl::StrCat("the expression has ", text.size(), " bytes; ", kExpressionBytesMax, " are the limit"));
     advance();
@@ -86,7 +89,7 @@ class reader {
       return;
     }
     char c = text_[at_];
-    if (starts_name(c)) {
+    if (starts_word(c)) {
       kind_ = name;
       while (continues_name(at(at_))) token_ += text_[at_++];
     } else if (is_digit(c)) {
@@ -150,12 +153,6 @@ class reader {
     if (at(at_) == 'f' || at(at_) == 'u') token_ += text_[at_++];
     if (continues_name(at(at_))) fail(at_, absl::StrCat("'", token_, std::string(1, text_[at_]), "' is no number"));
   }
-  static int hex_digit(char c) {
-    if (is_digit(c)) return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-  }
   void read_text() {
     kind_ = text;
     for (++at_; at_ < text_.size(); ++at_) {
@@ -210,8 +207,8 @@ class reader {
     return e;
   }
   struct nesting {
-    reader& r;
-    explicit nesting(reader& in) : r(in) {
+    expression_reader& r;
+    explicit nesting(expression_reader& in) : r(in) {
       if (++r.depth_ > kExpressionDepthMax)
         r.fail(r.from_, absl::StrCat("the expression is nested deeper than ", kExpressionDepthMax));
     }
@@ -408,8 +405,8 @@ class reader {
 
 }  // namespace
 
-expression_tree read_expression(std::string_view text, std::size_t column) { return reader(text, column).whole(); }
+expression_tree read_expression(std::string_view text, std::size_t column) { return expression_reader(text, column).whole(); }
 
-}  // namespace detail
+}  // namespace expressions
 
 }  // namespace sluice::lib

@@ -10,23 +10,22 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/base/utf8.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::expressions {
 
 namespace {
 
-using arguments = call_arguments_of;
 using view = std::string_view;
 
-template <class R, class F> computed_ptr of_text(arguments& a, F f) {
+template <class R, class F> computed_ptr of_text(function_arguments& a, F f) {
   a.need(1, 1);
   return from_one<R, view>(type_of<std::conditional_t<std::is_same_v<R, view>, std::string, R>>(), a.text(0), f);
 }
-template <class R, class F> computed_ptr of_two_texts(arguments& a, F f) {
+template <class R, class F> computed_ptr of_two_texts(function_arguments& a, F f) {
   a.need(2, 2);
   computed_ptr first = a.text(0), second = a.text(1);
   return from_two<R, view, view>(type_of<R>(), std::move(first), std::move(second), f);
 }
-template <class F> computed_ptr of_bytes(arguments& a, F change) {
+template <class F> computed_ptr of_bytes(function_arguments& a, F change) {
   return of_text<view>(a, [change](evaluation& ev, view s) {
     char* to = ev.kept_room(s.size());
     for (std::size_t i = 0; i != s.size(); ++i) to[i] = change(s[i]);
@@ -106,7 +105,7 @@ span_value split(evaluation& ev, view s, view by) {
   return {made.data, n};
 }
 
-computed_ptr split_text(arguments& a) {
+computed_ptr split_text(function_arguments& a) {
   a.need(1, 2);
   computed_ptr s = a.text(0);
   computed_ptr by = a.count() == 2 ? a.text(1) : std::make_unique<literal>(std::string());
@@ -125,7 +124,7 @@ view join(evaluation& ev, const element_type& item, span_value parts, view by) {
   }
   return {out, size};
 }
-computed_ptr join_texts(arguments& a) {
+computed_ptr join_texts(function_arguments& a) {
   a.need(2, 2);
   computed_ptr list = a.list(0);
   const element_type& item = *list->type().element;
@@ -137,18 +136,18 @@ computed_ptr join_texts(arguments& a) {
                                           [&item](evaluation& ev, span_value parts, view by) { return join(ev, item, parts, by); });
 }
 
-computed_ptr number_of_text(arguments& a) {
+computed_ptr number_of_text(function_arguments& a) {
   a.need(1, 1);
   return from_one<double, view>(type_of<double>(), a.text(0), [](evaluation&, view s) { return to_number<double>(s); });
 }
-computed_ptr integer_of_text(arguments& a) {
+computed_ptr integer_of_text(function_arguments& a) {
   a.need(1, 1);
   return from_one<std::int64_t, view>(type_of<std::int64_t>(), a.text(0),
                                       [](evaluation&, view s) { return to_number<std::int64_t>(s); });
 }
 
 /// As JSON prints it; a text as it is.
-computed_ptr as_text(arguments& a) {
+computed_ptr as_text(function_arguments& a) {
   a.need(1, 1);
   computed_ptr of = std::move(a.parts[0]);
   const element_type& t = of->type();
@@ -162,7 +161,7 @@ computed_ptr as_text(arguments& a) {
   });
 }
 
-computed_ptr bucket_of(arguments& a) {
+computed_ptr bucket_of(function_arguments& a) {
   a.need(2, 2);
   computed_ptr s = a.text(0);
   return from_two<std::int64_t, view, std::int64_t>(
@@ -172,7 +171,7 @@ computed_ptr bucket_of(arguments& a) {
       });
 }
 
-computed_ptr found(arguments& a) {
+computed_ptr found(function_arguments& a) {
   a.need(2, 2);
   computed_ptr s = a.text(0), part = a.text(1);
   return from_two<std::int64_t, view, view>(type_of<std::int64_t>(), std::move(s), std::move(part), [](evaluation&, view in, view what) {
@@ -181,7 +180,7 @@ computed_ptr found(arguments& a) {
   });
 }
 
-computed_ptr replace_text(arguments& a) {
+computed_ptr replace_text(function_arguments& a) {
   a.need(3, 3);
   computed_ptr s = a.text(0), from = a.text(1), to = a.text(2);
   return from_three<view, view, view, view>(type_of<std::string>(), std::move(s), std::move(from), std::move(to), replaced);
@@ -198,11 +197,11 @@ std::int64_t characters(view s) {
 
 const std::vector<built_in>& text_functions() {
   static const std::vector<built_in> all{
-      {"lower", [](arguments& a) { return of_bytes(a, [](char c) { return absl::ascii_tolower(static_cast<unsigned char>(c)); }); }},
-      {"upper", [](arguments& a) { return of_bytes(a, [](char c) { return absl::ascii_toupper(static_cast<unsigned char>(c)); }); }},
-      {"trim", [](arguments& a) { return of_text<view>(a, [](evaluation&, view s) { return trimmed(s); }); }},
-      {"starts_with", [](arguments& a) { return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.starts_with(t); }); }},
-      {"ends_with", [](arguments& a) { return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.ends_with(t); }); }},
+      {"lower", [](function_arguments& a) { return of_bytes(a, [](char c) { return absl::ascii_tolower(static_cast<unsigned char>(c)); }); }},
+      {"upper", [](function_arguments& a) { return of_bytes(a, [](char c) { return absl::ascii_toupper(static_cast<unsigned char>(c)); }); }},
+      {"trim", [](function_arguments& a) { return of_text<view>(a, [](evaluation&, view s) { return trimmed(s); }); }},
+      {"starts_with", [](function_arguments& a) { return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.starts_with(t); }); }},
+      {"ends_with", [](function_arguments& a) { return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.ends_with(t); }); }},
       {"find", found},
       {"replace", replace_text},
       {"split", split_text},
@@ -211,9 +210,9 @@ const std::vector<built_in>& text_functions() {
       {"to_integer", integer_of_text},
       {"string", as_text},
       {"hash_bucket", bucket_of},
-      {"characters", [](arguments& a) { return of_text<std::int64_t>(a, [](evaluation&, view s) { return characters(s); }); }},
+      {"characters", [](function_arguments& a) { return of_text<std::int64_t>(a, [](evaluation&, view s) { return characters(s); }); }},
   };
   return all;
 }
 
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::expressions

@@ -38,7 +38,7 @@ struct expression_tree {
 /// How tight an operator binds: || 1, && 2, comparisons 3, + and - 4, * / and % 5.
 int precedence_of(std::string_view op);
 
-namespace detail {
+namespace expressions {
 
 /// Errors: expression_error.
 expression_tree read_expression(std::string_view text, std::size_t column);
@@ -46,6 +46,6 @@ expression_tree read_expression(std::string_view text, std::size_t column);
 void print_expression(const expression_tree& e, std::string& out);
 std::string printed(const expression_tree& e);
 
-}  // namespace detail
+}  // namespace expressions
 
 }  // namespace sluice::lib

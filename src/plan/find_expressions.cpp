@@ -3,17 +3,15 @@
 
 #include <algorithm>
 
+#include "plan/lex.hpp"
+
 namespace sluice::lib::detail {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool continues_word(char c) { return starts_word(c) || is_digit(c) || c == '.'; }
-
-class finder {
+class expression_finder {
  public:
-  explicit finder(std::string_view text) : text_(text) {}
+  explicit expression_finder(std::string_view text) : text_(text) {}
 
   std::vector<text_range> all() {
     while (at_ < text_.size()) step();
@@ -167,6 +165,6 @@ class finder {
 
 }  // namespace
 
-std::vector<text_range> find_expressions(std::string_view plan) { return finder(plan).all(); }
+std::vector<text_range> find_expressions(std::string_view plan) { return expression_finder(plan).all(); }
 
 }  // namespace sluice::lib::detail

@@ -6,7 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.hpp"
+
 namespace sluice::lib::detail {
+
+/// Words of plans have dots.
+constexpr bool continues_word(char c) { return starts_word(c) || is_digit(c) || c == '.'; }
 
 struct token {
   enum kind_type { end, word, number, string, sign, unknown } kind = end;
@@ -33,6 +38,8 @@ class lexer {
   /// Of an `unknown` one. Errors: plan_error, always.
   [[noreturn]] void refuse_character();
   bool next_is(char c) const { return at(after_space(at_)) == c; }
+  /// Is now() the name of an argument: `name=`, and not `name == `?
+  bool is_name_of_next() const { return next_is('=') && at(after_space(at_) + 1) != '='; }
 
  private:
   std::size_t column_of(std::size_t at);

@@ -61,7 +61,7 @@ class syntax_reader {
   argument named_value() {
     argument a;
     a.name_at = lexer_.now().column;
-    if (lexer_.now().kind == token::word && lexer_.next_is('=')) {
+    if (lexer_.now().kind == token::word && lexer_.is_name_of_next()) {
       a.name = lexer_.now().text;
       lexer_.advance();
       lexer_.advance();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan/expression_function.hpp: expressions as the functions of stages, from C++, plan text and JSON.
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -75,18 +77,6 @@ const register_verb failing_filter_case("filter by expression failing",
 
 // --- As plans. ---
 
-task<std::string> run_of(erased_stream s, const element_type& t) {
-  std::string out;
-  while (auto b = co_await s.next_block({0, 100, SIZE_MAX})) {
-    for (std::uint32_t i = 0; i != b.size(); ++i) {
-      if (!out.empty()) out += ' ';
-      print(t, b.at(i), out);
-    }
-    b.drop_front(b.size());
-  }
-  co_return out;
-}
-
 template <class T> task<std::string> elements_of(stream<T> s) {
   std::string out;
   while (auto x = co_await s.next()) {
@@ -100,7 +90,7 @@ template <class T> std::string elements(const dataset<T>& ds, bool in_parallel =
   return sync_wait(rt, elements_of(ds.iterate(rt)));
 }
 template <class T> std::string elements(const std::string& plan) { return elements(dataset<T>(parse_plan(plan))); }
-std::string refused(const std::string& plan) {
+std::string refusal_of(const std::string& plan) {
   try {
     parse_plan(plan);
   } catch (const error& e) { return std::string(e.why().message()); }
@@ -156,22 +146,22 @@ TEST_CASE("a plan prints its expressions in one form, and reads them again", "[o
 }
 
 TEST_CASE("an expression that does not fit is refused with its column and both types", "[op]") {
-  CHECK(refused("range(10) | filter(it + 1)") == "column 20: filter: the condition must be bool, and it + 1 is int64");
-  CHECK(refused("range(10) | map(it +)") == "column 21: map: function: expected a value, and the expression ends");
-  CHECK(refused("range(10) | map(it + \"a\")") ==
+  CHECK(refusal_of("range(10) | filter(it + 1)") == "column 20: filter: the condition must be bool, and it + 1 is int64");
+  CHECK(refusal_of("range(10) | map(it +)") == "column 21: map: function: expected a value, and the expression ends");
+  CHECK(refusal_of("range(10) | map(it + \"a\")") ==
         "column 17: map: + expects two numbers or two texts; it is int64, and \"a\" is string");
-  CHECK(refused("range(10) | map(row_of_number) | map(lable + 1)") ==
+  CHECK(refusal_of("range(10) | map(row_of_number) | map(lable + 1)") ==
         "column 38: map: no field is named lable; the element, `it`, is row, and row has label, text; did you mean label?");
-  CHECK(refused("range(10) | map(halve)") ==
+  CHECK(refusal_of("range(10) | map(halve)") ==
         "column 17: map: function: no function is registered as halve; did you mean halved?");
-  CHECK(refused("range(10) | map(halve(it))") == "column 17: map: there is no function halve; did you mean halved?");
-  CHECK(refused("range(10) | map(it % 2, parallelsm=3)").find("column 25: map: has no parallelsm") == 0);
-  CHECK(refused("range(10) | batch(it + 1)").find("column 19: batch: size") == 0);
-  CHECK(refused("generate(it + 1)").find("generate") != std::string::npos);
-  CHECK(refused("range(it + 1)").find("column 7: range: stop") == 0);
-  CHECK(refused("range(3) | map(it + 1").find("expected ',' or ')'") != std::string::npos);
-  CHECK(refused("range(3) | map(it @ 1)") == "column 19: map: function: no expression has the character '@' here");
-  CHECK(refused("range(3) @ map(it)") == "column 10: no plan has the character '@' here");
+  CHECK(refusal_of("range(10) | map(halve(it))") == "column 17: map: there is no function halve; did you mean halved?");
+  CHECK(refusal_of("range(10) | map(it % 2, parallelsm=3)").find("column 25: map: has no parallelsm") == 0);
+  CHECK(refusal_of("range(10) | batch(it + 1)").find("column 19: batch: size") == 0);
+  CHECK(refusal_of("generate(it + 1)").find("generate") != std::string::npos);
+  CHECK(refusal_of("range(it + 1)").find("column 7: range: stop") == 0);
+  CHECK(refusal_of("range(3) | map(it + 1").find("expected ',' or ')'") != std::string::npos);
+  CHECK(refusal_of("range(3) | map(it @ 1)") == "column 19: map: function: no expression has the character '@' here");
+  CHECK(refusal_of("range(3) @ map(it)") == "column 10: no plan has the character '@' here");
   try {
     parse_plan_json(R"({"op":"map","arguments":{"function":{"expression":"it + \"a\""}},"inputs":[{"op":"range","arguments":{"stop":3}}]})");
     FAIL("it was read");
@@ -184,7 +174,7 @@ TEST_CASE("an expression that does not fit is refused with its column and both t
 TEST_CASE("in C++ expressions and functions stand beside each other", "[op]") {
   auto rows = range(6) | map([](int64 x) { return row{x, std::string(static_cast<std::size_t>(x), 'x')}; });
   CHECK(elements(rows | filter(expr("label % 2 == 1")) | map([](const row& r) { return r.text; })) == R"("x" "xxx" "xxxxx")");
-  CHECK(elements(rows | map(expr<double>("label / 2.0"), {.parallelism = 2}), true) == "0.0 0.5 1.0 1.5 2.0 2.5");
+  CHECK(elements(rows | map(expr<double>("label / 2.0"), {.parallelism = 2}), true) == "0 0.5 1 1.5 2 2.5");
   CHECK(elements(rows | map(expr<row>("{text: text + \"!\", label: label + 1}")) | filter(expr("label < 3"))) ==
         R"({"label":1,"text":"!"} {"label":2,"text":"x!"})");
   CHECK_THROWS_WITH(rows | filter(expr("label")), Catch::Contains("column 1: filter: the condition must be bool, and label is int64"));
@@ -224,13 +214,11 @@ TEST_CASE("random() is drawn by seed and position", "[op]") {
   // Passing over elements draws nothing, and changes nothing.
   std::string all = drawn("range(200) | map(random(1000), seed=3)"), tail = drawn("range(200) | map(random(1000), seed=3) | skip(100)");
   CHECK(all.ends_with(tail));
-  std::string kept = drawn("range(10000) | filter(random() < 0.1, seed=5) | batch(10000) | map(length(string(0)))");
   std::string sample = drawn("range(10000) | filter(random() < 0.1, seed=5)");
   auto n = std::count(sample.begin(), sample.end(), ' ') + 1;
   CHECK(n > 850);
   CHECK(n < 1150);
   CHECK(sample == drawn("range(10000) | filter(random() < 0.1, seed=5)"));
-  CHECK(kept == "1");
   // Each call has numbers of its own; index() is the element's number.
   CHECK(elements<bool>("range(3) | map(random() == random())") == "false false false");
   CHECK(drawn("range(5) | skip(2) | map(index())") == "0 1 2");
