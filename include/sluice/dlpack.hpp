@@ -20,19 +20,19 @@
 namespace sluice::lib {
 namespace detail {
 
-template <class T> constexpr bool is_tensor() {
-  if constexpr (std::is_array_v<T>) return is_tensor<std::remove_extent_t<T>>();
-  else if constexpr (is_array<T>) return is_tensor<typename T::value_type>();
+template <class T> constexpr bool is_tensor_data() {
+  if constexpr (std::is_array_v<T>) return is_tensor_data<std::remove_extent_t<T>>();
+  else if constexpr (is_array<T>) return is_tensor_data<typename T::value_type>();
   else return (std::is_arithmetic_v<T> || std::is_enum_v<T>) && !std::is_same_v<T, long double>;
 }
 
 template <class U, class T, class M> const column* tensor_member(const batched<T>& b, M m) {
-  static_assert(is_tensor<U>(), "sluice: to_dlpack takes members that are numbers, or arrays of numbers");
+  static_assert(is_tensor_data<U>(), "sluice: to_dlpack takes members that are numbers, or arrays of numbers");
   if (!b.storage().has_column()) return nullptr;
   return &b.storage().rows_column().child(column_of<T>(m));
 }
 template <class T> const column* tensor_rows(const batched<T>& b) {
-  static_assert(is_tensor<T>(), "sluice: to_dlpack takes rows that are numbers, or arrays of numbers");
+  static_assert(is_tensor_data<T>(), "sluice: to_dlpack takes rows that are numbers, or arrays of numbers");
   return b.storage().has_column() ? &b.storage().rows_column() : nullptr;
 }
 template <class T> std::size_t tensor_first(const batched<T>& b) {
