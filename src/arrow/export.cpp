@@ -55,6 +55,9 @@ void make_schema(std::unique_ptr<kept_schema> kept, std::string format, std::str
 status check_form(const element_type& t, const place& where) {
   if (!can_stack(t)) return invalid_argument_error(at(where, t.name + " cannot be a column"));
   switch (form_of(t)) {
+    case column_form::tensors:
+      return invalid_argument_error(
+          at(where, "the shapes of tensors are not in their type: map them to arrays, or export b.stacked() as DLPack"));
     case column_form::objects:
       return invalid_argument_error(
           at(where, "Arrow has no form for " + t.name + ": map it to numbers, texts, lists or structures"));

@@ -16,8 +16,8 @@ constexpr std::size_t kBytesMax = std::numeric_limits<std::ptrdiff_t>::max();
 constexpr std::size_t kTextBytesMax = 0x7fffffff;  // as in columns: their offsets have 32 bits
 
 // A buffer this much larger than its view is worth leaving (as of slices).
-constexpr std::size_t kCompactRatio = 4;
-constexpr std::size_t kCompactSlackBytes = 256;
+constexpr std::size_t kLeftRatio = 4;
+constexpr std::size_t kLeftSlackBytes = 256;
 
 std::size_t product(std::span<const std::int64_t> dims) noexcept {
   std::size_t n = 1;
@@ -412,7 +412,7 @@ std::size_t taken_of(const buffer* b, const char* data, std::size_t used) {
 }
 
 bool is_much_larger(const buffer* b, std::size_t used) {
-  return b && b->capacity() > kCompactRatio * used + kCompactSlackBytes;
+  return b && b->capacity() > kLeftRatio * used + kLeftSlackBytes;
 }
 
 }  // namespace
