@@ -226,7 +226,7 @@ void fill_numbers(const column& tensors, std::size_t first, std::size_t n, Arrow
     return make_array(std::move(kept), n * each, 0, 0, 2, out);
   }
   kept->hold(1, tensors.main_buffer());
-  kept->buffers[1] = n * each ? static_cast<const void*>(tensors.values()) : kNothing;
+  kept->buffers[1] = n != 0 && each != 0 ? static_cast<const void*>(tensors.values()) : kNothing;
   make_array(std::move(kept), n * each, 0, first * each, 2, out);
 }
 
