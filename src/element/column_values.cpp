@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "element/tensor_mismatch.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/element/column.hpp"
@@ -79,11 +80,7 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
       for (std::size_t i = 0; i != n; ++i) {
         const void* row = plus(from, i * stride);
         if (type_->kind == kind::batch) {
-          auto* b = static_cast<const batch_storage*>(row);
-          if (!b->empty()) {
-            const column& rows = b->rows_column();
-            children_[0].measure_column(rows, rows.gone_, rows.rows_ - rows.gone_);
-          }
+          measure_batch(*static_cast<const batch_storage*>(row), rows_ + i);
           continue;
         }
         std::size_t k = 0;
@@ -107,10 +104,29 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
       break;
     case column_form::members:
       more_rows_ += n;
-      for (std::uint32_t k = 0; k != child_count_; ++k)
-        children_[k].measure(plus(from, type_->members[k].offset), n, stride);
+      for (std::uint32_t k = 0; k != child_count_; ++k) {
+        try {
+          children_[k].measure(plus(from, type_->members[k].offset), n, stride);
+        } catch (detail::tensor_mismatch& m) {
+          m.within(type_->members[k].name);
+          throw;
+        }
+      }
       break;
+    case column_form::tensors: measure_tensors(from, n, stride); break;
     default: break;
+  }
+}
+
+void column::measure_batch(const batch_storage& b, std::size_t at) {
+  if (b.empty()) return;
+  const column& rows = b.rows_column();
+  try {
+    children_[0].measure_column(rows, rows.gone_, rows.rows_ - rows.gone_);
+  } catch (detail::tensor_mismatch& m) {
+    m.row = at;
+    m.within("[]");
+    throw;
   }
 }
 
@@ -134,6 +150,7 @@ void column::put(void* from, std::size_t n, std::size_t stride) {
   }
   switch (form_) {
     case column_form::texts: put_texts(from, n, stride); break;
+    case column_form::tensors: put_tensors(from, n, stride); break;
     case column_form::lists:
       if (type_->kind == kind::batch) put_batches(from, n, stride);
       else put_lists(from, n, stride);
@@ -250,6 +267,7 @@ void column::give_part(std::size_t first, std::size_t n, void* to, std::size_t s
       else throw_status(invalid_argument_error(type_->name + " cannot be copied out of a batch, only moved (unbatch)"));
       break;
     case column_form::texts: type_->make_texts(to, n, stride, bytes_, bytes(), offsets() + first); break;
+    case column_form::tensors: give_tensors(first, n, to, stride); break;
     case column_form::lists:
       if (type_->kind == kind::batch) give_batches(first, n, to, stride, how);
       else give_lists(first, n, to, stride);

@@ -186,6 +186,7 @@ TEST_CASE("window conforms for elements of every kind, where windows overlap and
        {shape{3}, shape{4, 3, 2}, shape{2, 3, 2, true}}) {  // the last two: one in the reach of another
     conforms_in_windows<as_text>(s);
     conforms_in_windows<as_record>(s);
+    conforms_in_windows<as_tensor>(s);
   }
   conforms_in_windows<as_text>({4, 1, 2});
   conforms_in_windows<as_record>({3, 2});

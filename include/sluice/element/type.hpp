@@ -34,6 +34,7 @@ enum class kind : std::uint8_t {
   pair,       ///< `members` first and second
   tuple,      ///< `members` 0, 1, 2 …
   batch,      ///< rows of `element`, one array for each of its members
+  tensor,     ///< a tensor: each has its own dtype and shape (element/tensor.hpp)
   named,      ///< a class that describes itself (sluice_name)
   opaque,     ///< any other type: can be moved and destroyed, but not batched or printed
 };

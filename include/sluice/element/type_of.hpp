@@ -5,6 +5,7 @@
 //   static constexpr std::string_view sluice_name = "record";      // makes a class `named` rather than opaque
 //   static constexpr bool trivially_relocatable = true;
 //   using sluice_text = void; std::string_view view() const;       // it is a text
+//   using sluice_tensor = void;                                    // of the class tensor only
 //   static void sluice_destroy(T*, size_t n);                      // a block at once
 //   static size_t sluice_footprint(const T*, size_t n);
 //   static void sluice_compact(T*, size_t n);
@@ -211,6 +212,7 @@ template <class T> inline constexpr bool is_tuple = false;
 template <class... M> inline constexpr bool is_tuple<std::tuple<M...>> = sizeof...(M) != 0;
 template <class T> inline constexpr bool is_array = false;
 template <class T, std::size_t N> inline constexpr bool is_array<std::array<T, N>> = N != 0;
+template <class T> inline constexpr bool is_tensor = requires { typename T::sluice_tensor; };
 template <class T> inline constexpr bool is_batched = false;
 template <class T> inline constexpr bool is_batched<batched<T>> = true;
 
@@ -312,6 +314,8 @@ template <class T> void describe(element_type& t) {
     t.collect = maybe_collect<T>;
     t.items = maybe_items<T>;
     t.print = maybe_print<T>;
+  } else if constexpr (is_tensor<T>) {
+    t.kind = kind::tensor;
   } else if constexpr (requires { T::sluice_name; }) {
     t.kind = kind::named;
   } else if constexpr (reflectable<T>) {
