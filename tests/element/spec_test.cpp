@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "element/random_values.hpp"
+#include "support/random_values.hpp"
 #include "sluice/element/batch.hpp"
 #include "support/budget.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "element/random_values.hpp"
+#include "support/random_values.hpp"
 #include "support/budget.hpp"
 
 namespace sluice::lib {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "element/random_values.hpp"
+#include "support/random_values.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/slice.hpp"

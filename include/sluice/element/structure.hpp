@@ -115,13 +115,67 @@ template <class U, class T> U copied_leaf(const T& from) {
 
 /// Always false: the condition of the static_assert whose error shows the address of the member, and so its name.
 template <auto Member> inline constexpr bool is_an_element = false;
+template <auto Member> consteval bool refuse_member() {
+  static_assert(is_an_element<Member>,
+                "sluice: structure: this member is no number, text, list, array, optional, batch or struct of such");
+  return false;
+}
+
+// --- References, which C++ gives no names: their members are told by their number. ---
+
+struct any_reference {
+  template <class U> operator U&() const noexcept;
+};
+template <class T, std::size_t... Before, std::size_t... After>
+constexpr bool takes_reference(std::index_sequence<Before...>, std::index_sequence<After...>) {
+  return requires { T{(void(Before), any_but_self<T>{})..., any_reference{}, (void(After), any_but_self<T>{})...}; };
+}
+inline constexpr std::size_t kNoReference = ~std::size_t{0};
+/// Of a structure with one reference: its member's number.
+template <class T, std::size_t N = 0, std::size_t K = 0> constexpr std::size_t reference_member() {
+  if constexpr (N > 24) return kNoReference;
+  else if constexpr (K == 0 && takes<T>(std::make_index_sequence<N>())) return kNoReference;
+  else if constexpr (K == N) return reference_member<T, N + 1>();
+  else if constexpr (takes_reference<T>(std::make_index_sequence<K>(), std::make_index_sequence<N - K - 1>())) return K;
+  else return reference_member<T, N, K + 1>();
+}
+/// Always false; shows the struct and the number of the member.
+template <class T, std::size_t Member> inline constexpr bool is_a_value = false;
+template <class T, std::size_t Member> consteval bool refuse_reference() {
+  static_assert(is_a_value<T, Member>, "sluice: structure: this member (from 0) is a reference; it must be a value");
+  return false;
+}
+
+template <class T> consteval bool check_references();
+template <class T, class... M, std::size_t... K>
+consteval bool check_parts(std::tuple<M...>*, std::index_sequence<K...>) {
+  return (true && ... && [] {
+    if constexpr (std::is_reference_v<M>)
+      static_assert(is_a_value<T, K>, "sluice: structure: this part (from 0) is a reference; it must be a value");
+    return !std::is_reference_v<M> && check_references<std::remove_reference_t<M>>();
+  }());
+}
+template <class T> consteval bool check_references() {
+  if constexpr (is_reflected_nest<T>) {
+    constexpr std::size_t member = reference_member<T>();
+    if constexpr (member != kNoReference) {
+      return refuse_reference<T, member>();
+    } else {
+      using parts = typename parts_of_nest<T>::type;
+      return check_parts<T>(static_cast<parts*>(nullptr), std::make_index_sequence<std::tuple_size_v<parts>>());
+    }
+  } else if constexpr (is_pair<T> || is_tuple<T>) {
+    using parts = typename parts_of_nest<T>::type;
+    return check_parts<T>(static_cast<parts*>(nullptr), std::make_index_sequence<std::tuple_size_v<parts>>());
+  } else {
+    return true;
+  }
+}
 
 template <class T> consteval bool check_nest() {
-  if constexpr (!stacks<T>()) {
-    if constexpr (has_unstackable_member<T>)
-      static_assert(
-          is_an_element<unstackable_member<T>()>,
-          "sluice: structure: this member is no number, text, list, array, optional, batch or struct of such");
+  if constexpr (!check_references<T>()) return false;
+  else if constexpr (!stacks<T>()) {
+    if constexpr (has_unstackable_member<T>) return refuse_member<unstackable_member<T>()>();
     else
       static_assert(stacks<T>(),
                     "sluice: structure: a part is no number, text, list, array, optional, batch or struct of such");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "element/random_values.hpp"
+#include "support/random_values.hpp"
 
 #include <cmath>
 #include <cstring>
