@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
-#include "support/random_values.hpp"
 #include "sluice/element/batch.hpp"
 #include "support/budget.hpp"
+#include "support/random_values.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "support/random_values.hpp"
 #include "support/budget.hpp"
+#include "support/random_values.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -11,11 +11,11 @@
 #include <tuple>
 #include <vector>
 
-#include "support/random_values.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/slice.hpp"
 #include "support/budget.hpp"
+#include "support/random_values.hpp"
 
 namespace sluice::lib {
 namespace {
