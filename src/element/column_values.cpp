@@ -84,7 +84,7 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
           continue;
         }
         std::size_t k = 0;
-        const void* items = type_->items(row, k);
+        const void* items = type_->items(*type_, row, k);
         if (k != 0) children_[0].measure(items, k, type_->element->size);
       }
       break;
@@ -92,7 +92,7 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
       more_rows_ += n;
       for (std::size_t i = 0; i != n; ++i) {
         std::size_t k = 0;
-        const void* value = type_->items(plus(from, i * stride), k);
+        const void* value = type_->items(*type_, plus(from, i * stride), k);
         if (k != 0) children_[0].measure(value, 1, type_->element->size);
         else children_[0].measure_fixed(1);
       }
@@ -189,7 +189,7 @@ void column::put_texts(const void* from, std::size_t n, std::size_t stride) {
 void column::put_lists(const void* from, std::size_t n, std::size_t stride) {
   for (std::size_t i = 0; i != n; ++i) {
     std::size_t k = 0;
-    const void* items = type_->items(plus(from, i * stride), k);
+    const void* items = type_->items(*type_, plus(from, i * stride), k);
     children_[0].put(const_cast<void*>(items), k, type_->element->size);
     writable_offsets()[++rows_] = static_cast<std::int32_t>(children_[0].rows_);
   }
@@ -211,7 +211,7 @@ void column::put_batches(void* from, std::size_t n, std::size_t stride) {
 void column::put_maybes(const void* from, std::size_t n, std::size_t stride) {
   for (std::size_t i = 0; i != n; ++i) {
     std::size_t k = 0;
-    const void* value = type_->items(plus(from, i * stride), k);
+    const void* value = type_->items(*type_, plus(from, i * stride), k);
     if (k != 0) children_[0].put(const_cast<void*>(value), 1, type_->element->size);
     else children_[0].append_empty(1);  // there is room: growth() counted it
     set_valid(rows_++, k != 0);

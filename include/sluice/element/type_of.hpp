@@ -36,7 +36,7 @@ namespace detail {
 
 /// Stores `t`; it is never destroyed.
 const element_type& keep(element_type t);
-/// Stores a list type, or returns the one that there is for the same element type. (long and long long have the same
+/// Stores the type of a list or an optional, or returns the one that there is for the same element type. (long and long long have the same
 /// descriptor, so the lists of these two C++ types must have the same one, too.)
 const element_type& keep_list(const element_type& t);
 /// Sets the kernels that are not set yet to the general ones, which work on bytes and on members.
@@ -156,12 +156,12 @@ void make_texts(void* to, std::size_t n, std::size_t stride, buffer* owner, cons
     }
   }
 }
-template <class List> const void* list_items(const void* p, std::size_t& n) {
+template <class List> const void* list_items(const element_type&, const void* p, std::size_t& n) {
   auto* l = static_cast<const List*>(p);
   n = l->size();
   return l->data();
 }
-template <class Maybe> const void* maybe_items(const void* p, std::size_t& n) {
+template <class Maybe> const void* maybe_items(const element_type&, const void* p, std::size_t& n) {
   auto* m = static_cast<const Maybe*>(p);
   n = m->has_value() ? 1 : 0;
   return n ? &**m : nullptr;
@@ -356,7 +356,7 @@ template <class... M> const element_type& make_tuple_type(std::tuple<M...>*) {
 
 template <class T> const element_type& make_type() {
   element_type t = made_of<T>();
-  if constexpr (is_list<T>) return keep_list(t);
+  if constexpr (is_list<T> || is_maybe<T>) return keep_list(t);
   complete(t);
   return keep(std::move(t));
 }
