@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <string_view>
 
 #include "sluice/element/batch.hpp"
+#include "sluice/element/tensor.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib::detail {
@@ -26,6 +28,9 @@ class element_ref {
   const void* address() const noexcept { return at_; }
   /// Of texts.
   std::string_view text() const { return column_ ? column_->text(row_) : type_->text(at_); }
+  lib::tensor tensor() const {
+    return column_ ? column_->tensor_of(row_, 1)[0] : *std::launder(reinterpret_cast<const lib::tensor*>(at_));
+  }
   /// Of structures, pairs and tuples.
   element_ref member(std::size_t k) const {
     const lib::member& m = type_->members[k];

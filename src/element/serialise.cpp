@@ -53,6 +53,21 @@ void put_items(element_ref e, std::string& out) {
     for (std::size_t i = 0; i != items.size(); ++i) put(items[i], out);
 }
 
+/// dtype, rank, dimensions, then the numbers as they are, or each string's length and bytes.
+void put_tensor(const tensor& t, std::string& out) {
+  out += static_cast<char>(t.dtype());
+  put_varint(t.rank(), out);
+  for (std::int64_t dim : t.shape()) put_varint(static_cast<std::uint64_t>(dim), out);
+  if (t.dtype() != dtype::string) {
+    out.append(t.data() ? t.data() : "", t.size_bytes());
+    return;
+  }
+  for (std::size_t i = 0; i != t.size(); ++i) {
+    put_varint(t.text(i).size(), out);
+    out += t.text(i);
+  }
+}
+
 void put(element_ref e, std::string& out) {
   const element_type& t = e.type();
   switch (t.kind) {
@@ -61,6 +76,7 @@ void put(element_ref e, std::string& out) {
       put_varint(e.text().size(), out);
       out += e.text();
       return;
+    case kind::tensor: return put_tensor(e.tensor(), out);
     case kind::array:
     case kind::list:
     case kind::maybe:
@@ -92,6 +108,7 @@ std::size_t fewest_bytes(const element_type& t) {
       for (auto& m : t.members) n = sum(n, fewest_bytes(*m.type));
       return std::max<std::size_t>(n, 1);
     }
+    case kind::tensor: return 2;
     default: return 1;
   }
 }
@@ -170,8 +187,47 @@ class byte_reader {
     t.collect(t, to, room.data(), n, n, t.element->size);
   }
 
+  tensor_spec read_spec() {
+    tensor_spec spec;
+    auto d = static_cast<unsigned char>(take(1, "a dtype")[0]);
+    if (d >= kDtypes) fail(absl::StrCat("a tensor of dtype ", d, ", which there is not"));
+    spec.dtype = static_cast<dtype>(d);
+    auto rank = varint();
+    if (rank > tensor_shape::kRankMax) fail(absl::StrCat("a tensor of ", rank, " dimensions"));
+    std::int64_t dims[tensor_shape::kRankMax];
+    for (std::size_t k = 0; k != rank; ++k) {
+      auto dim = varint();
+      if (dim > INT64_MAX) fail("a dimension of more than 2^63 - 1");
+      dims[k] = static_cast<std::int64_t>(dim);
+    }
+    spec.shape = tensor_shape(std::span<const std::int64_t>(dims, rank));
+    spec.check();
+    return spec;
+  }
+  tensor read_tensor() {
+    tensor_spec spec = read_spec();
+    const std::size_t n = spec.elements();
+    if (spec.dtype != dtype::string) {
+      auto bytes = take(spec.bytes(), "a tensor");
+      if (spec.dtype == dtype::boolean) check_bools(bytes);
+      charge(bytes.size());
+      tensor t = tensor::make(spec.dtype, spec.shape);
+      if (!bytes.empty()) std::memcpy(t.writable_data(), bytes.data(), bytes.size());
+      return t;
+    }
+    if (n > left()) fail(absl::StrCat(n, " strings, where ", left(), " bytes are left"));
+    charge(product(n, sizeof(std::string_view)));
+    std::vector<std::string_view> texts(n);
+    for (auto& text : texts) {
+      text = take(varint(), "a text");
+      charge(text.size());
+    }
+    return tensor::of(std::span<const std::string_view>(texts), spec.shape);
+  }
+
   void make(const element_type& t, void* to) {
     switch (t.kind) {
+      case kind::tensor: ::new (to) tensor(read_tensor()); return;
       case kind::scalar: return make_numbers(t, to, 1);
       case kind::text: return detail::make_text(t, to, take(varint(), "a text"));
       case kind::array:
@@ -211,7 +267,8 @@ template <class F> result<value> caught(F f) {
 
 bool can_serialise(const element_type& t) {
   switch (t.kind) {
-    case kind::scalar: return true;
+    case kind::scalar:
+    case kind::tensor: return true;
     case kind::text: return t.make_texts != nullptr;
     case kind::array:
     case kind::list:

@@ -36,8 +36,16 @@ std::string dtype_of_number(const element_type& t) {
 }
 
 /// What has no parts that are elements: its dtype and shape. `p`: null for those of all elements of the type.
-spec spec_of_leaf(const element_type& t, [[maybe_unused]] const void* p) {
+spec spec_of_leaf(const element_type& t, const tensor* p) {
   switch (t.kind) {
+    case kind::tensor: {
+      spec s = leaf("any");
+      s.any_shape = true;
+      if (!p) return s;
+      s = leaf(std::string(name_of(p->dtype())));
+      s.shape.assign(p->shape().begin(), p->shape().end());
+      return s;
+    }
     case kind::scalar: return leaf(dtype_of_number(t));
     case kind::text: return leaf("string");
     default: return leaf(t.name);
@@ -125,7 +133,11 @@ spec spec_of_ref(element_ref e) {
     case kind::structure:
     case kind::pair:
     case kind::tuple: return spec_of_members(t, [&](std::size_t k) { return spec_of_ref(e.member(k)); });
-    default: return spec_of_leaf(t, e.address());
+    case kind::tensor: {
+      tensor x = e.tensor();
+      return spec_of_leaf(t, &x);
+    }
+    default: return spec_of_leaf(t, nullptr);
   }
 }
 

@@ -129,7 +129,8 @@ std::string value::print() const {
 bool is_ordered(const element_type& t) {
   switch (t.kind) {
     case kind::scalar:
-    case kind::text: return true;
+    case kind::text:
+    case kind::tensor: return true;
     case kind::array:
     case kind::list:
     case kind::maybe:
@@ -167,6 +168,21 @@ std::weak_ordering compare_refs(element_ref a, element_ref b) {
         return compare_numbers(number_at<T>(a.address()), number_at<T>(b.address()));
       });
     case kind::text: return a.text() <=> b.text();
+    case kind::tensor: {
+      tensor x = a.tensor(), y = b.tensor();
+      if (x == y) return std::weak_ordering::equivalent;
+      // An order that is the same everywhere, for tables and sets: dtype, shape, then bytes.
+      if (x.dtype() != y.dtype()) return x.dtype() <=> y.dtype();
+      if (!std::ranges::equal(x.shape(), y.shape()))
+        return std::lexicographical_compare_three_way(x.shape().begin(), x.shape().end(), y.shape().begin(),
+                                                      y.shape().end());
+      if (x.dtype() == dtype::string) {
+        for (std::size_t i = 0; i != x.size(); ++i)
+          if (auto c = x.text(i) <=> y.text(i); c != 0) return c;
+        return std::weak_ordering::equivalent;
+      }
+      return std::memcmp(x.data(), y.data(), x.size_bytes()) <=> 0;
+    }
     case kind::structure:
     case kind::pair:
     case kind::tuple:
@@ -196,6 +212,7 @@ void hash_ref(element_ref e, detail::content_hasher& h) {
         }
       });
     case kind::text: return h.bytes(e.text().data(), e.text().size());
+    case kind::tensor: return h.word(e.tensor().hash());
     case kind::structure:
     case kind::pair:
     case kind::tuple:
