@@ -5,6 +5,7 @@
 #include "sluice/base/random.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/spec.hpp"
+#include "sluice/element/tensor.hpp"
 #include "sluice/element/value.hpp"
 
 using namespace sluice::lib;
