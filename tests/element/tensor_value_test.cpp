@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors among values: bytes, order, hash and specs.
+#include <compare>
+
 #include <catch2/catch.hpp>
 
 #include "sluice/base/random.hpp"
@@ -51,10 +53,10 @@ TEST_CASE("nests with tensors are the same after bytes") {
     REQUIRE(back.ok());
     CHECK(*back == v);
     CHECK(back->hash() == v.hash());
-    CHECK((*back <=> v) == 0);
+    CHECK(std::is_eq(*back <=> v));
     value other = value::of(random_sample(seed + 1000));
-    CHECK((other <=> v) != 0);
-    CHECK(((other <=> v) < 0) == ((v <=> other) > 0));
+    CHECK(std::is_neq(other <=> v));
+    CHECK(std::is_lt(other <=> v) == std::is_gt(v <=> other));
   }
 }
 
