@@ -90,7 +90,7 @@ template <class T> void load_values(const char* from, std::size_t stride, select
 span_value items_of(const element_type& t, const void* p) {
   if (t.kind == kind::array) return {static_cast<const char*>(p), t.extent};
   span_value v;
-  v.data = static_cast<const char*>(t.items(p, v.n));
+  v.data = static_cast<const char*>(t.items(t, p, v.n));
   return v;
 }
 

@@ -159,7 +159,7 @@ computed_ptr is_there(function_arguments& a) {
   const element_type& t = a.parts[0]->type();
   return from_one<bool, const void*>(type_of<bool>(), std::move(a.parts[0]), [&t](evaluation&, const void* p) {
     std::size_t n = 0;
-    t.items(p, n);
+    t.items(t, p, n);
     return n != 0;
   });
 }
@@ -179,7 +179,7 @@ class value_or final : public computed {
     auto* to = static_cast<char*>(out);
     for (std::uint32_t i = 0; i != s.n; ++i) {
       std::size_t n = 0;
-      const void* item = maybe_->type().items(maybes[i], n);
+      const void* item = maybe_->type().items(maybe_->type(), maybes[i], n);
       if (n != 0) load_each(*maybe_->type().element, &item, 1, to + i * bytes);
       else std::memcpy(to + i * bytes, others + i * bytes, bytes);
     }

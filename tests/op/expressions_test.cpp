@@ -37,7 +37,9 @@ const register_verb map_case("map of expression",
                                     return out;
                                   }});
 const register_verb filter_case("filter by expression",
-                                {.build =
+                                {.any_order = true,
+                                 .passes_errors = true,
+                                 .build =
                                      [](const verb_plan& p) {
                                        return p.in[0] | filter(expr(std::string(kSmall) + " % 3 != " + std::to_string(p.b % 3)));
                                      },
@@ -47,7 +49,8 @@ const register_verb filter_case("filter by expression",
                                        for (int64 x : l.in())
                                          if (small(x) % 3 != static_cast<int64>(l.b % 3)) out.push_back(x);
                                        return out;
-                                     }});
+                                     },
+                                 .resume = {.takes = 2}});
 const register_verb failing_map_case("map of expression failing",
                                      {.meets_errors = true,
                                       .build =
