@@ -2,7 +2,7 @@
 // filter: the elements for which a predicate returns true.
 //
 //   numbers | filter([](std::int64_t x) { return x % 2 == 0; })
-//   rows | filter(expr("label != 0 && random() < 0.1"), {.seed = 7})       // an expression: plan/expression_function.hpp
+//   samples | filter(expr("label != 0 && random() < 0.1"), {.seed = 7})       // an expression: plan/expression_function.hpp
 //
 // The predicate takes const T& and returns bool.
 // Order:  as the input's.

@@ -7,7 +7,7 @@
 //
 //   images | map([](const image& x, random_source& random) { return cropped(x, random.below(8)); }, {.seed = 7})
 //   lines | map([](const line& l, element_index n) { return numbered(l, n); })
-//   rows | map(expr<double>("mean(values)"))                  // an expression: plan/expression_function.hpp
+//   samples | map(expr<std::int64_t>("length(text)"))          // an expression: plan/expression_function.hpp
 //
 // The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
 // argument, if it has one, is the element's index or a source of random numbers for this element: the same on any
