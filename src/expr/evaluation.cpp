@@ -5,7 +5,7 @@
 
 namespace sluice::lib::expressions {
 
-register_form form_of(const element_type& t) {
+register_form register_form_of(const element_type& t) {
   switch (t.kind) {
     case kind::scalar: return register_form::value;
     case kind::text: return register_form::text;
@@ -16,7 +16,7 @@ register_form form_of(const element_type& t) {
 }
 
 std::size_t register_bytes(const element_type& t) {
-  switch (form_of(t)) {
+  switch (register_form_of(t)) {
     case register_form::value: return t.size;
     case register_form::text: return sizeof(std::string_view);
     case register_form::span: return sizeof(span_value);
@@ -95,7 +95,7 @@ span_value items_of(const element_type& t, const void* p) {
 }
 
 void load_one(const element_type& t, const void* p, char* out) {
-  switch (form_of(t)) {
+  switch (register_form_of(t)) {
     case register_form::value: std::memcpy(out, p, t.size); break;
     case register_form::text: *reinterpret_cast<std::string_view*>(out) = t.text(p); break;
     case register_form::span: *reinterpret_cast<span_value*>(out) = items_of(t, p); break;
@@ -134,7 +134,7 @@ void destroy_each(const element_type& t, char* at, std::size_t stride, std::size
 void store(const element_type& t, const void* registers, std::uint32_t n, char* to, std::size_t stride) {
   std::uint32_t i = 0;
   try {
-    switch (form_of(t)) {
+    switch (register_form_of(t)) {
       case register_form::value: {
         auto* from = static_cast<const char*>(registers);
         if (stride == t.size) {

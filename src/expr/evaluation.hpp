@@ -28,7 +28,7 @@ struct span_value {
 };
 
 enum class register_form : std::uint8_t { value, text, span, object };
-register_form form_of(const element_type& t);
+register_form register_form_of(const element_type& t);
 /// Bytes of one register.
 std::size_t register_bytes(const element_type& t);
 

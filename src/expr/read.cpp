@@ -7,11 +7,6 @@
 
 namespace sluice::lib {
 
-expression_error::expression_error(std::size_t column, std::string_view message)
-    : error(invalid_argument_error(absl::StrCat("column ", column, ": ", std::string(message)))),
-      column_(column),
-      message_(message) {}
-
 expression::expression(std::string_view text, std::size_t column) {
   auto tree = std::make_shared<expression_tree>(expressions::read_expression(text, column));
   expressions::print_expression(*tree, text_);

@@ -8,10 +8,6 @@
 
 namespace sluice::lib {
 
-arguments map_by_expression(expression e, const element_type& wanted, map_options o) {
-  return arguments::of(map_arguments{expression_function(std::move(e), {}, &wanted), o});
-}
-
 const op_info map_op{
     .name = "map",
     .doc = "each element becomes f(element)",

@@ -66,10 +66,6 @@ erased_stream open_filter(const node& n, open_context& context) {
 
 }  // namespace
 
-preserving filter(expression condition, filter_options o) {
-  return {filter_op, arguments::of(filter_arguments{expression_function(std::move(condition)), o})};
-}
-
 const op_info filter_op{
     .name = "filter",
     .doc = "the elements a predicate keeps",
