@@ -17,7 +17,8 @@ workload drained(const dataset<std::int64_t>& plan, std::int64_t elements) {
 }
 
 void expressions(report& r) {
-  auto lambdas = range(kElements) | filter([](std::int64_t x) { return x % 2 == 0; }) | map([](std::int64_t x) { return x * x + 1; });
+  auto lambdas = range(kElements) | filter([](std::int64_t x) { return x % 2 == 0; }) |
+                 map([](std::int64_t x) { return x * x + 1; });
   auto texts = range(kElements) | filter(expr("it % 2 == 0")) | map(expr<std::int64_t>("it * it + 1"));
   r.at_most("range | filter | map by expressions", "by lambdas",
             compare(drained(texts, kElements), drained(lambdas, kElements)).ratio(), 2, "x");

@@ -51,11 +51,13 @@ class functions_used final : public callables {
       }
       auto block = std::dynamic_pointer_cast<const block_function>(f);
       if (block) {
-        values_ = stable_hash(f->name, derive(derive(values_, static_cast<std::uint64_t>(f->version)), f->values_known ? f->values() : 0));
+        values_ = stable_hash(f->name, derive(derive(values_, static_cast<std::uint64_t>(f->version)),
+                                              f->values_known ? f->values() : 0));
         values_known_ &= f->values_known;
         return std::make_shared<called_function>(std::move(block));
       }
-      why = absl::StrCat(std::string(name), " cannot be called in an expression: it is awaited, or makes no value of an element");
+      why = absl::StrCat(std::string(name),
+                         " cannot be called in an expression: it is awaited, or makes no value of an element");
     }
     return nullptr;
   }
@@ -103,7 +105,8 @@ struct expression_filter final : predicate_function {
   compiled c;
   expression_filter(const expression& e, const element_type& in) : c(e, in, nullptr) {
     if (&c.p->type() != &type_of<bool>())
-      throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", e.text(), " is ", c.p->type().name));
+      throw expression_error(e.tree().at,
+                             absl::StrCat("the condition must be bool, and ", e.text(), " is ", c.p->type().name));
     describe(*this, e, c, &in);
     captured = c.used.values();
   }
@@ -183,8 +186,8 @@ struct unbound_expression final : unbound_function {
   }
   function_ptr call_alone(const element_type& in, bool (*accepts)(const stage_function&)) const {
     const expression_tree& t = e.tree();
-    bool is_call = t.kind == expression_tree::call && t.parts.size() == 1 &&
-                   t.parts[0].kind == expression_tree::name && t.parts[0].text == "it";
+    bool is_call = t.kind == expression_tree::call && t.parts.size() == 1 && t.parts[0].kind == expression_tree::name &&
+                   t.parts[0].text == "it";
     if (!is_call || wanted) return nullptr;
     for (auto& f : find_functions(t.text))
       if (f->in == &in && accepts(*f)) return f;

@@ -317,7 +317,8 @@ void checker::fail(const expression_tree& e, std::string_view what) { throw expr
 computed_ptr checker::make(const expression_tree& e) {
   computed_ptr c = made(e);
   // What is computed of texts is a string; only the element itself has others.
-  bool is_other = c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !dynamic_cast<path*>(c.get());
+  bool is_other =
+      c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !dynamic_cast<path*>(c.get());
   if (is_other) return std::make_unique<as_string>(std::move(c));
   return c;
 }
@@ -362,8 +363,10 @@ computed_ptr checker::make(const expression_tree& e, const element_type& wanted)
   // What loses nothing, or is a constant that fits.
   bool may = from != number::none && to != number::none && &type_of_number(to) == &wanted &&
              (c->constant() || common(from, to) == to);
-  if (may && (from == number::boolean) == (to == number::boolean)) return at(e, [&] { return converted(std::move(c), to); });
-  if (c->type().kind == kind::text && &wanted == &type_of<std::string>()) return std::make_unique<as_string>(std::move(c));
+  if (may && (from == number::boolean) == (to == number::boolean))
+    return at(e, [&] { return converted(std::move(c), to); });
+  if (c->type().kind == kind::text && &wanted == &type_of<std::string>())
+    return std::make_unique<as_string>(std::move(c));
   fail(e, absl::StrCat("expected ", wanted.name, ", and ", printed(e), " is ", c->type().name));
 }
 
@@ -386,17 +389,21 @@ computed_ptr checker::member_of(const expression_tree& e) {
     if (auto* p = dynamic_cast<path*>(of.get())) return path_to(*m.type, p->offset() + m.offset);
     return std::make_unique<member_part>(std::move(of), *m.type, m.offset);
   }
-  fail(e, absl::StrCat(printed(e.parts[0]), " has no field ", e.text, ": ", fields_of(t), detail::did_you_mean(e.text, names_of(t))));
+  fail(e, absl::StrCat(printed(e.parts[0]), " has no field ", e.text, ": ", fields_of(t),
+                       detail::did_you_mean(e.text, names_of(t))));
 }
 
 computed_ptr checker::index(const expression_tree& e) {
   computed_ptr of = make(e.parts[0]);
   computed_ptr k = make(e.parts[1]);
   auto n = number_of(k->type());
-  if (!is_integer(n)) fail(e.parts[1], absl::StrCat("an index is an integer, and ", printed(e.parts[1]), " is ", k->type().name));
+  if (!is_integer(n))
+    fail(e.parts[1], absl::StrCat("an index is an integer, and ", printed(e.parts[1]), " is ", k->type().name));
   const element_type& t = of->type();
   if (t.kind == kind::pair || t.kind == kind::tuple || t.kind == kind::structure) {
-    if (!k->constant()) fail(e.parts[1], absl::StrCat("the index of ", t.name, " must be a number, because its members have types of their own"));
+    if (!k->constant())
+      fail(e.parts[1],
+           absl::StrCat("the index of ", t.name, " must be a number, because its members have types of their own"));
     auto value = at(e, [&] { return converted(std::move(k), number::i64); });
     std::int64_t m = 0;
     std::memcpy(&m, value->constant(), sizeof m);
@@ -406,8 +413,10 @@ computed_ptr checker::index(const expression_tree& e) {
     if (auto* p = dynamic_cast<path*>(of.get())) return path_to(*found.type, p->offset() + found.offset);
     return std::make_unique<member_part>(std::move(of), *found.type, found.offset);
   }
-  if (t.kind == kind::text) fail(e, absl::StrCat("a text has no items; write ", printed(e.parts[0]), "[k:k + 1] for one byte of it"));
-  if (t.kind != kind::list && t.kind != kind::array) fail(e, absl::StrCat(printed(e.parts[0]), " is ", t.name, ", which has no items"));
+  if (t.kind == kind::text)
+    fail(e, absl::StrCat("a text has no items; write ", printed(e.parts[0]), "[k:k + 1] for one byte of it"));
+  if (t.kind != kind::list && t.kind != kind::array)
+    fail(e, absl::StrCat(printed(e.parts[0]), " is ", t.name, ", which has no items"));
   if (auto* p = dynamic_cast<path*>(of.get()); p && t.kind == kind::array && k->constant()) {
     auto value = at(e, [&] { return converted(std::move(k), number::i64); });
     std::int64_t m = 0;
@@ -438,7 +447,8 @@ computed_ptr checker::slice(const expression_tree& e) {
   auto bound = [&](const expression_tree& b, std::int64_t otherwise) -> computed_ptr {
     if (b.kind == expression_tree::absent) return literal::of(otherwise);
     computed_ptr k = make(b);
-    if (!is_integer(number_of(k->type()))) fail(b, absl::StrCat("an index is an integer, and ", printed(b), " is ", k->type().name));
+    if (!is_integer(number_of(k->type())))
+      fail(b, absl::StrCat("an index is an integer, and ", printed(b), " is ", k->type().name));
     return at(b, [&] { return converted(std::move(k), number::i64); });
   };
   computed_ptr first = bound(e.parts[1], 0), last = bound(e.parts[2], INT64_MAX);
@@ -450,7 +460,8 @@ computed_ptr checker::slice(const expression_tree& e) {
           std::size_t from = bound_of(a, s.size()), to = bound_of(b, s.size());
           return s.substr(from, to > from ? to - from : 0);
         });
-  if (t.kind != kind::list && t.kind != kind::array) fail(e, absl::StrCat(printed(e.parts[0]), " is ", t.name, ", which has no items"));
+  if (t.kind != kind::list && t.kind != kind::array)
+    fail(e, absl::StrCat(printed(e.parts[0]), " is ", t.name, ", which has no items"));
   const element_type* list = list_of(t.element);
   if (!list) fail(e, absl::StrCat("there are no lists of ", t.element->name));
   const std::size_t size = t.element->size;
@@ -477,10 +488,12 @@ computed_ptr checker::unary(const expression_tree& e) {
   computed_ptr of = make(e.parts[0]);
   auto n = number_of(of->type());
   if (e.text == "!") {
-    if (n != number::boolean) fail(e.parts[0], absl::StrCat("! expects bool, and ", printed(e.parts[0]), " is ", of->type().name));
+    if (n != number::boolean)
+      fail(e.parts[0], absl::StrCat("! expects bool, and ", printed(e.parts[0]), " is ", of->type().name));
     return from_one<bool, bool>(type_of<bool>(), std::move(of), [](evaluation&, bool v) { return !v; });
   }
-  if (n == number::none || n == number::boolean) fail(e.parts[0], absl::StrCat("- expects a number, and ", printed(e.parts[0]), " is ", of->type().name));
+  if (n == number::none || n == number::boolean)
+    fail(e.parts[0], absl::StrCat("- expects a number, and ", printed(e.parts[0]), " is ", of->type().name));
   n = promoted(n);
   return negated(n, converted(std::move(of), n));
 }
@@ -490,7 +503,8 @@ computed_ptr checker::binary(const expression_tree& e) {
   auto x = number_of(a->type()), y = number_of(b->type());
   bool texts = a->type().kind == kind::text && b->type().kind == kind::text;
   auto refuse = [&](std::string_view what) {
-    fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", printed(e.parts[0]), " is ", a->type().name, ", and ", printed(e.parts[1]), " is ", b->type().name));
+    fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", printed(e.parts[0]), " is ", a->type().name,
+                         ", and ", printed(e.parts[1]), " is ", b->type().name));
   };
   int level = precedence_of(e.text);
   if (level <= 2) {
@@ -522,13 +536,15 @@ computed_ptr checker::structure(const expression_tree& e, const element_type* wa
   std::vector<computed_ptr> parts(e.parts.size());
   if (wanted) {
     if (wanted->members.size() != e.parts.size())
-      fail(e, absl::StrCat("expected ", wanted->name, ", and ", fields_of(*wanted), "; ", printed(e), " has ", e.parts.size()));
+      fail(e, absl::StrCat("expected ", wanted->name, ", and ", fields_of(*wanted), "; ", printed(e), " has ",
+                           e.parts.size()));
     for (std::size_t k = 0; k != e.parts.size(); ++k) {
       std::size_t to = k;
       if (!is_tuple) {
         for (to = 0; to != wanted->members.size() && wanted->members[to].name != e.names[k];) ++to;
         if (to == wanted->members.size())
-          fail(e.parts[k], absl::StrCat(fields_of(*wanted), ", and no ", e.names[k], detail::did_you_mean(e.names[k], names_of(*wanted))));
+          fail(e.parts[k], absl::StrCat(fields_of(*wanted), ", and no ", e.names[k],
+                                        detail::did_you_mean(e.names[k], names_of(*wanted))));
       }
       parts[to] = make(e.parts[k], *wanted->members[to].type);
       note_copy(e.parts[k], *parts[to]);
@@ -572,13 +588,15 @@ computed_ptr checker::list(const expression_tree& e) {
     if (numbers) parts[k] = at(e.parts[k], [&] { return converted(std::move(parts[k]), n); });
     else if (texts) parts[k] = std::make_unique<as_string>(std::move(parts[k]));
     else if (&parts[k]->type() != item)
-      fail(e.parts[k], absl::StrCat("the items of a list have one type; the first is ", item->name, ", and ", printed(e.parts[k]), " is ", parts[k]->type().name));
+      fail(e.parts[k], absl::StrCat("the items of a list have one type; the first is ", item->name, ", and ",
+                                    printed(e.parts[k]), " is ", parts[k]->type().name));
   }
   return std::make_unique<made_list>(*list, std::move(parts));
 }
 
 computed_ptr checker::condition(const expression_tree& e) {
-  if (e.parts.size() != 3) fail(e, absl::StrCat("if expects three values, as in if(condition, a, b), and has ", e.parts.size()));
+  if (e.parts.size() != 3)
+    fail(e, absl::StrCat("if expects three values, as in if(condition, a, b), and has ", e.parts.size()));
   computed_ptr c = make(e.parts[0]), a = make(e.parts[1]), b = make(e.parts[2]);
   if (number_of(c->type()) != number::boolean)
     fail(e.parts[0], absl::StrCat("the condition must be bool, and ", printed(e.parts[0]), " is ", c->type().name));
@@ -593,7 +611,8 @@ computed_ptr checker::condition(const expression_tree& e) {
     b = std::make_unique<as_string>(std::move(b));
   }
   if (&a->type() != &b->type())
-    fail(e, absl::StrCat("both values of if() must have one type; ", printed(e.parts[1]), " is ", a->type().name, ", and ", printed(e.parts[2]), " is ", b->type().name));
+    fail(e, absl::StrCat("both values of if() must have one type; ", printed(e.parts[1]), " is ", a->type().name,
+                         ", and ", printed(e.parts[2]), " is ", b->type().name));
   return choose(std::move(c), std::move(a), std::move(b));
 }
 
@@ -657,12 +676,15 @@ void checker::let_move(computed& root) const {
 // --- What built-in functions ask. ---
 
 void function_arguments::expected(std::size_t k, std::string_view what) const {
-  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", printed(e.parts[k]), " is ", parts[k]->type().name));
+  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", printed(e.parts[k]), " is ",
+                                         parts[k]->type().name));
 }
 
 void function_arguments::need(std::size_t least, std::size_t most) const {
   if (count() >= least && count() <= most) return;
-  std::string range = least == most ? absl::StrCat(least) : most == SIZE_MAX ? absl::StrCat("at least ", least) : absl::StrCat(least, " to ", most);
+  std::string range = least == most      ? absl::StrCat(least)
+                      : most == SIZE_MAX ? absl::StrCat("at least ", least)
+                                         : absl::StrCat(least, " to ", most);
   fail(absl::StrCat("takes ", range, range == "1" ? " value" : " values", ", and has ", count()));
 }
 

@@ -9,16 +9,18 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-
 bool is_list(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
 
 computed_ptr length(function_arguments& a) {
   a.need(1, 1);
   auto kind = a.parts[0]->type().kind;
   if (kind == kind::text)
-    return from_one<std::int64_t, std::string_view>(type_of<std::int64_t>(), a.text(0), [](evaluation&, std::string_view s) { return static_cast<std::int64_t>(s.size()); });
+    return from_one<std::int64_t, std::string_view>(
+        type_of<std::int64_t>(), a.text(0),
+        [](evaluation&, std::string_view s) { return static_cast<std::int64_t>(s.size()); });
   if (!is_list(a.parts[0]->type())) a.expected(0, "a text or a list");
-  return from_one<std::int64_t, span_value>(type_of<std::int64_t>(), a.list(0), [](evaluation&, span_value s) { return static_cast<std::int64_t>(s.n); });
+  return from_one<std::int64_t, span_value>(type_of<std::int64_t>(), a.list(0),
+                                            [](evaluation&, span_value s) { return static_cast<std::int64_t>(s.n); });
 }
 
 /// The list of the first argument, and the type of its numbers.
@@ -39,7 +41,11 @@ template <class T> T item(span_value s, std::size_t i) {
 computed_ptr sum(function_arguments& a) {
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     // Integers are added as 64 bits, so that a list of bytes does not overflow.
-    using R = std::conditional_t<std::is_same_v<T, float>, float, std::conditional_t<std::is_floating_point_v<T>, double, std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t, std::int64_t>>>;
+    using R =
+        std::conditional_t<std::is_same_v<T, float>, float,
+                           std::conditional_t<std::is_floating_point_v<T>, double,
+                                              std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>,
+                                                                 std::uint64_t, std::int64_t>>>;
     return from_one<R, span_value>(type_of<R>(), std::move(list), [](evaluation&, span_value s) {
       if constexpr (std::is_floating_point_v<R>) {
         double total = 0;
@@ -98,28 +104,33 @@ computed_ptr contains(function_arguments& a) {
   const element_type& t = a.parts[0]->type();
   if (t.kind == kind::text) {
     computed_ptr s = a.text(0), part = a.text(1);
-    return from_two<bool, std::string_view, std::string_view>(type_of<bool>(), std::move(s), std::move(part), [](evaluation&, std::string_view in, std::string_view what) { return in.find(what) != in.npos; });
+    return from_two<bool, std::string_view, std::string_view>(
+        type_of<bool>(), std::move(s), std::move(part),
+        [](evaluation&, std::string_view in, std::string_view what) { return in.find(what) != in.npos; });
   }
   if (!is_list(t)) a.expected(0, "a text or a list");
   const element_type& item_type = *t.element;
   if (item_type.kind == kind::text) {
     computed_ptr list = a.list(0), what = a.text(1);
-    return from_two<bool, span_value, std::string_view>(type_of<bool>(), std::move(list), std::move(what), [&item_type](evaluation&, span_value s, std::string_view key) {
-      for (std::size_t i = 0; i != s.n; ++i)
-        if (item_type.text(s.data + i * item_type.size) == key) return true;
-      return false;
-    });
+    return from_two<bool, span_value, std::string_view>(type_of<bool>(), std::move(list), std::move(what),
+                                                        [&item_type](evaluation&, span_value s, std::string_view key) {
+                                                          for (std::size_t i = 0; i != s.n; ++i)
+                                                            if (item_type.text(s.data + i * item_type.size) == key)
+                                                              return true;
+                                                          return false;
+                                                        });
   }
   number n = number_of(item_type);
   if (n == number::none) a.expected(0, "a list of numbers or texts");
   return with_number(n, [&]<class T>(std::type_identity<T>) {
     computed_ptr list = a.list(0);
     computed_ptr key = std::is_same_v<T, bool> ? a.boolean(1) : a.as(1, n);
-    return from_two<bool, span_value, T>(type_of<bool>(), std::move(list), std::move(key), [](evaluation&, span_value s, T what) {
-      for (std::size_t i = 0; i != s.n; ++i)
-        if (item<T>(s, i) == what) return true;
-      return false;
-    });
+    return from_two<bool, span_value, T>(type_of<bool>(), std::move(list), std::move(key),
+                                         [](evaluation&, span_value s, T what) {
+                                           for (std::size_t i = 0; i != s.n; ++i)
+                                             if (item<T>(s, i) == what) return true;
+                                           return false;
+                                         });
   });
 }
 
@@ -139,9 +150,11 @@ computed_ptr one_hot(function_arguments& a) {
   a.need(2, 2);
   computed_ptr k = a.as(0, number::i64);
   return from_two<span_value, std::int64_t, std::int64_t>(
-      *list_of(&type_of<float>()), std::move(k), a.as(1, number::i64), [](evaluation& ev, std::int64_t at, std::int64_t n) {
+      *list_of(&type_of<float>()), std::move(k), a.as(1, number::i64),
+      [](evaluation& ev, std::int64_t at, std::int64_t n) {
         constexpr std::int64_t kDepthMax = 1 << 20;
-        if (n < 0 || n > kDepthMax) throw bad_value{absl::StrCat("one_hot: a depth of ", n, "; it is 0 to ", kDepthMax)};
+        if (n < 0 || n > kDepthMax)
+          throw bad_value{absl::StrCat("one_hot: a depth of ", n, "; it is 0 to ", kDepthMax)};
         auto size = static_cast<std::size_t>(n) * sizeof(float);
         char* to = ev.kept_room(size);
         std::memset(to, 0, size);
@@ -199,7 +212,8 @@ computed_ptr get_or(function_arguments& a) {
   else if (t.kind == kind::text) otherwise = a.text(1);
   else if (&a.parts[1]->type() == &t) otherwise = std::move(a.parts[1]);
   else a.expected(1, t.name);
-  return std::make_unique<value_or>(t.kind == kind::text ? type_of<std::string>() : t, std::move(a.parts[0]), std::move(otherwise));
+  return std::make_unique<value_or>(t.kind == kind::text ? type_of<std::string>() : t, std::move(a.parts[0]),
+                                    std::move(otherwise));
 }
 
 }  // namespace

@@ -12,12 +12,12 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-
 /// f(double), and f(float) where it has one.
 template <class F> computed_ptr of_real(function_arguments& a, F f) {
   a.need(1, 1);
   if (a.number_at(0) == number::f32)
-    return from_one<float, float>(type_of<float>(), a.as(0, number::f32), [f](evaluation&, float x) { return static_cast<float>(f(x)); });
+    return from_one<float, float>(type_of<float>(), a.as(0, number::f32),
+                                  [f](evaluation&, float x) { return static_cast<float>(f(x)); });
   return from_one<double, double>(type_of<double>(), a.as(0, number::f64), [f](evaluation&, double x) { return f(x); });
 }
 template <class F> computed_ptr of_two_reals(function_arguments& a, F f) {
@@ -84,17 +84,20 @@ computed_ptr clamped(function_arguments& a) {
   a.need(3, 3);
   number n = common_of(a);
   return with_promoted(n, [&]<class T>(std::type_identity<T>) {
-    return from_three<T, T, T, T>(type_of<T>(), a.as(0, n), a.as(1, n), a.as(2, n), [](evaluation&, T x, T low, T high) {
-      if (high < low) throw bad_value{"clamp: " + spelled(low) + " is above " + spelled(high)};
-      return x < low ? low : x > high ? high : x;
-    });
+    return from_three<T, T, T, T>(type_of<T>(), a.as(0, n), a.as(1, n), a.as(2, n),
+                                  [](evaluation&, T x, T low, T high) {
+                                    if (high < low)
+                                      throw bad_value{"clamp: " + spelled(low) + " is above " + spelled(high)};
+                                    return x < low ? low : x > high ? high : x;
+                                  });
   });
 }
 computed_ptr sign_of(function_arguments& a) {
   a.need(1, 1);
   number n = common_of(a);
   return with_promoted(n, [&]<class T>(std::type_identity<T>) {
-    return from_one<std::int32_t, T>(type_of<std::int32_t>(), a.as(0, n), [](evaluation&, T x) { return (x > T{}) - (x < T{}); });
+    return from_one<std::int32_t, T>(type_of<std::int32_t>(), a.as(0, n),
+                                     [](evaluation&, T x) { return (x > T{}) - (x < T{}); });
   });
 }
 
@@ -114,7 +117,8 @@ template <class F> computed_ptr of_bits(function_arguments& a, F f) {
   if (!is_integer(n)) a.expected(is_integer(a.number_at(0)) ? 1 : 0, "an integer");
   return with_promoted(n, [&]<class T>(std::type_identity<T>) -> computed_ptr {
     if constexpr (std::is_integral_v<T>)
-      return from_two<T, T, T>(type_of<T>(), a.as(0, n), a.as(1, n), [f](evaluation&, T x, T y) { return static_cast<T>(f(x, y)); });
+      return from_two<T, T, T>(type_of<T>(), a.as(0, n), a.as(1, n),
+                               [f](evaluation&, T x, T y) { return static_cast<T>(f(x, y)); });
     else return nullptr;
   });
 }
@@ -124,11 +128,13 @@ template <bool IsLeft> computed_ptr shifted(function_arguments& a) {
   if (!is_integer(n)) a.expected(0, "an integer");
   return with_promoted(n, [&]<class T>(std::type_identity<T>) -> computed_ptr {
     if constexpr (std::is_integral_v<T>)
-      return from_two<T, T, std::int64_t>(type_of<T>(), a.as(0, n), a.as(1, number::i64), [](evaluation&, T x, std::int64_t by) {
-        if (by < 0 || by >= static_cast<std::int64_t>(sizeof(T) * 8)) throw bad_value{absl::StrCat("a shift of ", type_of<T>().name, " by ", by)};
-        if constexpr (IsLeft) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << by);
-        else return static_cast<T>(x >> by);
-      });
+      return from_two<T, T, std::int64_t>(
+          type_of<T>(), a.as(0, n), a.as(1, number::i64), [](evaluation&, T x, std::int64_t by) {
+            if (by < 0 || by >= static_cast<std::int64_t>(sizeof(T) * 8))
+              throw bad_value{absl::StrCat("a shift of ", type_of<T>().name, " by ", by)};
+            if constexpr (IsLeft) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << by);
+            else return static_cast<T>(x >> by);
+          });
     else return nullptr;
   });
 }
@@ -207,8 +213,10 @@ const std::vector<built_in>& number_functions() {
       {"cos", [](function_arguments& a) { return of_real(a, [](auto x) { return std::cos(x); }); }},
       {"tanh", [](function_arguments& a) { return of_real(a, [](auto x) { return std::tanh(x); }); }},
       {"pow", [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::pow(x, y); }); }},
-      {"fmod", [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::fmod(x, y); }); }},
-      {"atan2", [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::atan2(x, y); }); }},
+      {"fmod",
+       [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::fmod(x, y); }); }},
+      {"atan2",
+       [](function_arguments& a) { return of_two_reals(a, [](double x, double y) { return std::atan2(x, y); }); }},
       {"is_nan", [](function_arguments& a) { return tells(a, [](double x) { return std::isnan(x); }); }},
       {"is_finite", [](function_arguments& a) { return tells(a, [](double x) { return std::isfinite(x); }); }},
       {"bit_and", [](function_arguments& a) { return of_bits(a, [](auto x, auto y) { return x & y; }); }},

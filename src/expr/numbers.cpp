@@ -209,19 +209,21 @@ template <class F> computed_ptr with_comparison(std::string_view op, F f) {
 template <class T> struct order_of {
   std::int64_t signed_value;
   std::uint64_t unsigned_value;
-  int compare() const { return std::cmp_less(signed_value, unsigned_value) ? -1 : signed_value < 0 ? -1 : static_cast<std::uint64_t>(signed_value) > unsigned_value; }
+  int compare() const {
+    return std::cmp_less(signed_value, unsigned_value) ? -1
+           : signed_value < 0                          ? -1
+                                                       : static_cast<std::uint64_t>(signed_value) > unsigned_value;
+  }
 };
 
 template <class Op> computed_ptr compare_mixed(computed_ptr a, computed_ptr b, bool signed_first) {
   if (signed_first)
     return from_two<bool, std::int64_t, std::uint64_t>(
-        type_of<bool>(), std::move(a), std::move(b), [](evaluation&, std::int64_t x, std::uint64_t y) {
-          return Op::compute(order_of<void>{x, y}.compare(), 0);
-        });
+        type_of<bool>(), std::move(a), std::move(b),
+        [](evaluation&, std::int64_t x, std::uint64_t y) { return Op::compute(order_of<void>{x, y}.compare(), 0); });
   return from_two<bool, std::uint64_t, std::int64_t>(
-      type_of<bool>(), std::move(a), std::move(b), [](evaluation&, std::uint64_t x, std::int64_t y) {
-        return Op::compute(0, order_of<void>{y, x}.compare());
-      });
+      type_of<bool>(), std::move(a), std::move(b),
+      [](evaluation&, std::uint64_t x, std::int64_t y) { return Op::compute(0, order_of<void>{y, x}.compare()); });
 }
 
 template <class Op> computed_ptr arithmetic_of_floats(number n, computed_ptr a, computed_ptr b) {
@@ -238,11 +240,11 @@ template <class Op> computed_ptr arithmetic_of_integers(number n, computed_ptr a
       return std::make_unique<arithmetic_node<std::int64_t, std::int64_t, Op>>(type_of<std::int64_t>(), std::move(a),
                                                                                std::move(b));
     case number::u32:
-      return std::make_unique<arithmetic_node<std::uint32_t, std::uint32_t, Op>>(type_of<std::uint32_t>(),
-                                                                                 std::move(a), std::move(b));
+      return std::make_unique<arithmetic_node<std::uint32_t, std::uint32_t, Op>>(type_of<std::uint32_t>(), std::move(a),
+                                                                                 std::move(b));
     default:
-      return std::make_unique<arithmetic_node<std::uint64_t, std::uint64_t, Op>>(type_of<std::uint64_t>(),
-                                                                                 std::move(a), std::move(b));
+      return std::make_unique<arithmetic_node<std::uint64_t, std::uint64_t, Op>>(type_of<std::uint64_t>(), std::move(a),
+                                                                                 std::move(b));
   }
 }
 template <class Checked, class Plain> computed_ptr arithmetic_of(number n, computed_ptr a, computed_ptr b) {
@@ -267,7 +269,8 @@ computed_ptr negated(number n, computed_ptr a) {
     return from_one<T, T>(type_of<T>(), std::move(a), [](evaluation&, T v) {
       T out{};
       if constexpr (std::is_floating_point_v<T>) out = -v;
-      else if (__builtin_sub_overflow(T{0}, v, &out)) throw bad_value{"-(" + spelled(v) + ") is no " + type_of<T>().name};
+      else if (__builtin_sub_overflow(T{0}, v, &out))
+        throw bad_value{"-(" + spelled(v) + ") is no " + type_of<T>().name};
       return out;
     });
   });
@@ -282,7 +285,8 @@ computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b) {
     bool signed_first = is_signed(x);
     a = converted(std::move(a), signed_first ? number::i64 : number::u64);
     b = converted(std::move(b), signed_first ? number::u64 : number::i64);
-    return with_comparison(op, [&]<class Op>(Op) { return compare_mixed<Op>(std::move(a), std::move(b), signed_first); });
+    return with_comparison(op,
+                           [&]<class Op>(Op) { return compare_mixed<Op>(std::move(a), std::move(b), signed_first); });
   }
   number n = common(x, y);
   a = converted(std::move(a), n);

@@ -305,10 +305,12 @@ class expression_reader {
     switch (kind_) {
       case number: advance(); return made(tree::number, from, std::move(what));
       case text: advance(); return made(tree::text_, from, std::move(what));
-      case name:
+      case name: {
         advance();
         if (is_sign("(")) return call(std::move(what), from);
-        return made(what == "true" || what == "false" ? tree::boolean : tree::name, from, std::move(what));
+        const bool is_boolean = what == "true" || what == "false";
+        return made(is_boolean ? tree::boolean : tree::name, from, std::move(what));
+      }
       default:
         if (is_sign("(")) return in_parentheses(from);
         if (is_sign("[")) return in_brackets(from);
@@ -335,8 +337,7 @@ class expression_reader {
   tree let(std::size_t from) {
     if (kind_ != name) fail_here("let expects a name, as in let(x = a, b)");
     tree e = made(tree::let, from, token_);
-    if (token_ == "it" || token_ == "true" || token_ == "false")
-      fail_here("a variable needs another name");
+    if (token_ == "it" || token_ == "true" || token_ == "false") fail_here("a variable needs another name");
     advance();
     expect("=");
     e.parts.push_back(binary(1));
@@ -400,7 +401,9 @@ class expression_reader {
 
 }  // namespace
 
-expression_tree read_expression(std::string_view text, std::size_t column) { return expression_reader(text, column).whole(); }
+expression_tree read_expression(std::string_view text, std::size_t column) {
+  return expression_reader(text, column).whole();
+}
 
 }  // namespace expressions
 

@@ -52,8 +52,10 @@ template <class T> T to_number(view s) {
   if (t.size() > 1 && t[0] == '+' && t[1] != '-') t.remove_prefix(1);
   T value{};
   auto r = std::from_chars(t.data(), t.data() + t.size(), value);
-  if (r.ec == std::errc::result_out_of_range) throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name, ": it does not fit")};
-  if (r.ec != std::errc() || r.ptr != t.data() + t.size() || t.empty()) throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name)};
+  if (r.ec == std::errc::result_out_of_range)
+    throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name, ": it does not fit")};
+  if (r.ec != std::errc() || r.ptr != t.data() + t.size() || t.empty())
+    throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name)};
   return value;
 }
 
@@ -132,8 +134,9 @@ computed_ptr join_texts(function_arguments& a) {
     a.parts[0] = std::move(list);
     a.expected(0, "a list of texts");
   }
-  return from_two<view, span_value, view>(type_of<std::string>(), std::move(list), a.text(1),
-                                          [&item](evaluation& ev, span_value parts, view by) { return join(ev, item, parts, by); });
+  return from_two<view, span_value, view>(
+      type_of<std::string>(), std::move(list), a.text(1),
+      [&item](evaluation& ev, span_value parts, view by) { return join(ev, item, parts, by); });
 }
 
 computed_ptr number_of_text(function_arguments& a) {
@@ -151,13 +154,15 @@ computed_ptr as_text(function_arguments& a) {
   a.need(1, 1);
   computed_ptr of = std::move(a.parts[0]);
   const element_type& t = of->type();
-  if (t.kind == kind::text) return from_one<view, view>(type_of<std::string>(), std::move(of), [](evaluation&, view s) { return s; });
+  if (t.kind == kind::text)
+    return from_one<view, view>(type_of<std::string>(), std::move(of), [](evaluation&, view s) { return s; });
   if (number_of(t) == number::none) {
     a.parts[0] = std::move(of);
     a.expected(0, "a number or a text");
   }
   return with_number(number_of(t), [&]<class T>(std::type_identity<T>) {
-    return from_one<view, T>(type_of<std::string>(), std::move(of), [](evaluation& ev, T v) { return ev.kept(spelled(v)); });
+    return from_one<view, T>(type_of<std::string>(), std::move(of),
+                             [](evaluation& ev, T v) { return ev.kept(spelled(v)); });
   });
 }
 
@@ -174,16 +179,18 @@ computed_ptr bucket_of(function_arguments& a) {
 computed_ptr found(function_arguments& a) {
   a.need(2, 2);
   computed_ptr s = a.text(0), part = a.text(1);
-  return from_two<std::int64_t, view, view>(type_of<std::int64_t>(), std::move(s), std::move(part), [](evaluation&, view in, view what) {
-    std::size_t at = in.find(what);
-    return at == view::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at);
-  });
+  return from_two<std::int64_t, view, view>(
+      type_of<std::int64_t>(), std::move(s), std::move(part), [](evaluation&, view in, view what) {
+        std::size_t at = in.find(what);
+        return at == view::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at);
+      });
 }
 
 computed_ptr replace_text(function_arguments& a) {
   a.need(3, 3);
   computed_ptr s = a.text(0), from = a.text(1), to = a.text(2);
-  return from_three<view, view, view, view>(type_of<std::string>(), std::move(s), std::move(from), std::move(to), replaced);
+  return from_three<view, view, view, view>(type_of<std::string>(), std::move(s), std::move(from), std::move(to),
+                                            replaced);
 }
 
 /// The number of a text's characters, each byte that is none of UTF-8's counted as one.
@@ -197,11 +204,23 @@ std::int64_t characters(view s) {
 
 const std::vector<built_in>& text_functions() {
   static const std::vector<built_in> all{
-      {"lower", [](function_arguments& a) { return of_bytes(a, [](char c) { return absl::ascii_tolower(static_cast<unsigned char>(c)); }); }},
-      {"upper", [](function_arguments& a) { return of_bytes(a, [](char c) { return absl::ascii_toupper(static_cast<unsigned char>(c)); }); }},
+      {"lower",
+       [](function_arguments& a) {
+         return of_bytes(a, [](char c) { return absl::ascii_tolower(static_cast<unsigned char>(c)); });
+       }},
+      {"upper",
+       [](function_arguments& a) {
+         return of_bytes(a, [](char c) { return absl::ascii_toupper(static_cast<unsigned char>(c)); });
+       }},
       {"trim", [](function_arguments& a) { return of_text<view>(a, [](evaluation&, view s) { return trimmed(s); }); }},
-      {"starts_with", [](function_arguments& a) { return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.starts_with(t); }); }},
-      {"ends_with", [](function_arguments& a) { return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.ends_with(t); }); }},
+      {"starts_with",
+       [](function_arguments& a) {
+         return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.starts_with(t); });
+       }},
+      {"ends_with",
+       [](function_arguments& a) {
+         return of_two_texts<bool>(a, [](evaluation&, view s, view t) { return s.ends_with(t); });
+       }},
       {"find", found},
       {"replace", replace_text},
       {"split", split_text},
@@ -210,7 +229,10 @@ const std::vector<built_in>& text_functions() {
       {"to_integer", integer_of_text},
       {"string", as_text},
       {"hash_bucket", bucket_of},
-      {"characters", [](function_arguments& a) { return of_text<std::int64_t>(a, [](evaluation&, view s) { return characters(s); }); }},
+      {"characters",
+       [](function_arguments& a) {
+         return of_text<std::int64_t>(a, [](evaluation&, view s) { return characters(s); });
+       }},
   };
   return all;
 }

@@ -13,13 +13,13 @@ namespace sluice::lib {
 
 struct expression_tree {
   enum kind_type : std::uint8_t {
-    number,     ///< `text`, without separators
-    text_,      ///< `text`, without quotes and escapes
-    boolean,    ///< `text` is true or false
-    name,       ///< it, a field, or a variable
-    member,     ///< parts[0].`text`
-    index,      ///< parts[0][parts[1]]
-    slice,      ///< parts[0][parts[1]:parts[2]]; a bound that is not given is `absent`
+    number,   ///< `text`, without separators
+    text_,    ///< `text`, without quotes and escapes
+    boolean,  ///< `text` is true or false
+    name,     ///< it, a field, or a variable
+    member,   ///< parts[0].`text`
+    index,    ///< parts[0][parts[1]]
+    slice,    ///< parts[0][parts[1]:parts[2]]; a bound that is not given is `absent`
     absent,
     call,       ///< text(parts)
     let,        ///< let(text = parts[0], parts[1])

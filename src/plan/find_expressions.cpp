@@ -33,7 +33,7 @@ class expression_finder {
     char sign;
     bool is_call;
     std::size_t argument;  ///< the argument of a call that is being read, or that this bracket stands in
-    int tokens = 0;  ///< in braces: of the present item
+    int tokens = 0;        ///< in braces: of the present item
     bool has_name = false, is_word = false;
   };
   enum token_kind { nothing, word, value, opening, closing, comma, equals, other };
@@ -70,7 +70,8 @@ class expression_finder {
       while (at_ < text_.size() && text_[at_] != '\n') ++at_;
       return;
     }
-    bool sign_of_number = (c == '-' || c == '+') && is_digit(at(at_ + 1)) && last_ != word && last_ != value && last_ != closing;
+    bool sign_of_number =
+        (c == '-' || c == '+') && is_digit(at(at_ + 1)) && last_ != word && last_ != value && last_ != closing;
     if (starts_word(c)) return read_word();
     if (is_digit(c) || sign_of_number) return read_number();
     if (c == '"') return read_string();
@@ -107,7 +108,8 @@ class expression_finder {
     note_start();
     bool is_call = c == '(' && last_ == word;
     // Parentheses that call nothing, and an index.
-    bool is_of_expression = (c == '(' && !is_call) || (c == '[' && (last_ == word || last_ == value || last_ == closing));
+    bool is_of_expression =
+        (c == '(' && !is_call) || (c == '[' && (last_ == word || last_ == value || last_ == closing));
     if (is_of_expression) mark();
     open_.push_back({c, is_call, is_call ? kNone : present()});
     ++at_;
@@ -147,7 +149,8 @@ class expression_finder {
     if (is_name) {
       bracket& b = open_.back();
       // The value of an argument that has a name begins behind it.
-      if (b.is_call && b.argument != kNone && found_[b.argument].from == word_at_) found_.pop_back(), b.argument = kNone;
+      if (b.is_call && b.argument != kNone && found_[b.argument].from == word_at_)
+        found_.pop_back(), b.argument = kNone;
       b.has_name = true;
     } else if (!is_pipe) {
       mark();

@@ -84,7 +84,8 @@ TEST_CASE("an expression is bounded in bytes, parts and depth") {
   CHECK(refused(std::string(kExpressionBytesMax + 1, ' ')).find("65536 are the limit") != std::string::npos);
   CHECK(refused(std::string(kExpressionDepthMax + 1, '(') + "1" + std::string(kExpressionDepthMax + 1, ')')) ==
         "the expression is nested deeper than 128");
-  CHECK(refused(std::string(100'000, '(').substr(0, kExpressionBytesMax)) == "the expression is nested deeper than 128");
+  CHECK(refused(std::string(100'000, '(').substr(0, kExpressionBytesMax)) ==
+        "the expression is nested deeper than 128");
   std::string signs(60'000, '-');
   CHECK(refused(signs + "1") == "the expression is nested deeper than 128");
   std::string sum = "1", members = "it", list = "[1";

@@ -17,7 +17,8 @@ using sluice::lib::test::subject;
 namespace {
 
 /// No value: it cannot be computed.
-using any_number = std::variant<std::monostate, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t, double, bool, std::string>;
+using any_number =
+    std::variant<std::monostate, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t, double, bool, std::string>;
 
 struct written {
   std::string text;
@@ -29,7 +30,9 @@ enum { kI32 = 1, kI64, kU32, kU64, kReal, kBool, kText };
 
 __extension__ using wide = __int128;
 
-template <class T> bool fits(wide v) { return v >= static_cast<wide>(std::numeric_limits<T>::min()) && v <= static_cast<wide>(std::numeric_limits<T>::max()); }
+template <class T> bool fits(wide v) {
+  return v >= static_cast<wide>(std::numeric_limits<T>::min()) && v <= static_cast<wide>(std::numeric_limits<T>::max());
+}
 any_number integer_of(int type, wide v) {
   switch (type) {
     case kI32: return fits<std::int32_t>(v) ? any_number(static_cast<std::int32_t>(v)) : any_number();
@@ -84,8 +87,12 @@ class writer {
   written number_leaf(int type) {
     switch (type) {
       case kI32: return below(2) ? written{"i", subject_.i, kI32, true} : literal(static_cast<wide>(below(40)) - 20);
-      case kI64: return below(3) ? written{"label", subject_.label, kI64, true} : written{"inner.id", subject_.inner.id, kI64, true};
-      case kU32: return below(2) ? written{"u32", subject_.u32, kU32, true} : written{std::to_string(7) + "u", std::uint32_t{7}, kU32, true};
+      case kI64:
+        return below(3) ? written{"label", subject_.label, kI64, true}
+                        : written{"inner.id", subject_.inner.id, kI64, true};
+      case kU32:
+        return below(2) ? written{"u32", subject_.u32, kU32, true}
+                        : written{std::to_string(7) + "u", std::uint32_t{7}, kU32, true};
       case kU64: return {"u64", subject_.u64, kU64, true};
       default: return below(2) ? written{"d", subject_.d, kReal, true} : written{"2.5", 2.5, kReal, true};
     }
@@ -172,7 +179,8 @@ class writer {
   }
 
   written boolean(int depth) {
-    if (depth == 0) return below(2) ? written{"flag", subject_.flag, kBool, true} : written{"false", false, kBool, true};
+    if (depth == 0)
+      return below(2) ? written{"flag", subject_.flag, kBool, true} : written{"false", false, kBool, true};
     switch (below(6)) {
       case 0: return choice(kBool, depth);
       case 1: {
@@ -197,9 +205,12 @@ class writer {
   written comparison(int depth) {
     static const char* kOps[] = {"==", "!=", "<", "<=", ">", ">="};
     std::size_t op = below(6);
-    auto told = [op](auto a, auto b) { return op == 0 ? a == b : op == 1 ? a != b : op == 2 ? a < b : op == 3 ? a <= b : op == 4 ? a > b : a >= b; };
+    auto told = [op](auto a, auto b) {
+      return op == 0 ? a == b : op == 1 ? a != b : op == 2 ? a < b : op == 3 ? a <= b : op == 4 ? a > b : a >= b;
+    };
     bool texts = below(4) == 0;
-    int first = texts ? static_cast<int>(kText) : static_cast<int>(1 + below(5)), second = texts ? static_cast<int>(kText) : static_cast<int>(1 + below(5));
+    int first = texts ? static_cast<int>(kText) : static_cast<int>(1 + below(5)),
+        second = texts ? static_cast<int>(kText) : static_cast<int>(1 + below(5));
     written a = of(first, depth - 1), b = of(second, depth - 1);
     any_number v;
     if (is_there(a.value) && is_there(b.value)) {
@@ -211,7 +222,9 @@ class writer {
   }
 
   written text(int depth) {
-    if (depth == 0) return below(2) ? written{"text", subject_.text, kText, true} : written{"\"a\\nb\"", std::string("a\nb"), kText, true};
+    if (depth == 0)
+      return below(2) ? written{"text", subject_.text, kText, true}
+                      : written{"\"a\\nb\"", std::string("a\nb"), kText, true};
     switch (below(4)) {
       case 0: return choice(kText, depth);
       case 1: return variable(kText, depth);
@@ -274,7 +287,7 @@ subject random_subject(std::uint64_t seed) {
     switch (random.below(4)) {
       case 0: return least;
       case 1: return most;
-      default: return static_cast<T>(random.below(200)) ;
+      default: return static_cast<T>(random.below(200));
     }
   };
   s.i = edge(std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
