@@ -154,7 +154,8 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
 
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
-  add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file, "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
+  add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file,
+           "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
   run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
   auto* output =
       run->add_option(

@@ -123,6 +123,7 @@ bool checker::may_become(const computed& c, const element_type& wanted) {
   auto from = number_of(c.type()), to = number_of(wanted);
   if (from == number::none || to == number::none || &type_of_number(to) != &wanted) return false;
   if ((from == number::boolean) != (to == number::boolean)) return false;
+  if (is_float(from) && !is_float(to)) return false;
   return c.constant() || common(from, to) == to;
 }
 

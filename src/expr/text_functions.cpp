@@ -58,7 +58,8 @@ template <class T> T to_number(view s) {
   auto r = std::from_chars(t.data(), t.data() + t.size(), value);
   if constexpr (std::is_floating_point_v<T>) {
     // What is beyond is infinite, or zero, as IEEE 754 rounds.
-    if (r.ec == std::errc::result_out_of_range && r.ptr == t.data() + t.size() && absl::SimpleAtod(t, &value))
+    if (r.ec == std::errc::result_out_of_range && r.ptr == t.data() + t.size() &&
+        absl::SimpleAtod(absl::string_view(t.data(), t.size()), &value))
       return value;
     bool is_negative = t.starts_with('-');
     view digits = t.substr(is_negative);
@@ -242,7 +243,7 @@ class parsed_json final : public computed {
     const auto* texts = registers_of<view>(*text_, ev, s);
     each(s, [&](std::uint32_t i) {
       auto v = value_from_json(type(), texts[i]);
-      if (!v.ok()) throw bad_value{absl::StrCat("parse_json: ", v.why().message())};
+      if (!v.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(v.why().message()))};
       type().copy(type(), made.data + i * type().size, v->data(), 1, type().size, type().size);
       ++made.constructed;
     });
@@ -257,7 +258,7 @@ computed_ptr parse_json_text(function_arguments& a) {
   if (!wanted || wanted->type().kind != kind::text)
     a.expected(1, "a type in quotes, such as \"{label: int64, text: string}\"");
   auto t = type_from_text(wanted->text());
-  if (!t.ok()) throw bad_value{absl::StrCat("parse_json: ", t.why().message(), " of the type")};
+  if (!t.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(t.why().message()))};
   if (!(*t)->copy) throw bad_value{absl::StrCat("parse_json: ", (*t)->name, " cannot be copied")};
   return std::make_unique<parsed_json>(**t, a.text(0));
 }

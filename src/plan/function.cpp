@@ -42,8 +42,9 @@ void add_function(function_ptr function) {
   for (auto& known : forms) {
     bool may_differ = known->is_overload && function->is_overload;
     if (known->version != function->version || (known->in != function->in && !may_differ))
-      return refuse(r, absl::StrCat("the function ", function->name, " is registered twice, as version ", known->version,
-                                    " and as version ", function->version, ", or for different elements"));
+      return refuse(r,
+                    absl::StrCat("the function ", function->name, " is registered twice, as version ", known->version,
+                                 " and as version ", function->version, ", or for different elements"));
     if (known->in == function->in && is_same_form(*known, *function))
       return;  // the same header in another shared library
   }

@@ -63,7 +63,7 @@ class Plugins(ProgramTest):
         self.assertIn("word_of", self.ok("ops", "--plugin", self.mine).stdout)
 
     def test_an_error_of_its_function_is_the_elements(self):
-        self.assertIn("map(word_of): element 7: seven is not wanted",
+        self.assertIn("map(word_of) at element 7: seven is not wanted",
                       self.fails(1, "run", "--quiet", "--plugin", self.mine, "range(9) | map(word_of)"))
 
     def test_a_run_resumes_with_it_and_not_without(self):

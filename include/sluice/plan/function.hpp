@@ -79,8 +79,9 @@ struct stage_function {
 
 /// Where an expression stands.
 struct bind_context {
-  const element_type& in;                      ///< what its elements are
-  const stage_function* initial = nullptr;     ///< the expression of its initial state, where the stage takes one and has one
+  const element_type& in;  ///< what its elements are
+  const stage_function* initial =
+      nullptr;  ///< the expression of its initial state, where the stage takes one and has one
 };
 
 /// An expression before the type of its element is known. make_node() puts what bind() returns in its place.
