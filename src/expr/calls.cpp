@@ -143,7 +143,7 @@ computed_ptr function_arguments::boolean(std::size_t k) {
 make_built_in find_built_in(std::string_view name) {
   static const auto table = [] {
     std::map<std::string_view, make_built_in> all;
-    for (auto* functions : {&number_functions(), &text_functions(), &list_functions()})
+    for (auto* functions : {&number_functions(), &text_functions(), &list_functions(), &tensor_functions()})
       for (auto& f : *functions) all.emplace(f.name, f.make);
     return all;
   }();
@@ -153,7 +153,7 @@ make_built_in find_built_in(std::string_view name) {
 
 std::vector<std::string> built_in_names() {
   std::vector<std::string> names{"if", "let"};
-  for (auto* functions : {&number_functions(), &text_functions(), &list_functions()})
+  for (auto* functions : {&number_functions(), &text_functions(), &list_functions(), &tensor_functions()})
     for (auto& f : *functions) names.emplace_back(f.name);
   return names;
 }

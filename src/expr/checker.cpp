@@ -181,6 +181,8 @@ computed_ptr checker::index(const expression_tree& e) {
     if (computed_ptr part = part_in_memory(*of, *found.type, found.offset)) return part;
     return std::make_unique<member_part>(std::move(of), *found.type, found.offset);
   }
+  if (t.kind == kind::tensor)
+    return tensor_item(std::move(of), at(e, [&] { return converted(std::move(k), number::i64); }));
   if (t.kind == kind::text)
     fail(e, absl::StrCat("a text has no items; write ", printed(e.parts[0]), "[k:k + 1] for one byte of it"));
   if (t.kind != kind::list && t.kind != kind::array)
@@ -199,16 +201,11 @@ computed_ptr checker::index(const expression_tree& e) {
   return std::make_unique<item_part>(std::move(of), std::move(k), item);
 }
 
-namespace {
-
-/// The place of a slice's bound in a list of n: negative ones count from the end, and what is beyond ends there.
 std::size_t bound_of(std::int64_t k, std::size_t n) {
   auto size = static_cast<std::int64_t>(n);
   if (k < 0) k = std::max<std::int64_t>(0, k + size);
   return static_cast<std::size_t>(std::min(k, size));
 }
-
-}  // namespace
 
 computed_ptr checker::slice(const expression_tree& e) {
   computed_ptr of = make(e.parts[0]);
@@ -221,6 +218,7 @@ computed_ptr checker::slice(const expression_tree& e) {
   };
   computed_ptr first = bound(e.parts[1], 0), last = bound(e.parts[2], INT64_MAX);
   const element_type& t = of->type();
+  if (t.kind == kind::tensor) return tensor_slice(std::move(of), std::move(first), std::move(last));
   if (t.kind == kind::text)
     return from_three<std::string_view, std::string_view, std::int64_t, std::int64_t>(
         type_of<std::string>(), std::move(of), std::move(first), std::move(last),
@@ -280,6 +278,12 @@ computed_ptr checker::binary(const expression_tree& e) {
     return both(std::move(a), std::move(b), e.text == "&&");
   }
   bool numbers = x != number::none && y != number::none;
+  auto is_operand = [](const computed& c, number n) {
+    return c.type().kind == kind::tensor || (n != number::none && n != number::boolean);
+  };
+  bool any_tensor = a->type().kind == kind::tensor || b->type().kind == kind::tensor;
+  if (level > 3 && any_tensor && e.text != "%" && is_operand(*a, x) && is_operand(*b, y))
+    return at(e, [&] { return tensor_arithmetic(e.text[0], std::move(a), std::move(b)); });
   if (level == 3) {
     if (texts) return compared_texts(e.text, std::move(a), std::move(b));
     if (!numbers || (x == number::boolean) != (y == number::boolean)) refuse("two numbers or two texts");

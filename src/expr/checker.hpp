@@ -121,6 +121,15 @@ struct built_in {
 extern const std::vector<built_in>& number_functions();
 extern const std::vector<built_in>& text_functions();
 extern const std::vector<built_in>& list_functions();
+extern const std::vector<built_in>& tensor_functions();
+
+// Of tensors: a + b, where one may be a number; t[k]; t[a:b]; sum() and mean().
+computed_ptr tensor_arithmetic(char op, computed_ptr a, computed_ptr b);
+computed_ptr tensor_item(computed_ptr of, computed_ptr index);
+computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last);
+computed_ptr tensor_reduction(std::string_view name, computed_ptr of);
+/// The place of a slice's bound in a list of n: negative ones count from the end, and what is beyond ends there.
+std::size_t bound_of(std::int64_t k, std::size_t n);
 
 // Conditions, which compute their parts for some elements only.
 computed_ptr choose(computed_ptr condition, computed_ptr a, computed_ptr b);

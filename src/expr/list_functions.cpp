@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "expr/checker.hpp"
+#include "sluice/element/tensor.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -11,8 +12,17 @@ namespace {
 
 bool is_list(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
 
+bool is_one_tensor(const function_arguments& a) { return a.count() == 1 && a.parts[0]->type().kind == kind::tensor; }
+
 computed_ptr length(function_arguments& a) {
   a.need(1, 1);
+  if (is_one_tensor(a))
+    return from_one<std::int64_t, const void*>(type_of<std::int64_t>(), std::move(a.parts[0]),
+                                               [](evaluation&, const void* t) {
+                                                 auto shape = static_cast<const tensor*>(t)->shape();
+                                                 if (shape.empty()) throw bad_value{"length: a scalar has none"};
+                                                 return shape[0];
+                                               });
   auto kind = a.parts[0]->type().kind;
   if (kind == kind::text)
     return from_one<std::int64_t, std::string_view>(
@@ -39,6 +49,7 @@ template <class T> T item(span_value s, std::size_t i) {
 }
 
 computed_ptr sum(function_arguments& a) {
+  if (is_one_tensor(a)) return tensor_reduction("sum", std::move(a.parts[0]));
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     // Integers are added as 64 bits, so that a list of bytes does not overflow.
     using R =
@@ -63,6 +74,7 @@ computed_ptr sum(function_arguments& a) {
 }
 
 computed_ptr mean(function_arguments& a) {
+  if (is_one_tensor(a)) return tensor_reduction("mean", std::move(a.parts[0]));
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     return from_one<double, span_value>(type_of<double>(), std::move(list), [](evaluation&, span_value s) {
       if (s.n == 0) throw bad_value{"mean: the list is empty"};

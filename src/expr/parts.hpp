@@ -240,24 +240,34 @@ class let_part final : public computed {
   computed_ptr value_, body_;
 };
 
-/// A registered function of one value.
-class called final : public computed {
+/// A part whose values are made one behind the other.
+class made_objects : public computed {
  public:
-  /// `draw`: the number of the call, of those that draw; 0: it does not.
-  called(std::shared_ptr<const callable> f, computed_ptr argument, std::uint64_t draw)
-      : computed(f->out()), f_(std::move(f)), argument_(std::move(argument)), draw_(draw) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
+  using computed::computed;
+  void eval(evaluation& ev, selection s, void* out) const final {
     const evaluation::objects& results = compute(ev, s);
     load(type(), results.data, type().size, {nullptr, s.n}, out);
   }
-  void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
+  void build(evaluation& ev, selection s, char* to, std::size_t stride) const final {
     evaluation::objects& results = compute(ev, s);
     results.constructed = 0;
     type().relocate(type(), to, results.data, s.n, stride, type().size);
   }
 
  private:
-  evaluation::objects& compute(evaluation& ev, selection s) const {
+  /// All of the selection, kept by `ev`. Errors: failed_at.
+  virtual evaluation::objects& compute(evaluation& ev, selection s) const = 0;
+};
+
+/// A registered function of one value.
+class called final : public made_objects {
+ public:
+  /// `draw`: the number of the call, of those that draw; 0: it does not.
+  called(std::shared_ptr<const callable> f, computed_ptr argument, std::uint64_t draw)
+      : made_objects(f->out()), f_(std::move(f)), argument_(std::move(argument)), draw_(draw) {}
+
+ private:
+  evaluation::objects& compute(evaluation& ev, selection s) const override {
     const element_type& in = f_->in();
     evaluation::objects& arguments = ev.kept_objects(in, s.n);
     argument_->build(ev, s, arguments.data, in.size);

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "expr/checker.hpp"
+#include "expr/parts.hpp"
 #include "expr/vocabulary.hpp"
 #include "farmhash.h"
 #include "sluice/base/utf8.hpp"
@@ -224,20 +225,12 @@ computed_ptr lookup(function_arguments& a) {
 }
 
 /// parse_json(text, "{label: int64, values: double[]}")
-class parsed_json final : public computed {
+class parsed_json final : public made_objects {
  public:
-  parsed_json(const element_type& t, computed_ptr text) : computed(t), text_(std::move(text)) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    load(type(), parsed(ev, s).data, type().size, {nullptr, s.n}, out);
-  }
-  void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
-    evaluation::objects& made = parsed(ev, s);
-    made.constructed = 0;
-    type().relocate(type(), to, made.data, s.n, stride, type().size);
-  }
+  parsed_json(const element_type& t, computed_ptr text) : made_objects(t), text_(std::move(text)) {}
 
  private:
-  evaluation::objects& parsed(evaluation& ev, selection s) const {
+  evaluation::objects& compute(evaluation& ev, selection s) const override {
     evaluation::objects& made = ev.kept_objects(type(), s.n);
     evaluation::scratch here(ev);
     const auto* texts = registers_of<view>(*text_, ev, s);

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions and operators of tensors.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "element/with_dtype.hpp"
+#include "expr/checker.hpp"
+#include "expr/parts.hpp"
+#include "sluice/element/tensor.hpp"
+#include "sluice/element/tensor_cast.hpp"
+
+namespace sluice::lib::expressions {
+
+namespace {
+
+using view = std::string_view;
+
+const tensor& tensor_at(const void* p) { return *static_cast<const tensor*>(p); }
+
+/// Tensors that f makes of the registers of two parts; exceptions of f are errors of the element.
+template <class A, class B, class F> class made_tensor final : public made_objects {
+ public:
+  made_tensor(computed_ptr a, computed_ptr b, F f)
+      : made_objects(type_of<tensor>()), a_(std::move(a)), b_(std::move(b)), f_(std::move(f)) {}
+
+ private:
+  evaluation::objects& compute(evaluation& ev, selection s) const override {
+    evaluation::objects& made = ev.kept_objects(type(), s.n);
+    evaluation::scratch here(ev);
+    const A* a = registers_of<A>(*a_, ev, s);
+    const B* b = registers_of<B>(*b_, ev, s);
+    each(s, [&](std::uint32_t i) {
+      try {
+        ::new (static_cast<void*>(made.data + i * sizeof(tensor))) tensor(f_(a[i], b[i]));
+      } catch (const error& e) { throw bad_value{std::string(e.why().message())}; }
+      ++made.constructed;
+    });
+    return made;
+  }
+
+  computed_ptr a_, b_;
+  F f_;
+};
+template <class A, class B, class F> computed_ptr tensor_from(computed_ptr a, computed_ptr b, F f) {
+  return std::make_unique<made_tensor<A, B, F>>(std::move(a), std::move(b), std::move(f));
+}
+template <class A, class F> computed_ptr tensor_from(computed_ptr a, F f) {
+  auto of_one = [f](const A& x, bool) { return f(x); };
+  return tensor_from<A, bool>(std::move(a), literal::of(false), of_one);
+}
+
+computed_ptr take_tensor(function_arguments& a, std::size_t k) {
+  if (a.parts[k]->type().kind != kind::tensor) a.expected(k, "a tensor");
+  return std::move(a.parts[k]);
+}
+
+/// A constant text that names a dtype.
+dtype dtype_at(const function_arguments& a, std::size_t k) {
+  auto* name = dynamic_cast<const literal*>(a.parts[k].get());
+  if (!name || name->type().kind != kind::text) a.expected(k, "the name of a dtype, in quotes");
+  auto d = dtype_named(name->text());
+  if (!d) throw bad_value{absl::StrCat(a.e.text, ": there is no dtype ", name->text(), "; float32, uint8 … are some")};
+  return *d;
+}
+
+computed_ptr raw_bytes(function_arguments& a) {
+  a.need(2, 2);
+  dtype d = dtype_at(a, 1);
+  return tensor_from<view>(a.text(0), [d](view bytes) { return decode_raw(bytes, d); });
+}
+
+computed_ptr cast_tensor(function_arguments& a) {
+  a.need(2, 2);
+  dtype d = dtype_at(a, 1);
+  return tensor_from<const void*>(take_tensor(a, 0), [d](const void* t) { return cast(tensor_at(t), d); });
+}
+
+/// A list of integers, as int64.
+std::vector<std::int64_t> integers_of(span_value list, number n) {
+  std::vector<std::int64_t> out(list.n);
+  with_number(n, [&]<class T>(std::type_identity<T>) {
+    for (std::size_t i = 0; i != list.n; ++i) {
+      T v;
+      std::memcpy(&v, list.data + i * sizeof v, sizeof v);
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        if (!std::in_range<std::int64_t>(v)) throw bad_value{"a dimension is too large"};
+        out[i] = static_cast<std::int64_t>(v);
+      }
+    }
+  });
+  return out;
+}
+computed_ptr reshaped(function_arguments& a) {
+  a.need(2, 2);
+  computed_ptr t = take_tensor(a, 0);
+  const element_type& list = a.parts[1]->type();
+  bool fits = (list.kind == kind::list || list.kind == kind::array) && is_integer(number_of(*list.element));
+  if (!fits) a.expected(1, "a list of dimensions");
+  number n = number_of(*list.element);
+  return tensor_from<const void*, span_value>(std::move(t), a.list(1), [n](const void* p, span_value dims) {
+    return tensor_at(p).reshape(integers_of(dims, n));
+  });
+}
+
+computed_ptr shape_of(function_arguments& a) {
+  a.need(1, 1);
+  return from_one<span_value, const void*>(*list_of(&type_of<std::int64_t>()), take_tensor(a, 0),
+                                           [](evaluation& ev, const void* p) {
+                                             auto dims = tensor_at(p).shape();
+                                             char* to = ev.kept_room(dims.size_bytes());
+                                             if (!dims.empty()) std::memcpy(to, dims.data(), dims.size_bytes());
+                                             return span_value{to, dims.size()};
+                                           });
+}
+
+/// A vector of a list's numbers or texts.
+computed_ptr to_tensor(function_arguments& a) {
+  a.need(1, 1);
+  const element_type& list = a.parts[0]->type();
+  bool is_list = list.kind == kind::list || list.kind == kind::array;
+  if (is_list && list.element->kind == kind::text) {
+    const element_type& item = *list.element;
+    return tensor_from<span_value>(a.list(0), [&item](span_value s) {
+      std::vector<view> texts(s.n);
+      for (std::size_t i = 0; i != s.n; ++i) texts[i] = item.text(s.data + i * item.size);
+      return tensor::of(std::span<const view>(texts), {static_cast<std::int64_t>(s.n)});
+    });
+  }
+  number n = is_list ? number_of(*list.element) : number::none;
+  if (n == number::none) a.expected(0, "a list of numbers or texts");
+  return with_number(n, [&]<class T>(std::type_identity<T>) {
+    return tensor_from<span_value>(a.list(0), [](span_value s) {
+      tensor made = tensor::make(dtype_of<T>(), {static_cast<std::int64_t>(s.n)});
+      if (s.n != 0) std::memcpy(made.writable_data(), s.data, s.n * sizeof(T));
+      return made;
+    });
+  });
+}
+
+template <class T> double as_double(T v) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) return static_cast<float>(v);
+  else return static_cast<double>(v);
+}
+
+// --- Arithmetic, an element at a time. ---
+
+/// The loop knows its operator, so that it is compiled for vectors.
+template <class T, class Y> void calculate(char op, std::span<const T> x, Y y, std::span<T> to, bool is_turned) {
+  auto all = [&](auto f) {
+    for (std::size_t i = 0; i != x.size(); ++i) to[i] = f(x[i], y(i));
+  };
+  if (op == '+') all([](T a, T b) { return a + b; });
+  else if (op == '*') all([](T a, T b) { return a * b; });
+  else if (op == '-' && is_turned) all([](T a, T b) { return b - a; });
+  else if (op == '-') all([](T a, T b) { return a - b; });
+  else if (is_turned) all([](T a, T b) { return b / a; });
+  else all([](T a, T b) { return a / b; });
+}
+
+/// Calls f with the type of the tensor's numbers, which are float32 or float64.
+template <class F> tensor with_real(char op, const tensor& t, F f) {
+  if (t.dtype() == dtype::float32) return f(std::type_identity<float>());
+  if (t.dtype() == dtype::float64) return f(std::type_identity<double>());
+  throw bad_value{absl::StrCat(std::string(1, op), " is for tensors of float32 and float64, and this is ",
+                               t.spec_text(), "; cast(t, \"float32\") makes such a one")};
+}
+tensor with_number_each(char op, const tensor& t, double value, bool is_turned) {
+  return with_real(op, t, [&]<class T>(std::type_identity<T>) {
+    tensor made = tensor::make(t.dtype(), tensor_shape(t.shape()));
+    const T y = static_cast<T>(value);
+    calculate<T>(op, t.values<T>(), [y](std::size_t) { return y; }, made.writable<T>(), is_turned);
+    return made;
+  });
+}
+tensor of_two_tensors(char op, const tensor& a, const tensor& b) {
+  if (a.spec() != b.spec())
+    throw bad_value{absl::StrCat(std::string(1, op), " expects tensors of one shape; these are ", a.spec_text(),
+                                 " and ", b.spec_text())};
+  return with_real(op, a, [&]<class T>(std::type_identity<T>) {
+    tensor made = tensor::make(a.dtype(), tensor_shape(a.shape()));
+    std::span<const T> y = b.values<T>();
+    calculate<T>(op, a.values<T>(), [y](std::size_t i) { return y[i]; }, made.writable<T>(), false);
+    return made;
+  });
+}
+
+}  // namespace
+
+computed_ptr tensor_arithmetic(char op, computed_ptr a, computed_ptr b) {
+  const bool is_first = a->type().kind == kind::tensor, is_second = b->type().kind == kind::tensor;
+  if (is_first && is_second)
+    return tensor_from<const void*, const void*>(std::move(a), std::move(b), [op](const void* x, const void* y) {
+      return of_two_tensors(op, tensor_at(x), tensor_at(y));
+    });
+  computed_ptr& number_part = is_first ? b : a;
+  number_part = converted(std::move(number_part), number::f64);
+  if (!is_first) std::swap(a, b);
+  return tensor_from<const void*, double>(std::move(a), std::move(b), [op, is_first](const void* x, double y) {
+    return with_number_each(op, tensor_at(x), y, !is_first);
+  });
+}
+
+computed_ptr tensor_item(computed_ptr of, computed_ptr index) {
+  return tensor_from<const void*, std::int64_t>(std::move(of), std::move(index), [](const void* p, std::int64_t k) {
+    const tensor& t = tensor_at(p);
+    if (k < 0 && t.rank() != 0) k += t.shape()[0];
+    return t[k];
+  });
+}
+
+computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last) {
+  auto bounds = from_two<span_value, std::int64_t, std::int64_t>(*list_of(&type_of<std::int64_t>()), std::move(first),
+                                                                 std::move(last),
+                                                                 [](evaluation& ev, std::int64_t a, std::int64_t b) {
+                                                                   const std::int64_t both[] = {a, b};
+                                                                   char* to = ev.kept_room(sizeof both);
+                                                                   std::memcpy(to, both, sizeof both);
+                                                                   return span_value{to, 2};
+                                                                 });
+  return tensor_from<const void*, span_value>(std::move(of), std::move(bounds), [](const void* p, span_value both) {
+    const tensor& t = tensor_at(p);
+    if (t.rank() == 0) throw bad_value{"a scalar has no items"};
+    std::int64_t a = 0, b = 0;
+    std::memcpy(&a, both.data, sizeof a);
+    std::memcpy(&b, both.data + sizeof a, sizeof b);
+    const auto n = static_cast<std::size_t>(t.shape()[0]);
+    std::size_t from = bound_of(a, n), to = bound_of(b, n);
+    return t.slice(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to > from ? to - from : 0));
+  });
+}
+
+computed_ptr tensor_reduction(std::string_view name, computed_ptr of) {
+  return from_one<double, const void*>(type_of<double>(), std::move(of), [name](evaluation&, const void* p) {
+    const tensor& t = tensor_at(p);
+    if (t.size() == 0 && name != "sum") throw bad_value{absl::StrCat(std::string(name), ": the tensor is empty")};
+    return with_number_dtype(t.dtype(), [&]<class T>(std::type_identity<T>) {
+      auto values = t.values<T>();
+      double total = 0;
+      for (T v : values) total += as_double(v);
+      if (name == "sum") return total;
+      return total / static_cast<double>(values.size());
+    });
+  });
+}
+
+const std::vector<built_in>& tensor_functions() {
+  static const std::vector<built_in> all{
+      {"decode_raw", raw_bytes}, {"cast", cast_tensor},    {"reshape", reshaped},
+      {"shape", shape_of},       {"to_tensor", to_tensor},
+  };
+  return all;
+}
+
+}  // namespace sluice::lib::expressions
