@@ -78,6 +78,7 @@ computed_ptr checker::make(const expression_tree& e) {
 
 void checker::need_place(const expression_tree& e) const {
   if (scope_.is_constant || scope_.state) fail(e, absl::StrCat(e.text, "() cannot stand in a state"));
+  if (scope_.is_looked_at) fail(e, absl::StrCat(e.text, "() cannot stand in a key"));
 }
 
 computed_ptr checker::path_to(const element_type& t, std::size_t offset) {
@@ -394,7 +395,7 @@ void checker::let_move(computed& root) const {
     if (auto* s = dynamic_cast<made_structure*>(direct[k]))
       for (auto& part : s->parts()) direct.push_back(part.get());
     auto* p = dynamic_cast<path*>(direct[k]);
-    if (!p || !p->can_move()) continue;
+    if (!p || !p->can_move() || scope_.is_looked_at) continue;
     bool is_alone = true;
     for (const path* other : *paths_)
       if (other != p && other->offset() < p->end() && p->offset() < other->end()) is_alone = false;

@@ -52,6 +52,7 @@ std::vector<std::string> built_in_function_names();
 struct expression_scope {
   const element_type* state = nullptr;  ///< of `state`, where there is one
   bool is_constant = false;             ///< there is no element
+  bool is_looked_at = false;            ///< the element stays as it is: nothing is moved from it; its place is not known
 };
 
 class program {

@@ -2,6 +2,7 @@
 // scan and reduce by expressions: what the state is, what is refused, and resuming. tests/op/expressions_test.cpp has them in
 // the suites of all operators.
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,25 @@ const register_verb reduce_case(
          },
      .resume = {.takes = 0}});
 
+const register_verb group_case("group_by_reducer by expression",
+                               {.build =
+                                    [](const verb_plan& p) {
+                                      return p.in[0] | group_by_reducer(expr("(it % 1000 + 1000) % 5"),
+                                                                        expr<int64>(start_of(p.a)), expr(kMixed));
+                                    },
+                                .expected =
+                                    [](const verb_lists& l) {
+                                      std::map<int64, int64> states;
+                                      for (int64 x : l.in()) {
+                                        auto at = states.try_emplace((x % 1000 + 1000) % 5, l.a % 1000).first;
+                                        at->second = mixed(at->second, x);
+                                      }
+                                      int64s out;
+                                      for (auto& [key, state] : states) out.push_back(state);
+                                      return out;
+                                    },
+                                .resume = {.takes = 0}});
+
 struct sums {
   double total = 0;
   int64 n = 0;
@@ -95,6 +115,32 @@ TEST_CASE("a reduce by an expression gives its last state", "[op]") {
   CHECK(elements<sums>(range(4) | reduce(expr<sums>("{total: 0, n: 0}"),
                                          expr("{n: state.n + 1, total: state.total + it}"))) == R"({"total":6,"n":4})");
   CHECK(elements<int64>(range(4) | scan(expr<int64>("1"), expr("state * 2"))) == "2 4 8 16");
+}
+
+TEST_CASE("elements are grouped by the value of an expression", "[op]") {
+  CHECK(elements<int64>("range(10) | group_by_reducer(it % 3, 0, state + it)") == "18 12 15");
+  CHECK(elements<int64>(range(10) | group_by_reducer(expr("it % 3"), expr<int64>("0"), expr("state + it"))) ==
+        "18 12 15");
+  // In the order of the keys: negative numbers first, texts by their bytes, pairs by their first value.
+  CHECK(elements<int64>("range(6) | group_by_reducer(if(it < 2, it, -it), 0, it)") == "5 4 3 2 0 1");
+  CHECK(elements<std::string>(R"(range(12) | group_by_reducer(string(it % 11), "", state + string(it) + ";"))") ==
+        R"("0;11;" "1;" "10;" "2;" "3;" "4;" "5;" "6;" "7;" "8;" "9;")");
+  CHECK(elements<int64>(R"(range(8) | group_by_reducer((it % 2 == 0, string(it / 4)), 0, state + it))") == "4 12 2 10");
+  CHECK(elements<int64>("range(8) | map({n: it, text: string(it)}) | group_by_reducer({odd: n % 2}, 0, state + n)") ==
+        "12 16");
+  CHECK(elements<int64>("range(9) | group_by_reducer(12 / (it % 4), 0, state + it, on_error=skip)") == "10 8 6");
+  for (auto text : {"range(9) | group_by_reducer(it % 2, 0, state + it)",
+                    "range(9) | group_by_reducer(string(it), {n: 0}, {n: state.n + 1})"}) {
+    node_ptr plan = parse_plan(text);
+    CHECK(plan_text(*plan) == text);
+    CHECK(fingerprint(*plan) == fingerprint(*parse_plan_json(plan_json(*plan))));
+  }
+  CHECK(refusal_of("range(5) | group_by_reducer(it / 2.0, 0, state + it)") ==
+        "column 29: group_by_reducer: a key is a number without a fraction, a text, or made of such, and it / 2.0 is "
+        "double");
+  CHECK(refusal_of("range(5) | group_by_reducer(it, state + it)").find("needs an initial state") != std::string::npos);
+  CHECK(refusal_of("range(5) | group_by_reducer(random(3), 0, state + it)").find("random() cannot stand in a key") !=
+        std::string::npos);
 }
 
 TEST_CASE("plans with states print, and read back", "[op]") {

@@ -7,6 +7,9 @@
 //                                         [](const std::string& key) { return key + ":"; },
 //                                         [](std::string& all, const line& l) { all.append(l.view()); }, &std::string::size)
 //
+//   range(10) | group_by_reducer(expr("it % 3"), expr<std::int64_t>("0"), expr("state + it"))                // 18, 12, 15
+//
+// Expressions: of the key, the first state and the next one, as in scan; in plan text group_by_reducer(it % 3, 0, state + it).
 // The first function takes const T& and returns a key (engine/keys.hpp): a number without a fraction, an enum, a text, a
 // std::string_view of one, or a pair, tuple, array or struct of those; or a result<K>. The other arguments are those of
 // reduce, for each group: f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state of a group
@@ -37,6 +40,7 @@
 #include "sluice/engine/keys.hpp"
 #include "sluice/engine/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
 
 namespace sluice::lib {
 
@@ -52,6 +56,8 @@ struct group_by_reducer_options {
 };
 struct group_by_reducer_arguments {
   function_arg<key_function> key = {};  ///< from an element to the key of its group
+  initial_value initial =
+      {};  ///< of an expression with `state`: each group's first state; it may be left out, and the function follow
   function_arg<detail::reducing_form> function =
       {};  ///< from a group's state, which it changes, and an element to nothing
   group_by_reducer_options options = {};
@@ -153,6 +159,14 @@ template <class Key, detail::takes_two F, class Finish> auto group_by_reducer(Ke
   using S = typename detail::signature_of<F>::argument;
   return group_by_reducer_verb<Key, S, F, Finish>(std::move(key), std::shared_ptr<const S>(new S()), std::move(f),
                                                   std::move(finish));
+}
+
+arguments group_by_expressions(expression key, expression initial, expression step, const element_type& state);
+/// By expressions: of the key, of each group's first state, and of the state after an element, which is of type S.
+template <class S>
+verb<detail::becomes<S>::template of> group_by_reducer(expression key, typed_expression<S> initial, expression step) {
+  return {group_by_reducer_op,
+          group_by_expressions(std::move(key), std::move(initial.value), std::move(step), type_of<S>())};
 }
 
 }  // namespace sluice::lib

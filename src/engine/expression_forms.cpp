@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/expression_forms.hpp"
+
+#include "absl/strings/str_cat.h"
+#include "sluice/base/hash.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+class called_function final : public callable {
+ public:
+  explicit called_function(std::shared_ptr<const block_function> f) : f_(std::move(f)) {}
+  const element_type& in() const override { return *f_->in; }
+  const element_type& out() const override { return *f_->out; }
+  bool draws() const override { return f_->draws; }
+  std::uint32_t call(void* in, std::uint32_t n, void* out, std::uint64_t ordinal, std::uint64_t seed,
+                     status& why) const override {
+    block b(nullptr, f_->in, static_cast<char*>(in), n);
+    applied a = f_->apply(b, out, {ordinal, seed});
+    why = std::move(a.why);
+    return a.done;
+  }
+  const block_function& function() const { return *f_; }
+
+ private:
+  std::shared_ptr<const block_function> f_;
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<const callable>> functions_used::named(std::string_view name, std::string& why) {
+  std::vector<std::shared_ptr<const callable>> found;
+  for (auto& f : find_functions(name)) {
+    if (auto block = std::dynamic_pointer_cast<const block_function>(f))
+      found.push_back(std::make_shared<called_function>(std::move(block)));
+    else
+      why = absl::StrCat(std::string(name),
+                         " cannot be called in an expression: it is awaited, or makes no value of an element");
+  }
+  return found;
+}
+
+void functions_used::note_call(const callable& called) {
+  const block_function& f = static_cast<const called_function&>(called).function();
+  values_ = stable_hash(
+      f.name, derive(derive(values_, static_cast<std::uint64_t>(f.version)), f.values_known ? f.values() : 0));
+  values_known_ &= f.values_known;
+}
+
+void describe_expression(stage_function& f, const expression& e, const compiled_expression& c,
+                         const element_type* out) {
+  f.name = e.text();
+  f.version = kExpressionLanguageVersion;
+  f.is_expression = true;
+  f.in = &c.p->in();
+  f.out = out;
+  f.draws = c.p->draws();
+  f.values_known = c.used.values_known();
+}
+
+}  // namespace sluice::lib
