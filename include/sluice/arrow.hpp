@@ -45,7 +45,7 @@ template <class T> status export_batch(const batched<T>& b, ArrowArray* out, con
 /// The same with its schema.
 template <class T>
 status export_batch(const batched<T>& b, ArrowArray* out, ArrowSchema* schema, const arrow_options& o = {}) {
-  status typed = export_schema<T>(schema, o);
+  status typed = export_schema(b.storage(), type_of<T>(), schema, o);
   if (!typed.ok()) return typed;
   status rows = export_batch(b, out, o);
   if (!rows.ok()) schema->release(schema);

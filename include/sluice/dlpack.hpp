@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of numbers as DLPack tensors, which NumPy, PyTorch, JAX, TensorFlow and CuPy take without a copy.
+// Columns of numbers, and tensors, as DLPack tensors, which NumPy, PyTorch, JAX, TensorFlow and CuPy take without a copy; and
+// theirs as tensors.
 //
 //   batched<sample> b;                                              // sample: std::array<float, 3> pixels; int label
 //   DLManagedTensorVersioned* t = to_dlpack(b, &sample::pixels);    // shape: rows × 3
 //   t->deleter(t);                                                  // whoever takes it does that
+//   tensor image = from_dlpack(theirs);                             // shares their bytes; calls their deleter once
 //
 // Shape:  the rows, then the extents of arrays in arrays; contiguous, with strides. Enums are their numbers, bools kDLBool.
 // Errors: members that are not numbers, or arrays of them, do not compile: DLPack has no texts, lists or nulls.
 //         std::bad_alloc.
 // Thread: a tensor may be deleted on any thread, also after the batch and its run are gone.
 // Owns:   the tensor shares the column's buffer. Of a const batch it is read only; of another one it may be written to, as
-//         b[&sample::pixels] may, and sees what the program writes there.
+//         b[&sample::pixels] may, and sees what the program writes there. A tensor is exported read only, unless it is given
+//         away (std::move) and nobody else shares its bytes.
 // See:    docs/arrow.md; arrow/dlpack_abi.hpp for the structs
 #pragma once
 
@@ -20,19 +23,19 @@
 namespace sluice::lib {
 namespace detail {
 
-template <class T> constexpr bool is_tensor() {
-  if constexpr (std::is_array_v<T>) return is_tensor<std::remove_extent_t<T>>();
-  else if constexpr (is_array<T>) return is_tensor<typename T::value_type>();
+template <class T> constexpr bool is_tensor_data() {
+  if constexpr (std::is_array_v<T>) return is_tensor_data<std::remove_extent_t<T>>();
+  else if constexpr (is_array<T>) return is_tensor_data<typename T::value_type>();
   else return (std::is_arithmetic_v<T> || std::is_enum_v<T>) && !std::is_same_v<T, long double>;
 }
 
 template <class U, class T, class M> const column* tensor_member(const batched<T>& b, M m) {
-  static_assert(is_tensor<U>(), "sluice: to_dlpack takes members that are numbers, or arrays of numbers");
+  static_assert(is_tensor_data<U>(), "sluice: to_dlpack takes members that are numbers, or arrays of numbers");
   if (!b.storage().has_column()) return nullptr;
   return &b.storage().rows_column().child(column_of<T>(m));
 }
 template <class T> const column* tensor_rows(const batched<T>& b) {
-  static_assert(is_tensor<T>(), "sluice: to_dlpack takes rows that are numbers, or arrays of numbers");
+  static_assert(is_tensor_data<T>(), "sluice: to_dlpack takes rows that are numbers, or arrays of numbers");
   return b.storage().has_column() ? &b.storage().rows_column() : nullptr;
 }
 template <class T> std::size_t tensor_first(const batched<T>& b) {
@@ -64,11 +67,20 @@ template <class T> DLManagedTensor* to_old_dlpack(batched<T>& b) {
   return export_old_tensor(type_of<T>(), detail::tensor_rows(b), detail::tensor_first(b)).value();
 }
 
+/// A tensor of numbers.
+inline DLManagedTensorVersioned* to_dlpack(const tensor& t) { return export_tensor(t, true).value(); }
+inline DLManagedTensorVersioned* to_dlpack(tensor&& t) { return export_tensor(t, !t.is_writable()).value(); }
+inline DLManagedTensor* to_old_dlpack(const tensor& t) { return export_old_tensor(t).value(); }
+/// See import_tensor. Errors: thrown.
+inline tensor from_dlpack(DLManagedTensorVersioned* t) { return import_tensor(t).value(); }
+inline tensor from_dlpack(DLManagedTensor* t) { return import_tensor(t).value(); }
+
 }  // namespace sluice::lib
 
 namespace sluice {
 
 // What users write.
+using lib::from_dlpack;
 using lib::to_dlpack;
 using lib::to_old_dlpack;
 

@@ -398,7 +398,8 @@ void slot_supply::block_used() {
 
 void slot_supply::weigh(const channel_memory& memory, const element_type& in, const element_type& out, bool several) {
   std::size_t each = std::max<std::size_t>(memory.estimate().each_bytes(), std::max<std::size_t>(1, out.size));
-  const bool recycled = out.kind == kind::batch;  // its columns are buffers of the run's (base/buffer.hpp)
+  // Columns and the bytes of tensors are buffers of the run's (base/buffer.hpp).
+  const bool recycled = out.kind == kind::batch || out.kind == kind::tensor;
   if (owns_bytes(in) || owns_bytes(out))
     each = each < kMappedBytes || recycled ? each + kOwnedBytes : each * kMappedFactor;
   memory.costs().weigh(*memory.run()->exec, {.element_bytes = each,

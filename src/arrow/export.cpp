@@ -6,6 +6,7 @@
 
 #include "arrow/formats.hpp"
 #include "sluice/base/utf8.hpp"
+#include "sluice/element/tensor.hpp"
 
 namespace sluice::lib {
 
@@ -18,6 +19,7 @@ namespace {
 struct kept_schema {
   std::string format;
   std::string name;
+  std::string metadata;
   std::vector<ArrowSchema> children;
   std::vector<ArrowSchema*> pointers;
 
@@ -44,6 +46,7 @@ void make_schema(std::unique_ptr<kept_schema> kept, std::string format, std::str
   *out = ArrowSchema{};
   out->format = kept->format.c_str();
   out->name = kept->name.c_str();
+  out->metadata = kept->metadata.empty() ? nullptr : kept->metadata.data();
   out->flags = nullable ? ARROW_FLAG_NULLABLE : 0;
   out->n_children = static_cast<std::int64_t>(kept->children.size());
   out->children = kept->pointers.empty() ? nullptr : kept->pointers.data();
@@ -51,22 +54,59 @@ void make_schema(std::unique_ptr<kept_schema> kept, std::string format, std::str
   out->private_data = kept.release();
 }
 
-/// Why a type has no form in Arrow; ok if it has one.
-status check_form(const element_type& t, const place& where) {
+/// Of one dtype each: null where Arrow has none.
+const char* format_of(dtype d) {
+  static constexpr const char* formats[kDtypes] = {"b", "c", "s", "i",     "l", "C", "S",
+                                                   "I", "L", "e", nullptr, "f", "g", nullptr};
+  return formats[static_cast<std::size_t>(d)];
+}
+
+/// Pairs of texts, as the interface has them.
+std::string metadata_of(std::initializer_list<std::pair<std::string_view, std::string_view>> pairs) {
+  std::string out;
+  auto put = [&](std::size_t n) {
+    const auto size = static_cast<std::int32_t>(n);
+    out.append(reinterpret_cast<const char*>(&size), sizeof size);
+  };
+  put(pairs.size());
+  for (auto& [key, value] : pairs) {
+    put(key.size());
+    out += key;
+    put(value.size());
+    out += value;
+  }
+  return out;
+}
+
+const column* child_of(const column* c, std::size_t k) { return c ? &c->child(k) : nullptr; }
+
+/// The shapes of tensors are with their rows.
+status check_tensors(const column* c, const place& where) {
+  const tensor_spec* spec = c ? c->row_spec() : nullptr;
+  if (!spec)
+    return invalid_argument_error(
+        at(where, "the shape of tensors is known with the first row only: export a schema with its batch"));
+  if (format_of(spec->dtype) && spec->elements() <= 0x7fffffff) return {};
+  return invalid_argument_error(at(where, "Arrow has no tensors of " + spec->text()));
+}
+
+/// Why a type has no form in Arrow; ok if it has one. `c`: a column of it with rows; or null.
+status check_form(const element_type& t, const column* c, const place& where) {
   if (!can_stack(t)) return invalid_argument_error(at(where, t.name + " cannot be a column"));
   switch (form_of(t)) {
+    case column_form::tensors: return check_tensors(c, where);
     case column_form::objects:
       return invalid_argument_error(
           at(where, "Arrow has no form for " + t.name + ": map it to numbers, texts, lists or structures"));
     case column_form::maybe:
       if (form_of(*t.element) == column_form::maybe)
         return invalid_argument_error(at(where, "Arrow has no form for an optional of an optional (" + t.name + ")"));
-      return check_form(*t.element, where);
+      return check_form(*t.element, child_of(c, 0), where);
     case column_form::lists:
-    case column_form::fixed: return check_form(*t.element, {&where, "[]"});
+    case column_form::fixed: return check_form(*t.element, child_of(c, 0), {&where, "[]"});
     case column_form::members:
-      for (auto& m : t.members)
-        if (status s = check_form(*m.type, {&where, m.name}); !s.ok()) return s;
+      for (std::size_t k = 0; k != t.members.size(); ++k)
+        if (status s = check_form(*t.members[k].type, child_of(c, k), {&where, t.members[k].name}); !s.ok()) return s;
       return {};
     case column_form::values:
       if (!number_format(t)) return invalid_argument_error(at(where, "Arrow has no number as " + t.name));
@@ -75,23 +115,38 @@ status check_form(const element_type& t, const place& where) {
   }
 }
 
-void describe(const element_type& t, std::string_view name, bool nullable, const arrow_options& o, ArrowSchema* out) {
+/// The extension type that pyarrow knows: a fixed list of the numbers of all dimensions, with the shape beside it.
+void describe_tensors(const tensor_spec& spec, std::string_view name, ArrowSchema* out) {
+  auto kept = std::make_unique<kept_schema>();
+  std::string shape;
+  for (std::int64_t d : spec.shape.dims()) shape += (shape.empty() ? "" : ",") + std::to_string(d);
+  kept->metadata = metadata_of({{"ARROW:extension:name", "arrow.fixed_shape_tensor"},
+                                {"ARROW:extension:metadata", "{\"shape\":[" + shape + "]}"}});
+  kept->children.resize(1);
+  make_schema(std::make_unique<kept_schema>(), format_of(spec.dtype), "item", false, kept->children.data());
+  make_schema(std::move(kept), "+w:" + std::to_string(spec.elements()), name, false, out);
+}
+
+/// `c`: as of check_form, which was asked before.
+void describe(const element_type& t, const column* c, std::string_view name, bool nullable, const arrow_options& o,
+              ArrowSchema* out) {
   auto kept = std::make_unique<kept_schema>();
   switch (form_of(t)) {
-    case column_form::maybe: return describe(*t.element, name, true, o, out);
+    case column_form::tensors: return describe_tensors(*c->row_spec(), name, out);
+    case column_form::maybe: return describe(*t.element, child_of(c, 0), name, true, o, out);
     case column_form::values: return make_schema(std::move(kept), number_format(t), name, nullable, out);
     case column_form::texts: return make_schema(std::move(kept), becomes_utf8(t, o) ? "u" : "z", name, nullable, out);
     case column_form::lists:
     case column_form::fixed:
       kept->children.resize(1);
-      describe(*t.element, "item", false, o, kept->children.data());
+      describe(*t.element, child_of(c, 0), "item", false, o, kept->children.data());
       return make_schema(std::move(kept),
                          form_of(t) == column_form::lists ? std::string("+l") : "+w:" + std::to_string(t.extent), name,
                          nullable, out);
     default:
       kept->children.resize(t.members.size());
       for (std::size_t k = 0; k != t.members.size(); ++k)
-        describe(*t.members[k].type, t.members[k].name, false, o, &kept->children[k]);
+        describe(*t.members[k].type, child_of(c, k), t.members[k].name, false, o, &kept->children[k]);
       return make_schema(std::move(kept), "+s", name, nullable, out);
   }
 }
@@ -142,10 +197,9 @@ void make_array(std::unique_ptr<kept_array> kept, std::size_t length, std::size_
   out->private_data = kept.release();
 }
 
-buffer_ref packed(const column& bools, std::size_t first, std::size_t n) {
+buffer_ref packed(const char* from, std::size_t n) {
   buffer_ref bits(buffer::make_recycled(n / 8 + 1));
   auto* to = reinterpret_cast<unsigned char*>(bits->data());
-  const char* from = bools.values() + first;
   for (std::size_t i = 0; i < n; i += 8) {
     unsigned byte = 0;
     for (std::size_t k = 0; k != 8 && i + k != n; ++k) byte |= (from[i + k] != 0 ? 1u : 0u) << k;
@@ -159,6 +213,21 @@ std::size_t absent_in(const column& c, std::size_t first, std::size_t n) {
   std::size_t absent = 0;
   for (std::size_t i = first; i != first + n; ++i) absent += c.valid(i) ? 0 : 1;
   return absent;
+}
+
+/// The numbers of tensors.
+void fill_numbers(const column& tensors, std::size_t first, std::size_t n, ArrowArray* out) {
+  auto kept = std::make_unique<kept_array>();
+  const tensor_spec* spec = tensors.row_spec();
+  const std::size_t each = n ? spec->elements() : 0;
+  if (n && spec->dtype == dtype::boolean && each) {
+    kept->held[1] = packed(tensors.values() + first * each, n * each);
+    kept->buffers[1] = kept->held[1]->data();
+    return make_array(std::move(kept), n * each, 0, 0, 2, out);
+  }
+  kept->hold(1, tensors.main_buffer());
+  kept->buffers[1] = n != 0 && each != 0 ? static_cast<const void*>(tensors.values()) : kNothing;
+  make_array(std::move(kept), n * each, 0, first * each, 2, out);
 }
 
 /// The rows [first, first + n). `maybe`: the column whose validity they have; null: none is absent.
@@ -181,7 +250,7 @@ void fill(const column& c, std::size_t first, std::size_t n, const column* maybe
     case column_form::values:
       if (is_bool(c.type())) {
         std::size_t skipped = maybe ? 0 : first;
-        kept->held[1] = packed(c, skipped, first + n - skipped);
+        kept->held[1] = packed(c.values() + skipped, first + n - skipped);
         kept->buffers[1] = kept->held[1]->data();
         return make_array(std::move(kept), n, nulls, first - skipped, 2, out);
       }
@@ -194,6 +263,10 @@ void fill(const column& c, std::size_t first, std::size_t n, const column* maybe
       kept->buffers[2] = pointer(c.bytes());
       kept->hold(2, c.bytes_buffer());
       return make_array(std::move(kept), n, nulls, first, 3, out);
+    case column_form::tensors:
+      kept->children.resize(1);
+      fill_numbers(c, first, n, kept->children.data());
+      return make_array(std::move(kept), n, 0, 0, 1, out);
     case column_form::lists:
       kept->hold(1, c.main_buffer());
       kept->buffers[1] = c.main_buffer() ? static_cast<const void*>(c.offsets()) : kNothing;
@@ -247,6 +320,22 @@ status check_texts(const column& c, std::size_t first, std::size_t n, const arro
   }
 }
 
+status described(const element_type& t, const column* c, std::string_view name, const arrow_options& o,
+                 ArrowSchema* out) {
+  status s = check_form(t, c, {nullptr, name});
+  if (s.ok()) describe(t, c, name, false, o, out);
+  return s;
+}
+
+status described_rows(const element_type& row, const column* c, const arrow_options& o, ArrowSchema* out) {
+  if (is_by_member(row)) return described(row, c, "", o, out);
+  auto kept = std::make_unique<kept_schema>();
+  kept->children.resize(1);
+  status s = described(row, c, kValueName, o, kept->children.data());
+  if (s.ok()) make_schema(std::move(kept), "+s", "", false, out);
+  return s;
+}
+
 /// What may throw is memory, and errors of ours.
 template <class F> status caught(F f) {
   try {
@@ -258,16 +347,12 @@ template <class F> status caught(F f) {
 }  // namespace arrow
 
 status export_type(const element_type& type, std::string_view name, ArrowSchema* out, const arrow_options& o) {
-  return arrow::caught([&] {
-    status s = arrow::check_form(type, {nullptr, name});
-    if (s.ok()) arrow::describe(type, name, false, o, out);
-    return s;
-  });
+  return arrow::caught([&] { return arrow::described(type, nullptr, name, o, out); });
 }
 
 status export_column(const column& c, std::size_t first, std::size_t n, ArrowArray* out, const arrow_options& o) {
   return arrow::caught([&] {
-    status s = arrow::check_form(c.type(), {});
+    status s = arrow::check_form(c.type(), &c, {});
     if (s.ok()) s = arrow::check_texts(c, first, n, o, {});
     if (s.ok()) arrow::fill(c, first, n, nullptr, out);
     return s;
@@ -275,14 +360,10 @@ status export_column(const column& c, std::size_t first, std::size_t n, ArrowArr
 }
 
 status export_schema(const element_type& row, ArrowSchema* out, const arrow_options& o) {
-  if (arrow::is_by_member(row)) return export_type(row, "", out, o);
-  return arrow::caught([&] {
-    auto kept = std::make_unique<arrow::kept_schema>();
-    kept->children.resize(1);
-    status s = export_type(row, arrow::kValueName, kept->children.data(), o);
-    if (s.ok()) arrow::make_schema(std::move(kept), "+s", "", false, out);
-    return s;
-  });
+  return arrow::caught([&] { return arrow::described_rows(row, nullptr, o, out); });
+}
+status export_schema(const batch_storage& b, const element_type& row, ArrowSchema* out, const arrow_options& o) {
+  return arrow::caught([&] { return arrow::described_rows(row, b.has_column() ? &b.rows_column() : nullptr, o, out); });
 }
 
 status export_rows(const batch_storage& b, const element_type& row, ArrowArray* out, const arrow_options& o) {
@@ -291,7 +372,7 @@ status export_rows(const batch_storage& b, const element_type& row, ArrowArray* 
     const column& c = b.has_column() ? b.rows_column() : none.make_rows(row);
     std::size_t first = c.gone_in_front(), n = c.rows() - first;
     arrow::place where{nullptr, arrow::is_by_member(row) ? "" : arrow::kValueName};
-    status s = arrow::check_form(row, where);
+    status s = arrow::check_form(row, &c, where);
     if (s.ok()) s = arrow::check_texts(c, first, n, o, where);
     if (!s.ok()) return s;
     if (arrow::is_by_member(row)) {

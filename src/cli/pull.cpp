@@ -18,8 +18,8 @@ std::uint64_t records_of(const block& b) {
 
 std::uint64_t bytes_of(const block& b) {
   auto& t = b.type();
-  // A text's own bytes; of anything else what it takes in memory.
-  std::uint64_t own = t.text || t.kind == kind::batch ? 0 : std::uint64_t{b.size()} * t.size;
+  // Of texts, tensors and batches their own bytes; of anything else what it takes in memory.
+  std::uint64_t own = t.text || t.kind == kind::batch || t.kind == kind::tensor ? 0 : std::uint64_t{b.size()} * t.size;
   return own + (t.footprint ? t.footprint(t, b.data(), b.size()) : 0);
 }
 

@@ -9,7 +9,7 @@
 #include "cli/plan_argument.hpp"
 #include "cli/pull.hpp"
 #include "cli/verbs.hpp"
-#include "plan/closest.hpp"
+#include "base/closest.hpp"
 #include "sluice/format/example.hpp"
 
 namespace sluice::lib::cli {

@@ -104,6 +104,7 @@ void print_row(const column& c, std::size_t row, std::string& out) {
       if (t.kind == kind::batch) return print_batch_rows(*t.element, &c.child(0), first, n, out);
       return print_rows(c.child(0), first, n, out);
     }
+    case column_form::tensors: return print_made(c, row, out);
     case column_form::fixed: return print_rows(c.child(0), row * t.extent, t.extent, out);
     case column_form::maybe:
       if (c.valid(row)) return print_row(c.child(0), row, out);

@@ -7,7 +7,9 @@
 #include <limits>
 #include <new>
 
+#include "element/tensor_mismatch.hpp"
 #include "sluice/base/status.hpp"
+#include "sluice/element/tensor.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -16,8 +18,9 @@ namespace {
 constexpr std::size_t kDoubledBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kArrayBytesMax = ~std::size_t{0} >> 3;
 
+/// Are lists of these objects? Tensors in lists may each have another shape.
 bool keeps_objects(const element_type& t) {
-  if (t.kind == kind::named || (t.kind == kind::text && !t.make_texts)) return true;
+  if (t.kind == kind::named || t.kind == kind::tensor || (t.kind == kind::text && !t.make_texts)) return true;
   if (t.element && keeps_objects(*t.element)) return true;
   return std::any_of(t.members.begin(), t.members.end(), [](const member& m) { return keeps_objects(*m.type); });
 }
@@ -56,6 +59,7 @@ column_form form_of(const element_type& t) {
     case kind::array: return keeps_objects(t) ? column_form::objects : column_form::fixed;
     case kind::maybe: return keeps_objects(t) ? column_form::objects : column_form::maybe;
     case kind::batch: return column_form::lists;
+    case kind::tensor: return column_form::tensors;
     case kind::structure:
     case kind::pair:
     case kind::tuple: return column_form::members;
@@ -72,6 +76,7 @@ std::size_t column::nodes(const element_type& t) {
     case column_form::members:
       for (auto& m : t.members) n += nodes(*m.type);
       return n;
+    case column_form::tensors: return n + 1;  // for their spec
     default: return n;
   }
 }
@@ -100,6 +105,12 @@ column::column(const element_type& t, column*& free_nodes) : type_(&t), form_(fo
       }
       break;
     case column_form::texts: fixed_size_ = false; break;
+    case column_form::tensors:
+      take_nodes(1);
+      child_count_ = 0;
+      make_spec();
+      fixed_size_ = false;
+      break;
     case column_form::objects: has_objects_ = true; break;
     case column_form::values: value_bytes_ = static_cast<std::uint32_t>(t.size); break;
   }
@@ -140,6 +151,7 @@ std::size_t column::main_bytes(std::size_t rows) const noexcept {
     case column_form::texts:
     case column_form::lists: return (rows + 1) * sizeof(std::int32_t);
     case column_form::maybe: return (rows + 7) / 8;
+    case column_form::tensors: return main_bytes_of_tensors(rows);
     default: return 0;
   }
 }
@@ -173,7 +185,8 @@ void column::ensure_main(std::size_t rows) {
 
 void column::ensure_bytes(std::size_t bytes) {
   check_offset(bytes, *type_);
-  if (bytes > capacity_of(bytes_)) regrow(bytes_, used_bytes(), grown(bytes, bytes_ ? 2 : 1));
+  if (bytes <= capacity_of(bytes_)) return;
+  regrow(bytes_, form_ == column_form::tensors ? used_string_bytes() : used_bytes(), grown(bytes, bytes_ ? 2 : 1));
 }
 
 void column::reserve(std::size_t n) {
@@ -196,14 +209,20 @@ void column::forget_plan() noexcept {
 
 std::size_t column::plan_growth(double ratio, bool thrifty, std::size_t room) {
   std::size_t rows = rows_ + more_rows_, planned = 0;
-  if (rows > kArrayBytesMax / std::max<std::size_t>(type_->size, 8)) throw std::bad_alloc();
+  const bool tensors = form_ == column_form::tensors;
+  const std::size_t row_bytes = tensors ? spec().bytes() : type_->size;
+  if (std::max(rows, room) > kArrayBytesMax / std::max<std::size_t>(row_bytes, 8)) {
+    if (rows > kArrayBytesMax / std::max<std::size_t>(row_bytes, 8)) throw std::bad_alloc();
+    room = rows;
+  }
   if (std::size_t need = main_bytes(rows); need > capacity_of(main_)) {
     main_wanted_ = thrifty ? need : room > rows ? main_bytes(room) : room ? need : grown(need, main_ ? ratio : 1);
     planned += buffer::recycled_bytes(main_wanted_);
   }
   switch (form_) {
     case column_form::texts:
-      if (std::size_t need = used_bytes() + more_bytes_; need > capacity_of(bytes_)) {
+    case column_form::tensors:  // more_bytes_: of strings
+      if (std::size_t need = (tensors ? used_string_bytes() : used_bytes()) + more_bytes_; need > capacity_of(bytes_)) {
         check_offset(need, *type_);
         bytes_wanted_ = thrifty ? need : grown(need, ratio);
         planned += buffer::recycled_bytes(bytes_wanted_);
@@ -225,14 +244,14 @@ std::size_t column::plan_growth(double ratio, bool thrifty, std::size_t room) {
 
 std::size_t column::growth(const void* from, std::size_t n, std::size_t stride, std::size_t room, bool thrifty) {
   forget_plan();
-  measure(from, n, stride);
+  detail::with_words_for_mismatch([&] { measure(from, n, stride); });
   return plan_growth(room ? static_cast<double>(room) / static_cast<double>(rows_ + n) : 2, thrifty, room);
 }
 
 void column::grow(std::size_t gone) {
   gone_ = gone;  // of the children of structures only the root's counts
   if (main_wanted_) move_main(main_wanted_);
-  if (bytes_wanted_) regrow(bytes_, used_bytes(), bytes_wanted_);
+  if (bytes_wanted_) regrow(bytes_, form_ == column_form::tensors ? used_string_bytes() : used_bytes(), bytes_wanted_);
   main_wanted_ = bytes_wanted_ = 0;
   for (std::uint32_t k = 0; k != child_count_; ++k) {
     bool list = form_ == column_form::lists;
@@ -332,6 +351,7 @@ void column::append_empty(std::size_t n) {
     case column_form::members:
       for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].append_empty(n);
       break;
+    case column_form::tensors:
     case column_form::objects:
       throw_status(invalid_argument_error("a column of " + type_->name + " has no empty value"));
   }
@@ -394,8 +414,22 @@ void column::measure_column(const column& from, std::size_t first, std::size_t n
     case column_form::fixed:
       children_[0].measure_column(from.children_[0], first * type_->extent, n * type_->extent);
       break;
+    case column_form::tensors:
+      match(from.spec().dtype, from.spec().shape.dims(), rows_ + more_rows_ - n);
+      if (has_strings()) {
+        const std::int32_t* at = from.offsets() + first * row_elements();
+        more_bytes_ += static_cast<std::size_t>(at[n * row_elements()] - at[0]);
+      }
+      break;
     default:
-      for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].measure_column(from.children_[k], first, n);
+      for (std::uint32_t k = 0; k != child_count_; ++k) {
+        try {
+          children_[k].measure_column(from.children_[k], first, n);
+        } catch (detail::tensor_mismatch& m) {
+          m.within(k < type_->members.size() ? type_->members[k].name : "[]");
+          throw;
+        }
+      }
   }
 }
 
@@ -409,6 +443,7 @@ void column::put_column(column& from, std::size_t first, std::size_t n, giving h
         type_->relocate(*type_, values() + rows_ * size, from.values() + first * size, n, size, size);
       else type_->copy(*type_, values() + rows_ * size, from.values() + first * size, n, size, size);
       break;
+    case column_form::tensors: put_tensors_of(from, first, n); break;
     case column_form::texts:
     case column_form::lists: {
       const std::int32_t* in = from.offsets() + first;
@@ -436,7 +471,7 @@ void column::put_column(column& from, std::size_t first, std::size_t n, giving h
 
 void column::append_column(column& from, std::size_t first, std::size_t n, giving how) {
   forget_plan();
-  measure_column(from, first, n);
+  detail::with_words_for_mismatch([&] { measure_column(from, first, n); });
   plan_growth(rows_ == 0 ? 1 : 2, false, 0);
   grow(gone_);
   put_column(from, first, n, how);

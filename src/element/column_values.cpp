@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "element/tensor_mismatch.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/element/column.hpp"
@@ -79,15 +80,11 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
       for (std::size_t i = 0; i != n; ++i) {
         const void* row = plus(from, i * stride);
         if (type_->kind == kind::batch) {
-          auto* b = static_cast<const batch_storage*>(row);
-          if (!b->empty()) {
-            const column& rows = b->rows_column();
-            children_[0].measure_column(rows, rows.gone_, rows.rows_ - rows.gone_);
-          }
+          measure_batch(*static_cast<const batch_storage*>(row), rows_ + i);
           continue;
         }
         std::size_t k = 0;
-        const void* items = type_->items(row, k);
+        const void* items = type_->items(*type_, row, k);
         if (k != 0) children_[0].measure(items, k, type_->element->size);
       }
       break;
@@ -95,7 +92,7 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
       more_rows_ += n;
       for (std::size_t i = 0; i != n; ++i) {
         std::size_t k = 0;
-        const void* value = type_->items(plus(from, i * stride), k);
+        const void* value = type_->items(*type_, plus(from, i * stride), k);
         if (k != 0) children_[0].measure(value, 1, type_->element->size);
         else children_[0].measure_fixed(1);
       }
@@ -107,10 +104,29 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
       break;
     case column_form::members:
       more_rows_ += n;
-      for (std::uint32_t k = 0; k != child_count_; ++k)
-        children_[k].measure(plus(from, type_->members[k].offset), n, stride);
+      for (std::uint32_t k = 0; k != child_count_; ++k) {
+        try {
+          children_[k].measure(plus(from, type_->members[k].offset), n, stride);
+        } catch (detail::tensor_mismatch& m) {
+          m.within(type_->members[k].name);
+          throw;
+        }
+      }
       break;
+    case column_form::tensors: measure_tensors(from, n, stride); break;
     default: break;
+  }
+}
+
+void column::measure_batch(const batch_storage& b, std::size_t at) {
+  if (b.empty()) return;
+  const column& rows = b.rows_column();
+  try {
+    children_[0].measure_column(rows, rows.gone_, rows.rows_ - rows.gone_);
+  } catch (detail::tensor_mismatch& m) {
+    m.row = at;
+    m.within("[]");
+    throw;
   }
 }
 
@@ -134,6 +150,7 @@ void column::put(void* from, std::size_t n, std::size_t stride) {
   }
   switch (form_) {
     case column_form::texts: put_texts(from, n, stride); break;
+    case column_form::tensors: put_tensors(from, n, stride); break;
     case column_form::lists:
       if (type_->kind == kind::batch) put_batches(from, n, stride);
       else put_lists(from, n, stride);
@@ -172,7 +189,7 @@ void column::put_texts(const void* from, std::size_t n, std::size_t stride) {
 void column::put_lists(const void* from, std::size_t n, std::size_t stride) {
   for (std::size_t i = 0; i != n; ++i) {
     std::size_t k = 0;
-    const void* items = type_->items(plus(from, i * stride), k);
+    const void* items = type_->items(*type_, plus(from, i * stride), k);
     children_[0].put(const_cast<void*>(items), k, type_->element->size);
     writable_offsets()[++rows_] = static_cast<std::int32_t>(children_[0].rows_);
   }
@@ -194,7 +211,7 @@ void column::put_batches(void* from, std::size_t n, std::size_t stride) {
 void column::put_maybes(const void* from, std::size_t n, std::size_t stride) {
   for (std::size_t i = 0; i != n; ++i) {
     std::size_t k = 0;
-    const void* value = type_->items(plus(from, i * stride), k);
+    const void* value = type_->items(*type_, plus(from, i * stride), k);
     if (k != 0) children_[0].put(const_cast<void*>(value), 1, type_->element->size);
     else children_[0].append_empty(1);  // there is room: growth() counted it
     set_valid(rows_++, k != 0);
@@ -250,6 +267,7 @@ void column::give_part(std::size_t first, std::size_t n, void* to, std::size_t s
       else throw_status(invalid_argument_error(type_->name + " cannot be copied out of a batch, only moved (unbatch)"));
       break;
     case column_form::texts: type_->make_texts(to, n, stride, bytes_, bytes(), offsets() + first); break;
+    case column_form::tensors: give_tensors(first, n, to, stride); break;
     case column_form::lists:
       if (type_->kind == kind::batch) give_batches(first, n, to, stride, how);
       else give_lists(first, n, to, stride);

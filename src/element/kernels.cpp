@@ -77,6 +77,7 @@ relocate_kernel relocate_bytes_kernel(std::size_t size) {
     case 40: return relocate_sized<40>;
     case 48: return relocate_sized<48>;
     case 64: return relocate_sized<64>;
+    case 96: return relocate_sized<96>;
     default: return relocate_any;
   }
 }
@@ -93,6 +94,7 @@ exchange_kernel exchange_bytes_kernel(std::size_t size) {
     case 40: return exchange_sized<40>;
     case 48: return exchange_sized<48>;
     case 64: return exchange_sized<64>;
+    case 96: return exchange_sized<96>;
     default: return exchange_any;
   }
 }

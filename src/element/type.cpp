@@ -9,10 +9,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "element/erased_lists.hpp"
 #include "element/kernels.hpp"
 #include "element/made_once.hpp"
 #include "element/print.hpp"
 #include "sluice/element/slice.hpp"
+#include "sluice/element/type_text.hpp"
 
 namespace sluice::lib {
 
@@ -218,7 +220,7 @@ const element_type* made_once(const std::string& how, const void* of, std::size_
 }
 
 const element_type& keep_list(const element_type& t) {
-  return *made_once("list", t.element, 0, [&t] { return t; });
+  return *made_once(t.kind == kind::maybe ? "maybe" : "list", t.element, 0, [&t] { return t; });
 }
 
 std::string without_scope(std::string_view type) {
@@ -293,6 +295,7 @@ const element_type* struct_of(std::string_view name, std::vector<member> members
     t.name = name;
     t.kind = kind::structure;
     t.members = std::move(members);
+    if (name.empty()) t.name = type_text(t);
     detail::lay_out(t);
     return t;
   });
@@ -314,9 +317,28 @@ void make_usual_lists() {
 
 }  // namespace
 
+namespace {
+
+/// A list's elements are made where others were moved from.
+bool can_be_listed(const element_type& t) {
+  return detail::lists_have_known_layout() && (t.construct || t.trivially_destroyed);
+}
+
+}  // namespace
+
 const element_type* list_of(const element_type* t) {
+  if (!t) return nullptr;
   make_usual_lists();
-  return detail::made_before("list", t, 0);
+  if (auto* made = detail::made_before("list", t, 0)) return made;
+  if (!can_be_listed(*t)) return nullptr;
+  return detail::made_once("list", t, 0, [t] { return detail::make_list_type(*t); });
+}
+
+const element_type* maybe_of(const element_type* t) {
+  if (!t) return nullptr;
+  if (auto* made = detail::made_before("maybe", t, 0)) return made;
+  if (!can_be_listed(*t)) return nullptr;
+  return detail::made_once("maybe", t, 0, [t] { return detail::make_maybe_type(*t); });
 }
 
 const element_type* type_named(std::string_view name) {

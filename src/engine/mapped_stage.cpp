@@ -16,6 +16,11 @@ namespace sluice::lib {
 
 namespace {
 
+/// Whether elements are made as the reader asks for them, without a ring. A sloppy map has its ring at any parallelism: only
+/// the ring's log says which elements a consumer above, who goes back to a mark, had before, and a resume may be at another
+/// parallelism.
+bool on_demand(const map_options& o) { return o.parallelism.value == 1 && o.order == order::deterministic; }
+
 /// The outputs of `in`, up to the first input whose call fails: `why` says how. `at`: of the first input.
 block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
   void* to = f.in_place ? in.data() : out.room(in.size());
@@ -235,9 +240,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   outlet out(*n.type);
   std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
   one_to_one counts{!skips};
-  // A sloppy one has its ring at any parallelism: only the ring's log says which elements a consumer above, who goes back
-  // to a mark, had before, and a resume may be at another parallelism.
-  if (o.parallelism.value == 1 && o.order == order::deterministic) {
+  if (on_demand(o)) {
     if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, seed, std::move(gate));
     if (skips) return map_tolerant_loop(out, std::move(in), f, seed, std::move(gate));
     return map_loop(out, counts, std::move(in), f, seed, std::move(gate));
@@ -258,8 +261,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
 erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
                                std::shared_ptr<row_landing> landing) {
   auto* function = dynamic_cast<const block_function*>(f.get());
-  const bool on_demand = o.parallelism.value == 1 && o.order == order::deterministic;
-  if (!function || !function->appends_rows || !on_demand || !can_stack(*n.type)) return {};
+  if (!function || !function->appends_rows || !on_demand(o) || !can_stack(*n.type)) return {};
   error_gate gate = context.gate(n);
   const bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);

@@ -62,15 +62,16 @@ class batch_in_making {
 };
 
 /// Charges what the columns will take for n more rows, before they do. Errors: resource_exhausted, where even the least
-/// that they need is not there; that is not charged then.
+/// that they need is not there; that is not charged then. invalid_argument for a tensor that does not stack on the rows
+/// before: a status and no exception, so that whole batches before it are delivered.
 status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
-                     std::uint32_t n) {
+                     std::uint32_t n) try {
   std::size_t growth = part.growth(from, n, false);
   if (growth == 0) return {};
   if (!memory.has_room_for(made_bytes + part.bytes() + growth)) growth = part.growth(from, n, true);
   std::size_t bytes = made_bytes + part.bytes() + growth;
   return memory.has_room_for(bytes) ? memory.resize(bytes) : memory.refused_of(bytes);
-}
+} catch (const error& e) { return e.why().in_stage(memory.label()); }
 
 /// `landing`: of an input that appends rows itself; or null.
 erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream in,
@@ -165,7 +166,7 @@ const op_info batch_op{
       const element_type* t = batched_of(n.inputs[0]->type);
       if (!t)
         why = "rows of " + n.inputs[0]->type->name +
-              " cannot be stacked (numbers, texts, arrays and structs of them can)";
+              " cannot be stacked (numbers, texts, tensors, arrays and structs of them can)";
       return t;
     },
     .open = open_batch,

@@ -36,6 +36,7 @@ std::string argument::shown() const {
   switch (kind) {
     case null: return "null";
     case plan: return "a plan";
+    case expression: return "an expression";
     case fields: return "fields in braces";
     case object: return "an object";
     case list:

@@ -29,6 +29,7 @@ template <> const codec& codec_of<integer>();
 template <> const codec& codec_of<count_or_all>();
 template <> const codec& codec_of<knob>();
 template <> const codec& codec_of<seed>();
+template <> const codec& codec_of<later_seed>();
 template <> const codec& codec_of<byte_size>();
 template <> const codec& codec_of<error_limit>();
 template <> const codec& codec_of<required_text>();

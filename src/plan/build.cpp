@@ -2,8 +2,9 @@
 #include "plan/build.hpp"
 
 #include "absl/strings/str_cat.h"
-#include "plan/closest.hpp"
+#include "base/closest.hpp"
 #include "plan/codec.hpp"
+#include "sluice/expr/expression.hpp"
 
 namespace sluice::lib::detail {
 
@@ -22,6 +23,7 @@ class node_builder {
   node_builder(const op_info& op, std::size_t at, bool is_json, bool may_lack_path)
       : list_(op.arguments()),
         at_(at),
+        is_json_(is_json),
         may_lack_path_(may_lack_path),
         reading_(op.name, at, is_json, kLookup),
         value_(list_.copy(list_.defaults)),
@@ -75,6 +77,9 @@ class node_builder {
     node_.arguments = arguments(list_.tag, std::move(value_));
     try {
       return make_node(std::move(node_));
+    } catch (const expression_error& e) {
+      if (!is_json_) throw misplaced{e.column(), e.message()};
+      throw misplaced{at_, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)")};
     } catch (const error& e) { throw misplaced{at_, std::string(e.why().message())}; }
   }
 
@@ -103,6 +108,7 @@ class node_builder {
 
   const argument_list& list_;
   std::size_t at_;
+  bool is_json_;
   bool may_lack_path_;
   reading reading_;
   std::shared_ptr<void> value_;

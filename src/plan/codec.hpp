@@ -68,9 +68,13 @@ class codec {
   virtual bool is_missing(const void*) const { return false; }
   virtual bool equal(const void* a, const void* b) const = 0;
   virtual void visit(const void*, part_visitor&) const {}
+  /// Gives an expression the type of its element. Errors: expression_error.
+  virtual void bind(void*, const element_type&) const {}
 
   /// Changes speed only: left out of fingerprints.
   virtual bool is_knob() const { return false; }
+  /// Left out of fingerprints while it has its default.
+  virtual bool is_meant_when_given() const { return false; }
   /// The largest value that is allowed, of a count or a knob.
   virtual std::int64_t most() const { return kUnlimited; }
   /// It may come with each element: a source that lacks it is a reader.
@@ -121,6 +125,10 @@ class reading {
   }
   /// Reads and checks the argument `a` into `field`. `step`: its name, "[3]" in a list or ".name" in a struct.
   void read(const codec& type, void* field, const argument& a, std::string_view step);
+  /// "map: weights[2]"
+  const std::string& path() const { return path_; }
+  /// Where that is within its call: "function", "weights[2]".
+  std::string_view step() const { return std::string_view(path_).substr(op_length_); }
   /// "map: weights[2] expects a number, and is x"
   [[noreturn]] void expected(const argument& a, std::string_view what) const;
   /// "map: function: no function is registered as f"

@@ -125,6 +125,12 @@ class seed_codec final : public whole_codec<seed> {
   std::string type_name() const override { return "seed"; }
 };
 
+class later_seed_codec final : public whole_codec<later_seed> {
+ public:
+  bool is_meant_when_given() const override { return true; }
+  std::string type_name() const override { return "seed"; }
+};
+
 class knob_codec final : public whole_codec<knob> {
  public:
   explicit knob_codec(std::int64_t most = kUnlimited) : bound_{most} {}
@@ -281,6 +287,7 @@ template <> const codec& codec_of<integer>() { return the<integer_codec>(); }
 template <> const codec& codec_of<count_or_all>() { return the<count_or_all_codec>(); }
 template <> const codec& codec_of<knob>() { return the<knob_codec>(); }
 template <> const codec& codec_of<seed>() { return the<seed_codec>(); }
+template <> const codec& codec_of<later_seed>() { return the<later_seed_codec>(); }
 template <> const codec& codec_of<error_limit>() { return the<error_limit_codec>(); }
 template <> const codec& codec_of<byte_size>() { return the<byte_size_codec>(); }
 template <> const codec& codec_of<required_text>() { return given_text<given_text_codec::required>(); }

@@ -17,7 +17,14 @@ bool same_function(const function_ptr& f, const function_ptr& g) {
 
 bool same(const node_ptr& a, const node_ptr& b) { return a && b ? same_plan(*a, *b) : a == b; }
 
+bool is_unbound(const function_ptr& f) { return dynamic_cast<const unbound_function*>(f.get()) != nullptr; }
+
+void bind_function(function_ptr& f, const element_type& in, function_filter accepts) {
+  if (auto* unbound = dynamic_cast<const unbound_function*>(f.get())) f = unbound->bind(in, accepts);
+}
+
 std::string check_function(const function_ptr& f, function_filter accepts) {
+  if (accepts && is_unbound(f)) return {};
   return f && !(accepts && accepts(*f)) ? " is of a form that this stage cannot use" : "";
 }
 
@@ -32,6 +39,9 @@ class function_value_codec final : public codec {
   }
   std::string check(const void* p) const override { return check_function(get(p), accepts_); }
   bool is_missing(const void* p) const override { return !get(p); }
+  void bind(void* p, const element_type& in) const override {
+    bind_function(static_cast<function_value*>(p)->value, in, accepts_);
+  }
   bool equal(const void* a, const void* b) const override { return same_function(get(a), get(b)); }
   void visit(const void* p, part_visitor& v) const override {
     if (get(p)) v.function(get(p));
@@ -73,6 +83,9 @@ class plan_or_function_codec final : public codec {
     return check_function(function, accepts_);
   }
   bool is_missing(const void* p) const override { return !get(p).plan && !get(p).function; }
+  void bind(void* p, const element_type& in) const override {
+    bind_function(static_cast<plan_or_function*>(p)->function, in, accepts_);
+  }
   bool equal(const void* a, const void* b) const override {
     return same(get(a).plan, get(b).plan) && same_function(get(a).function, get(b).function);
   }

@@ -36,6 +36,12 @@ class json_printer final : public printer {
   }
   void nothing() override { out_ += "null"; }
   void function(const stage_function& f) override {
+    if (f.is_expression) {
+      out_ += "{\"expression\":";
+      text(f.name);
+      out_ += '}';
+      return;
+    }
     out_ += "{\"name\":";
     print_json_text(f.name, out_);
     absl::StrAppend(&out_, ",\"version\":", f.version, "}");

@@ -8,17 +8,7 @@ namespace sluice::lib::detail {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool continues_word(char c) { return starts_word(c) || is_digit(c) || c == '.'; }
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 
@@ -46,8 +36,8 @@ std::size_t lexer::column_of(std::size_t at) {
 }
 
 void lexer::refuse_character() {
-  std::string_view rest = text_.substr(at_);
-  std::size_t column = column_of(at_);
+  std::string_view rest = text_.substr(now_.from);
+  std::size_t column = now_.column;
   if (rest.starts_with("<lambda>"))
     throw plan_error(column, "a lambda cannot be written down; name the function with SLUICE_FUNCTION");
   auto bytes = utf8_length(rest);
@@ -58,16 +48,22 @@ void lexer::refuse_character() {
   throw plan_error(column, std::string("no plan has the byte 0x") + kHex[c >> 4] + kHex[c & 15] + " here");
 }
 
+void lexer::go_to(std::size_t at) {
+  at_ = at;
+  advance();
+}
+
 void lexer::advance() {
+  end_of_last_ = at_;
   at_ = after_space(at_);
-  now_ = {token::end, column_of(at_), {}};
+  now_ = {token::end, at_, column_of(at_), {}};
   if (at_ == text_.size()) return;
   char c = text_[at_];
   if (starts_word(c)) return read_word();
   if (c == '"') return read_string();
   if (is_digit(c) || ((c == '-' || c == '+') && is_digit(at(at_ + 1)))) return read_number();
-  if (std::string_view("|(),=[]{}").find(c) == std::string_view::npos) refuse_character();
-  now_.kind = token::sign;
+  bool is_known = std::string_view("|(),=[]{}").find(c) != std::string_view::npos;
+  now_.kind = is_known ? token::sign : token::unknown;
   now_.text = c;
   ++at_;
 }

@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "plan/codec.hpp"
 #include "sluice/base/hash.hpp"
+#include "sluice/expr/expression.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/function.hpp"
 
 namespace sluice::lib {
 
@@ -47,6 +49,27 @@ void check_arguments(const node& n) {
         "of one of them end the run, give that one on_error=stop, or leave this call out");
   if (n.errors.errors_max.is_given() && n.errors.on_error != error_policy::skip)
     refuse(n, "errors_max goes with on_error=skip");
+}
+
+bool has_unbound(const node& n) {
+  bool any = false;
+  for_each_function(n, [&](const function_ptr& f) { any |= dynamic_cast<const unbound_function*>(f.get()) != nullptr; });
+  return any;
+}
+
+/// Expressions get the type of the input's elements.
+void bind_expressions(node& n) {
+  if (!has_unbound(n)) return;
+  if (n.op->shape != op_info::stage) refuse(n, "an expression is a function of an element, and there is no input");
+  auto& list = n.op->arguments();
+  std::shared_ptr<void> bound = list.copy(n.arguments.get());
+  try {
+    for (auto& f : list.fields) f.type->bind(argument_list::at(bound.get(), f), *n.inputs[0]->type);
+  } catch (const expression_error& e) {
+    throw expression_error(e.column(), absl::StrCat(std::string(n.op->name), ": ", e.message()));
+  }
+  n.arguments = arguments(list.tag, std::move(bound));
+  if (has_unbound(n)) refuse(n, "an expression cannot stand here");
 }
 
 bool lacks_later(const node& n) {
@@ -94,6 +117,7 @@ std::uint32_t site_above(std::string_view op, const node* below) {
 node_ptr make_node(node n) {
   check_inputs(n);
   check_arguments(n);
+  bind_expressions(n);
   if (n.op->make_canonical) n.op->make_canonical(n.arguments);
   derive_facts(n);
   std::string why;

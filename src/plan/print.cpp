@@ -102,7 +102,8 @@ class text_printer final : public printer {
       const void* p = argument_list::at(a, f);
       if (f.type->is_later() && f.type->is_missing(p)) continue;
       leading = leading && (f.required || f.by_position);
-      bool is_told = is_meaning() ? !f.type->is_knob() : f.required || !list.is_default(a, f);
+      bool is_given = f.required || !list.is_default(a, f);
+      bool is_told = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
       if (!is_told) {
         leading = false;
         continue;
@@ -157,6 +158,7 @@ status serialisable(const node& n) {
   status why;
   for_each_function(n, [&](const function_ptr& f) {
     if (!why.ok()) return;
+    if (f->is_expression) return;
     if (f->name.empty())
       why = failed_precondition_error(
           absl::StrCat(stage_text(n),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "plan/build.hpp"
-#include "plan/closest.hpp"
+#include "base/closest.hpp"
 #include "plan/codec.hpp"
+#include "sluice/expr/expression.hpp"
+#include "sluice/plan/expression_function.hpp"
 #include "sluice/plan/function.hpp"
 
 namespace sluice::lib::detail {
@@ -30,14 +32,43 @@ written_function parts_of(const argument& a, const reading& r) {
 
 }  // namespace
 
+namespace {
+
+function_ptr read_expression(const argument& a, const reading& r, std::string_view text, std::size_t column,
+                             std::string otherwise = {}) {
+  try {
+    return expression_function(expression(text, column), std::move(otherwise));
+  } catch (const expression_error& e) {
+    if (a.kind == argument::object) r.fail(a, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)"));
+    throw misplaced{e.column(), absl::StrCat(r.path(), ": ", e.message())};
+  }
+}
+
+/// {"expression": "it + 1"}
+const argument* expression_in(const argument& a, const reading& r) {
+  const argument* text = a.kind == argument::object ? a.find("expression") : nullptr;
+  if (!text) return nullptr;
+  if (a.items.size() != 1) r.fail(a, "an \"expression\" stands alone");
+  if (text->kind != argument::string) r.fail(a, "an expression is a string, and this is " + text->shown());
+  return text;
+}
+
+}  // namespace
+
 function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what) {
+  bool is_expression = a.kind == argument::expression || a.kind == argument::plan || a.kind == argument::list;
+  if (is_expression && !a.source.empty()) return read_expression(a, r, a.source, a.at);
+  if (auto* text = expression_in(a, r)) return read_expression(a, r, text->text, 1);
   if (a.kind != argument::word && a.kind != argument::object) r.expected(a, what);
   written_function w;
   if (a.kind == argument::object) w = parts_of(a, r);
   const std::string& name = w.name ? w.name->text : a.text;
   auto forms = find_functions(name);
-  if (forms.empty())
-    r.fail(a, absl::StrCat("no function is registered as ", name, did_you_mean(name, function_names())));
+  if (forms.empty()) {
+    std::string why = absl::StrCat("no function is registered as ", name, did_you_mean(name, function_names()));
+    if (a.kind == argument::word) return read_expression(a, r, a.source, a.at, absl::StrCat(std::string(r.step()), ": ", why));
+    r.fail(a, why);
+  }
   const stage_function& first = *forms[0];
   if (w.version && (w.version->kind != argument::number || w.version->text != std::to_string(first.version)))
     r.fail(a, absl::StrCat("the plan wants version ", w.version->shown(), " of ", name, ", and this program has ",

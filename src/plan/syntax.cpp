@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/syntax.hpp"
 
+#include "plan/find_expressions.hpp"
 #include "plan/lex.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 /// Recursive descent; one function a rule of the grammar in text.hpp.
 class syntax_reader {
  public:
-  explicit syntax_reader(std::string_view text) : lexer_(text) {}
+  explicit syntax_reader(std::string_view text) : text_(text), expressions_(find_expressions(text)), lexer_(text) {}
 
   plan_syntax whole() {
     auto calls = plan();
@@ -20,7 +21,10 @@ class syntax_reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw plan_error(lexer_.now().column, what); }
+  [[noreturn]] void fail(const std::string& what) {
+    if (lexer_.now().kind == token::unknown) lexer_.refuse_character();
+    throw plan_error(lexer_.now().column, what);
+  }
 
   bool take(char c) {
     if (!lexer_.now().is(c)) return false;
@@ -57,16 +61,35 @@ class syntax_reader {
   argument named_value() {
     argument a;
     a.name_at = lexer_.now().column;
-    if (lexer_.now().kind == token::word && lexer_.next_is('=')) {
+    if (lexer_.now().kind == token::word && lexer_.is_name_of_next()) {
       a.name = lexer_.now().text;
       lexer_.advance();
       lexer_.advance();
     }
-    value(a);
+    if (!expression(a)) value(a);
     return a;
   }
 
+  /// Passes over an argument that only an expression can be. Returns false if it is something else.
+  bool expression(argument& a) {
+    std::size_t from = lexer_.now().from;
+    while (next_expression_ != expressions_.size() && expressions_[next_expression_].from < from) ++next_expression_;
+    if (next_expression_ == expressions_.size() || expressions_[next_expression_].from != from) return false;
+    std::size_t end = expressions_[next_expression_].end;
+    a.kind = argument::expression;
+    a.at = lexer_.now().column;
+    a.source = text_.substr(from, end - from);
+    lexer_.go_to(end);
+    return true;
+  }
+
   void value(argument& a) {
+    std::size_t from = lexer_.now().from;
+    read_value(a);
+    a.source = text_.substr(from, lexer_.end_of_last() - from);
+  }
+
+  void read_value(argument& a) {
     a.at = lexer_.now().column;
     a.text = lexer_.now().text;
     switch (lexer_.now().kind) {
@@ -125,6 +148,9 @@ class syntax_reader {
     a.kind = is_call || a.calls.size() > 1 ? argument::plan : argument::word;
   }
 
+  std::string_view text_;
+  std::vector<text_range> expressions_;  ///< by where they begin
+  std::size_t next_expression_ = 0;
   lexer lexer_;
   std::uint32_t depth_ = 0;
 };

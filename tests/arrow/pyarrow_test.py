@@ -80,6 +80,11 @@ def load():
         getattr(shim, name).restype = ctypes.c_void_p
     shim.shim_tensor.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_int]
     shim.shim_old_tensor.argtypes = [ctypes.c_int64]
+    shim.shim_own_tensor.restype, shim.shim_take_tensor.restype = ctypes.c_void_p, ctypes.c_char_p
+    shim.shim_own_tensor.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int]
+    shim.shim_take_tensor.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    shim.shim_images.restype = ctypes.c_char_p
+    shim.shim_images.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
     return shim
 
 
@@ -319,11 +324,70 @@ def try_tensors(check, shim):
     check.expect(empty.shape == (0, 2, 3), f"an empty batch has the shape {empty.shape}")
 
 
+def try_own_tensors(check, shim):
+    """Tensors of ours in NumPy, and NumPy's in ours."""
+    for name in ("uint8", "int64", "float16", "float64", "bool"):
+        whole = (np.arange(24) % 2 if name == "bool" else np.arange(24)).astype(name).reshape(2, 3, 4)
+        for part in (-1, 1):
+            for given in (0, 1):
+                a = np.from_dlpack(Capsule(shim.shim_own_tensor(name.encode(), part, given), b"dltensor_versioned"))
+                expected = whole if part < 0 else whole[part]
+                right = a.dtype == expected.dtype and a.shape == expected.shape and (a == expected).all()
+                check.expect(right, f"our {name}, part {part}: {a.dtype} {a.shape}\n{a}")
+                check.expect(a.flags.writeable == bool(given), f"our {name}: writeable is {a.flags.writeable}")
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.restype, rename.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
+
+    def taken(a, versioned):
+        """As a consumer has to: renames the capsule, so that Python does not delete the tensor as well."""
+        name, used = (b"dltensor_versioned", b"used_dltensor_versioned") if versioned else (b"dltensor", b"used_dltensor")
+        capsule = a.__dlpack__(max_version=(1, 0)) if versioned else a.__dlpack__()
+        t = pointer(capsule, name)
+        rename(capsule, used)
+        return shim.shim_take_tensor(t, versioned).decode()
+
+    flags = [0] if int(np.__version__.split(".")[0]) < 2 else [0, 1]  # NumPy 2.1 has versions; 1.x has none
+    for versioned in flags:
+        for a in (np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(6, dtype=np.uint16)[::2],
+                  np.arange(12, dtype=np.int8).reshape(3, 4).T, np.array([True, False]), np.zeros((2, 0), np.float64)):
+            before = sys.getrefcount(a)
+            said = taken(a, versioned)
+            spec, how, values = said.split(" ", 2)
+            check.expect(spec == f"{a.dtype}[{','.join(map(str, a.shape))}]", f"NumPy's {a.dtype} {a.shape} is {said}")
+            check.expect(a.size == 0 or json.loads(values) == a.tolist(), f"NumPy's {a.tolist()} is {values}")
+            check.expect(sys.getrefcount(a) == before, "the array is still referred to")
+            if versioned and a.flags.c_contiguous and a.size:
+                check.expect(how == "writable", f"a writable array is {how}")
+                a.flags.writeable = False
+                check.expect(" fixed " in taken(a, versioned), "an array that is read only can be written to")
+
+
+def try_images(check, shim):
+    """Batches of tensors as arrow.fixed_shape_tensor."""
+    for name in ("uint8", "int64", "float16", "float64", "bool"):
+        for gone in (0, 3):
+            schema, array = Schema(), Array()
+            said = shim.shim_images(name.encode(), gone, address(array), address(schema)).decode()
+            check.expect(said == "ok", f"images of {name}: {said}")
+            batch = pa.RecordBatch._import_from_c(address(array), address(schema))
+            batch.validate(full=True)
+            got = batch.column("image")
+            check.expect(isinstance(got.type, pa.FixedShapeTensorType) and got.type.shape == [2, 3], f"{name} is {got.type}")
+            numbers = (np.arange(60) % 2 if name == "bool" else np.arange(60)).astype(name).reshape(10, 2, 3)[gone:]
+            values = got.storage.flatten().to_numpy(zero_copy_only=False).reshape(-1, 2, 3)
+            check.expect((values == numbers).all() and values.shape == numbers.shape, f"images of {name}: {values}")
+            check.expect(batch.column("label").to_pylist() == list(range(gone, 10)), "labels beside images")
+
+
 def main():
     if not SHIM.exists():
         return skipped(f"there is no {SHIM}: a build with a sanitizer has none")
     check, shim = tree.checks(), load()
     try_tensors(check, shim)
+    try_own_tensors(check, shim)
+    try_images(check, shim)
     try_runs(check, shim)
     try_random(check, shim)
     return check.finish()

@@ -47,6 +47,26 @@ struct tensors {
   bool flag = false;
 };
 
+struct labelled {
+  tensor image;
+  std::int64_t label = 0;
+};
+
+/// 0, 1, 2 …; of bools their last bits.
+tensor counted(dtype d, const tensor_shape& shape) {
+  tensor t = tensor::zeros(d, shape);
+  for (std::size_t i = 0; i != t.size(); ++i) {
+    switch (d) {
+      case dtype::uint8: t.writable<std::uint8_t>()[i] = static_cast<std::uint8_t>(i); break;
+      case dtype::int64: t.writable<std::int64_t>()[i] = static_cast<std::int64_t>(i); break;
+      case dtype::float16: t.writable<float16>()[i] = float16(static_cast<float>(i)); break;
+      case dtype::float64: t.writable<double>()[i] = static_cast<double>(i); break;
+      default: t.writable<bool>()[i] = i % 2 == 1;
+    }
+  }
+  return t;
+}
+
 const char* said(std::string text) {
   static std::string kept;
   kept = std::move(text);
@@ -179,6 +199,35 @@ SHIM void* shim_tensor(int which, std::int64_t n, std::int64_t gone, int constan
 SHIM void* shim_old_tensor(std::int64_t n) {
   batched<tensors> b = some_tensors(n);
   return to_old_dlpack(b, &tensors::values);
+}
+
+/// A tensor of ours, given away (then it may be written to) or not: 0 .. 23 in the shape [2, 3, 4]; the part `part` of it, if
+/// not negative.
+SHIM void* shim_own_tensor(const char* name, std::int64_t part, int given) {
+  tensor t = counted(*dtype_named(name), {2, 3, 4});
+  if (part >= 0) t = t[part];
+  return given ? to_dlpack(std::move(t)) : to_dlpack(t);
+}
+
+/// Ten images with their labels, without the first `gone`.
+SHIM const char* shim_images(const char* name, std::int64_t gone, ArrowArray* array, ArrowSchema* schema) {
+  return answer([&] {
+    const tensor all = counted(*dtype_named(name), {10, 2, 3});
+    batched<labelled> b;
+    for (std::int64_t i = 0; i != 10; ++i) b.push_back({all[i], i});
+    b.storage().drop_front(static_cast<std::size_t>(gone));
+    check_ok(export_batch(b, array, schema));
+    return std::string("ok");
+  });
+}
+
+/// Takes what NumPy exports, and says what it is: "float32[2,3] writable [[…]]".
+SHIM const char* shim_take_tensor(void* t, int versioned) {
+  return answer([&] {
+    tensor got = versioned ? from_dlpack(static_cast<DLManagedTensorVersioned*>(t))
+                           : from_dlpack(static_cast<DLManagedTensor*>(t));
+    return got.spec_text() + (got.is_writable() ? " writable " : " fixed ") + got.to_json();
+  });
 }
 
 /// For whom Python's capsule was not taken by anybody.

@@ -26,8 +26,12 @@ struct sample {
   std::string text;
   std::int64_t label = 0;
 };
-struct unlisted {
-  std::int64_t value = 0;
+class unlisted {
+ public:
+  explicit unlisted(std::string value) : value_(std::move(value)) {}
+
+ private:
+  std::string value_;
 };
 struct nested {
   sample inner;
@@ -103,7 +107,9 @@ TEST_CASE("a type made at run time is the C++ type's own descriptor") {
   CHECK(array_of(&type_of<std::int32_t>(), 7) == &type_of<std::array<std::int32_t, 7>>());
   CHECK(list_of(&type_of<float>()) == &type_of<std::vector<float>>());
   CHECK(list_of(&type_of<unlisted>()) == nullptr);
-  CHECK(list_of(&type_of<bool>()) == nullptr);
+  CHECK(maybe_of(&type_of<unlisted>()) == nullptr);
+  CHECK(list_of(&type_of<bool>())->name == "bool[]");
+  CHECK(maybe_of(&type_of<float>()) == &type_of<std::optional<float>>());
   CHECK(type_of<std::vector<sample>>().element == &type_of<sample>());
   CHECK(list_of(&type_of<sample>()) == &type_of<std::vector<sample>>());
   CHECK(&type_of<std::vector<long>>() == &type_of<std::vector<long long>>());

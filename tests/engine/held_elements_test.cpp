@@ -203,6 +203,7 @@ TEST_CASE("elements of every kind are held in their places, and charged until th
   tried<as_number>();
   tried<as_text>();
   tried<as_record>();
+  tried<as_tensor>();
   tried<as_move_only>();
   tried<as_counting>();
 }
@@ -238,6 +239,7 @@ TEST_CASE("a bucketing operator on held elements conforms, and is resumed at eve
   conforms_in_buckets<as_number>(7, 50);
   conforms_in_buckets<as_text>(3, 4);
   conforms_in_buckets<as_record>(4, 3);
+  conforms_in_buckets<as_tensor>(4, 3);
   conforms_in_buckets<as_move_only>(3, 5);
   conforms_in_buckets<as_counting>(5, 2);
 }

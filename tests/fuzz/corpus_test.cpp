@@ -66,3 +66,4 @@ TEST_CASE("the corpus of example_json holds") { replay(*fuzz::find_target("examp
 TEST_CASE("the corpus of plan_text holds") { replay(*fuzz::find_target("plan_text")); }
 TEST_CASE("the corpus of plan_json holds") { replay(*fuzz::find_target("plan_json")); }
 TEST_CASE("the corpus of checkpoint holds") { replay(*fuzz::find_target("checkpoint")); }
+TEST_CASE("the corpus of value holds") { replay(*fuzz::find_target("value")); }

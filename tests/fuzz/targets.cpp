@@ -14,6 +14,7 @@ void example_layout(std::string_view bytes);
 void example_json(std::string_view bytes);
 void plan_text(std::string_view bytes);
 void plan_json(std::string_view bytes);
+void value_input(std::string_view bytes);
 
 std::span<const target> targets() {
   static constexpr target kAll[] = {
@@ -27,6 +28,7 @@ std::span<const target> targets() {
       {"plan_json", plan_json},
       {"plan_text", plan_text},
       {"tfrecord", tfrecord},
+      {"value", value_input},
   };
   return kAll;
 }

@@ -82,6 +82,15 @@ MISTAKES = {
     "elements that are not batches, as an Arrow stream":
         ("#include <sluice/arrow.hpp>\nvoid f(runtime& rt, ArrowArrayStream* out) { (void)export_stream(rt, range(5), out); }",
          ["export_stream takes batches: end the plan with batch(n)"]),
+    "a nest with a pointer":
+        ("#include <sluice/element/structure.hpp>\nstruct inner { int size; int* data; }; struct sample { int label; inner worker; };\n"
+         "auto p = structure<sample>::paths();", ["structure: this member is no number", "data"]),
+    "a nest with a reference":
+        ("#include <sluice/element/structure.hpp>\nstruct inner { int size; int& data; }; struct sample { int label; inner worker; };\n"
+         "auto p = structure<sample>::paths();", ["structure: this member (from 0) is a reference", "inner, 1"]),
+    "a tuple with a reference":
+        ("#include <sluice/element/structure.hpp>\nauto p = structure<std::tuple<int, int&>>::paths();",
+         ["structure: this part (from 0) is a reference", "1"]),
     "a tensor of texts":
         ("#include <sluice/dlpack.hpp>\nstruct sample { std::string text; };\nauto f(batched<sample>& b) { return to_dlpack(b, &sample::text); }",
          ["to_dlpack takes members that are numbers, or arrays of numbers"]),

@@ -108,6 +108,7 @@ TEST_CASE("batch and unbatch conform for rows of every kind that can be stacked"
   conformance c{.expected = [](const int64s& in) { return in; }};
   conforms_as<as_text>(stage, c);
   conforms_as<as_record>(stage, c);
+  conforms_as<as_tensor>(stage, c);
   conforms_as<as_counting>(stage, c);
 }
 
@@ -129,6 +130,64 @@ TEST_CASE("batches of texts keep them apart") {
               return all;
             });
   CHECK(consume(ds, {}).elements == int64s{1234});
+}
+
+TEST_CASE("batches of tensors are one tensor each, and unbatch gives views of it") {
+  auto stacked = [](const batched<tensor>& b) {
+    const tensor all = b.stacked();
+    int64 sum = all.shape()[0];
+    for (float x : all.values<float>()) sum = sum * 10 + static_cast<int64>(x);
+    return sum;
+  };
+  auto vectors = range(5) | map([](int64 x) { return tensor::of(std::vector<float>{float(x), 9}); });
+  CHECK(consume(vectors | batch(3) | map(stacked), {}).elements == int64s{3091929, 23949});
+  CHECK(consume(vectors | batch(2) | batch(2) | map([](const batched<batched<tensor>>& b) { return b.size(); }), {})
+            .elements == int64s{2, 1});
+  auto owners = std::make_shared<std::vector<const void*>>();
+  auto seen = [owners](const tensor& t) {
+    owners->push_back(t.owner());
+    return static_cast<int64>(t.values<float>()[0]);
+  };
+  CHECK(consume(vectors | batch(3) | unbatch() | map(seen), {}).elements == int64s{0, 1, 2, 3, 4});
+  REQUIRE(owners->size() == 5);
+  CHECK(((*owners)[0] == (*owners)[1] && (*owners)[1] == (*owners)[2] && (*owners)[3] == (*owners)[4]));
+}
+
+TEST_CASE("a tensor that does not stack on those before is an error, after the batches before it") {
+  struct sample {
+    tensor image;
+    int64 label = 0;
+  };
+  auto images = range(9) | map([](int64 x) {
+                  return x == 7 ? tensor::zeros(dtype::uint8, {224, 224}) : tensor::zeros(dtype::uint8, {224, 224, 3});
+                });
+  auto rows = [](const auto& b) { return b.size(); };
+  consumed got = consume(images | batch(4) | map(rows), {});
+  CHECK(got.elements == int64s{4});
+  CHECK(got.why.code() == status_code::invalid_argument);
+  CHECK(got.why.to_string() ==
+        "invalid_argument: batch: row 3 is uint8[224,224], the rows before are uint8[224,224,3]");
+  got = consume(images | map([](const tensor& t) { return sample{t, 1}; }) | batch(4) | map(rows), {});
+  CHECK(got.elements == int64s{4});
+  CHECK_THAT(got.why.to_string(),
+             Catch::Contains("row 3: image is uint8[224,224], the rows before are uint8[224,224,3]"));
+  CHECK(consume(images | batch(7) | take(1) | map(rows), {}).elements == int64s{7});
+}
+
+TEST_CASE("images conform") {
+  auto stage = [](const auto& in) { return in | batch(5) | unbatch() | batch(3) | prefetch(2) | unbatch(); };
+  auto ds = stage(range(40) | map(as_image::made)) | map(as_image::number);
+  consumption how;
+  how.save = true;
+  consumed whole = consume(ds, how);
+  REQUIRE(whole.elements.size() == 40);
+  for (std::size_t i = 0; i <= 40; i += 3) {
+    consumption again;
+    again.from = whole.places[i];
+    consumed rest = consume(ds, again);
+    CHECK(rest.complaint() == "");
+    CHECK(rest.elements == int64s(whole.elements.begin() + static_cast<std::ptrdiff_t>(i), whole.elements.end()));
+  }
 }
 
 TEST_CASE("batch and unbatch print as text, and are read again; a batch of no rows is refused") {

@@ -182,6 +182,7 @@ TEST_CASE("group_by_reducer takes elements of every kind, each once") {
   };
   conforms(over(as_text()));
   conforms(over(as_record()));
+  conforms(over(as_tensor()));
   conforms(over(as_move_only()));
   conforms(over(as_counting()));
 }

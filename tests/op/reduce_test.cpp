@@ -108,6 +108,7 @@ TEST_CASE("reduce takes elements of every kind, each once") {
   };
   conforms(over(as_text()));
   conforms(over(as_record()));
+  conforms(over(as_tensor()));
   conforms(over(as_move_only()));
   conforms(over(as_counting()));
 }

@@ -186,6 +186,7 @@ TEST_CASE("window conforms for elements of every kind, where windows overlap and
        {shape{3}, shape{4, 3, 2}, shape{2, 3, 2, true}}) {  // the last two: one in the reach of another
     conforms_in_windows<as_text>(s);
     conforms_in_windows<as_record>(s);
+    conforms_in_windows<as_tensor>(s);
   }
   conforms_in_windows<as_text>({4, 1, 2});
   conforms_in_windows<as_record>({3, 2});
@@ -389,11 +390,9 @@ TEST_CASE("window prints as text, and is read again") {
         "invalid_argument: column 28: window: shift must be at least 1, and is 0");
   CHECK(refusal("range(5) | window(4611686018427387904, stride=4611686018427387904)")
             .find("more elements than any input") != std::string::npos);
-  CHECK(refusal("zip(range(5), range(5), range(5), range(5)) | window(2)")
-            .find("there is no list of (int64, int64, int64, int64) here") != std::string::npos);
-  for (const char* of : {"zip(range(5), range(5))", "range(5) | batch(2)"})
-    CHECK(refusal(std::string(of) + " | window(2)").find("batch groups them as columns, and in C++ window takes any") !=
-          std::string::npos);
+  for (const char* of :
+       {"zip(range(5), range(5))", "zip(range(5), range(5), range(5), range(5))", "range(5) | batch(2)"})
+    CHECK_NOTHROW(parse_plan(std::string(of) + " | window(2)"));  // lists of any type are made at run time
   CHECK(refusal("range(5) | window(2) | unbatch")
             .find("expects batches, and gets int64[]: lists, as of window, are no batches") != std::string::npos);
 }

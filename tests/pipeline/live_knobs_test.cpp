@@ -176,7 +176,7 @@ template <class As> std::size_t mistakes_while_turned(unsigned workers) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("knobs turned by another thread, on one worker and on two: the same elements", "", test::as_text,
-                   test::as_record, test::as_move_only, test::as_counting) {
+                   test::as_record, test::as_tensor, test::as_image, test::as_move_only, test::as_counting) {
   for (unsigned workers : {1u, 2u}) {
     CAPTURE(TestType::kName, workers);
     CHECK(mistakes_while_turned<TestType>(workers) == 0);

@@ -133,7 +133,7 @@ TEST_CASE("an error in a plan names its column") {
            {"range(5) | map(<lambda>)", 16,
             "column 16: a lambda cannot be written down; name the function with SLUICE_FUNCTION"},
            {"lines(\"f\") | map(length_of # no call\n (5))", 18,
-            "column 18: map: function expects the name of a function, and is a plan"},
+            "column 18: map: length_of takes string, and gets int32"},
            {"range(5) | group(next_of)", 12, "column 12: group: needs a function for reduce"},
            {"range(5) | group(next_of, prev_of, 3)", 27,
             "column 27: group: reduce: no function is registered as prev_of"},

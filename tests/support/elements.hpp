@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 
 #include "sluice/element/slice.hpp"
+#include "sluice/element/tensor.hpp"
 #include "support/counting_element.hpp"
 
 namespace sluice::lib::test {
@@ -28,6 +30,37 @@ struct as_record {
   static constexpr const char* kName = "records";
   static record made(std::int64_t x) { return record(slice::copy_of(std::to_string(x))); }
   static std::int64_t number(const record& r) { return std::atoll(std::string(r.view()).c_str()); }
+};
+
+struct as_tensor {
+  static constexpr const char* kName = "tensors";
+  static tensor made(std::int64_t x) {
+    tensor t = tensor::zeros(dtype::float32, {16});
+    std::memcpy(t.writable_data(), &x, sizeof x);
+    return t;
+  }
+  static std::int64_t number(const tensor& t) {
+    std::int64_t x = 0;
+    if (t.values<float>().size() == 16) std::memcpy(&x, t.data(), sizeof x);
+    return x;
+  }
+};
+
+/// At both ends of its bytes; those between are not looked at.
+struct as_image {
+  static constexpr const char* kName = "images";
+  static tensor made(std::int64_t x) {
+    tensor t = tensor::make(dtype::uint8, {224, 224, 3});
+    std::memcpy(t.writable_data(), &x, sizeof x);
+    std::memcpy(t.writable_data() + t.size_bytes() - sizeof x, &x, sizeof x);
+    return t;
+  }
+  static std::int64_t number(const tensor& t) {
+    std::int64_t x = 0, end = 0;
+    std::memcpy(&x, t.data(), sizeof x);
+    std::memcpy(&end, t.data() + t.size_bytes() - sizeof end, sizeof end);
+    return x == end && t.spec_text() == "uint8[224,224,3]" ? x : -1;
+  }
 };
 
 struct as_move_only {

@@ -58,6 +58,7 @@ template <class Stage> void conforms_for_elements(const Stage& stage, conformanc
   c.over_records = {};
   conforms_as<as_text>(stage, c);
   conforms_as<as_record>(stage, c);
+  conforms_as<as_tensor>(stage, c);
   conforms_as<as_move_only>(stage, c);
   conforms_as<as_counting>(stage, c);
 }

@@ -50,6 +50,9 @@ status export_column(const column& c, std::size_t first, std::size_t n, ArrowArr
 
 /// The schema of batches whose rows have this type: a struct.
 status export_schema(const element_type& row, ArrowSchema* out, const arrow_options& o = {});
+/// The same of this batch's rows. Of types with tensors, whose shapes the batch tells: they are `arrow.fixed_shape_tensor`,
+/// an extension type over fixed lists. Errors: invalid_argument, too, where the batch has no row, and for strings and bfloat16.
+status export_schema(const batch_storage& b, const element_type& row, ArrowSchema* out, const arrow_options& o = {});
 /// A batch: a struct whose offset is 0 and which has no nulls. REQUIRES: the rows are of type `row`.
 status export_rows(const batch_storage& b, const element_type& row, ArrowArray* out, const arrow_options& o = {});
 

@@ -27,7 +27,13 @@ typedef struct {  // NOLINT(modernize-use-using)
   std::int32_t device_id;
 } DLDevice;
 
-typedef enum { kDLInt = 0U, kDLUInt = 1U, kDLFloat = 2U, kDLBool = 6U } DLDataTypeCode;  // NOLINT(modernize-use-using)
+typedef enum {
+  kDLInt = 0U,
+  kDLUInt = 1U,
+  kDLFloat = 2U,
+  kDLBfloat = 4U,
+  kDLBool = 6U
+} DLDataTypeCode;  // NOLINT(modernize-use-using)
 
 typedef struct {  // NOLINT(modernize-use-using)
   std::uint8_t code;

@@ -79,6 +79,12 @@ struct seed {
   constexpr seed(std::int64_t v) : value(v) {}  // NOLINT
 };
 
+/// A seed that an operator got when there were checkpoints of it: no part of what a fingerprint is taken of, unless it is
+/// given.
+struct later_seed : seed {
+  using seed::seed;
+};
+
 /// A size ≥ 0; plan text writes 64MiB.
 struct byte_size {
   std::int64_t value = 0;

@@ -7,6 +7,7 @@
 //   for (std::string_view text : b[&sample::text]) …             // element/column_ranges.hpp has the other types
 //   auto [texts, labels2] = b.columns();
 //   std::span<float> v = batch_of_floats.values();               // rows that are not structures are one column
+//   tensor images = b.stacked(&sample::image);                   // uint8[n,224,224,3], without a copy
 //
 // All batched<T> have one representation, batch_storage, so that the library makes, moves and prints batches whose row
 // type no C++ code of the program names. A column of numbers is contiguous and 64-byte aligned, ready for vectorised
@@ -24,6 +25,7 @@
 #include "sluice/element/column.hpp"
 #include "sluice/element/column_ranges.hpp"
 #include "sluice/element/slab.hpp"
+#include "sluice/element/tensor.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib {
@@ -94,6 +96,10 @@ template <class T> constexpr bool stacks() {
   else return false;
 }
 
+/// The rows [first, first + n) of a column (null: there are none) of `row`s as one tensor.
+tensor stacked(const element_type& row, const column* c, std::size_t first, std::size_t n);
+tensor tensor_row(const column_range<tensor>& rows, std::size_t row);
+
 /// Is T refused because of one of its members?
 template <class T>
 inline constexpr bool has_unstackable_member =
@@ -112,8 +118,8 @@ template <class T, std::size_t I = 0> consteval auto unstackable_member() {
 template <auto Member> inline constexpr bool can_be_stacked = false;
 }  // namespace detail
 
-/// What `batch` can stack: numbers, texts, arrays, lists and optionals of them, batches, structures and pairs of all
-/// these, and classes that describe themselves. The same answer as can_stack(type_of<T>()).
+/// What `batch` can stack: numbers, texts, tensors, arrays, lists and optionals of them, batches, structures and pairs of
+/// all these, and classes that describe themselves. The same answer as can_stack(type_of<T>()).
 template <class T> concept stackable = detail::stacks<T>();
 
 template <class T> class batched {
@@ -149,6 +155,27 @@ template <class T> class batched {
   }
   /// All rows, whatever they are: structures, pairs and tuples are made as they are read.
   column_rows<const T> rows() const { return all_rows<const T>(); }
+  /// One row, if they are tensors: a view, which shares the batch's bytes. Errors: throws out_of_range.
+  tensor operator[](std::size_t row) const
+    requires detail::is_tensor<T>
+  {
+    return detail::tensor_row(all_rows<const T>(), row);
+  }
+  /// All rows as one tensor with a dimension more, sharing the batch's bytes: of n rows of uint8[224,224,3]
+  /// uint8[n,224,224,3]. Rows of numbers, arrays of numbers, texts, tensors, and batches of equal size of these. A batch
+  /// without rows of tensors gives float32[0]. Errors: throws invalid_argument for other rows.
+  tensor stacked() const
+    requires(!detail::by_member<T>)
+  {
+    return detail::stacked(type_of<T>(), empty() ? nullptr : &storage_.rows_column(), first(), count());
+  }
+  /// The same of a member: `b.stacked(&sample::image)`.
+  template <class U, class C>
+    requires std::is_same_v<C, T>
+  tensor stacked(U C::* m) const {
+    return detail::stacked(type_of<U>(), empty() ? nullptr : &storage_.rows_column().child(detail::column_of<T>(m)),
+                           first(), count());
+  }
   /// All columns as a tuple of ranges, in the order of the members: `auto [text, label] = b.columns();`
   auto columns() {
     if constexpr (detail::by_member<T>) {

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -42,11 +43,19 @@ enum class column_form : std::uint8_t {
   maybe,    ///< std::optional: validity(), child(0) with a value for each row; Arrow has no node for it: the child's
             ///< format, with this node's validity
   members,  ///< structures, pairs, tuples: a child for each member [+s]
-  objects,  ///< classes that describe themselves, and lists, arrays and optionals of such: C++ objects at values() [none]
+  tensors,  ///< tensor, all of one spec: values() of numbers, or offsets() and bytes() of strings, as many for each row as
+            ///< the spec has elements [+w, of nested sizes]
+  objects,  ///< classes that describe themselves, and lists, arrays and optionals of such or of tensors: C++ objects at
+            ///< values() [none]
 };
 
 /// How columns of this type keep their values. REQUIRES: can_stack(t).
 column_form form_of(const element_type& t);
+
+class tensor;
+struct batch_storage;
+struct tensor_spec;
+enum class dtype : std::uint8_t;
 
 class column {
  public:
@@ -64,10 +73,10 @@ class column {
   /// it holds for the children of structures too, and for those of fixed lists `extent` times.
   std::size_t gone_in_front() const noexcept { return gone_; }
 
-  /// values, objects: `type().size` bytes for each row.
+  /// values, objects: `type().size` bytes for each row; tensors of numbers: `row_spec()->bytes()`.
   char* values() noexcept { return main_ ? main_->data() : nullptr; }
   const char* values() const noexcept { return main_ ? main_->data() : nullptr; }
-  /// texts, lists: rows() + 1 of them, the first 0. Never null.
+  /// texts, lists: rows() + 1 of them, the first 0. Never null. Tensors of strings: as texts with a row for each string.
   const std::int32_t* offsets() const noexcept {
     return main_ ? reinterpret_cast<const std::int32_t*>(main_->data()) : &kNoRows;
   }
@@ -84,6 +93,11 @@ class column {
   bool valid(std::size_t row) const noexcept { return (validity()[row / 8] >> (row % 8) & 1) != 0; }
   /// maybe: how many rows have none.
   std::size_t absent() const noexcept { return absent_; }
+
+  /// tensors: what all rows are. Null as long as there are none.
+  const tensor_spec* row_spec() const noexcept { return form_ == column_form::tensors && rows_ ? &spec() : nullptr; }
+  /// The rows [first, first + n) as one tensor, [n, …], which shares this column's bytes. REQUIRES: form tensors, n != 0.
+  tensor tensor_of(std::size_t first, std::size_t n) const;
 
   std::size_t children() const noexcept { return child_count_; }
   /// Errors: throws invalid_argument, unless k < children().
@@ -139,6 +153,10 @@ class column {
     copy_short(bytes_->data() + at, text.data(), text.size());
     writable_offsets()[++rows_] = static_cast<std::int32_t>(end);
   }
+  /// tensors: a copy of its bytes. Errors: invalid_argument where the rows before are of another spec; says both.
+  void append_tensor(const tensor& row);
+  /// tensors of numbers: a row of this spec; returns its bytes, not initialised, to be filled in place. Errors: as above.
+  char* append_tensor(const tensor_spec& spec);
   /// lists: of the values that were appended to child(0) since the last list.
   void append_list();
   /// maybe: true after a value was appended to child(0); false appends an empty one itself.
@@ -172,7 +190,8 @@ class column {
 
   /// Bytes that append(from, n, stride, room) will allocate before it moves the first row; what it frees on the way is not
   /// deducted. `room`: the rows that are expected in the end (at least those there are, and n), for which room is made
-  /// where their size is known. `thrifty`: as little as possible.
+  /// where their size is known. `thrifty`: as little as possible. Errors: throws invalid_argument where tensors are not of
+  /// one spec: it says the row, the member, and both specs.
   std::size_t growth(const void* from, std::size_t n, std::size_t stride, std::size_t room, bool thrifty = false);
   /// Appends the n rows at `from`, `stride` bytes apart, and destroys the originals. Errors: before any row is moved.
   /// REQUIRES: growth() was called last, with the same arguments.
@@ -205,6 +224,7 @@ class column {
   void forget_plan() noexcept;
   void measure(const void* from, std::size_t n, std::size_t stride);
   void measure_fixed(std::size_t n);
+  void measure_batch(const batch_storage& b, std::size_t at);
   void measure_column(const column& from, std::size_t first, std::size_t n);
   std::size_t plan_growth(double ratio, bool thrifty, std::size_t room);
   void grow(std::size_t gone);
@@ -218,6 +238,9 @@ class column {
   // In: the arrays are large enough.
   void put(void* from, std::size_t n, std::size_t stride);
   void put_texts(const void* from, std::size_t n, std::size_t stride);
+  void put_tensors(const void* from, std::size_t n, std::size_t stride);
+  void put_tensors_of(const column& from, std::size_t first, std::size_t n);
+  void put_strings(const tensor& t);
   void put_lists(const void* from, std::size_t n, std::size_t stride);
   void put_batches(void* from, std::size_t n, std::size_t stride);
   void put_maybes(const void* from, std::size_t n, std::size_t stride);
@@ -231,9 +254,20 @@ class column {
   void give(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
   void give_part(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how, part what);
   void take_back(std::size_t n, void* to, std::size_t stride, part what) noexcept;
+  void give_tensors(std::size_t first, std::size_t n, void* to, std::size_t stride) const;
   void give_lists(std::size_t first, std::size_t n, void* to, std::size_t stride);
   void give_maybes(std::size_t first, std::size_t n, void* to, std::size_t stride);
   void give_batches(std::size_t first, std::size_t n, void* to, std::size_t stride, giving how);
+
+  // Of tensors (column_tensors.cpp). Their spec is in the room of one more node, at children_.
+  void make_spec();
+  tensor_spec& spec() const noexcept;
+  bool has_strings() const noexcept;
+  std::size_t row_elements() const noexcept;
+  std::size_t main_bytes_of_tensors(std::size_t rows) const noexcept;
+  std::size_t used_string_bytes() const noexcept;
+  void match(dtype d, std::span<const std::int64_t> shape, std::size_t at);
+  void measure_tensors(const void* from, std::size_t n, std::size_t stride);
 
   std::int32_t* writable_offsets() noexcept { return reinterpret_cast<std::int32_t*>(main_->data()); }
   std::size_t used_bytes() const noexcept { return static_cast<std::size_t>(offsets()[rows_]); }

@@ -6,6 +6,7 @@
 //   std::vector<U>                      a range of column_rows<const U>: std::span<const float>, or again a range
 //   std::array<U, N> of such            the same, of N each
 //   std::optional<U>                    a range of std::optional of what the values are
+//   tensor                              a range of tensors, which share the column's bytes
 //   batched<U>                          a range of column_rows<const U>
 //   structures, pairs, tuples           a range of T, each made when it is read; r[&T::member] is the range of a member
 //
@@ -42,7 +43,8 @@ template <class T> constexpr bool plain() {
   else if constexpr (is_array<T>) return plain<typename T::value_type>();
   else return std::is_arithmetic_v<T> || std::is_enum_v<T>;
 }
-/// The C++ side of column_form::objects, at any depth.
+/// The C++ side of column_form::objects, at any depth. Tensors are objects where they are elements of lists, arrays and
+/// optionals.
 template <class T> constexpr bool keeps_objects() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) return false;
   else if constexpr (is_text<T>) return !made_of_bytes<T>;
@@ -61,7 +63,7 @@ template <class T> constexpr bool keeps_objects() {
 }
 /// Are the values in memory as C++ objects, so that they are a span?
 template <class T>
-inline constexpr bool in_place = plain<T>() || (keeps_objects<T>() && !by_member<T> && !is_batched<T>);
+inline constexpr bool in_place = plain<T>() || (keeps_objects<T>() && !by_member<T> && !is_batched<T> && !is_tensor<T>);
 
 template <class T> struct rows_kind {
   using type = std::conditional_t<in_place<std::remove_const_t<T>>, std::span<T>, column_range<std::remove_const_t<T>>>;

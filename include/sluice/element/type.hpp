@@ -34,6 +34,7 @@ enum class kind : std::uint8_t {
   pair,       ///< `members` first and second
   tuple,      ///< `members` 0, 1, 2 …
   batch,      ///< rows of `element`, one array for each of its members
+  tensor,     ///< a tensor: each has its own dtype and shape (element/tensor.hpp)
   named,      ///< a class that describes itself (sluice_name)
   opaque,     ///< any other type: can be moved and destroyed, but not batched or printed
 };
@@ -97,7 +98,7 @@ struct element_type {
   void (*make_texts)(void* to, std::size_t n, std::size_t stride, buffer* owner, const char* bytes,
                      const std::int32_t* offsets) = nullptr;
   /// For lists and optionals only: the elements, one behind the other, and how many (of an optional 0 or 1).
-  const void* (*items)(const void* p, std::size_t& n) = nullptr;
+  const void* (*items)(const element_type&, const void* p, std::size_t& n) = nullptr;
 };
 
 /// The descriptor of T (element/type_of.hpp).
@@ -111,11 +112,15 @@ const element_type* pair_of(const element_type* first, const element_type* secon
 const element_type* tuple_of(const std::vector<const element_type*>& members);
 /// std::array<T, n>.
 const element_type* array_of(const element_type* t, std::size_t n);
-/// std::vector<T> for numbers (not bool), strings, records and lines, and for every other T for which the program has
-/// called type_of<std::vector<T>>(). Null for others.
+/// std::vector<T>. Of bool, which std::vector keeps otherwise, it is a list that no C++ type is. Null for types that cannot be
+/// made without a value (no default constructor), unless the program has called type_of<std::vector<T>>(). REQUIRES of the
+/// program's own classes: a default constructor that does not throw.
 const element_type* list_of(const element_type* t);
+/// std::optional<T>. Null as above.
+const element_type* maybe_of(const element_type* t);
 /// A structure that is made at run time, with the layout that C++ would give it. The same name and members return the
-/// same descriptor. Offsets in `members` are ignored. Errors: null if a member's type is null.
+/// same descriptor. Offsets in `members` are ignored. Without a name its name is its text: "{label: int64, text: string}".
+/// Errors: null if a member's type is null.
 const element_type* struct_of(std::string_view name, std::vector<member> members);
 /// The type with this name in plan text: "int64", "float[]", "(string, int64)". Null if no descriptor of that name was
 /// made yet.

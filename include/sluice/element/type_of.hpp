@@ -5,6 +5,7 @@
 //   static constexpr std::string_view sluice_name = "record";      // makes a class `named` rather than opaque
 //   static constexpr bool trivially_relocatable = true;
 //   using sluice_text = void; std::string_view view() const;       // it is a text
+//   using sluice_tensor = void;                                    // of the class tensor only
 //   static void sluice_destroy(T*, size_t n);                      // a block at once
 //   static size_t sluice_footprint(const T*, size_t n);
 //   static void sluice_compact(T*, size_t n);
@@ -35,7 +36,7 @@ namespace detail {
 
 /// Stores `t`; it is never destroyed.
 const element_type& keep(element_type t);
-/// Stores a list type, or returns the one that there is for the same element type. (long and long long have the same
+/// Stores the type of a list or an optional, or returns the one that there is for the same element type. (long and long long have the same
 /// descriptor, so the lists of these two C++ types must have the same one, too.)
 const element_type& keep_list(const element_type& t);
 /// Sets the kernels that are not set yet to the general ones, which work on bytes and on members.
@@ -155,12 +156,12 @@ void make_texts(void* to, std::size_t n, std::size_t stride, buffer* owner, cons
     }
   }
 }
-template <class List> const void* list_items(const void* p, std::size_t& n) {
+template <class List> const void* list_items(const element_type&, const void* p, std::size_t& n) {
   auto* l = static_cast<const List*>(p);
   n = l->size();
   return l->data();
 }
-template <class Maybe> const void* maybe_items(const void* p, std::size_t& n) {
+template <class Maybe> const void* maybe_items(const element_type&, const void* p, std::size_t& n) {
   auto* m = static_cast<const Maybe*>(p);
   n = m->has_value() ? 1 : 0;
   return n ? &**m : nullptr;
@@ -211,6 +212,7 @@ template <class T> inline constexpr bool is_tuple = false;
 template <class... M> inline constexpr bool is_tuple<std::tuple<M...>> = sizeof...(M) != 0;
 template <class T> inline constexpr bool is_array = false;
 template <class T, std::size_t N> inline constexpr bool is_array<std::array<T, N>> = N != 0;
+template <class T> inline constexpr bool is_tensor = requires { typename T::sluice_tensor; };
 template <class T> inline constexpr bool is_batched = false;
 template <class T> inline constexpr bool is_batched<batched<T>> = true;
 
@@ -312,6 +314,8 @@ template <class T> void describe(element_type& t) {
     t.collect = maybe_collect<T>;
     t.items = maybe_items<T>;
     t.print = maybe_print<T>;
+  } else if constexpr (is_tensor<T>) {
+    t.kind = kind::tensor;
   } else if constexpr (requires { T::sluice_name; }) {
     t.kind = kind::named;
   } else if constexpr (reflectable<T>) {
@@ -352,7 +356,7 @@ template <class... M> const element_type& make_tuple_type(std::tuple<M...>*) {
 
 template <class T> const element_type& make_type() {
   element_type t = made_of<T>();
-  if constexpr (is_list<T>) return keep_list(t);
+  if constexpr (is_list<T> || is_maybe<T>) return keep_list(t);
   complete(t);
   return keep(std::move(t));
 }

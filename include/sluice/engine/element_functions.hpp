@@ -168,7 +168,7 @@ template <class F, class T> concept filters = std::predicate<const F&, const T&>
 template <class T, class F> struct filter_function final : predicate_function {
   F f;
   explicit filter_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<T>()); }
-  outcome keep(const block& from) const override {
+  outcome keep(const block& from, const element_place&) const override {
     T* p = from.as<T>();
     std::uint32_t n = from.size(), k = 0, i = 0;
     const local_function<F> call = f;

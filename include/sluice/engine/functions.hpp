@@ -127,7 +127,8 @@ struct predicate_function : stage_function {
   };
   /// Moves the elements for which the predicate is true to the front of the view; the others stay constructed behind
   /// them.
-  virtual outcome keep(const block& in) const = 0;
+  /// `first`: the place of in's first element.
+  virtual outcome keep(const block& in, const element_place& first) const = 0;
 };
 
 /// A function that changes a state with each element, and makes one output for each input or none: scan, reduce,

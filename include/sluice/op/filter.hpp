@@ -2,6 +2,7 @@
 // filter: the elements for which a predicate returns true.
 //
 //   numbers | filter([](std::int64_t x) { return x % 2 == 0; })
+//   samples | filter(expr("label != 0 && random() < 0.1"), {.seed = 7})       // an expression: plan/expression_function.hpp
 //
 // The predicate takes const T& and returns bool.
 // Order:  as the input's.
@@ -14,13 +15,18 @@
 
 #include "sluice/engine/element_functions.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
 
 namespace sluice::lib {
 
 extern const op_info filter_op;
 
+struct filter_options {
+  later_seed seed = {};  ///< of what random() of an expression draws; -1: drawn once per run
+};
 struct filter_arguments {
   function_arg<predicate_function> function = {};  ///< true: the element is kept
+  filter_options options = {};
 };
 
 template <class F> class filter_verb : public stage_base_tag {
@@ -29,7 +35,7 @@ template <class F> class filter_verb : public stage_base_tag {
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::filters<F, T>) {
       return dataset<T>(make_stage(
-          filter_op, arguments::of(filter_arguments{detail::adopt(new detail::filter_function<T, F>(f_))}), in.plan()));
+          filter_op, arguments::of(filter_arguments{detail::adopt(new detail::filter_function<T, F>(f_)), {}}), in.plan()));
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "filter: the function must take const T& and return bool");
@@ -42,6 +48,7 @@ template <class F> class filter_verb : public stage_base_tag {
 };
 
 template <class F> filter_verb<F> filter(F f) { return filter_verb<F>(std::move(f)); }
+preserving filter(expression condition, filter_options o = {});
 
 }  // namespace sluice::lib
 

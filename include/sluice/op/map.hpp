@@ -7,6 +7,7 @@
 //
 //   images | map([](const image& x, random_source& random) { return cropped(x, random.below(8)); }, {.seed = 7})
 //   lines | map([](const line& l, element_index n) { return numbered(l, n); })
+//   samples | map(expr<std::int64_t>("length(text)"))          // an expression: plan/expression_function.hpp
 //
 // The function takes T, T&& or const T& and returns U, result<U> (an error by value) or task<U> (awaited). A second
 // argument, if it has one, is the element's index or a source of random numbers for this element: the same on any
@@ -37,6 +38,7 @@
 #include "sluice/engine/element_functions.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
 
 namespace sluice::lib {
 
@@ -46,6 +48,13 @@ struct map_arguments {
   function_arg<block_function, async_function> function = {};  ///< from element to element, or to a task of one
   map_options options = {};
 };
+
+namespace detail {
+template <class U> struct becomes {
+  template <class> using of = U;
+};
+}  // namespace detail
+arguments map_by_expression(expression e, const element_type& wanted, map_options o);
 
 template <class F> class map_verb : public stage_base_tag {
  public:
@@ -72,6 +81,10 @@ template <class F> class map_verb : public stage_base_tag {
 };
 
 template <class F> map_verb<F> map(F f, map_options o = {}) { return {std::move(f), o}; }
+/// The values of an expression, which are of type U.
+template <class U> verb<detail::becomes<U>::template of> map(typed_expression<U> e, map_options o = {}) {
+  return {map_op, map_by_expression(std::move(e.value), type_of<U>(), o)};
+}
 
 }  // namespace sluice::lib
 

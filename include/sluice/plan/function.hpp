@@ -53,6 +53,8 @@ struct stage_function {
   virtual std::uint64_t values() const { return captured; }
   /// Returns true for elements in memory (from_elements), false for code.
   virtual bool is_data() const { return false; }
+  /// Its name is the text of an expression: nobody has to register it.
+  bool is_expression = false;
 
  protected:
   std::uint64_t captured = 0;
@@ -70,6 +72,12 @@ struct stage_function {
     }
   }
   template <class F> friend void detail::describe(stage_function&, const F&, const element_type*, const element_type*);
+};
+
+/// An expression before the type of its element is known. make_node() puts what bind() returns in its place.
+struct unbound_function : stage_function {
+  /// Errors: throws expression_error.
+  virtual function_ptr bind(const element_type& in, bool (*accepts)(const stage_function&)) const = 0;
 };
 
 /// Registers one form of a named function. A function may have several (one for map and one for filter).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/closest.hpp"
+#include "base/closest.hpp"
 
 #include <algorithm>
 

@@ -14,10 +14,10 @@ namespace {
 
 // In place: what is kept moves to the front of the view, which is passed on. Elements to be passed over are computed:
 // nobody else knows which there are.
-erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, error_gate gate) {
+erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
-    predicate_function::outcome k = keep.keep(b);
+    predicate_function::outcome k = keep.keep(b, {in.consumed() - b.size(), seed});
     block kept = b.first(k.kept);
     if (!k.why.ok()) {
       out.hold(kept);
@@ -29,14 +29,15 @@ erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, e
 }
 
 /// The same where bad elements are dropped: what is left of their view is looked at by the next demand.
-erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr function, error_gate gate) {
+erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+                                   error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   in.may_go_back();
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
     while (b) {
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
       block whole = b, part = b.first(std::min(b.size(), out.ask()));
-      predicate_function::outcome k = keep.keep(part);
+      predicate_function::outcome k = keep.keep(part, {in.consumed() - whole.size(), seed});
       block kept = part.first(k.kept);
       std::uint32_t seen = k.seen;
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
@@ -54,11 +55,13 @@ erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr fu
 
 erased_stream open_filter(const node& n, open_context& context) {
   outlet out(*n.type);
-  const function_ptr& function = n.as<filter_arguments>().function.value;
+  auto& a = n.as<filter_arguments>();
+  const function_ptr& function = a.function.value;
+  std::uint64_t seed = function->draws ? context.seed_of(n, a.options.seed.value) : 0;
   error_gate gate = context.gate(n);
   erased_stream in = context.open(n.inputs[0]);
-  if (gate.skips()) return filter_tolerant_loop(out, std::move(in), function, std::move(gate));
-  return filter_loop(out, std::move(in), function, std::move(gate));
+  if (gate.skips()) return filter_tolerant_loop(out, std::move(in), function, seed, std::move(gate));
+  return filter_loop(out, std::move(in), function, seed, std::move(gate));
 }
 
 }  // namespace

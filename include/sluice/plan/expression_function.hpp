@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions as the functions of stages.
+//
+//   rows | filter(expr("label != 0 && length(text) > 10"))
+//   rows | map(expr<double>("mean(values)"))                     // the type of the new elements, as C++ has to know it
+//   rows | map(expr<pair_of_ids>("{first: id, second: label}"))  // a struct, filled by the names of its members
+//
+// The language: sluice/expr/expression.hpp and docs/expressions.md. Unlike a lambda an expression is printed with the plan, and
+// part of its fingerprint.
+// Errors: throws expression_error, when it is read (its grammar) and when the plan is made (its types).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sluice/expr/expression.hpp"
+#include "sluice/plan/function.hpp"
+
+namespace sluice::lib {
+
+/// A function that make_node() binds to the type of its elements. `otherwise`: what to say where it is one name that nothing has;
+/// `wanted`: the type of its values, if it is known. Defined in engine/expression_function.cpp.
+function_ptr expression_function(expression e, std::string otherwise = {}, const element_type* wanted = nullptr);
+
+/// An expression whose values have the C++ type U.
+template <class U> struct typed_expression {
+  expression value;
+};
+
+inline expression expr(std::string_view text) { return expression(text); }
+template <class U> typed_expression<U> expr(std::string_view text) { return {expression(text)}; }
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::expr;
+using lib::expression;
+using lib::expression_error;
+
+}  // namespace sluice

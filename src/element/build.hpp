@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements made at run time, part by part: what was made is destroyed where the next part fails.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+
+#include "sluice/element/batch.hpp"
+#include "sluice/element/value.hpp"
+
+namespace sluice::lib {
+
+/// A value whose element is made in place.
+struct value_room {
+  /// make(void* uninitialised) makes an element of t, or throws.
+  template <class F> static value make(const element_type& t, F make_at) {
+    value v;
+    void* room = v.allocate(t);
+    try {
+      make_at(room);
+    } catch (...) {
+      v.deallocate(t, room);
+      throw;
+    }
+    if (!value::is_inside(t)) v.room_.outside = room;
+    v.type_ = &t;
+    return v;
+  }
+
+  /// Moves the element to uninitialised memory; the value has none then.
+  static void move_out(value& v, void* to) {
+    const element_type& t = *v.type_;
+    void* from = v.data();
+    t.relocate(t, to, from, 1, t.size, t.size);
+    v.type_ = nullptr;
+    v.deallocate(t, from);
+  }
+};
+
+namespace detail {
+
+/// make_part(k, type, void* uninitialised) for each member.
+template <class F> void make_members(const element_type& t, void* to, F make_part) {
+  auto* base = static_cast<char*>(to);
+  std::size_t k = 0;
+  try {
+    for (; k != t.members.size(); ++k) make_part(k, *t.members[k].type, base + t.members[k].offset);
+  } catch (...) {
+    while (k-- != 0) t.members[k].type->destroy(*t.members[k].type, base + t.members[k].offset, 1);
+    throw;
+  }
+}
+
+/// make_item(i, void* uninitialised) for each of n items of one type.
+template <class F> void make_items(const element_type& item, void* to, std::size_t n, F make_item) {
+  auto* base = static_cast<char*>(to);
+  std::size_t i = 0;
+  try {
+    for (; i != n; ++i) make_item(i, base + i * item.size);
+  } catch (...) {
+    if (!item.trivially_destroyed) item.destroy(item, base, i);
+    throw;
+  }
+}
+
+/// Room for items on their way into a list.
+class item_room {
+ public:
+  item_room(const element_type& item, std::size_t n)
+      : item_(item), data_(n ? ::operator new(n * item.size, std::align_val_t(item.align)) : nullptr) {}
+  item_room(const item_room&) = delete;
+  item_room& operator=(const item_room&) = delete;
+  ~item_room() {
+    if (live_ && !item_.trivially_destroyed) item_.destroy(item_, data_, live_);
+    if (data_) ::operator delete(data_, std::align_val_t(item_.align));
+  }
+  void* data() const noexcept { return data_; }
+  /// There are n elements, which are destroyed with the room; or none any more.
+  void set_live(std::size_t n) noexcept { live_ = n; }
+
+ private:
+  const element_type& item_;
+  void* data_;
+  std::size_t live_ = 0;
+};
+
+/// A list or an optional of n items. make_item as above.
+template <class F> void make_list(const element_type& list, void* to, std::size_t n, F make_item) {
+  item_room room(*list.element, n);
+  make_items(*list.element, room.data(), n, make_item);
+  room.set_live(n);
+  list.collect(list, to, room.data(), n, n, list.element->size);
+}
+
+inline constexpr std::size_t kRowsAtOnce = 256;
+
+/// A batch of n rows.
+template <class F> void make_batch(const element_type& t, void* to, std::size_t n, F make_row) {
+  const element_type& row = *t.element;
+  auto* b = ::new (to) batch_storage;
+  try {
+    item_room room(row, std::min(n, kRowsAtOnce));
+    for (std::size_t i = 0; i < n;) {
+      std::size_t k = std::min(n - i, kRowsAtOnce);
+      make_items(row, room.data(), k, [&](std::size_t j, void* at) { make_row(i + j, at); });
+      room.set_live(k);
+      b->append(row, room.data(), k);
+      room.set_live(0);
+      i += k;
+    }
+  } catch (...) {
+    b->~batch_storage();
+    throw;
+  }
+}
+
+/// A text of these bytes. Errors: throws invalid_argument for classes that are not made of bytes.
+void make_text(const element_type& t, void* to, std::string_view bytes);
+
+}  // namespace detail
+}  // namespace sluice::lib

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where in a nest something is, for errors: "features.image[3]". Kept on the stack while one walks, written only for an error.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "element/scan_text.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice::lib::detail {
+
+struct path {
+  const path* within = nullptr;
+  const std::string* name = nullptr;  ///< of a member; null: the item `index`
+  std::size_t index = 0;
+
+  void append_to(std::string& out) const {
+    if (within) within->append_to(out);
+    if (is_root()) return;
+    if (name) {
+      if (!out.empty()) out += '.';
+      append_name(*name, out);
+    } else {
+      out.append("[").append(std::to_string(index)).append("]");
+    }
+  }
+  std::string text() const {
+    std::string out;
+    append_to(out);
+    return out;
+  }
+  /// "features.image[3]: " or nothing at the root.
+  std::string prefix() const {
+    auto out = text();
+    return out.empty() ? out : out + ": ";
+  }
+  path member(const std::string& of) const { return {this, &of, 0}; }
+  path item(std::size_t i) const { return {this, nullptr, i}; }
+  /// Member k: of a structure by its name, of a pair or tuple by its number.
+  path part(const element_type& t, std::size_t k) const {
+    return t.kind == kind::structure ? member(t.members[k].name) : item(k);
+  }
+
+ private:
+  bool is_root() const { return within == nullptr; }
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readers of types' and specs' texts share: names, numbers, and errors with their column.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+
+namespace sluice::lib::detail {
+
+inline bool is_name_char(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_identifier(std::string_view s);
+/// As it is, or in quotes where it is no identifier.
+void append_name(std::string_view name, std::string& out);
+
+/// Errors: throws invalid_argument: "WHAT, column 7: expected ')', got ','".
+class text_scanner {
+ public:
+  text_scanner(std::string_view text, std::string_view what);
+
+  std::size_t place() const { return at_; }
+  void go_to(std::size_t place) { at_ = place; }
+  // All of these pass over spaces first.
+  bool at(char c);
+  bool take(char c);
+  bool take(std::string_view word);
+  void expect(char c);
+  bool done();
+  void skip_spaces();
+  /// An identifier, or what stands in quotes.
+  std::string name(std::string_view wanted);
+  std::uint64_t number(std::uint64_t most);
+
+  [[noreturn]] void fail(std::string_view why) const;
+  [[noreturn]] void fail_at(std::size_t place, std::string_view why) const;
+  [[noreturn]] void fail_expecting(std::string_view wanted) const;
+
+ private:
+  std::string quoted();
+  bool take_here(char c);
+
+  std::string_view text_, what_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a tree to parts with types. Where types do not fit, the error names the column and both types.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "expr/numbers.hpp"
+#include "expr/program.hpp"
+#include "expr/tree.hpp"
+
+namespace sluice::lib::expressions {
+
+class path;
+
+class checker {
+ public:
+  checker(const element_type& in, callables& functions) : in_(in), functions_(functions) {}
+
+  /// The part that computes `e`.
+  computed_ptr make(const expression_tree& e);
+  /// The same, as a value of the type.
+  computed_ptr make(const expression_tree& e, const element_type& wanted);
+
+  [[noreturn]] static void fail(const expression_tree& e, std::string_view what);
+  /// Calls f, and makes a bad_value that it throws an error of `e`.
+  template <class F> static auto at(const expression_tree& e, F f) {
+    try {
+      return f();
+    } catch (const bad_value& bad) { fail(e, bad.why); }
+  }
+
+  std::size_t variables() const { return most_variables_; }
+  bool draws() const { return draws_; }
+  /// The number of a call of random() within the expression.
+  std::uint64_t note_draw() {
+    draws_ = true;
+    return ++draw_calls_;
+  }
+  /// Lets the root move what nothing else of the expression looks at. Errors: something has to be copied and cannot be.
+  void let_move(computed& root) const;
+
+ private:
+  struct variable {
+    std::string name;
+    const element_type* type;
+  };
+  computed_ptr made(const expression_tree& e);
+  computed_ptr path_to(const element_type& t, std::size_t offset);
+  void note_copy(const expression_tree& e, const computed& c);
+  computed_ptr name(const expression_tree& e);
+  computed_ptr member_of(const expression_tree& e);
+  computed_ptr index(const expression_tree& e);
+  computed_ptr slice(const expression_tree& e);
+  computed_ptr let(const expression_tree& e);
+  computed_ptr unary(const expression_tree& e);
+  computed_ptr binary(const expression_tree& e);
+  computed_ptr structure(const expression_tree& e, const element_type* wanted);
+  computed_ptr list(const expression_tree& e);
+  computed_ptr call(const expression_tree& e);
+  computed_ptr registered(const expression_tree& e);
+  computed_ptr condition(const expression_tree& e);
+
+  const element_type& in_;
+  callables& functions_;
+  std::vector<variable> variables_;
+  std::size_t most_variables_ = 0;
+  bool draws_ = false;
+  std::uint64_t draw_calls_ = 0;
+  std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all that there are
+  struct needed_copy {
+    const expression_tree* e;
+    const computed* part;
+  };
+  std::vector<needed_copy> needed_copies_;
+};
+
+/// The arguments of a built-in function.
+struct function_arguments {
+  checker& check;
+  const expression_tree& e;
+  std::vector<computed_ptr> parts;
+
+  std::size_t count() const { return parts.size(); }
+  [[noreturn]] void fail(std::string_view what) const { checker::fail(e, e.text + ": " + std::string(what)); }
+  /// "length: expects a text, and gets int64", at the argument's column.
+  [[noreturn]] void expected(std::size_t k, std::string_view what) const;
+  void need(std::size_t least, std::size_t most) const;
+  number number_at(std::size_t k) const { return number_of(parts[k]->type()); }
+  /// The k-th argument, as a number of this type.
+  computed_ptr as(std::size_t k, number n);
+  computed_ptr text(std::size_t k);
+  /// One that has items.
+  computed_ptr list(std::size_t k);
+  computed_ptr boolean(std::size_t k);
+};
+using make_built_in = computed_ptr (*)(function_arguments&);
+/// Null: there is none of this name.
+make_built_in find_built_in(std::string_view name);
+std::vector<std::string> built_in_names();
+
+// The tables of the sources that define them.
+struct built_in {
+  std::string_view name;
+  make_built_in make;
+};
+extern const std::vector<built_in>& number_functions();
+extern const std::vector<built_in>& text_functions();
+extern const std::vector<built_in>& list_functions();
+
+// Conditions, which compute their parts for some elements only.
+computed_ptr choose(computed_ptr condition, computed_ptr a, computed_ptr b);
+computed_ptr both(computed_ptr a, computed_ptr b, bool is_and);
+
+}  // namespace sluice::lib::expressions

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// How expressions are computed: a part at a time for up to kChunk elements, so that a part's loop is compiled for its
+// types and what is between the parts stays in the first caches.
+//
+// The values of a part are *registers*, one behind the other: a number or bool as it is, a text as a std::string_view,
+// a list or array as a span_value, anything else as a const void* to the object.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/element/type.hpp"
+
+namespace sluice::lib::expressions {
+
+/// Elements at a time.
+inline constexpr std::uint32_t kChunk = 256;
+
+/// The items of a list.
+struct span_value {
+  const char* data = nullptr;
+  std::size_t n = 0;
+};
+
+enum class register_form : std::uint8_t { value, text, span, object };
+register_form register_form_of(const element_type& t);
+/// Bytes of one register.
+std::size_t register_bytes(const element_type& t);
+
+/// Thrown where a value cannot be computed.
+struct bad_value {
+  std::string why;
+};
+/// The same, with the element's number within the chunk.
+struct failed_at {
+  std::uint32_t element;
+  std::string why;
+};
+
+/// The elements of a chunk that a part is computed for, by rising number.
+struct selection {
+  const std::uint32_t* at;  ///< null: 0, 1, 2 …
+  std::uint32_t n;
+  std::uint32_t element(std::uint32_t i) const { return at ? at[i] : i; }
+};
+
+/// One chunk of elements, and the memory in which it is computed.
+class evaluation {
+ public:
+  evaluation(const element_type& type, std::uint64_t seed) : stride_(type.size), seed_(seed) {}
+  evaluation(const evaluation&) = delete;
+  ~evaluation() { forget(); }
+
+  /// Goes on to the elements at `elements`; `ordinal`: of the first.
+  void start(char* elements, std::uint64_t ordinal) {
+    forget();
+    elements_ = elements;
+    ordinal_ = ordinal;
+  }
+  char* elements() const { return elements_; }
+  std::size_t stride() const { return stride_; }
+  std::uint64_t ordinal() const { return ordinal_; }
+  std::uint64_t seed() const { return seed_; }
+
+  /// Memory until the `scratch` object in whose scope it is taken ends.
+  void* room(std::size_t bytes);
+  template <class T> T* room_for(std::size_t n) { return static_cast<T*>(room(n * sizeof(T))); }
+
+  /// Memory until the chunk ends.
+  char* kept_room(std::size_t bytes);
+  std::string_view kept(std::string_view text) {
+    char* to = kept_room(text.size());
+    std::copy(text.begin(), text.end(), to);
+    return {to, text.size()};
+  }
+  /// Uninitialised room for n objects; how many of them are constructed the caller says, so that they are destroyed when
+  /// the chunk ends.
+  struct objects {
+    const element_type* type;
+    char* data;
+    std::size_t constructed;
+  };
+  objects& kept_objects(const element_type& type, std::size_t n);
+
+  class scratch {
+   public:
+    explicit scratch(evaluation& ev) : ev_(ev), chunk_(ev.chunk_), used_(ev.used_) {}
+    ~scratch() {
+      ev_.chunk_ = chunk_;
+      ev_.used_ = used_;
+    }
+    scratch(const scratch&) = delete;
+
+   private:
+    evaluation& ev_;
+    std::size_t chunk_, used_;
+  };
+
+  /// The values of variables, by number: registers for the whole chunk, by element.
+  std::vector<char*> variables;
+
+ private:
+  struct piece {
+    std::unique_ptr<char[]> data;
+    std::size_t size;
+  };
+  void forget();
+
+  std::size_t stride_;
+  std::uint64_t seed_;
+  char* elements_ = nullptr;
+  std::uint64_t ordinal_ = 0;
+  std::vector<piece> scratch_;
+  std::size_t chunk_ = 0, used_ = 0;
+  std::vector<piece> kept_;
+  std::size_t kept_used_ = 0;
+  std::vector<std::unique_ptr<objects>> objects_;
+};
+
+/// Registers of the objects at from, from + stride … that have the numbers of the selection.
+void load(const element_type& t, const char* from, std::size_t stride, selection s, void* out);
+/// Registers of objects that pointers point at.
+void load_each(const element_type& t, const void* const* objects, std::uint32_t n, void* out);
+/// Constructs objects of registers. Errors: exceptions of a copy; none is constructed then.
+void store(const element_type& t, const void* registers, std::uint32_t n, char* to, std::size_t stride);
+void destroy_each(const element_type& t, char* at, std::size_t stride, std::size_t n);
+
+/// A part of an expression, with its type.
+class computed {
+ public:
+  explicit computed(const element_type& t) : type_(&t) {}
+  virtual ~computed() = default;
+  computed(const computed&) = delete;
+  const element_type& type() const { return *type_; }
+
+  /// The registers of the selected elements. Errors: failed_at.
+  virtual void eval(evaluation& ev, selection s, void* out) const = 0;
+  /// Constructs the values of the selected elements, except those that take() moves. Errors: failed_at, or exceptions of
+  /// copies; none is constructed then.
+  virtual void build(evaluation& ev, selection s, char* to, std::size_t stride) const;
+  /// Undoes build().
+  virtual void unbuild(char* to, std::size_t stride, std::uint32_t n) const { destroy_each(*type_, to, stride, n); }
+  /// Moves what is moved from the elements 0 … n - 1. Does not fail.
+  virtual void take(evaluation&, std::uint32_t, char*, std::size_t) const {}
+
+  /// The one register that all elements have; null: they may differ.
+  virtual const void* constant() const { return nullptr; }
+  /// The registers where they are in memory already; null: eval() writes them.
+  virtual const void* in_place(const evaluation&, selection) const { return nullptr; }
+
+ private:
+  const element_type* type_;
+};
+using computed_ptr = std::unique_ptr<computed>;
+
+/// The registers of a part: those it has, or new ones.
+template <class T> const T* registers_of(const computed& c, evaluation& ev, selection s) {
+  if (const void* there = c.in_place(ev, s)) return static_cast<const T*>(there);
+  T* out = ev.room_for<T>(s.n);
+  c.eval(ev, s, out);
+  return out;
+}
+
+/// Calls f(i) for i < s.n; a bad_value becomes the element's error.
+template <class F> void each(selection s, F f) {
+  std::uint32_t i = 0;
+  try {
+    for (; i != s.n; ++i) f(i);
+  } catch (bad_value& bad) { throw failed_at{s.element(i), std::move(bad.why)}; }
+}
+
+}  // namespace sluice::lib::expressions

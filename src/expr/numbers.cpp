@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expr/numbers.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace sluice::lib::expressions {
+
+number number_of(const element_type& t) {
+  if (t.kind != kind::scalar) return number::none;
+  for (auto n = number::boolean;; n = static_cast<number>(static_cast<int>(n) + 1)) {
+    // An enum has the size of its number, and prints as it.
+    const element_type& one = type_of_number(n);
+    if (&t == &one || (t.print == one.print && t.size == one.size)) return n;
+    if (n == number::f64) return number::none;
+  }
+}
+
+const element_type& type_of_number(number n) {
+  return with_number(n, []<class T>(std::type_identity<T>) -> const element_type& { return type_of<T>(); });
+}
+
+number promoted(number n) {
+  using enum number;
+  return n == boolean || n == i8 || n == i16 || n == u8 || n == u16 ? i32 : n;
+}
+
+number common(number a, number b) {
+  using enum number;
+  a = promoted(a);
+  b = promoted(b);
+  if (a == f64 || b == f64) return f64;
+  if (a == f32 || b == f32) return f32;
+  if (a == u64 || b == u64) return u64;
+  if (a == i64 || b == i64) return i64;
+  return a == u32 || b == u32 ? u32 : i32;
+}
+
+void literal::eval(evaluation&, selection s, void* out) const {
+  auto* to = static_cast<char*>(out);
+  for (std::uint32_t i = 0; i != s.n; ++i, to += bytes_.size()) std::memcpy(to, bytes_.data(), bytes_.size());
+}
+
+computed_ptr converted(computed_ptr c, number to) {
+  number from = number_of(c->type());
+  const element_type& type = type_of_number(to);
+  if (from == to && &c->type() == &type) return c;
+  return with_number(from, [&]<class S>(std::type_identity<S>) {
+    return with_number(to, [&]<class T>(std::type_identity<T>) -> computed_ptr {
+      if (const void* one = c->constant()) {
+        S value;
+        std::memcpy(&value, one, sizeof value);
+        return literal::of<T>(checked_cast<T>(value));
+      }
+      return from_one<T, S>(type, std::move(c), [](evaluation&, S v) { return checked_cast<T>(v); });
+    });
+  });
+}
+
+namespace {
+
+/// a op b for each, where either may be one value for all.
+template <class T, class R, class Op> class arithmetic_node final : public computed {
+ public:
+  arithmetic_node(const element_type& t, computed_ptr a, computed_ptr b)
+      : computed(t), a_(std::move(a)), b_(std::move(b)) {}
+  void eval(evaluation& ev, selection s, void* out) const override {
+    evaluation::scratch here(ev);
+    auto* to = static_cast<R*>(out);
+    if (const void* one = b_->constant()) {
+      const T* a = registers_of<T>(*a_, ev, s);
+      T k;
+      std::memcpy(&k, one, sizeof k);
+      if constexpr (requires { Op::by_constant(a, k, to, s.n); })
+        if (Op::by_constant(a, k, to, s.n)) return;
+      return all(s, to, [a](std::uint32_t i) { return a[i]; }, [k](std::uint32_t) { return k; });
+    }
+    const T* b = registers_of<T>(*b_, ev, s);
+    if (const void* one = a_->constant()) {
+      T k;
+      std::memcpy(&k, one, sizeof k);
+      return all(s, to, [k](std::uint32_t) { return k; }, [b](std::uint32_t i) { return b[i]; });
+    }
+    const T* a = registers_of<T>(*a_, ev, s);
+    all(s, to, [a](std::uint32_t i) { return a[i]; }, [b](std::uint32_t i) { return b[i]; });
+  }
+
+ private:
+  template <class A, class B> static void all(selection s, R* to, A a, B b) {
+    if constexpr (requires { Op::template fails<T>(); }) {
+      bool bad = false;
+      for (std::uint32_t i = 0; i != s.n; ++i) bad |= Op::compute(a(i), b(i), to[i]);
+      if (!bad) return;
+      for (std::uint32_t i = 0; i != s.n; ++i)
+        if (Op::compute(a(i), b(i), to[i])) throw failed_at{s.element(i), Op::why(a(i), b(i))};
+    } else {
+      for (std::uint32_t i = 0; i != s.n; ++i) to[i] = Op::compute(a(i), b(i));
+    }
+  }
+
+  computed_ptr a_, b_;
+};
+
+template <class T> std::string overflow(char op, T a, T b) {
+  return spelled(a) + " " + op + " " + spelled(b) + " is no " + type_of<T>().name;
+}
+
+// Of integers: true where the result does not fit. The result is written in any case.
+struct add_checked {
+  template <class T> static void fails() {}
+  template <class T> static bool compute(T a, T b, T& out) { return __builtin_add_overflow(a, b, &out); }
+  template <class T> static std::string why(T a, T b) { return overflow('+', a, b); }
+};
+struct subtract_checked {
+  template <class T> static void fails() {}
+  template <class T> static bool compute(T a, T b, T& out) { return __builtin_sub_overflow(a, b, &out); }
+  template <class T> static std::string why(T a, T b) { return overflow('-', a, b); }
+};
+struct multiply_checked {
+  template <class T> static void fails() {}
+  template <class T> static bool compute(T a, T b, T& out) { return __builtin_mul_overflow(a, b, &out); }
+  template <class T> static std::string why(T a, T b) { return overflow('*', a, b); }
+};
+template <class T> bool cannot_divide(T a, T b) {
+  if constexpr (std::is_signed_v<T>)
+    if (b == T{-1} && a == std::numeric_limits<T>::min()) return true;
+  return b == T{0};
+}
+template <class T> std::string cannot_divide_why(char op, T a, T b) {
+  return b == T{0} ? spelled(a) + " " + op + " 0: division by zero" : overflow(op, a, b);
+}
+struct divide_checked {
+  template <class T> static void fails() {}
+  template <class T> static bool compute(T a, T b, T& out) {
+    bool bad = cannot_divide(a, b);
+    out = static_cast<T>(a / (bad ? T{1} : b));
+    return bad;
+  }
+  template <class T> static std::string why(T a, T b) { return cannot_divide_why('/', a, b); }
+};
+struct remainder_checked {
+  template <class T> static void fails() {}
+  template <class T> static bool compute(T a, T b, T& out) {
+    bool bad = cannot_divide(a, b);
+    out = static_cast<T>(a % (bad ? T{1} : b));
+    return bad;
+  }
+  template <class T> static std::string why(T a, T b) { return cannot_divide_why('%', a, b); }
+  /// By a power of two, without a division.
+  template <class T> static bool by_constant(const T* a, T k, T* to, std::uint32_t n) {
+    if (k <= T{0} || !std::has_single_bit(static_cast<std::make_unsigned_t<T>>(k))) return false;
+    using U = std::make_unsigned_t<T>;
+    const U mask = static_cast<U>(k) - 1;
+    for (std::uint32_t i = 0; i != n; ++i) {
+      auto v = static_cast<U>(a[i]);
+      if constexpr (std::is_signed_v<T>) {
+        U below = static_cast<U>(a[i] >> (sizeof(T) * 8 - 1)) & mask;  // what C++'s rounding towards zero adds
+        to[i] = static_cast<T>(((v + below) & mask) - below);
+      } else {
+        to[i] = static_cast<T>(v & mask);
+      }
+    }
+    return true;
+  }
+};
+
+struct plus {
+  template <class T> static T compute(T a, T b) { return a + b; }
+};
+struct minus {
+  template <class T> static T compute(T a, T b) { return a - b; }
+};
+struct times {
+  template <class T> static T compute(T a, T b) { return a * b; }
+};
+struct divided_by {
+  template <class T> static T compute(T a, T b) { return a / b; }
+};
+
+struct equal {
+  template <class T> static bool compute(T a, T b) { return a == b; }
+};
+struct unequal {
+  template <class T> static bool compute(T a, T b) { return a != b; }
+};
+struct less {
+  template <class T> static bool compute(T a, T b) { return a < b; }
+};
+struct less_equal {
+  template <class T> static bool compute(T a, T b) { return a <= b; }
+};
+struct greater {
+  template <class T> static bool compute(T a, T b) { return a > b; }
+};
+struct greater_equal {
+  template <class T> static bool compute(T a, T b) { return a >= b; }
+};
+
+template <class F> computed_ptr with_comparison(std::string_view op, F f) {
+  if (op == "==") return f(equal());
+  if (op == "!=") return f(unequal());
+  if (op == "<") return f(less());
+  if (op == "<=") return f(less_equal());
+  if (op == ">") return f(greater());
+  return f(greater_equal());
+}
+
+/// Is a, which is signed, below, at or above b?
+template <class T> struct order_of {
+  std::int64_t signed_value;
+  std::uint64_t unsigned_value;
+  int compare() const {
+    return std::cmp_less(signed_value, unsigned_value) ? -1
+           : signed_value < 0                          ? -1
+                                                       : static_cast<std::uint64_t>(signed_value) > unsigned_value;
+  }
+};
+
+template <class Op> computed_ptr compare_mixed(computed_ptr a, computed_ptr b, bool signed_first) {
+  if (signed_first)
+    return from_two<bool, std::int64_t, std::uint64_t>(
+        type_of<bool>(), std::move(a), std::move(b),
+        [](evaluation&, std::int64_t x, std::uint64_t y) { return Op::compute(order_of<void>{x, y}.compare(), 0); });
+  return from_two<bool, std::uint64_t, std::int64_t>(
+      type_of<bool>(), std::move(a), std::move(b),
+      [](evaluation&, std::uint64_t x, std::int64_t y) { return Op::compute(0, order_of<void>{y, x}.compare()); });
+}
+
+template <class Op> computed_ptr arithmetic_of_floats(number n, computed_ptr a, computed_ptr b) {
+  if (n == number::f32)
+    return std::make_unique<arithmetic_node<float, float, Op>>(type_of<float>(), std::move(a), std::move(b));
+  return std::make_unique<arithmetic_node<double, double, Op>>(type_of<double>(), std::move(a), std::move(b));
+}
+template <class Op> computed_ptr arithmetic_of_integers(number n, computed_ptr a, computed_ptr b) {
+  switch (n) {
+    case number::i32:
+      return std::make_unique<arithmetic_node<std::int32_t, std::int32_t, Op>>(type_of<std::int32_t>(), std::move(a),
+                                                                               std::move(b));
+    case number::i64:
+      return std::make_unique<arithmetic_node<std::int64_t, std::int64_t, Op>>(type_of<std::int64_t>(), std::move(a),
+                                                                               std::move(b));
+    case number::u32:
+      return std::make_unique<arithmetic_node<std::uint32_t, std::uint32_t, Op>>(type_of<std::uint32_t>(), std::move(a),
+                                                                                 std::move(b));
+    default:
+      return std::make_unique<arithmetic_node<std::uint64_t, std::uint64_t, Op>>(type_of<std::uint64_t>(), std::move(a),
+                                                                                 std::move(b));
+  }
+}
+template <class Checked, class Plain> computed_ptr arithmetic_of(number n, computed_ptr a, computed_ptr b) {
+  return is_float(n) ? arithmetic_of_floats<Plain>(n, std::move(a), std::move(b))
+                     : arithmetic_of_integers<Checked>(n, std::move(a), std::move(b));
+}
+
+}  // namespace
+
+computed_ptr arithmetic(char op, number n, computed_ptr a, computed_ptr b) {
+  switch (op) {
+    case '+': return arithmetic_of<add_checked, plus>(n, std::move(a), std::move(b));
+    case '-': return arithmetic_of<subtract_checked, minus>(n, std::move(a), std::move(b));
+    case '*': return arithmetic_of<multiply_checked, times>(n, std::move(a), std::move(b));
+    case '/': return arithmetic_of<divide_checked, divided_by>(n, std::move(a), std::move(b));
+    default: return arithmetic_of_integers<remainder_checked>(n, std::move(a), std::move(b));
+  }
+}
+
+computed_ptr negated(number n, computed_ptr a) {
+  return with_promoted(n, [&]<class T>(std::type_identity<T>) {
+    return from_one<T, T>(type_of<T>(), std::move(a), [](evaluation&, T v) {
+      T out{};
+      if constexpr (std::is_floating_point_v<T>) out = -v;
+      else if (__builtin_sub_overflow(T{0}, v, &out))
+        throw bad_value{"-(" + spelled(v) + ") is no " + type_of<T>().name};
+      return out;
+    });
+  });
+}
+
+computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b) {
+  number x = promoted(number_of(a->type())), y = promoted(number_of(b->type()));
+  auto is_unsigned = [](number n) { return n == number::u32 || n == number::u64; };
+  auto is_signed = [](number n) { return n == number::i32 || n == number::i64; };
+  bool mixed = (is_unsigned(x) && is_signed(y)) || (is_signed(x) && is_unsigned(y));
+  if (mixed) {
+    bool signed_first = is_signed(x);
+    a = converted(std::move(a), signed_first ? number::i64 : number::u64);
+    b = converted(std::move(b), signed_first ? number::u64 : number::i64);
+    return with_comparison(op,
+                           [&]<class Op>(Op) { return compare_mixed<Op>(std::move(a), std::move(b), signed_first); });
+  }
+  number n = common(x, y);
+  a = converted(std::move(a), n);
+  b = converted(std::move(b), n);
+  return with_comparison(op, [&]<class Op>(Op) {
+    return with_promoted(n, [&]<class T>(std::type_identity<T>) -> computed_ptr {
+      return std::make_unique<arithmetic_node<T, bool, Op>>(type_of<bool>(), std::move(a), std::move(b));
+    });
+  });
+}
+
+computed_ptr compared_texts(std::string_view op, computed_ptr a, computed_ptr b) {
+  return with_comparison(op, [&]<class Op>(Op) {
+    return from_two<bool, std::string_view, std::string_view>(
+        type_of<bool>(), std::move(a), std::move(b),
+        [](evaluation&, std::string_view x, std::string_view y) { return Op::compute(x, y); });
+  });
+}
+
+}  // namespace sluice::lib::expressions

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expr/tree.hpp"
+
+namespace sluice::lib::expressions {
+
+namespace {
+
+constexpr int kUnary = 6, kPostfix = 7;
+
+int tightness(const expression_tree& e) {
+  switch (e.kind) {
+    case expression_tree::binary: return precedence_of(e.text);
+    case expression_tree::unary: return kUnary;
+    case expression_tree::number: return e.text[0] == '-' ? kUnary : kPostfix;
+    default: return kPostfix;
+  }
+}
+
+void print_quoted(std::string_view s, std::string& out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  for (char c : s) {
+    auto u = static_cast<unsigned char>(c);
+    if (c == '\n') out += "\\n";
+    else if (c == '\t') out += "\\t";
+    else if (c == '\r') out += "\\r";
+    else if (c == '"' || c == '\\') (out += '\\') += c;
+    else if (u < 0x20 || u == 0x7F) ((out += "\\x") += kHex[u >> 4]) += kHex[u & 15];
+    else out += c;
+  }
+  out += '"';
+}
+
+/// In parentheses if it binds less tightly than `least`.
+void print_part(const expression_tree& e, int least, std::string& out);
+
+void print_parts(const expression_tree& e, std::string& out) {
+  for (std::size_t k = 0; k != e.parts.size(); ++k) {
+    if (k != 0) out += ", ";
+    if (!e.names.empty()) {
+      out += e.names[k];
+      if (e.parts[k].kind == expression_tree::name && e.parts[k].text == e.names[k]) continue;
+      out += ": ";
+    }
+    print_part(e.parts[k], 0, out);
+  }
+}
+
+void print_open(const expression_tree& e, std::string& out) {
+  using enum expression_tree::kind_type;
+  switch (e.kind) {
+    case number:
+    case boolean:
+    case name: out += e.text; break;
+    case text_: print_quoted(e.text, out); break;
+    case absent: break;
+    case member:
+      print_part(e.parts[0], kPostfix, out);
+      (out += '.') += e.text;
+      break;
+    case index:
+    case slice:
+      print_part(e.parts[0], kPostfix, out);
+      out += '[';
+      print_part(e.parts[1], 0, out);
+      if (e.kind == slice) {
+        out += ':';
+        print_part(e.parts[2], 0, out);
+      }
+      out += ']';
+      break;
+    case call:
+      (out += e.text) += '(';
+      print_parts(e, out);
+      out += ')';
+      break;
+    case let:
+      ((out += "let(") += e.text) += " = ";
+      print_parts(e, out);
+      out += ')';
+      break;
+    case unary: {
+      out += e.text;
+      // --1 would be read as a number twice negated, and - -1 is not what a person writes.
+      bool is_literal = e.parts[0].kind == number && e.text == "-";
+      print_part(e.parts[0], is_literal ? kPostfix + 1 : kUnary, out);
+      break;
+    }
+    case binary: {
+      int mine = precedence_of(e.text);
+      print_part(e.parts[0], mine == 3 ? 4 : mine, out);  // comparisons cannot be chained
+      ((out += ' ') += e.text) += ' ';
+      print_part(e.parts[1], mine + 1, out);
+      break;
+    }
+    case tuple:
+    case list:
+    case structure: {
+      static constexpr std::string_view kSigns[] = {"()", "[]", "{}"};
+      std::string_view signs = kSigns[e.kind - tuple];
+      out += signs[0];
+      print_parts(e, out);
+      out += signs[1];
+    }
+  }
+}
+
+void print_part(const expression_tree& e, int least, std::string& out) {
+  bool needs = tightness(e) < least;
+  if (needs) out += '(';
+  print_open(e, out);
+  if (needs) out += ')';
+}
+
+}  // namespace
+
+void print_expression(const expression_tree& e, std::string& out) { print_part(e, 0, out); }
+
+std::string printed(const expression_tree& e) {
+  std::string out;
+  print_part(e, 0, out);
+  return out;
+}
+
+}  // namespace sluice::lib::expressions

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an expression looks like before types are known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/expr/expression.hpp"
+
+namespace sluice::lib {
+
+struct expression_tree {
+  enum kind_type : std::uint8_t {
+    number,   ///< `text`, without separators
+    text_,    ///< `text`, without quotes and escapes
+    boolean,  ///< `text` is true or false
+    name,     ///< it, a field, or a variable
+    member,   ///< parts[0].`text`
+    index,    ///< parts[0][parts[1]]
+    slice,    ///< parts[0][parts[1]:parts[2]]; a bound that is not given is `absent`
+    absent,
+    call,       ///< text(parts)
+    let,        ///< let(text = parts[0], parts[1])
+    unary,      ///< `text` is - or !
+    binary,     ///< `text` is an operator
+    tuple,      ///< (parts), at least two
+    list,       ///< [parts], at least one
+    structure,  ///< {names: parts}, at least one
+  } kind = name;
+  std::size_t at = 1;  ///< the column where it begins
+  std::string text{};
+  std::vector<expression_tree> parts{};
+  std::vector<std::string> names{};
+};
+
+/// How tight an operator binds: || 1, && 2, comparisons 3, + and - 4, * / and % 5.
+int precedence_of(std::string_view op);
+
+namespace expressions {
+
+/// Errors: expression_error.
+expression_tree read_expression(std::string_view text, std::size_t column);
+/// With as few parentheses as possible.
+void print_expression(const expression_tree& e, std::string& out);
+std::string printed(const expression_tree& e);
+
+}  // namespace expressions
+
+}  // namespace sluice::lib

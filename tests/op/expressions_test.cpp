@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan/expression_function.hpp: expressions as the functions of stages, from C++, plan text and JSON.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/arithmetic.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+// --- For all suites. ---
+
+/// 0 … 999, whatever x is.
+int64 small(int64 x) { return ((x % 1000) + 1000) % 1000; }
+const char* const kSmall = "(it % 1000 + 1000) % 1000";
+
+const register_verb map_case("map of expression",
+                             {.build =
+                                  [](const verb_plan& p) {
+                                    return p.in[0] | map(expr<int64>(std::string("let(x = ") + kSmall + ", x * x + " +
+                                                                     std::to_string(p.b) + ")"));
+                                  },
+                              .expected =
+                                  [](const verb_lists& l) {
+                                    int64s out = l.in();
+                                    for (int64& x : out) x = small(x) * small(x) + static_cast<int64>(l.b);
+                                    return out;
+                                  }});
+const register_verb filter_case("filter by expression",
+                                {.any_order = true,
+                                 .passes_errors = true,
+                                 .build =
+                                     [](const verb_plan& p) {
+                                       return p.in[0] |
+                                              filter(expr(std::string(kSmall) + " % 3 != " + std::to_string(p.b % 3)));
+                                     },
+                                 .expected =
+                                     [](const verb_lists& l) {
+                                       int64s out;
+                                       for (int64 x : l.in())
+                                         if (small(x) % 3 != static_cast<int64>(l.b % 3)) out.push_back(x);
+                                       return out;
+                                     },
+                                 .resume = {.takes = 2}});
+const register_verb failing_map_case(
+    "map of expression failing",
+    {.meets_errors = true,
+     .build = [](const verb_plan& p) { return p.in[0] | map(expr<int64>(std::string("1000 / (") + kSmall + " % 7)")); },
+     .expected =
+         [](const verb_lists& l) {
+           int64s out;
+           for (int64 x : l.in())
+             if (small(x) % 7 != 0) out.push_back(1000 / (small(x) % 7));
+           return out;
+         }});
+const register_verb failing_filter_case("filter by expression failing",
+                                        {.meets_errors = true,
+                                         .build =
+                                             [](const verb_plan& p) {
+                                               return p.in[0] |
+                                                      filter(expr(std::string("1000 / (") + kSmall + " % 7) > 300"));
+                                             },
+                                         .expected =
+                                             [](const verb_lists& l) {
+                                               int64s out;
+                                               for (int64 x : l.in())
+                                                 if (small(x) % 7 != 0 && 1000 / (small(x) % 7) > 300) out.push_back(x);
+                                               return out;
+                                             }});
+
+// --- As plans. ---
+
+template <class T> task<std::string> elements_of(stream<T> s) {
+  std::string out;
+  while (auto x = co_await s.next()) {
+    if (!out.empty()) out += ' ';
+    print(type_of<T>(), &*x, out);
+  }
+  co_return out;
+}
+template <class T> std::string elements(const dataset<T>& ds, bool in_parallel = false) {
+  runtime rt({.workers = in_parallel ? 2u : 1u});
+  return sync_wait(rt, elements_of(ds.iterate(rt)));
+}
+template <class T> std::string elements(const std::string& plan) { return elements(dataset<T>(parse_plan(plan))); }
+std::string refusal_of(const std::string& plan) {
+  try {
+    parse_plan(plan);
+  } catch (const error& e) { return std::string(e.why().message()); }
+  return "no error";
+}
+
+struct row {
+  int64 label = 0;
+  std::string text;
+};
+SLUICE_FUNCTION(row_of_number, [](int64 x) { return row{x, std::string(static_cast<std::size_t>(x), 'x')}; });
+SLUICE_FUNCTION(halved, [](int64 x) { return x / 2; });
+struct ticket {
+  std::unique_ptr<int64> number;
+  int64 copy = 0;
+};
+
+}  // namespace
+
+TEST_CASE("expressions stand in plan text where functions do", "[op]") {
+  CHECK(elements<int64>("range(10) | filter(it % 2 == 0) | map(it * it + 1)") == "1 5 17 37 65");
+  CHECK(elements<int64>("range(3) | map((it))") == "0 1 2");
+  CHECK(elements<int64>("range(4) | map(-it)") == "0 -1 -2 -3");
+  CHECK(elements<int64>("range(6) | filter(!(it < 4))") == "4 5");
+  CHECK(elements<int64>("range(6) | map(it + 1, parallelism=2) | filter(it > 3 && it != 5)") == "4 6");
+  CHECK(elements<int64>("range(4) | map(if(it == 0, 7, 12 / it))") == "7 12 6 4");
+  CHECK(elements<int64>("range(5) | map(row_of_number) | filter(label != 0 && length(text) > 2) | map(label)") ==
+        "3 4");
+  CHECK(elements<int64>("range(5) | map(halved(it) + 1)") == "1 1 2 2 3");
+  CHECK(elements<bool>("range(3) | map(it == 1)") == "false true false");
+  CHECK(elements<std::string>("range(3) | map(string(it) + \", (| ) \" + \"]\")") ==
+        R"("0, (| ) ]" "1, (| ) ]" "2, (| ) ]")");
+}
+
+TEST_CASE("a plan prints its expressions in one form, and reads them again", "[op]") {
+  auto printed = [](const std::string& text) { return plan_text(*parse_plan(text)); };
+  CHECK(printed("range(9)|filter( (it%2)==0 )|map({a:it,b:it+1})") ==
+        "range(9) | filter(it % 2 == 0) | map({a: it, b: it + 1})");
+  CHECK(printed("range(9) | map(halved(it))") == "range(9) | map(halved)");
+  CHECK(printed("range(9) | map(row_of_number) | map(text[1:-1], parallelism=2)") ==
+        "range(9) | map(row_of_number) | map(text[1:-1], parallelism=2)");
+  CHECK(printed("zip(range(9) | map(it + 1), range(3) | filter(it > 0, seed=3)) | map(first * second)") ==
+        "zip(range(9) | map(it + 1), range(3) | filter(it > 0, seed=3)) | map(first * second)");
+  for (auto text : {"range(9) | filter(it % 2 == 0) | map({a: it, b: \"x\\n\\\"\" + string(it)})",
+                    "range(9) | map((it, -it)) | map(it[1]) | map(let(x = it, x * x), parallelism=4)"}) {
+    node_ptr plan = parse_plan(text);
+    CHECK(plan_text(*plan) == text);
+    CHECK(same_plan(*plan, *parse_plan(plan_text(*plan))));
+    node_ptr from_json = parse_plan_json(plan_json(*plan));
+    CHECK(same_plan(*plan, *from_json));
+    CHECK(fingerprint(*plan) == fingerprint(*from_json));
+  }
+  CHECK(plan_json(*parse_plan("range(3) | map(it + 1)")).find(R"({"expression":"it + 1"})") != std::string::npos);
+  CHECK(fingerprint(*parse_plan("range(3) | map(it + 1)")) == fingerprint(*parse_plan("range(3)|map(it+1)")));
+  CHECK(fingerprint(*parse_plan("range(3) | map(it + 1)")) != fingerprint(*parse_plan("range(3)|map(it+2)")));
+}
+
+TEST_CASE("an expression that does not fit is refused with its column and both types", "[op]") {
+  CHECK(refusal_of("range(10) | filter(it + 1)") ==
+        "column 20: filter: the condition must be bool, and it + 1 is int64");
+  CHECK(refusal_of("range(10) | map(it +)") == "column 21: map: function: expected a value, and the expression ends");
+  CHECK(refusal_of("range(10) | map(it + \"a\")") ==
+        "column 17: map: + expects two numbers or two texts; it is int64, and \"a\" is string");
+  CHECK(refusal_of("range(10) | map(row_of_number) | map(lable + 1)") ==
+        "column 38: map: no field is named lable; the element, `it`, is row, and row has label, text; did you mean "
+        "label?");
+  CHECK(refusal_of("range(10) | map(halve)") ==
+        "column 17: map: function: no function is registered as halve; did you mean halved?");
+  CHECK(refusal_of("range(10) | map(halve(it))") == "column 17: map: there is no function halve; did you mean halved?");
+  CHECK(refusal_of("range(10) | map(it % 2, parallelsm=3)").find("column 25: map: has no parallelsm") == 0);
+  CHECK(refusal_of("range(10) | batch(it + 1)").find("column 19: batch: size") == 0);
+  CHECK(refusal_of("generate(it + 1)").find("generate") != std::string::npos);
+  CHECK(refusal_of("range(it + 1)").find("column 7: range: stop") == 0);
+  CHECK(refusal_of("range(3) | map(it + 1").find("expected ',' or ')'") != std::string::npos);
+  CHECK(refusal_of("range(3) | map(it @ 1)") == "column 19: map: function: no expression has the character '@' here");
+  CHECK(refusal_of("range(3) @ map(it)") == "column 10: no plan has the character '@' here");
+  try {
+    parse_plan_json(
+        R"({"op":"map","arguments":{"function":{"expression":"it + \"a\""}},"inputs":[{"op":"range","arguments":{"stop":3}}]})");
+    FAIL("it was read");
+  } catch (const error& e) {
+    CHECK(std::string(e.why().message()) ==
+          "map: + expects two numbers or two texts; it is int64, and \"a\" is string (column 1 of the expression)");
+  }
+}
+
+TEST_CASE("in C++ expressions and functions stand beside each other", "[op]") {
+  auto rows = range(6) | map([](int64 x) { return row{x, std::string(static_cast<std::size_t>(x), 'x')}; });
+  CHECK(elements(rows | filter(expr("label % 2 == 1")) | map([](const row& r) { return r.text; })) ==
+        R"("x" "xxx" "xxxxx")");
+  CHECK(elements(rows | map(expr<double>("label / 2.0"), {.parallelism = 2}), true) == "0 0.5 1 1.5 2 2.5");
+  CHECK(elements(rows | map(expr<row>("{text: text + \"!\", label: label + 1}")) | filter(expr("label < 3"))) ==
+        R"({"label":1,"text":"!"} {"label":2,"text":"x!"})");
+  CHECK_THROWS_WITH(rows | filter(expr("label")),
+                    Catch::Contains("column 1: filter: the condition must be bool, and label is int64"));
+  CHECK_THROWS_WITH(rows | map(expr<int64>("text")),
+                    Catch::Contains("column 1: map: expected int64, and text is string"));
+  CHECK_THROWS_WITH(rows | map(expr<row>("{label: 1}")), Catch::Contains("expected row"));
+  CHECK_THROWS_WITH(expr("1 +"), Catch::Contains("column 4: expected a value"));
+}
+
+TEST_CASE("what cannot be copied is moved by an expression that uses it once", "[op]") {
+  auto tickets = range(4) | map([](int64 x) { return ticket{std::make_unique<int64>(x), x}; });
+  CHECK(elements(tickets | filter(expr("copy > 1")) | map([](ticket t) { return *t.number; })) == "2 3");
+  CHECK(elements(tickets | map(expr<ticket>("{number, copy: copy * 10}")) |
+                 map([](ticket t) { return *t.number + t.copy; })) == "0 11 22 33");
+  CHECK_THROWS_WITH(tickets | map(expr<std::pair<std::unique_ptr<int64>, std::unique_ptr<int64>>>("(number, number)")),
+                    Catch::Contains("cannot be copied; it can be used once"));
+}
+
+TEST_CASE("an element whose expression fails has its number in the error, and is dropped where errors are", "[op]") {
+  auto fails = [](const std::string& plan) {
+    try {
+      elements<int64>(plan);
+    } catch (const error& e) { return std::string(e.what()); }
+    return std::string("no error");
+  };
+  std::string why = fails("range(10) | map(10 / (it - 7))");
+  CHECK(why.find("10 / 0: division by zero") != std::string::npos);
+  CHECK(why.find("map(10 / (it - 7))") != std::string::npos);
+  CHECK(why.find('7') != std::string::npos);
+  CHECK(elements<int64>("range(1000) | map(10 / (it % 500)) | filter(it > 4) | ignore_errors") == "10 5 10 5");
+  CHECK(elements<int64>("range(1000) | filter(10 / (it % 500) > 4) | ignore_errors") == "1 2 501 502");
+}
+
+TEST_CASE("random() is drawn by seed and position", "[op]") {
+  auto drawn = [](const char* plan) { return elements<int64>(plan); };
+  CHECK(drawn("range(200) | map(random(1000), seed=3)") ==
+        drawn("range(200) | map(random(1000), seed=3, parallelism=4)"));
+  CHECK(drawn("range(200) | map(random(1000), seed=3)") != drawn("range(200) | map(random(1000), seed=4)"));
+  // Passing over elements draws nothing, and changes nothing.
+  std::string all = drawn("range(200) | map(random(1000), seed=3)"),
+              tail = drawn("range(200) | map(random(1000), seed=3) | skip(100)");
+  CHECK(all.ends_with(tail));
+  std::string sample = drawn("range(10000) | filter(random() < 0.1, seed=5)");
+  auto n = std::count(sample.begin(), sample.end(), ' ') + 1;
+  CHECK(n > 850);
+  CHECK(n < 1150);
+  CHECK(sample == drawn("range(10000) | filter(random() < 0.1, seed=5)"));
+  // Each call has numbers of its own; index() is the element's number.
+  CHECK(elements<bool>("range(3) | map(random() == random())") == "false false false");
+  CHECK(drawn("range(5) | skip(2) | map(index())") == "0 1 2");
+}
+
+}  // namespace sluice::lib
