@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encoded images to pixels and back: JPEG, PNG, WebP, GIF and BMP, as TensorFlow's functions of the same names.
 //
-//   result<image> a = decode_image(bytes);                                       // whatever it is, by its first bytes
-//   result<image> b = decode_jpeg(bytes, {.channels = 3, .crop = {.y = 20, .x = 0, .height = 224, .width = 224}});
-//   result<image> c = decode_jpeg(bytes, {.height_min = 224, .width_min = 224});  // decodes fewer pixels where that is enough
+//   result<tensor> a = decode_image(bytes);                                       // whatever it is, by its first bytes
+//   result<tensor> b = decode_jpeg(bytes, {.channels = 3, .crop = {.y = 20, .x = 0, .height = 224, .width = 224}});
+//   result<tensor> c = decode_jpeg(bytes, {.height_min = 224, .width_min = 224});  // decodes fewer pixels where that is enough
 //   result<std::string> d = encode_jpeg(*a, {.quality = 90});
 //
 // Every decoder has a second form, which writes where the caller says (pixel_sink) and answers with what it wrote.
 //
-// Shape:  uint8[height, width, channels]; of PNG also uint16; of animations [frames, height, width, channels].
+// Shape:  uint8[height, width, channels]; of PNG also uint16; with frame_choice::all [frames, height, width, channels], which a
+//         still image has, too, with one frame.
 // Errors: data_loss: damaged or cut short, with the byte that was reached ("decode_jpeg: premature end of the data at byte
 //         1234"). invalid_argument: not this format, or options that it does not have. resource_exhausted: above `limits`, before
 //         anything is allocated for pixels. unimplemented: built without the format's library. Exceptions: std::bad_alloc, and
@@ -16,7 +17,9 @@
 // Equal:  to TensorFlow 2.21: PNG, BMP, GIF and WebP to the bit, JPEG within 1 (tests/golden/README.md). EXIF orientation is
 //         ignored unless asked for, as there.
 // Thread: pure functions. No state is kept between calls.
-// Cost:   pixels are written once, into their place. Memory besides: a few rows; of a progressive JPEG all coefficients.
+// Cost:   pixels are written once, into their place. Memory besides: a few rows; of a progressive JPEG all coefficients (6 bytes
+//         a pixel and more); of WebP without loss 4 bytes a pixel, of animated WebP 8. What a JPEG needs is limited by bytes_max
+//         as the result is.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +53,7 @@ struct jpeg_options {
   image_limits limits = {};
 };
 
-result<image> decode_jpeg(std::string_view encoded, const jpeg_options& options = {});
+result<tensor> decode_jpeg(std::string_view encoded, const jpeg_options& options = {});
 result<image_spec> decode_jpeg(std::string_view encoded, const jpeg_options& options, pixel_sink to);
 
 /// What `ratio` height_min and width_min choose for an image of this size: 1, 2, 4 or 8.
@@ -71,11 +74,11 @@ result<std::string> encode_jpeg(const image_view& pixels, const jpeg_encode_opti
 
 struct png_options {
   int channels = 0;                     ///< 0: as the file has; 1 … 4: converted, grey as 0.299 R + 0.587 G + 0.114 B
-  pixel_type type = pixel_type::uint8;  ///< or uint16: 8 bits are widened (× 257), 16 bits cut to 8 for uint8
+  lib::dtype type = dtype::uint8;  ///< or uint16: 8 bits are widened (× 257), 16 bits cut to 8 for uint8
   image_limits limits = {};
 };
 
-result<image> decode_png(std::string_view encoded, const png_options& options = {});
+result<tensor> decode_png(std::string_view encoded, const png_options& options = {});
 result<image_spec> decode_png(std::string_view encoded, const png_options& options, pixel_sink to);
 
 /// Of uint8 or uint16 with 1 … 4 channels. `compression`: zlib's, 0 … 9; -1: its default.
@@ -83,7 +86,7 @@ result<std::string> encode_png(const image_view& pixels, int compression = -1);
 
 // --- WebP, GIF, BMP -----------------------------------------------------------------------------------------------
 
-enum class frame_choice : std::uint8_t { first, all };
+enum class frame_choice : std::uint8_t { first, all };  ///< an image; or [frames, height, width, channels]
 
 struct webp_options {
   int channels = 0;  ///< 0: RGB, or RGBA where the file has alpha or is animated; 3; 4
@@ -91,16 +94,16 @@ struct webp_options {
   image_limits limits = {};
 };
 
-result<image> decode_webp(std::string_view encoded, const webp_options& options = {});
+result<tensor> decode_webp(std::string_view encoded, const webp_options& options = {});
 result<image_spec> decode_webp(std::string_view encoded, const webp_options& options, pixel_sink to);
 
 struct gif_options {
-  frame_choice frames = frame_choice::all;
+  frame_choice frames = frame_choice::first;
   image_limits limits = {};
 };
 
 /// RGB. Each frame is drawn over the one before; what no frame has drawn is black.
-result<image> decode_gif(std::string_view encoded, const gif_options& options = {});
+result<tensor> decode_gif(std::string_view encoded, const gif_options& options = {});
 result<image_spec> decode_gif(std::string_view encoded, const gif_options& options, pixel_sink to);
 
 struct bmp_options {
@@ -109,7 +112,7 @@ struct bmp_options {
 };
 
 /// Without compression and palettes: 8 bits are grey, as in TensorFlow. Bottom-up and top-down.
-result<image> decode_bmp(std::string_view encoded, const bmp_options& options = {});
+result<tensor> decode_bmp(std::string_view encoded, const bmp_options& options = {});
 result<image_spec> decode_bmp(std::string_view encoded, const bmp_options& options, pixel_sink to);
 
 // --- Any of them --------------------------------------------------------------------------------------------------
@@ -118,15 +121,17 @@ enum class image_format : std::uint8_t { unknown, jpeg, png, gif, bmp, webp };
 std::string_view to_string(image_format f);
 /// By the first bytes; 16 are enough.
 image_format image_format_of(std::string_view encoded) noexcept;
+/// Was the library that reads this format there when sluice-images was built? If not, its functions give unimplemented.
+bool is_available(image_format f) noexcept;
 
 struct image_options {
   int channels = 0;                                 ///< 0: as the file has; 1, 3, 4: what the format can give
-  frame_choice frames = frame_choice::first;        ///< of GIF and WebP
+  frame_choice frames = frame_choice::first;        ///< of GIF and WebP; the others give an image
   image_limits limits = {};
 };
 
 /// uint8. Errors: invalid_argument where the first bytes are of no format.
-result<image> decode_image(std::string_view encoded, const image_options& options = {});
+result<tensor> decode_image(std::string_view encoded, const image_options& options = {});
 result<image_spec> decode_image(std::string_view encoded, const image_options& options, pixel_sink to);
 
 }  // namespace sluice::lib

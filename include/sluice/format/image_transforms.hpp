@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images to images: resize, crop, flip, colours, normalize, as tf.image does them; and their random forms.
 //
-//   result<image> small = resize(photo, {.height = 224, .width = 224});               // float32[224,224,3], as TensorFlow
-//   result<image> bytes = resize(photo, {.height = 224, .width = 224, .rounded = true});  // uint8[224,224,3]
+//   result<tensor> small = resize(photo, {.height = 224, .width = 224});               // float32[224,224,3], as TensorFlow
+//   result<tensor> bytes = resize(photo, {.height = 224, .width = 224, .rounded = true});  // uint8[224,224,3]
 //
 //   random_source random(derive(seed, element));                                      // the same draws for the same element
-//   result<image> part = random_resized_crop(photo, {.size = {.height = 224, .width = 224}}, random);
-//   result<image> turned = random_flip_left_right(*part, random);
+//   result<tensor> part = random_resized_crop(photo, {.size = {.height = 224, .width = 224}}, random);
+//   result<tensor> turned = random_flip_left_right(*part, random);
 //   const float mean[] = {123.7f, 116.3f, 103.5f}, deviation[] = {58.4f, 57.1f, 57.4f};
-//   result<image> ready = normalize(*turned, mean, deviation);
+//   result<tensor> ready = normalize(*turned, mean, deviation);
 //
-// Every function that makes an image has a second form, whose pixels go where a pixel_sink says; a part of an image (crop) is a
-// view and copies nothing.
+// Every function that makes an image has a second form, whose pixels go where a pixel_sink says. Images are given as tensors or
+// as an image_view, a part of one (crop_view): what is cropped and then resized is not copied between.
 //
-// Shape:  [height, width, channels] of uint8, uint16 or float32, in and out. One frame; views of others by image::view(i).
+// Shape:  [height, width, channels] of uint8, uint16 or float32, in and out. Of animations a frame at a time.
 // Random: what is drawn depends on the source only, and every function draws the same number of words each time that its
 //         arguments are the same, so that a resumed run draws as the first one did.
 // Errors: invalid_argument: sizes that are not positive, boxes that are not inside, channels that a function does not have.
-//         resource_exhausted: a result above 2^30 bytes. Exceptions: std::bad_alloc, and what the sink throws.
+//         resource_exhausted: a result above 2^30 bytes. Exceptions: std::bad_alloc; what the sink throws; and from a tensor
+//         that is no image error(invalid_argument), as image_view(tensor) says.
 // Equal:  to tf.image of TensorFlow 2.21: crop, flip and nearest to the bit; other resizes within 1e-3 of 255 and `rounded` ones
 //         within 1; colours within 1 of 255 (tests/golden/README.md). The same bits on every machine.
 // Thread: pure functions; a random_source belongs to its caller.
@@ -55,22 +56,27 @@ struct resize_options {
 
 /// Half-pixel centres, as TensorFlow 2's tf.image.resize. Two passes of one dimension; columns that no pixel of the result needs
 /// are not read.
-result<image> resize(const image_view& pixels, const resize_options& options);
+result<tensor> resize(const image_view& pixels, const resize_options& options);
 result<image_spec> resize(const image_view& pixels, const resize_options& options, pixel_sink to);
 
 // --- Parts --------------------------------------------------------------------------------------------------------
 
-/// The box as a view. Errors: invalid_argument, unless it is inside and not empty.
-result<image_view> crop(const image_view& pixels, const image_box& box);
+/// Errors: invalid_argument, unless the box is inside and not empty.
+result<tensor> crop(const image_view& pixels, const image_box& box);
+result<image_spec> crop(const image_view& pixels, const image_box& box, pixel_sink to);
+/// The same as a view, without a copy.
+result<image_view> crop_view(const image_view& pixels, const image_box& box);
 /// The middle part, as tf.image.central_crop: `fraction` of the height and of the width, 0 < fraction <= 1.
-result<image_view> central_crop(const image_view& pixels, double fraction);
+result<tensor> central_crop(const image_view& pixels, double fraction);
+result<image_spec> central_crop(const image_view& pixels, double fraction, pixel_sink to);
+result<image_box> central_crop_box(const image_spec& spec, double fraction);
 /// A view's pixels without gaps between the rows.
-result<image> copy_pixels(const image_view& pixels);
+result<tensor> copy_pixels(const image_view& pixels);
 result<image_spec> copy_pixels(const image_view& pixels, pixel_sink to);
 
-result<image> flip_left_right(const image_view& pixels);
+result<tensor> flip_left_right(const image_view& pixels);
 result<image_spec> flip_left_right(const image_view& pixels, pixel_sink to);
-result<image> flip_up_down(const image_view& pixels);
+result<tensor> flip_up_down(const image_view& pixels);
 result<image_spec> flip_up_down(const image_view& pixels, pixel_sink to);
 
 // --- Colours ------------------------------------------------------------------------------------------------------
@@ -84,12 +90,18 @@ struct colour_changes {
 };
 
 /// Those that are not the default, in the order above; turned into the type of the pixels once, at the end.
-result<image> adjust_colours(const image_view& pixels, const colour_changes& changes);
+result<tensor> adjust_colours(const image_view& pixels, const colour_changes& changes);
 result<image_spec> adjust_colours(const image_view& pixels, const colour_changes& changes, pixel_sink to);
+
+/// One of them.
+result<tensor> adjust_brightness(const image_view& pixels, float delta);
+result<tensor> adjust_contrast(const image_view& pixels, float factor);
+result<tensor> adjust_saturation(const image_view& pixels, float factor);
+result<tensor> adjust_hue(const image_view& pixels, float delta);
 
 /// float32: (x - mean[c]) / deviation[c], in units of the pixels. Errors: invalid_argument, unless there is one mean and one
 /// deviation, which is not 0, for each channel.
-result<image> normalize(const image_view& pixels, std::span<const float> mean, std::span<const float> deviation);
+result<tensor> normalize(const image_view& pixels, std::span<const float> mean, std::span<const float> deviation);
 result<image_spec> normalize(const image_view& pixels, std::span<const float> mean, std::span<const float> deviation,
                              pixel_sink to);
 
@@ -97,8 +109,9 @@ result<image_spec> normalize(const image_view& pixels, std::span<const float> me
 
 /// Where each place is equally likely. Draws 2 words. Errors: a box that does not fit.
 result<image_box> random_crop_box(const image_spec& spec, int height, int width, random_source& random);
-/// That box as a view.
-result<image_view> random_crop(const image_view& pixels, int height, int width, random_source& random);
+/// That box.
+result<tensor> random_crop(const image_view& pixels, int height, int width, random_source& random);
+result<image_spec> random_crop(const image_view& pixels, int height, int width, random_source& random, pixel_sink to);
 
 struct random_box_options {
   double area_min = 0.08, area_max = 1;          ///< of the image's
@@ -116,15 +129,15 @@ struct random_resized_crop_options {
 };
 
 /// That box, resized.
-result<image> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
+result<tensor> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
                                   random_source& random);
 result<image_spec> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
                                        random_source& random, pixel_sink to);
 
 /// Every second time. Draw 1 word.
-result<image> random_flip_left_right(const image_view& pixels, random_source& random);
+result<tensor> random_flip_left_right(const image_view& pixels, random_source& random);
 result<image_spec> random_flip_left_right(const image_view& pixels, random_source& random, pixel_sink to);
-result<image> random_flip_up_down(const image_view& pixels, random_source& random);
+result<tensor> random_flip_up_down(const image_view& pixels, random_source& random);
 result<image_spec> random_flip_up_down(const image_view& pixels, random_source& random, pixel_sink to);
 
 struct colour_jitter_options {
@@ -137,7 +150,7 @@ struct colour_jitter_options {
 /// Uniform within these. Draws 4 words. Errors: invalid_argument where a minimum is above its maximum, or below 0.
 result<colour_changes> random_colours(const colour_jitter_options& options, random_source& random);
 /// As tf.image's random_brightness, random_contrast, random_saturation and random_hue, in this order.
-result<image> colour_jitter(const image_view& pixels, const colour_jitter_options& options, random_source& random);
+result<tensor> colour_jitter(const image_view& pixels, const colour_jitter_options& options, random_source& random);
 result<image_spec> colour_jitter(const image_view& pixels, const colour_jitter_options& options, random_source& random,
                                  pixel_sink to);
 
@@ -146,12 +159,17 @@ result<image_spec> colour_jitter(const image_view& pixels, const colour_jitter_o
 namespace sluice {
 
 // What users write.
+using lib::adjust_brightness;
 using lib::adjust_colours;
+using lib::adjust_contrast;
+using lib::adjust_hue;
+using lib::adjust_saturation;
 using lib::central_crop;
 using lib::colour_changes;
 using lib::colour_jitter;
 using lib::copy_pixels;
 using lib::crop;
+using lib::crop_view;
 using lib::flip_left_right;
 using lib::flip_up_down;
 using lib::normalize;

@@ -11,7 +11,9 @@ namespace detail {
 namespace {
 
 constexpr std::string_view kBmpFunction = "decode_bmp";
-constexpr std::size_t kBmpHeadBytes = 32;  // up to the number of bits and the compression
+constexpr std::size_t kBmpHeadBytes = 34;  // up to the compression
+constexpr std::int32_t kBmpInfoBytes = 40;  // of the header's second part, since Windows 3
+enum : std::int32_t { kBmpPlain = 0, kBmpBitFields = 3 };
 
 std::int32_t little_endian32(const char* p) noexcept {
   std::int32_t n;
@@ -42,8 +44,14 @@ result<bmp_header> read_bmp_header(std::string_view encoded, const image_limits&
                      height = little_endian32(encoded.data() + 22);
   std::uint16_t bits;
   std::memcpy(&bits, encoded.data() + 28, sizeof bits);
+  if (little_endian32(encoded.data() + 14) < kBmpInfoBytes)
+    return image_error(kBmpFunction, "a header of OS/2, which is not read");
+  const std::int32_t compression = little_endian32(encoded.data() + 30);
   if (bits != 8 && bits != 24 && bits != 32)
     return image_error(kBmpFunction, absl::StrCat(bits, " bits a pixel; 8, 24 and 32 are read"));
+  // Masks of 32 bits are blue, green, red in all files that were seen; they are not looked at, as TensorFlow does not.
+  if (compression != kBmpPlain && !(compression == kBmpBitFields && bits == 32))
+    return image_error(kBmpFunction, absl::StrCat("compression ", compression, ", which is not read"));
   if (width <= 0 || height == 0)
     return image_error(kBmpFunction, absl::StrCat("an image of ", height, " rows and ", width, " columns"));
   if (pixels_at < 0) return image_damage(kBmpFunction, "a negative offset of the pixels", 10);
@@ -68,8 +76,8 @@ result<bmp_header> read_bmp_header(std::string_view encoded, const image_limits&
 }  // namespace
 }  // namespace detail
 
-result<image> decode_bmp(std::string_view encoded, const bmp_options& options) {
-  return detail::into_image([&](pixel_sink to) { return decode_bmp(encoded, options, to); });
+result<tensor> decode_bmp(std::string_view encoded, const bmp_options& options) {
+  return detail::into_tensor([&](pixel_sink to) { return decode_bmp(encoded, options, to); });
 }
 
 result<image_spec> decode_bmp(std::string_view encoded, const bmp_options& options, pixel_sink to) {

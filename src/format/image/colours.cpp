@@ -23,12 +23,12 @@ template <class T> void scale_row(const std::uint8_t* in, float* out, std::size_
   for (std::size_t i = 0; i != count; ++i) out[i] = static_cast<float>(values[i]) * scale;
 }
 
-void row_to_floats(const std::uint8_t* in, pixel_type type, float* out, std::size_t count) noexcept {
-  switch (type) {
-    case pixel_type::uint8: return scale_row<std::uint8_t>(in, out, count, 1.0f / 255);
-    case pixel_type::uint16: return scale_row<std::uint16_t>(in, out, count, 1.0f / 65535);
-    case pixel_type::float32: std::memcpy(out, in, count * sizeof(float));
-  }
+void row_to_floats(const std::uint8_t* in, lib::dtype type, float* out, std::size_t count) noexcept {
+  if (type == dtype::uint8) scale_row<std::uint8_t>(in, out, count, 1.0f / 255);
+  else if (type == dtype::uint16)
+    scale_row<std::uint16_t>(in, out, count, 1.0f / 65535);
+  else
+    std::memcpy(out, in, count * sizeof(float));
 }
 
 /// As TensorFlow: by the largest number and a half, cut off.
@@ -38,12 +38,12 @@ template <class T> void cut_row(const float* in, T* out, std::size_t count) noex
     out[i] = static_cast<T>(static_cast<std::int32_t>(std::min(std::max(in[i] * (kMost + 0.5f), 0.0f), kMost)));
 }
 
-void row_from_floats(const float* in, pixel_type type, std::uint8_t* out, std::size_t count) noexcept {
-  switch (type) {
-    case pixel_type::uint8: return cut_row(in, out, count);
-    case pixel_type::uint16: return cut_row(in, reinterpret_cast<std::uint16_t*>(out), count);
-    case pixel_type::float32: std::memcpy(out, in, count * sizeof(float));
-  }
+void row_from_floats(const float* in, lib::dtype type, std::uint8_t* out, std::size_t count) noexcept {
+  if (type == dtype::uint8) cut_row(in, out, count);
+  else if (type == dtype::uint16)
+    cut_row(in, reinterpret_cast<std::uint16_t*>(out), count);
+  else
+    std::memcpy(out, in, count * sizeof(float));
 }
 
 /// Hue in sixths of a turn, 0 … 6.
@@ -139,8 +139,8 @@ void normalize_row(const std::uint8_t* in, std::size_t pixels, std::size_t chann
 }  // namespace
 }  // namespace detail
 
-result<image> adjust_colours(const image_view& pixels, const colour_changes& changes) {
-  return detail::into_image([&](pixel_sink to) { return adjust_colours(pixels, changes, to); });
+result<tensor> adjust_colours(const image_view& pixels, const colour_changes& changes) {
+  return detail::into_tensor([&](pixel_sink to) { return adjust_colours(pixels, changes, to); });
 }
 
 result<image_spec> adjust_colours(const image_view& pixels, const colour_changes& changes, pixel_sink to) {
@@ -162,8 +162,19 @@ result<image_spec> adjust_colours(const image_view& pixels, const colour_changes
   return spec;
 }
 
-result<image> normalize(const image_view& pixels, std::span<const float> mean, std::span<const float> deviation) {
-  return detail::into_image([&](pixel_sink to) { return normalize(pixels, mean, deviation, to); });
+result<tensor> adjust_brightness(const image_view& pixels, float delta) {
+  return adjust_colours(pixels, {.brightness = delta});
+}
+result<tensor> adjust_contrast(const image_view& pixels, float factor) {
+  return adjust_colours(pixels, {.contrast = factor});
+}
+result<tensor> adjust_saturation(const image_view& pixels, float factor) {
+  return adjust_colours(pixels, {.saturation = factor});
+}
+result<tensor> adjust_hue(const image_view& pixels, float delta) { return adjust_colours(pixels, {.hue = delta}); }
+
+result<tensor> normalize(const image_view& pixels, std::span<const float> mean, std::span<const float> deviation) {
+  return detail::into_tensor([&](pixel_sink to) { return normalize(pixels, mean, deviation, to); });
 }
 
 result<image_spec> normalize(const image_view& pixels, std::span<const float> mean, std::span<const float> deviation,
@@ -180,13 +191,13 @@ result<image_spec> normalize(const image_view& pixels, std::span<const float> me
     inverse[k] = 1 / deviation[k];
   }
   image_spec spec = pixels.spec();
-  spec.type = pixel_type::float32;
+  spec.type = dtype::float32;
   if (status why = check_result("normalize", spec, {}); !why.ok()) return why;
   result<std::uint8_t*> out = to.room(spec);
   if (!out.ok()) return out.why();
   const auto width = static_cast<std::size_t>(spec.width);
-  const auto one_row = pixels.type == pixel_type::uint8    ? normalize_row<std::uint8_t>
-                       : pixels.type == pixel_type::uint16 ? normalize_row<std::uint16_t>
+  const auto one_row = pixels.type == dtype::uint8    ? normalize_row<std::uint8_t>
+                       : pixels.type == dtype::uint16 ? normalize_row<std::uint16_t>
                                                            : normalize_row<float>;
   for (int y = 0; y != spec.height; ++y)
     one_row(pixels.row(y), width, channels, mean.data(), inverse.data(),

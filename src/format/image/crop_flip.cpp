@@ -33,22 +33,41 @@ result<image_spec> write_rows(std::string_view function, const image_view& pixel
 }  // namespace
 }  // namespace detail
 
-result<image_view> crop(const image_view& pixels, const image_box& box) {
+result<image_view> crop_view(const image_view& pixels, const image_box& box) {
   if (status why = detail::check_box("crop", box, pixels.height, pixels.width); !why.ok()) return why;
   return pixels.crop(box);
 }
 
-result<image_view> central_crop(const image_view& pixels, double fraction) {
-  if (status why = detail::check_pixels("central_crop", pixels); !why.ok()) return why;
+result<tensor> crop(const image_view& pixels, const image_box& box) {
+  return detail::into_tensor([&](pixel_sink to) { return crop(pixels, box, to); });
+}
+result<image_spec> crop(const image_view& pixels, const image_box& box, pixel_sink to) {
+  result<image_view> part = crop_view(pixels, box);
+  if (!part.ok()) return part.why();
+  return copy_pixels(*part, to);
+}
+
+result<tensor> central_crop(const image_view& pixels, double fraction) {
+  return detail::into_tensor([&](pixel_sink to) { return central_crop(pixels, fraction, to); });
+}
+result<image_spec> central_crop(const image_view& pixels, double fraction, pixel_sink to) {
+  result<image_box> box = central_crop_box(pixels.spec(), fraction);
+  if (!box.ok()) return box.why();
+  return crop(pixels, *box, to);
+}
+
+result<image_box> central_crop_box(const image_spec& spec, double fraction) {
+  if (spec.height <= 0 || spec.width <= 0)
+    return detail::image_error("central_crop", absl::StrCat("an image without pixels: ", spec.text()));
   if (!(fraction > 0 && fraction <= 1))
     return detail::image_error("central_crop", absl::StrCat("fraction must be above 0 and at most 1, not ", fraction));
   const auto start = [fraction](int size) { return static_cast<int>((size - size * fraction) / 2); };
-  const int y = start(pixels.height), x = start(pixels.width);
-  return pixels.crop({.y = y, .x = x, .height = pixels.height - 2 * y, .width = pixels.width - 2 * x});
+  const int y = start(spec.height), x = start(spec.width);
+  return image_box{.y = y, .x = x, .height = spec.height - 2 * y, .width = spec.width - 2 * x};
 }
 
-result<image> copy_pixels(const image_view& pixels) {
-  return detail::into_image([&](pixel_sink to) { return copy_pixels(pixels, to); });
+result<tensor> copy_pixels(const image_view& pixels) {
+  return detail::into_tensor([&](pixel_sink to) { return copy_pixels(pixels, to); });
 }
 result<image_spec> copy_pixels(const image_view& pixels, pixel_sink to) {
   const std::size_t row_bytes = pixels.spec().row_bytes();
@@ -56,12 +75,12 @@ result<image_spec> copy_pixels(const image_view& pixels, pixel_sink to) {
                             [&](int y, std::uint8_t* row) { std::memcpy(row, pixels.row(y), row_bytes); });
 }
 
-result<image> flip_left_right(const image_view& pixels) {
-  return detail::into_image([&](pixel_sink to) { return flip_left_right(pixels, to); });
+result<tensor> flip_left_right(const image_view& pixels) {
+  return detail::into_tensor([&](pixel_sink to) { return flip_left_right(pixels, to); });
 }
 result<image_spec> flip_left_right(const image_view& pixels, pixel_sink to) {
   const auto width = static_cast<std::size_t>(pixels.width);
-  const std::size_t pixel = static_cast<std::size_t>(pixels.channels) * pixel_bytes(pixels.type);
+  const std::size_t pixel = static_cast<std::size_t>(pixels.channels) * size_bytes(pixels.type);
   const auto reverse = pixel == 1    ? detail::reverse_row<1>
                        : pixel == 3  ? detail::reverse_row<3>
                        : pixel == 4  ? detail::reverse_row<4>
@@ -71,8 +90,8 @@ result<image_spec> flip_left_right(const image_view& pixels, pixel_sink to) {
                             [&](int y, std::uint8_t* row) { reverse(pixels.row(y), row, width, pixel); });
 }
 
-result<image> flip_up_down(const image_view& pixels) {
-  return detail::into_image([&](pixel_sink to) { return flip_up_down(pixels, to); });
+result<tensor> flip_up_down(const image_view& pixels) {
+  return detail::into_tensor([&](pixel_sink to) { return flip_up_down(pixels, to); });
 }
 result<image_spec> flip_up_down(const image_view& pixels, pixel_sink to) {
   const std::size_t row_bytes = pixels.spec().row_bytes();

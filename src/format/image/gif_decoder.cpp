@@ -14,8 +14,8 @@
 
 namespace sluice::lib {
 
-result<image> decode_gif(std::string_view encoded, const gif_options& options) {
-  return detail::into_image([&](pixel_sink to) { return decode_gif(encoded, options, to); });
+result<tensor> decode_gif(std::string_view encoded, const gif_options& options) {
+  return detail::into_tensor([&](pixel_sink to) { return decode_gif(encoded, options, to); });
 }
 
 #if !SLUICE_HAVE_GIF
@@ -120,11 +120,17 @@ class gif_reader {
   std::unique_ptr<GifFileType, close_gif> file_;
 };
 
-/// How many frames a file has.
-result<int> count_gif_frames(std::string_view encoded) {
+status check_gif_size(const GifFileType& file, int frames, const image_limits& limits) {
+  return check_size(kGifFunction, static_cast<std::uint64_t>(file.SHeight), static_cast<std::uint64_t>(file.SWidth),
+                    static_cast<std::uint64_t>(frames), limits);
+}
+
+/// How many frames a file has; stops behind the first that is too many.
+result<int> count_gif_frames(std::string_view encoded, const image_limits& limits) {
   gif_reader r(encoded);
   if (!r.is_open()) return r.why();
   for (int frames = 0;; ++frames) {
+    if (status why = check_gif_size(r.file(), frames, limits); !why.ok()) return why;
     switch (r.next_frame()) {
       case gif_reader::step::failed: return r.why();
       case gif_reader::step::end: return frames;
@@ -179,19 +185,16 @@ result<image_spec> decode_gif(std::string_view encoded, const gif_options& optio
   if (image_format_of(encoded) != image_format::gif) return image_error(kGifFunction, "these bytes are no GIF");
   int frames = 1;
   if (options.frames == frame_choice::all) {
-    result<int> counted = count_gif_frames(encoded);
+    result<int> counted = count_gif_frames(encoded, options.limits);
     if (!counted.ok()) return counted.why();
     frames = *counted;
   }
   if (frames == 0) return image_error(kGifFunction, "a file without frames");
   gif_reader r(encoded);
   if (!r.is_open()) return r.why();
-  if (status why = check_size(kGifFunction, static_cast<std::uint64_t>(r.file().SHeight),
-                              static_cast<std::uint64_t>(r.file().SWidth), static_cast<std::uint64_t>(frames),
-                              options.limits);
-      !why.ok())
-    return why;
-  image_spec spec{.height = r.file().SHeight, .width = r.file().SWidth, .channels = 3, .frames = frames};
+  if (status why = check_gif_size(r.file(), frames, options.limits); !why.ok()) return why;
+  image_spec spec{.height = r.file().SHeight, .width = r.file().SWidth, .channels = 3};
+  if (options.frames == frame_choice::all) spec.frames = frames;
   if (status why = check_result(kGifFunction, spec, options.limits); !why.ok()) return why;
   // A row of a frame has 65,535 pixels at most.
   auto row = std::make_unique_for_overwrite<GifPixelType[]>(std::size_t{1} << 16);

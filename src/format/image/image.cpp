@@ -3,17 +3,30 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <limits>
+
 #include "format/image/image_checks.hpp"
 
 namespace sluice::lib {
 
-std::string image_spec::text() const {
-  const char* name = type == pixel_type::uint8 ? "uint8[" : type == pixel_type::uint16 ? "uint16[" : "float32[";
-  std::string dims = absl::StrCat(height, ",", width, ",", channels, "]");
-  return frames == 1 ? absl::StrCat(name, dims) : absl::StrCat(name, frames, ",", dims);
+tensor_spec image_spec::tensor() const {
+  const tensor_shape shape{height, width, channels};
+  return {type, frames == 0 ? shape : shape.below(frames)};
 }
 
-image::image(const image_spec& spec) : spec_(spec), bytes_(buffer::make_recycled(spec.bytes())) {}
+image_view::image_view(const tensor& image) : type(image.dtype()) {
+  if (image.rank() != 3 || (type != dtype::uint8 && type != dtype::uint16 && type != dtype::float32))
+    throw error(invalid_argument_error(absl::StrCat(
+        image.spec_text(), " is no image: these are uint8, uint16 or float32 of [height, width, channels]")));
+  for (std::int64_t dim : image.shape())
+    if (dim > std::numeric_limits<int>::max())
+      throw error(invalid_argument_error(absl::StrCat(image.spec_text(), " is too large for an image")));
+  data = reinterpret_cast<const std::uint8_t*>(image.data());
+  height = static_cast<int>(image.shape()[0]);
+  width = static_cast<int>(image.shape()[1]);
+  channels = static_cast<int>(image.shape()[2]);
+  row_bytes = spec().row_bytes();
+}
 
 result<std::uint8_t*> pixel_sink::room(const image_spec& spec) const {
   std::uint8_t* p = call_(context_, spec);

@@ -29,12 +29,13 @@ status check_pixels(std::string_view function, const image_view& pixels);
 /// Not empty, and inside.
 status check_box(std::string_view function, const image_box& box, int height, int width);
 
-/// `decode(sink)` writes through the sink; here into an image.
-template <class Decode> result<image> into_image(Decode decode) {
-  image made;
+/// `decode(sink)` writes through the sink; here into a tensor.
+template <class Decode> result<tensor> into_tensor(Decode decode) {
+  tensor made;
   result<image_spec> done = decode([&](const image_spec& spec) {
-    made = image(spec);
-    return made.data();
+    const tensor_spec wanted = spec.tensor();
+    made = tensor::make(wanted.dtype, wanted.shape);
+    return reinterpret_cast<std::uint8_t*>(made.writable_data());
   });
   if (!done.ok()) return done.why();
   return made;

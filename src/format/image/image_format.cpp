@@ -26,8 +26,20 @@ image_format image_format_of(std::string_view encoded) noexcept {
   return image_format::unknown;
 }
 
-result<image> decode_image(std::string_view encoded, const image_options& options) {
-  return detail::into_image([&](pixel_sink to) { return decode_image(encoded, options, to); });
+bool is_available(image_format f) noexcept {
+  switch (f) {
+    case image_format::jpeg: return SLUICE_HAVE_JPEG;
+    case image_format::png: return SLUICE_HAVE_PNG;
+    case image_format::gif: return SLUICE_HAVE_GIF;
+    case image_format::webp: return SLUICE_HAVE_WEBP;
+    case image_format::bmp: return true;
+    case image_format::unknown: break;
+  }
+  return false;
+}
+
+result<tensor> decode_image(std::string_view encoded, const image_options& options) {
+  return detail::into_tensor([&](pixel_sink to) { return decode_image(encoded, options, to); });
 }
 
 result<image_spec> decode_image(std::string_view encoded, const image_options& o, pixel_sink to) {

@@ -29,8 +29,8 @@ int jpeg_ratio_for(int height, int width, int height_min, int width_min) noexcep
   return 1;
 }
 
-result<image> decode_jpeg(std::string_view encoded, const jpeg_options& options) {
-  return detail::into_image([&](pixel_sink to) { return decode_jpeg(encoded, options, to); });
+result<tensor> decode_jpeg(std::string_view encoded, const jpeg_options& options) {
+  return detail::into_tensor([&](pixel_sink to) { return decode_jpeg(encoded, options, to); });
 }
 
 #if !SLUICE_HAVE_JPEG
@@ -48,6 +48,8 @@ constexpr std::string_view kJpegFunction = "decode_jpeg";
 // A scan of a progressive file costs a pass over the whole image, whatever its size: encoders write some ten.
 constexpr int kJpegScansMax = 500;
 constexpr JDIMENSION kJpegRowsAtOnce = 16;
+// A block of 64 pixels takes two bits at least; of two components neither of which has the full resolution, half a bit.
+constexpr std::uint64_t kPixelsPerByteMax = 64 * 8 * 2;
 constexpr int kExifMarker = JPEG_APP0 + 1;
 
 class jpeg_decoder {
@@ -93,7 +95,6 @@ class jpeg_decoder {
   }
 
   jpeg_decompress_struct& libjpeg() noexcept { return c_; }
-  bool saw_the_end() const noexcept { return ended_; }
   std::size_t at_byte() const noexcept {
     return c_.src && !at_inserted_end_ ? encoded_.size() - source_.bytes_in_buffer : encoded_.size();
   }
@@ -215,6 +216,7 @@ status choose_jpeg_output(jpeg_decoder& d, const jpeg_options& o) {
   const int channels = o.channels != 0 ? o.channels : c.num_components < 3 ? c.num_components : 3;
   if (channels != 1 && channels != 3) return image_error(kJpegFunction, "an image of 2 components");
   const bool cmyk = c.jpeg_color_space == JCS_CMYK || c.jpeg_color_space == JCS_YCCK;
+  if (cmyk && channels == 1) return image_error(kJpegFunction, "CMYK does not become grey: `channels` must be 0 or 3");
   c.out_color_space = channels == 1 ? JCS_GRAYSCALE : cmyk ? JCS_CMYK : JCS_RGB;
   c.do_fancy_upsampling = o.fancy_upscaling;
   c.scale_num = 1;
@@ -286,6 +288,9 @@ result<image_spec> decode_jpeg(std::string_view encoded, const jpeg_options& opt
   });
   if (!done) return d.why();
   if (status why = check_size(kJpegFunction, c.image_height, c.image_width, 1, options.limits); !why.ok()) return why;
+  if (!c.arith_code && !options.try_recover_truncated &&
+      std::uint64_t{c.image_height} * c.image_width / kPixelsPerByteMax > encoded.size())
+    return image_truncated(kJpegFunction, encoded.size());
   if (status why = choose_jpeg_output(d, options); !why.ok()) return why;
 
   const int height = static_cast<int>(c.output_height), width = static_cast<int>(c.output_width);
@@ -301,9 +306,9 @@ result<image_spec> decode_jpeg(std::string_view encoded, const jpeg_options& opt
   if (orientation == 1) {
     if (status why = decode_jpeg_rows(d, options, box, spec, *out); !why.ok()) return why;
   } else {
-    image upright(spec);
-    if (status why = decode_jpeg_rows(d, options, box, spec, upright.data()); !why.ok()) return why;
-    orient(upright.view(), orientation, *out);
+    auto upright = std::make_unique_for_overwrite<std::uint8_t[]>(spec.bytes());
+    if (status why = decode_jpeg_rows(d, options, box, spec, upright.get()); !why.ok()) return why;
+    orient(image_view(upright.get(), spec), orientation, *out);
   }
   return turned;
 }

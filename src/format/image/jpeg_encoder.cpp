@@ -89,7 +89,7 @@ class jpeg_encoder {
 
 result<std::string> encode_jpeg(const image_view& pixels, const jpeg_encode_options& options) {
   using namespace detail;
-  if (pixels.type != pixel_type::uint8 || (pixels.channels != 1 && pixels.channels != 3))
+  if (pixels.type != dtype::uint8 || (pixels.channels != 1 && pixels.channels != 3))
     return image_error(kJpegEncodeFunction,
                        absl::StrCat("takes uint8 with 1 or 3 channels, not ", pixels.spec().text()));
   if (pixels.height <= 0 || pixels.width <= 0)

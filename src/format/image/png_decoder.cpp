@@ -13,8 +13,8 @@
 
 namespace sluice::lib {
 
-result<image> decode_png(std::string_view encoded, const png_options& options) {
-  return detail::into_image([&](pixel_sink to) { return decode_png(encoded, options, to); });
+result<tensor> decode_png(std::string_view encoded, const png_options& options) {
+  return detail::into_tensor([&](pixel_sink to) { return decode_png(encoded, options, to); });
 }
 
 #if !SLUICE_HAVE_PNG
@@ -31,6 +31,14 @@ namespace {
 constexpr std::string_view kPngFunction = "decode_png";
 constexpr std::size_t kPngChunkBytesMax = std::size_t{8} << 20;  // of texts, profiles and the like, inflated
 constexpr std::size_t kDeflateRatioMax = 1032;                   // 258 bytes by two bits
+
+constexpr std::size_t kPngSizeAt = 16;  // of IHDR, which is the first chunk
+
+std::uint32_t big_endian32(const char* p) noexcept {
+  std::uint32_t n;
+  std::memcpy(&n, p, sizeof n);
+  return __builtin_bswap32(n);
+}
 
 class png_decoder {
  public:
@@ -137,10 +145,17 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   using namespace detail;
   if (options.channels < 0 || options.channels > 4)
     return image_error(kPngFunction, absl::StrCat("channels must be 0 to 4, not ", options.channels));
-  if (options.type == pixel_type::float32) return image_error(kPngFunction, "gives uint8 or uint16");
+  if (options.type == dtype::float32) return image_error(kPngFunction, "gives uint8 or uint16");
   if (status why = check_encoded(kPngFunction, encoded, options.limits); !why.ok()) return why;
   if (image_format_of(encoded) != image_format::png) return image_error(kPngFunction, "these bytes are no PNG");
 
+  // libpng checks sides and not their product, and calls it damage: the header's place is fixed, so it is looked at before.
+  if (encoded.size() >= kPngSizeAt + 8 && encoded.substr(kPngSizeAt - 4).starts_with("IHDR")) {
+    if (status why = check_size(kPngFunction, big_endian32(encoded.data() + kPngSizeAt + 4),
+                                big_endian32(encoded.data() + kPngSizeAt), 1, options.limits);
+        !why.ok())
+      return why;
+  }
   png_decoder d(encoded);
   if (!d.made()) return status::out_of_memory();
   if (!d.read_head(options.limits)) return d.why();
@@ -152,13 +167,12 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
     file_channels = png_get_channels(d.png(), d.info());
   });
   if (!done) return d.why();
-  if (status why = check_size(kPngFunction, h.height, h.width, 1, options.limits); !why.ok()) return why;
   // Rows are whole bytes and a filter's number each.
   const std::uint64_t inflated =
       h.height * (1 + (static_cast<std::uint64_t>(h.width) * static_cast<unsigned>(h.depth * file_channels) + 7) / 8);
   if (inflated / kDeflateRatioMax > encoded.size()) return image_truncated(kPngFunction, encoded.size());
 
-  const bool wide = options.type == pixel_type::uint16;
+  const bool wide = options.type == dtype::uint16;
   image_spec spec{.height = static_cast<int>(h.height),
                   .width = static_cast<int>(h.width),
                   .channels = options.channels != 0 ? options.channels : channels_of(h, file_channels),

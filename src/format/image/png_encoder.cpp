@@ -48,7 +48,7 @@ class png_encoder {
     static constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                        PNG_COLOR_TYPE_RGB_ALPHA};
     if (setjmp(png_jmpbuf(png_))) return false;  // NOLINT: as in jpeg_decoder.cpp
-    const bool wide = pixels.type == pixel_type::uint16;
+    const bool wide = pixels.type == dtype::uint16;
     png_set_write_fn(png_, this, append, [](png_structp) {});
     png_set_compression_level(png_, compression);
     png_set_IHDR(png_, info_, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height),
@@ -86,7 +86,7 @@ class png_encoder {
 
 result<std::string> encode_png(const image_view& pixels, int compression) {
   using namespace detail;
-  if (pixels.type == pixel_type::float32 || pixels.channels < 1 || pixels.channels > 4)
+  if (pixels.type == dtype::float32 || pixels.channels < 1 || pixels.channels > 4)
     return image_error(kPngEncodeFunction,
                        absl::StrCat("takes uint8 or uint16 with 1 to 4 channels, not ", pixels.spec().text()));
   if (pixels.height <= 0 || pixels.width <= 0)

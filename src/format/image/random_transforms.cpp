@@ -43,10 +43,13 @@ result<image_box> random_crop_box(const image_spec& spec, int height, int width,
                    .width = width};
 }
 
-result<image_view> random_crop(const image_view& pixels, int height, int width, random_source& random) {
+result<tensor> random_crop(const image_view& pixels, int height, int width, random_source& random) {
+  return detail::into_tensor([&](pixel_sink to) { return random_crop(pixels, height, width, random, to); });
+}
+result<image_spec> random_crop(const image_view& pixels, int height, int width, random_source& random, pixel_sink to) {
   result<image_box> box = random_crop_box(pixels.spec(), height, width, random);
   if (!box.ok()) return box.why();
-  return pixels.crop(*box);
+  return crop(pixels, *box, to);
 }
 
 result<image_box> random_resized_crop_box(const image_spec& spec, const random_box_options& o, random_source& random) {
@@ -75,9 +78,9 @@ result<image_box> random_resized_crop_box(const image_spec& spec, const random_b
   return found.is_all() ? middle_box(spec.height, spec.width, o) : found;
 }
 
-result<image> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
+result<tensor> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
                                   random_source& random) {
-  return detail::into_image([&](pixel_sink to) { return random_resized_crop(pixels, options, random, to); });
+  return detail::into_tensor([&](pixel_sink to) { return random_resized_crop(pixels, options, random, to); });
 }
 result<image_spec> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
                                        random_source& random, pixel_sink to) {
@@ -86,15 +89,15 @@ result<image_spec> random_resized_crop(const image_view& pixels, const random_re
   return resize(pixels.crop(*box), options.size, to);
 }
 
-result<image> random_flip_left_right(const image_view& pixels, random_source& random) {
-  return detail::into_image([&](pixel_sink to) { return random_flip_left_right(pixels, random, to); });
+result<tensor> random_flip_left_right(const image_view& pixels, random_source& random) {
+  return detail::into_tensor([&](pixel_sink to) { return random_flip_left_right(pixels, random, to); });
 }
 result<image_spec> random_flip_left_right(const image_view& pixels, random_source& random, pixel_sink to) {
   return random.below(2) == 1 ? flip_left_right(pixels, to) : copy_pixels(pixels, to);
 }
 
-result<image> random_flip_up_down(const image_view& pixels, random_source& random) {
-  return detail::into_image([&](pixel_sink to) { return random_flip_up_down(pixels, random, to); });
+result<tensor> random_flip_up_down(const image_view& pixels, random_source& random) {
+  return detail::into_tensor([&](pixel_sink to) { return random_flip_up_down(pixels, random, to); });
 }
 result<image_spec> random_flip_up_down(const image_view& pixels, random_source& random, pixel_sink to) {
   return random.below(2) == 1 ? flip_up_down(pixels, to) : copy_pixels(pixels, to);
@@ -117,8 +120,8 @@ result<colour_changes> random_colours(const colour_jitter_options& o, random_sou
   return c;
 }
 
-result<image> colour_jitter(const image_view& pixels, const colour_jitter_options& options, random_source& random) {
-  return detail::into_image([&](pixel_sink to) { return colour_jitter(pixels, options, random, to); });
+result<tensor> colour_jitter(const image_view& pixels, const colour_jitter_options& options, random_source& random) {
+  return detail::into_tensor([&](pixel_sink to) { return colour_jitter(pixels, options, random, to); });
 }
 result<image_spec> colour_jitter(const image_view& pixels, const colour_jitter_options& options, random_source& random,
                                  pixel_sink to) {

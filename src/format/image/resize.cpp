@@ -115,12 +115,12 @@ template <class T> void round_row(const float* in, T* out, std::size_t count) no
     out[i] = static_cast<T>(static_cast<std::int32_t>(std::min(std::max(in[i] + 0.5f, 0.0f), kMost)));
 }
 
-void store_row(const float* row, pixel_type type, std::uint8_t* to, std::size_t count) noexcept {
-  switch (type) {
-    case pixel_type::uint8: return round_row(row, to, count);
-    case pixel_type::uint16: return round_row(row, reinterpret_cast<std::uint16_t*>(to), count);
-    case pixel_type::float32: std::memcpy(to, row, count * sizeof(float));
-  }
+void store_row(const float* row, lib::dtype type, std::uint8_t* to, std::size_t count) noexcept {
+  if (type == dtype::uint8) round_row(row, to, count);
+  else if (type == dtype::uint16)
+    round_row(row, reinterpret_cast<std::uint16_t*>(to), count);
+  else
+    std::memcpy(to, row, count * sizeof(float));
 }
 
 template <class T>
@@ -155,7 +155,7 @@ void pick_pixels(const std::uint8_t* row, const std::vector<int>& inputs, std::s
 void resize_nearest(const image_view& pixels, const image_spec& spec, std::uint8_t* to) {
   const std::vector<int> rows = nearest_inputs(pixels.height, spec.height);
   const std::vector<int> columns = nearest_inputs(pixels.width, spec.width);
-  const std::size_t pixel = static_cast<std::size_t>(spec.channels) * pixel_bytes(spec.type);
+  const std::size_t pixel = static_cast<std::size_t>(spec.channels) * size_bytes(spec.type);
   for (std::size_t y = 0; y != rows.size(); ++y, to += spec.row_bytes()) {
     if (y != 0 && rows[y] == rows[y - 1]) {
       std::memcpy(to, to - spec.row_bytes(), spec.row_bytes());
@@ -173,7 +173,7 @@ void resize_nearest(const image_view& pixels, const image_spec& spec, std::uint8
 
 /// The size as TensorFlow computes it, in float.
 image_spec resized_spec(const image_view& pixels, const resize_options& o) {
-  image_spec spec{.height = o.height, .width = o.width, .channels = pixels.channels, .type = pixel_type::float32};
+  image_spec spec{.height = o.height, .width = o.width, .channels = pixels.channels, .type = dtype::float32};
   if (o.rounded || o.method == resize_method::nearest) spec.type = pixels.type;
   if (o.preserve_aspect_ratio) {
     const float height = static_cast<float>(pixels.height), width = static_cast<float>(pixels.width);
@@ -197,8 +197,8 @@ std::string_view to_string(resize_method m) {
   return "unknown";
 }
 
-result<image> resize(const image_view& pixels, const resize_options& options) {
-  return detail::into_image([&](pixel_sink to) { return resize(pixels, options, to); });
+result<tensor> resize(const image_view& pixels, const resize_options& options) {
+  return detail::into_tensor([&](pixel_sink to) { return resize(pixels, options, to); });
 }
 
 result<image_spec> resize(const image_view& pixels, const resize_options& o, pixel_sink to) {
@@ -216,11 +216,11 @@ result<image_spec> resize(const image_view& pixels, const resize_options& o, pix
   }
   const resize_weights rows = make_resize_weights(pixels.height, spec.height, o.method, o.antialias);
   const resize_weights columns = make_resize_weights(pixels.width, spec.width, o.method, o.antialias);
-  switch (pixels.type) {
-    case pixel_type::uint8: resize_weighted<std::uint8_t>(pixels, rows, columns, spec, *out); break;
-    case pixel_type::uint16: resize_weighted<std::uint16_t>(pixels, rows, columns, spec, *out); break;
-    case pixel_type::float32: resize_weighted<float>(pixels, rows, columns, spec, *out);
-  }
+  if (pixels.type == dtype::uint8) resize_weighted<std::uint8_t>(pixels, rows, columns, spec, *out);
+  else if (pixels.type == dtype::uint16)
+    resize_weighted<std::uint16_t>(pixels, rows, columns, spec, *out);
+  else
+    resize_weighted<float>(pixels, rows, columns, spec, *out);
   return spec;
 }
 

@@ -15,8 +15,8 @@
 
 namespace sluice::lib {
 
-result<image> decode_webp(std::string_view encoded, const webp_options& options) {
-  return detail::into_image([&](pixel_sink to) { return decode_webp(encoded, options, to); });
+result<tensor> decode_webp(std::string_view encoded, const webp_options& options) {
+  return detail::into_tensor([&](pixel_sink to) { return decode_webp(encoded, options, to); });
 }
 
 #if !SLUICE_HAVE_WEBP
@@ -76,9 +76,12 @@ result<image_spec> decode_webp_frames(std::string_view encoded, const webp_optio
   image_spec spec{.height = static_cast<int>(height),
                   .width = static_cast<int>(width),
                   .channels = o.channels != 0 ? o.channels : 4,
-                  .frames = static_cast<int>(frames)};
+                  .frames = o.frames == frame_choice::first ? 0 : static_cast<int>(frames)};
   if (status why = check_result(kWebpFunction, spec, o.limits); !why.ok()) return why;
 
+  // libwebpdemux keeps two canvases of four bytes a pixel.
+  if (status why = check_result(kWebpFunction, {.height = spec.height, .width = spec.width, .channels = 8}, o.limits); !why.ok())
+    return why;
   WebPAnimDecoderOptions settings;
   if (!WebPAnimDecoderOptionsInit(&settings)) return internal_error("decode_webp: another version of libwebpdemux");
   std::unique_ptr<WebPAnimDecoder, free_animation> animation(WebPAnimDecoderNew(&data, &settings));
@@ -120,6 +123,7 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
   image_spec spec{.height = features.height,
                   .width = features.width,
                   .channels = options.channels != 0 ? options.channels : features.has_alpha ? 4 : 3};
+  if (options.frames == frame_choice::all) spec.frames = 1;
   if (status why = check_result(kWebpFunction, spec, options.limits); !why.ok()) return why;
   WebPDecoderConfig config;
   if (!WebPInitDecoderConfig(&config)) return internal_error("decode_webp: another version of libwebp");
