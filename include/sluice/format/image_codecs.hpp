@@ -48,7 +48,7 @@ struct jpeg_options {
   image_box crop = {};
   jpeg_dct dct = jpeg_dct::fast;
   bool fancy_upscaling = true;         ///< of colours that have a lower resolution: interpolated, not repeated
-  bool try_recover_truncated = false;  ///< what is missing becomes grey instead of an error
+  bool try_recover_truncated = false;  ///< what is missing is grey, or as the row above, instead of an error
   bool apply_orientation = false;      ///< turns the image as its EXIF says. Not together with `crop`
   image_limits limits = {};
 };
@@ -89,7 +89,7 @@ result<std::string> encode_png(const image_view& pixels, int compression = -1);
 enum class frame_choice : std::uint8_t { first, all };  ///< an image; or [frames, height, width, channels]
 
 struct webp_options {
-  int channels = 0;  ///< 0: RGB, or RGBA where the file has alpha or is animated; 3; 4
+  int channels = 0;  ///< 0: RGB, or RGBA where the file has alpha; 3; 4
   frame_choice frames = frame_choice::first;
   image_limits limits = {};
 };

@@ -19,8 +19,8 @@
 // Errors: invalid_argument: sizes that are not positive, boxes that are not inside, channels that a function does not have.
 //         resource_exhausted: a result above 2^30 bytes. Exceptions: std::bad_alloc; what the sink throws; and from a tensor
 //         that is no image error(invalid_argument), as image_view(tensor) says.
-// Equal:  to tf.image of TensorFlow 2.21: crop, flip and nearest to the bit; other resizes within 1e-3 of 255 and `rounded` ones
-//         within 1; colours within 1 of 255 (tests/golden/README.md). The same bits on every machine.
+// Equal:  to tf.image of TensorFlow 2.21: crop, flip and nearest to the bit; bilinear and bicubic within 0.002 of 255, area
+//         within 0.01; colours of integers within 1, of floats within 1e-5 (tests/golden/README.md). The same bits on every machine.
 // Thread: pure functions; a random_source belongs to its caller.
 #pragma once
 

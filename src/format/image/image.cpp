@@ -87,6 +87,8 @@ status check_result(std::string_view function, const image_spec& spec, const ima
 }
 
 status check_pixels(std::string_view function, const image_view& pixels) {
+  if (pixels.type != dtype::uint8 && pixels.type != dtype::uint16 && pixels.type != dtype::float32)
+    return image_error(function, absl::StrCat("takes uint8, uint16 and float32, not ", pixels.spec().text()));
   if (pixels.data && pixels.height > 0 && pixels.width > 0 && pixels.channels > 0) return {};
   return image_error(function, absl::StrCat("an image without pixels: ", pixels.spec().text()));
 }

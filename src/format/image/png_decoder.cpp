@@ -145,7 +145,7 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   using namespace detail;
   if (options.channels < 0 || options.channels > 4)
     return image_error(kPngFunction, absl::StrCat("channels must be 0 to 4, not ", options.channels));
-  if (options.type == dtype::float32) return image_error(kPngFunction, "gives uint8 or uint16");
+  if (options.type != dtype::uint8 && options.type != dtype::uint16) return image_error(kPngFunction, "gives uint8 or uint16");
   if (status why = check_encoded(kPngFunction, encoded, options.limits); !why.ok()) return why;
   if (image_format_of(encoded) != image_format::png) return image_error(kPngFunction, "these bytes are no PNG");
 

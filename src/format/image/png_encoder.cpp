@@ -86,7 +86,7 @@ class png_encoder {
 
 result<std::string> encode_png(const image_view& pixels, int compression) {
   using namespace detail;
-  if (pixels.type == dtype::float32 || pixels.channels < 1 || pixels.channels > 4)
+  if ((pixels.type != dtype::uint8 && pixels.type != dtype::uint16) || pixels.channels < 1 || pixels.channels > 4)
     return image_error(kPngEncodeFunction,
                        absl::StrCat("takes uint8 or uint16 with 1 to 4 channels, not ", pixels.spec().text()));
   if (pixels.height <= 0 || pixels.width <= 0)

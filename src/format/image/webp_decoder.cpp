@@ -60,7 +60,7 @@ void drop_alpha(const std::uint8_t* in, std::uint8_t* out, std::size_t pixels) {
   for (std::size_t i = 0; i != pixels; ++i, in += 4, out += 3) std::memcpy(out, in, 3);
 }
 
-result<image_spec> decode_webp_frames(std::string_view encoded, const webp_options& o, pixel_sink to) {
+result<image_spec> decode_webp_frames(std::string_view encoded, const webp_options& o, int channels, pixel_sink to) {
   const WebPData data{webp_bytes(encoded), encoded.size()};
   WebPDemuxState state = WEBP_DEMUX_PARSE_ERROR;
   // The partial form tells data that is cut short from data that is wrong.
@@ -75,7 +75,7 @@ result<image_spec> decode_webp_frames(std::string_view encoded, const webp_optio
   if (status why = check_size(kWebpFunction, height, width, frames, o.limits); !why.ok()) return why;
   image_spec spec{.height = static_cast<int>(height),
                   .width = static_cast<int>(width),
-                  .channels = o.channels != 0 ? o.channels : 4,
+                  .channels = channels,
                   .frames = o.frames == frame_choice::first ? 0 : static_cast<int>(frames)};
   if (status why = check_result(kWebpFunction, spec, o.limits); !why.ok()) return why;
 
@@ -114,7 +114,8 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
   if (status why = webp_status(WebPGetFeatures(webp_bytes(encoded), encoded.size(), &features), encoded.size());
       !why.ok())
     return why;
-  if (features.has_animation) return decode_webp_frames(encoded, options, to);
+  const int channels = options.channels != 0 ? options.channels : features.has_alpha ? 4 : 3;
+  if (features.has_animation) return decode_webp_frames(encoded, options, channels, to);
 
   if (status why = check_size(kWebpFunction, static_cast<std::uint64_t>(features.height),
                               static_cast<std::uint64_t>(features.width), 1, options.limits);
@@ -122,7 +123,7 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
     return why;
   image_spec spec{.height = features.height,
                   .width = features.width,
-                  .channels = options.channels != 0 ? options.channels : features.has_alpha ? 4 : 3};
+                  .channels = channels};
   if (options.frames == frame_choice::all) spec.frames = 1;
   if (status why = check_result(kWebpFunction, spec, options.limits); !why.ok()) return why;
   WebPDecoderConfig config;
