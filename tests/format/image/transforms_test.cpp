@@ -173,6 +173,26 @@ TEST_CASE("resize to the same size is the image; to one pixel by area, its mean"
   CHECK(std::abs(static_cast<double>(mean->values<float>()[0]) - sum / (16 * 24)) < 1e-3);
 }
 
+TEST_CASE("a resize to bytes is at most 1 beside the rounded floats") {
+  for (std::int64_t channels : {1, 2, 3, 4})
+    for (auto [height, width] : {std::pair<int, int>{7, 9}, {40, 31}, {64, 100}, {1, 50}})
+      for (auto m : {resize_method::bilinear, resize_method::area, resize_method::bicubic})
+        for (bool antialias : {false, true}) {
+          const tensor image = slope(33, 47, channels);
+          resize_options o{.height = height, .width = width, .method = m, .antialias = antialias};
+          const tensor floats = resize(image, o).value();
+          o.rounded = true;
+          const tensor bytes = resize(image, o).value();
+          double most = 0;
+          for (std::size_t i = 0; i != floats.size(); ++i) {
+            const double want = std::min(255.0, std::max(0.0, std::round(static_cast<double>(floats.values<float>()[i]))));
+            most = std::max(most, std::abs(want - bytes.values<std::uint8_t>()[i]));
+          }
+          INFO(channels << " " << height << "x" << width << " " << to_string(m));
+          CHECK(most <= (m == resize_method::bilinear ? 1 : 0));
+        }
+}
+
 TEST_CASE("resize of a part reads nothing outside of it") {
   const tensor image = slope(40, 50, 3);
   const image_box box{.y = 39, .x = 45, .height = 1, .width = 5};
