@@ -112,11 +112,13 @@ void images_jpeg_pipeline(report& r) {
   runtime& rt = all_workers();
   const auto plan = list_files(files.pattern()) |
                     map([p = &rt](std::string path) { return read_one(p, std::move(path)); }, {.parallelism = 8}) |
-                    map([](const std::string& bytes) -> result<tensor> {
-                      auto whole = decode_jpeg(bytes, {.channels = 3});
-                      if (!whole.ok()) return whole.why();
-                      return resize(*whole, kSmall);
-                    }, {.parallelism = autotune}) |
+                    map(
+                        [](const std::string& bytes) -> result<tensor> {
+                          auto whole = decode_jpeg(bytes, {.channels = 3});
+                          if (!whole.ok()) return whole.why();
+                          return resize(*whole, kSmall);
+                        },
+                        {.parallelism = autotune}) |
                     batch(32) | prefetch(autotune);
   workload ours = [&] {
     pass p{.elements = kFiles};
@@ -139,7 +141,10 @@ void images_jpeg_pipeline(report& r) {
           int height = 0, width = 0;
           bare_decode(bytes, pixels, height, width);
           auto done = resize(image_view(pixels.data(), {.height = height, .width = width, .channels = 3}), kSmall,
-                             [&](const image_spec& s) { small.resize(s.bytes()); return small.data(); });
+                             [&](const image_spec& s) {
+                               small.resize(s.bytes());
+                               return small.data();
+                             });
           if (!done.ok()) throw error(done.why());
           sum += sum_of(reinterpret_cast<const char*>(small.data()), small.size());
         }
@@ -149,8 +154,9 @@ void images_jpeg_pipeline(report& r) {
     p.ns = watch.ns();
     return p;
   };
-  r.at_least("JPEG 500x375: files, decode, resize, batch, prefetch", "libjpeg-turbo and the same resize in a loop on all cores",
-             compare(ours, bare).speedup(), 0.95, "of its speed");
+  r.at_least("JPEG 500x375: files, decode, resize, batch, prefetch",
+             "libjpeg-turbo and the same resize in a loop on all cores", compare(ours, bare).speedup(), 0.95,
+             "of its speed");
 }
 SLUICE_BENCH(images_jpeg_pipeline);
 
@@ -199,7 +205,8 @@ void images_jpeg_decode(report& r) {
     p.ns = watch.ns();
     return p;
   };
-  r.at_least("1500x1000 to 224x224, scaled decode", "decoded whole", compare(scaled, whole).speedup(), 1.2, "times as fast");
+  r.at_least("1500x1000 to 224x224, scaled decode", "decoded whole", compare(scaled, whole).speedup(), 1.2,
+             "times as fast");
   workload part = [&] {
     pass p{.elements = 8};
     stopwatch watch(timed::cpu);
@@ -212,11 +219,15 @@ void images_jpeg_decode(report& r) {
     pass p{.elements = 8};
     stopwatch watch(timed::cpu);
     for (int i = 0; i != 8; ++i)
-      p.answer += crop(decode_jpeg(large, {.channels = 3}).value(), {.y = 300, .x = 500, .height = kSide, .width = kSide}).value().size();
+      p.answer +=
+          crop(decode_jpeg(large, {.channels = 3}).value(), {.y = 300, .x = 500, .height = kSide, .width = kSide})
+              .value()
+              .size();
     p.ns = watch.ns();
     return p;
   };
-  r.at_least("224x224 of 1500x1000, cropped during decode", "cropped after", compare(part, cropped).speedup(), 1.3, "times as fast");
+  r.at_least("224x224 of 1500x1000, cropped during decode", "cropped after", compare(part, cropped).speedup(), 1.3,
+             "times as fast");
 }
 SLUICE_BENCH(images_jpeg_decode);
 
@@ -233,18 +244,23 @@ void images_resize(report& r) {
   };
   // OpenCV's INTER_AREA and ours by area are the same means; its linear and cubic have no antialias. Its cubic kernel is another
   // one (a = -0.75), of the same size.
-  const kind kinds[] = {
-      {"resize 500x375 to 224x224 by area", {.height = kSide, .width = kSide, .method = resize_method::area, .rounded = true}, cv::INTER_AREA, 1},
-      {"resize 500x375 to 224x224, bilinear", kSmall, cv::INTER_LINEAR, 1},
-      {"resize 500x375 to 224x224, bicubic",
-       {.height = kSide, .width = kSide, .method = resize_method::bicubic, .rounded = true}, cv::INTER_CUBIC, 1}};
+  const kind kinds[] = {{"resize 500x375 to 224x224 by area",
+                         {.height = kSide, .width = kSide, .method = resize_method::area, .rounded = true},
+                         cv::INTER_AREA,
+                         1},
+                        {"resize 500x375 to 224x224, bilinear", kSmall, cv::INTER_LINEAR, 1},
+                        {"resize 500x375 to 224x224, bicubic",
+                         {.height = kSide, .width = kSide, .method = resize_method::bicubic, .rounded = true},
+                         cv::INTER_CUBIC,
+                         1}};
   constexpr int kPasses = 60;
   for (const kind& k : kinds) {
     cv::Mat to;
     cv::resize(from, to, cv::Size(kSide, kSide), 0, 0, k.theirs);
     const tensor mine = resize(image, k.ours).value();
     double off = 0;
-    for (std::size_t i = 0; i != mine.size(); ++i) off += std::abs(int{static_cast<std::uint8_t>(mine.data()[i])} - int{to.data[i]});
+    for (std::size_t i = 0; i != mine.size(); ++i)
+      off += std::abs(int{static_cast<std::uint8_t>(mine.data()[i])} - int{to.data[i]});
     off /= static_cast<double>(mine.size());
     if (off > (k.theirs == cv::INTER_CUBIC ? 3 : 0.6)) {
       r.failed(k.name, "differs from OpenCV's by " + std::to_string(off) + " on average");
@@ -281,7 +297,8 @@ void images_png_decode(report& r) {
   workload ours = [&] {
     pass p{.elements = kPasses};
     stopwatch watch(timed::cpu);
-    for (int i = 0; i != kPasses; ++i) p.answer += static_cast<std::uint8_t>(decode_png(bytes).value().data()[i * 5000]);
+    for (int i = 0; i != kPasses; ++i)
+      p.answer += static_cast<std::uint8_t>(decode_png(bytes).value().data()[i * 5000]);
     p.ns = watch.ns();
     return p;
   };
@@ -300,7 +317,8 @@ void images_png_decode(report& r) {
     p.ns = watch.ns();
     return p;
   };
-  r.at_least("decode_png 500x375", "libpng's simplified interface", compare(ours, bare).speedup(), 0.97, "of its speed");
+  r.at_least("decode_png 500x375", "libpng's simplified interface", compare(ours, bare).speedup(), 0.97,
+             "of its speed");
 }
 SLUICE_BENCH(images_png_decode);
 

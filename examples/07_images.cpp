@@ -51,12 +51,20 @@ result<photo> decode_photo(const file_bytes& f) {
 
 /// A random part of the image, turned and coloured at random: the same each time for the same seed and element.
 result<photo> augmented(const photo& p, random_source& random) {
-  auto part = random_resized_crop(p.image, {.size = {.height = kSide, .width = kSide, .antialias = true, .rounded = true},
-                                            .box = {.area_min = 0.4}}, random);
+  auto part = random_resized_crop(
+      p.image,
+      {.size = {.height = kSide, .width = kSide, .antialias = true, .rounded = true}, .box = {.area_min = 0.4}},
+      random);
   if (!part.ok()) return part.why();
   auto turned = random_flip_left_right(*part, random);
-  auto coloured = colour_jitter(*turned, {.brightness = 0.1f, .contrast_min = 0.7f, .contrast_max = 1.3f, .saturation_min = 0.6f,
-                                          .saturation_max = 1.4f, .hue = 0.05f}, random);
+  auto coloured = colour_jitter(*turned,
+                                {.brightness = 0.1f,
+                                 .contrast_min = 0.7f,
+                                 .contrast_max = 1.3f,
+                                 .saturation_min = 0.6f,
+                                 .saturation_max = 1.4f,
+                                 .hue = 0.05f},
+                                random);
   if (!coloured.ok()) return coloured.why();
   return photo{std::move(*coloured), p.name};
 }
@@ -64,9 +72,8 @@ result<photo> augmented(const photo& p, random_source& random) {
 dataset<batched<photo>> training_batches(runtime& rt, const std::string& pattern) {
   return list_files(pattern) |
          map([r = &rt](std::string path) { return read_photo(r, std::move(path)); }, {.parallelism = 8}) |
-         map(&decode_photo, {.parallelism = autotune}) |
-         map(&augmented, {.parallelism = autotune, .seed = 7}) | shuffle(100, {.seed = 7}) | batch(kColumns * kRows) |
-         prefetch(autotune);
+         map(&decode_photo, {.parallelism = autotune}) | map(&augmented, {.parallelism = autotune, .seed = 7}) |
+         shuffle(100, {.seed = 7}) | batch(kColumns * kRows) | prefetch(autotune);
 }
 
 // --- The contact sheet ----------------------------------------------------------------------------------------------
@@ -131,7 +138,8 @@ void draw_images(const std::filesystem::path& folder) {
     const tensor image = landscape(i);
     const bool is_png = i % 5 == 4;
     const std::string bytes = (is_png ? encode_png(image) : encode_jpeg(image, {.quality = 90})).value();
-    std::ofstream(folder / ((i < 10 ? "0" : "") + std::to_string(i) + (is_png ? ".png" : ".jpg")), std::ios::binary) << bytes;
+    std::ofstream(folder / ((i < 10 ? "0" : "") + std::to_string(i) + (is_png ? ".png" : ".jpg")), std::ios::binary)
+        << bytes;
   }
 }
 

@@ -25,7 +25,9 @@ struct wav_format {
   std::uint32_t form = 0, channels = 0, rate = 0, frame_bytes = 0, bits = 0;
 };
 
-status wav_error(std::string_view what) { return invalid_argument_error(absl::StrCat("decode_wav: ", std::string(what))); }
+status wav_error(std::string_view what) {
+  return invalid_argument_error(absl::StrCat("decode_wav: ", std::string(what)));
+}
 status wav_damage(std::string_view what, std::size_t at) {
   return data_loss_error(absl::StrCat("decode_wav: ", std::string(what), " at byte ", at));
 }
@@ -49,7 +51,8 @@ result<wav_format> read_format(std::string_view chunk, std::size_t at) {
                                   " bits; read are 1 (PCM) of 8, 16, 24 and 32, and 3 (floating point) of 32 and 64"));
   if (f.channels == 0) return wav_damage("a format of 0 channels", at);
   if (f.frame_bytes != f.channels * f.bits / 8)
-    return wav_damage(absl::StrCat("samples of ", f.frame_bytes, " bytes for ", f.channels, " channels of ", f.bits, " bits"), at);
+    return wav_damage(
+        absl::StrCat("samples of ", f.frame_bytes, " bytes for ", f.channels, " channels of ", f.bits, " bits"), at);
   return f;
 }
 
@@ -107,7 +110,7 @@ float value_at(const char* p, const wav_format& f) noexcept {
 }  // namespace
 }  // namespace detail
 
-result<sound> decode_wav(std::string_view encoded, const wav_options& options) {
+result<audio> decode_wav(std::string_view encoded, const wav_options& options) {
   using namespace detail;
   if (options.channels < 0 || options.samples < 0) return wav_error("channels and samples must not be negative");
   result<wav_parts> parts = split_wav(encoded);
@@ -119,15 +122,18 @@ result<sound> decode_wav(std::string_view encoded, const wav_options& options) {
   // Divided, since the options are the caller's and the product may be beyond 64 bits.
   if (samples > options.bytes_max / sizeof(float) / channels)
     return resource_exhausted_error(absl::StrCat("decode_wav: ", samples, " samples of ", channels,
-                                                 " channels are above the limit of ", options.bytes_max, " bytes (bytes_max)"));
-  sound made{.samples = tensor::make(dtype::float32, {static_cast<std::int64_t>(samples), static_cast<std::int64_t>(channels)}),
+                                                 " channels are above the limit of ", options.bytes_max,
+                                                 " bytes (bytes_max)"));
+  audio made{.samples = tensor::make(dtype::float32,
+                                     {static_cast<std::int64_t>(samples), static_cast<std::int64_t>(channels)}),
              .rate = f.rate};
   std::span<float> out = made.samples.writable<float>();
   const std::size_t decoded = std::min(samples, in_file), value_bytes = f.bits / 8;
   float* to = out.data();
   for (std::size_t i = 0; i != decoded; ++i)
     for (std::size_t c = 0; c != channels; ++c)
-      *to++ = value_at(parts->data.data() + i * f.frame_bytes + std::min<std::size_t>(c, f.channels - 1) * value_bytes, f);
+      *to++ =
+          value_at(parts->data.data() + i * f.frame_bytes + std::min<std::size_t>(c, f.channels - 1) * value_bytes, f);
   std::fill(to, out.data() + out.size(), 0.0f);
   return made;
 }

@@ -40,7 +40,8 @@ TEST_CASE("sounds are decoded as TensorFlow and NumPy do") {
   REQUIRE(cases.size() > 100);
   for (auto* c : cases) {
     INFO(c->at("name"));
-    auto got = decode_wav(golden.blob(c->at("encoded")), {.channels = c->value("channels", 0), .samples = c->value("samples", 0)});
+    auto got = decode_wav(golden.blob(c->at("encoded")),
+                          {.channels = c->value("channels", 0), .samples = c->value("samples", 0)});
     REQUIRE(got.ok());
     CHECK(got->rate == c->at("rate").get<std::int64_t>());
     const auto shape = c->at("shape").get<std::vector<std::int64_t>>();
@@ -73,7 +74,8 @@ TEST_CASE("formats that are not read, or contradict themselves, are refused") {
 
 TEST_CASE("a sound that is asked for with more than bytes_max is refused before it is made") {
   const std::string whole = wav_of(format_of(1, 1, 16, 2), "abcd");
-  CHECK(why_not(whole, {.channels = 1 << 30, .samples = std::int64_t{1} << 60}).code() == status_code::resource_exhausted);
+  CHECK(why_not(whole, {.channels = 1 << 30, .samples = std::int64_t{1} << 60}).code() ==
+        status_code::resource_exhausted);
   CHECK(why_not(whole, {.bytes_max = 7}).code() == status_code::resource_exhausted);
   CHECK(decode_wav(whole, {.bytes_max = 8}).ok());
   CHECK(why_not(whole, {.channels = -1}).code() == status_code::invalid_argument);

@@ -130,7 +130,8 @@ void image_transform(std::string_view bytes) {
   input in(bytes);
   const std::uint8_t how = in.byte();
   const dtype type = how % 3 == 0 ? dtype::uint8 : how % 3 == 1 ? dtype::uint16 : dtype::float32;
-  image_spec spec{.height = 1 + in.byte() % 40, .width = 1 + in.byte() % 40, .channels = 1 + in.byte() % 4, .type = type};
+  image_spec spec{
+      .height = 1 + in.byte() % 40, .width = 1 + in.byte() % 40, .channels = 1 + in.byte() % 4, .type = type};
   const auto small = [&] { return static_cast<int>(static_cast<std::int8_t>(in.byte())); };
   const auto amount = [&] { return static_cast<float>(small()) / 16; };
   const std::uint8_t which = in.byte() % 7;
@@ -144,19 +145,28 @@ void image_transform(std::string_view bytes) {
   check_decoder("", [&](std::string_view, pixel_sink to) -> result<image_spec> {
     random_source own = random;
     switch (which) {
-      case 0: return resize(view, {.height = a, .width = b, .method = method, .antialias = (how & 0x40) != 0,
-                                   .preserve_aspect_ratio = (how & 0x80) != 0, .rounded = (how & 0x20) != 0}, to);
+      case 0:
+        return resize(view,
+                      {.height = a,
+                       .width = b,
+                       .method = method,
+                       .antialias = (how & 0x40) != 0,
+                       .preserve_aspect_ratio = (how & 0x80) != 0,
+                       .rounded = (how & 0x20) != 0},
+                      to);
       case 1: return crop(view, {.y = a, .x = b, .height = c, .width = d}, to);
       case 2: return central_crop(view, static_cast<double>(e), to);
       case 3: return adjust_colours(view, {.brightness = e, .contrast = f, .saturation = g, .hue = h}, to);
       case 4: return random_crop(view, a, b, own, to);
       case 5:
-        return random_resized_crop(view, {.size = {.height = a, .width = b, .method = method},
-                                          .box = {.area_min = static_cast<double>(e), .area_max = static_cast<double>(f),
-                                                  .ratio_min = static_cast<double>(g), .ratio_max = static_cast<double>(h)}},
+        return random_resized_crop(view,
+                                   {.size = {.height = a, .width = b, .method = method},
+                                    .box = {.area_min = static_cast<double>(e),
+                                            .area_max = static_cast<double>(f),
+                                            .ratio_min = static_cast<double>(g),
+                                            .ratio_max = static_cast<double>(h)}},
                                    own, to);
-      default:
-        return colour_jitter(view, {.brightness = e, .contrast_min = f, .contrast_max = g, .hue = h}, own, to);
+      default: return colour_jitter(view, {.brightness = e, .contrast_min = f, .contrast_max = g, .hue = h}, own, to);
     }
   });
 }

@@ -60,11 +60,11 @@ result<image_spec> decode_jpeg(std::string_view encoded, const jpeg_options& opt
 int jpeg_ratio_for(int height, int width, int height_min, int width_min) noexcept;
 
 struct jpeg_encode_options {
-  int quality = 95;          ///< 0 … 100
+  int quality = 95;  ///< 0 … 100
   bool progressive = false;
-  bool optimize = false;     ///< smaller by a few per cent, slower
+  bool optimize = false;  ///< smaller by a few per cent, slower
   bool downsample_chroma = true;
-  int density = 300;         ///< pixels an inch, as TensorFlow writes
+  int density = 300;  ///< pixels an inch, as TensorFlow writes
 };
 
 /// Of uint8 with 1 or 3 channels.
@@ -73,7 +73,7 @@ result<std::string> encode_jpeg(const image_view& pixels, const jpeg_encode_opti
 // --- PNG ----------------------------------------------------------------------------------------------------------
 
 struct png_options {
-  int channels = 0;                     ///< 0: as the file has; 1 … 4: converted, grey as 0.299 R + 0.587 G + 0.114 B
+  int channels = 0;                ///< 0: as the file has; 1 … 4: converted, grey as 0.299 R + 0.587 G + 0.114 B
   lib::dtype type = dtype::uint8;  ///< or uint16: 8 bits are widened (× 257), 16 bits cut to 8 for uint8
   image_limits limits = {};
 };
@@ -125,8 +125,8 @@ image_format image_format_of(std::string_view encoded) noexcept;
 bool is_available(image_format f) noexcept;
 
 struct image_options {
-  int channels = 0;                                 ///< 0: as the file has; 1, 3, 4: what the format can give
-  frame_choice frames = frame_choice::first;        ///< of GIF and WebP; the others give an image
+  int channels = 0;                           ///< 0: as the file has; 1, 3, 4: what the format can give
+  frame_choice frames = frame_choice::first;  ///< of GIF and WebP; the others give an image
   image_limits limits = {};
 };
 

@@ -37,10 +37,10 @@ namespace sluice::lib {
 // --- Size ---------------------------------------------------------------------------------------------------------
 
 enum class resize_method : std::uint8_t {
-  nearest,   ///< the pixel that the centre lies in; keeps the type
+  nearest,  ///< the pixel that the centre lies in; keeps the type
   bilinear,
-  area,      ///< means of what lies below a pixel; always without aliasing
-  bicubic,   ///< Keys' kernel (Catmull-Rom)
+  area,     ///< means of what lies below a pixel; always without aliasing
+  bicubic,  ///< Keys' kernel (Catmull-Rom)
 };
 std::string_view to_string(resize_method m);
 
@@ -114,7 +114,7 @@ result<tensor> random_crop(const image_view& pixels, int height, int width, rand
 result<image_spec> random_crop(const image_view& pixels, int height, int width, random_source& random, pixel_sink to);
 
 struct random_box_options {
-  double area_min = 0.08, area_max = 1;          ///< of the image's
+  double area_min = 0.08, area_max = 1;             ///< of the image's
   double ratio_min = 3.0 / 4, ratio_max = 4.0 / 3;  ///< width to height; the logarithm is uniform
 };
 
@@ -130,7 +130,7 @@ struct random_resized_crop_options {
 
 /// That box, resized.
 result<tensor> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
-                                  random_source& random);
+                                   random_source& random);
 result<image_spec> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
                                        random_source& random, pixel_sink to);
 
@@ -141,10 +141,10 @@ result<tensor> random_flip_up_down(const image_view& pixels, random_source& rand
 result<image_spec> random_flip_up_down(const image_view& pixels, random_source& random, pixel_sink to);
 
 struct colour_jitter_options {
-  float brightness = 0;                            ///< -brightness … brightness
+  float brightness = 0;  ///< -brightness … brightness
   float contrast_min = 1, contrast_max = 1;
   float saturation_min = 1, saturation_max = 1;
-  float hue = 0;                                   ///< -hue … hue; 0 … 0.5
+  float hue = 0;  ///< -hue … hue; 0 … 0.5
 };
 
 /// Uniform within these. Draws 4 words. Errors: invalid_argument where a minimum is above its maximum, or below 0.

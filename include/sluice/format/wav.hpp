@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // decode_wav: sound of a WAV file (RIFF) as numbers.
 //
-//   sound s = decode_wav(bytes).value();                       // s.samples: float32[16000,2]; s.rate: 16000
-//   result<sound> second = decode_wav(bytes, {.channels = 1, .samples = 16000});
+//   audio s = decode_wav(bytes).value();                       // s.samples: float32[16000,2]; s.rate: 16000
+//   result<audio> second = decode_wav(bytes, {.channels = 1, .samples = 16000});
 //
 // Shape:  float32[samples, channels], in [-1, 1): 8, 16, 24 and 32 bits are divided by 2^7, 2^15, 2^23 and 2^31 (8 bits have 128
 //         as zero); floating-point numbers of 32 and 64 bits stay as they are.
@@ -27,19 +27,19 @@ struct wav_options {
   std::size_t bytes_max = std::size_t{1} << 30;  ///< of the result
 };
 
-struct sound {
+struct audio {
   tensor samples;         ///< float32[samples, channels]
   std::int64_t rate = 0;  ///< samples a second
 };
 
-result<sound> decode_wav(std::string_view encoded, const wav_options& options = {});
+result<audio> decode_wav(std::string_view encoded, const wav_options& options = {});
 
 }  // namespace sluice::lib
 
 namespace sluice {
 
 // What users write.
+using lib::audio;
 using lib::decode_wav;
-using lib::sound;
 
 }  // namespace sluice

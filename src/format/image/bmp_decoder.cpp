@@ -11,7 +11,7 @@ namespace detail {
 namespace {
 
 constexpr std::string_view kBmpFunction = "decode_bmp";
-constexpr std::size_t kBmpHeadBytes = 34;  // up to the compression
+constexpr std::size_t kBmpHeadBytes = 34;   // up to the compression
 constexpr std::int32_t kBmpInfoBytes = 40;  // of the header's second part, since Windows 3
 enum : std::int32_t { kBmpPlain = 0, kBmpBitFields = 3 };
 

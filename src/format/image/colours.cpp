@@ -25,10 +25,8 @@ template <class T> void scale_row(const std::uint8_t* in, float* out, std::size_
 
 void row_to_floats(const std::uint8_t* in, lib::dtype type, float* out, std::size_t count) noexcept {
   if (type == dtype::uint8) scale_row<std::uint8_t>(in, out, count, 1.0f / 255);
-  else if (type == dtype::uint16)
-    scale_row<std::uint16_t>(in, out, count, 1.0f / 65535);
-  else
-    std::memcpy(out, in, count * sizeof(float));
+  else if (type == dtype::uint16) scale_row<std::uint16_t>(in, out, count, 1.0f / 65535);
+  else std::memcpy(out, in, count * sizeof(float));
 }
 
 /// As TensorFlow: by the largest number and a half, cut off.
@@ -40,10 +38,8 @@ template <class T> void cut_row(const float* in, T* out, std::size_t count) noex
 
 void row_from_floats(const float* in, lib::dtype type, std::uint8_t* out, std::size_t count) noexcept {
   if (type == dtype::uint8) cut_row(in, out, count);
-  else if (type == dtype::uint16)
-    cut_row(in, reinterpret_cast<std::uint16_t*>(out), count);
-  else
-    std::memcpy(out, in, count * sizeof(float));
+  else if (type == dtype::uint16) cut_row(in, reinterpret_cast<std::uint16_t*>(out), count);
+  else std::memcpy(out, in, count * sizeof(float));
 }
 
 /// Hue in sixths of a turn, 0 … 6.
@@ -113,7 +109,8 @@ status check_colours(const image_view& pixels, const colour_changes& c) {
   if ((c.saturation != 1 || c.hue != 0) && pixels.channels != 3)
     return image_error(kColoursFunction,
                        absl::StrCat("saturation and hue need 3 channels, not those of ", pixels.spec().text()));
-  if (!(c.hue >= -1 && c.hue <= 1)) return image_error(kColoursFunction, absl::StrCat("hue must be -1 to 1, not ", c.hue));
+  if (!(c.hue >= -1 && c.hue <= 1))
+    return image_error(kColoursFunction, absl::StrCat("hue must be -1 to 1, not ", c.hue));
   if (!(c.saturation >= 0))
     return image_error(kColoursFunction, absl::StrCat("saturation must not be negative, as ", c.saturation));
   if (!std::isfinite(c.brightness) || !std::isfinite(c.contrast))
@@ -198,7 +195,7 @@ result<image_spec> normalize(const image_view& pixels, std::span<const float> me
   const auto width = static_cast<std::size_t>(spec.width);
   const auto one_row = pixels.type == dtype::uint8    ? normalize_row<std::uint8_t>
                        : pixels.type == dtype::uint16 ? normalize_row<std::uint16_t>
-                                                           : normalize_row<float>;
+                                                      : normalize_row<float>;
   for (int y = 0; y != spec.height; ++y)
     one_row(pixels.row(y), width, channels, mean.data(), inverse.data(),
             reinterpret_cast<float*>(*out + static_cast<std::size_t>(y) * spec.row_bytes()));

@@ -203,8 +203,7 @@ result<image_spec> decode_gif(std::string_view encoded, const gif_options& optio
   for (int i = 0; i != frames; ++i) {
     std::uint8_t* canvas = *out + static_cast<std::size_t>(i) * spec.frame_bytes();
     if (i == 0) std::memset(canvas, 0, spec.frame_bytes());
-    else
-      std::memcpy(canvas, canvas - spec.frame_bytes(), spec.frame_bytes());
+    else std::memcpy(canvas, canvas - spec.frame_bytes(), spec.frame_bytes());
     switch (r.next_frame()) {
       case gif_reader::step::failed: return r.why();
       case gif_reader::step::end: return image_error(kGifFunction, "a file without frames");

@@ -49,14 +49,16 @@ status image_truncated(std::string_view function, std::size_t at_byte) {
 }
 
 status image_unavailable(std::string_view function, std::string_view library) {
-  return unimplemented_error(absl::StrCat(std::string(function), ": sluice-images was built without ", std::string(library)));
+  return unimplemented_error(
+      absl::StrCat(std::string(function), ": sluice-images was built without ", std::string(library)));
 }
 
 status check_encoded(std::string_view function, std::string_view encoded, const image_limits& limits) {
   if (encoded.empty()) return image_error(function, "there are no bytes");
   if (encoded.size() > limits.encoded_bytes_max)
-    return resource_exhausted_error(absl::StrCat(std::string(function), ": ", encoded.size(), " bytes are above the limit of ",
-                                                 limits.encoded_bytes_max, " (encoded_bytes_max)"));
+    return resource_exhausted_error(absl::StrCat(std::string(function), ": ", encoded.size(),
+                                                 " bytes are above the limit of ", limits.encoded_bytes_max,
+                                                 " (encoded_bytes_max)"));
   return {};
 }
 
@@ -71,9 +73,9 @@ status check_size(std::string_view function, std::uint64_t height, std::uint64_t
                                                  " pixels: a side is above the limit of ", side_max, " (side_max)"));
   // Sides have 31 bits at most, so their product fits.
   if (height * width > pixels_max || frames > pixels_max / (height * width))
-    return resource_exhausted_error(absl::StrCat(std::string(function), ": ", frames == 1 ? std::string() : absl::StrCat(frames, " x "), height,
-                                                 " x ", width, " pixels are above the limit of ", pixels_max,
-                                                 " (pixels_max)"));
+    return resource_exhausted_error(
+        absl::StrCat(std::string(function), ": ", frames == 1 ? std::string() : absl::StrCat(frames, " x "), height,
+                     " x ", width, " pixels are above the limit of ", pixels_max, " (pixels_max)"));
   return {};
 }
 
@@ -81,8 +83,8 @@ status check_result(std::string_view function, const image_spec& spec, const ima
   // Divided, since limits are the caller's and the product may be beyond 64 bits.
   if (spec.frame_bytes() > limits.bytes_max ||
       static_cast<std::size_t>(spec.frames) > limits.bytes_max / spec.frame_bytes())
-    return resource_exhausted_error(
-        absl::StrCat(std::string(function), ": ", spec.text(), " is above the limit of ", limits.bytes_max, " bytes (bytes_max)"));
+    return resource_exhausted_error(absl::StrCat(std::string(function), ": ", spec.text(), " is above the limit of ",
+                                                 limits.bytes_max, " bytes (bytes_max)"));
   return {};
 }
 

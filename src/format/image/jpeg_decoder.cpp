@@ -153,9 +153,9 @@ class jpeg_decoder {
 struct jpeg_rows {
   std::uint8_t* out = nullptr;
   std::size_t out_row_bytes = 0;
-  JDIMENSION begin = 0, end = 0;       // rows
-  std::size_t skipped_pixels = 0;      // at the left, because libjpeg begins at a block
-  std::uint8_t* row = nullptr;         // of libjpeg's, where these are not ours
+  JDIMENSION begin = 0, end = 0;   // rows
+  std::size_t skipped_pixels = 0;  // at the left, because libjpeg begins at a block
+  std::uint8_t* row = nullptr;     // of libjpeg's, where these are not ours
 };
 
 /// As TensorFlow does it: Adobe's are inverted.
@@ -179,8 +179,7 @@ void read_jpeg_rows(jpeg_decompress_struct& c, const jpeg_rows& r, bool recovers
       if (read != 0) {
         const std::uint8_t* from = r.row + r.skipped_pixels * static_cast<std::size_t>(c.output_components);
         if (cmyk) cmyk_to_rgb(from, out, r.out_row_bytes / 3, c.saw_Adobe_marker);
-        else
-          std::memcpy(out, from, r.out_row_bytes);
+        else std::memcpy(out, from, r.out_row_bytes);
       }
     } else {
       JSAMPROW rows[kJpegRowsAtOnce];
@@ -193,8 +192,7 @@ void read_jpeg_rows(jpeg_decompress_struct& c, const jpeg_rows& r, bool recovers
       if (!recovers) return;
       for (JDIMENSION y = c.output_scanline; y < r.end; ++y, out += r.out_row_bytes) {
         if (y == r.begin) std::memset(out, 0, r.out_row_bytes);
-        else
-          std::memcpy(out, out - r.out_row_bytes, r.out_row_bytes);
+        else std::memcpy(out, out - r.out_row_bytes, r.out_row_bytes);
       }
       c.output_scanline = r.end;
       return;
@@ -220,10 +218,10 @@ status choose_jpeg_output(jpeg_decoder& d, const jpeg_options& o) {
   c.out_color_space = channels == 1 ? JCS_GRAYSCALE : cmyk ? JCS_CMYK : JCS_RGB;
   c.do_fancy_upsampling = o.fancy_upscaling;
   c.scale_num = 1;
-  c.scale_denom = static_cast<unsigned>(o.height_min != 0 || o.width_min != 0
-                                            ? jpeg_ratio_for(static_cast<int>(c.image_height),
-                                                             static_cast<int>(c.image_width), o.height_min, o.width_min)
-                                            : o.ratio);
+  c.scale_denom = static_cast<unsigned>(
+      o.height_min != 0 || o.width_min != 0
+          ? jpeg_ratio_for(static_cast<int>(c.image_height), static_cast<int>(c.image_width), o.height_min, o.width_min)
+          : o.ratio);
   c.dct_method = o.dct == jpeg_dct::fast ? JDCT_IFAST : JDCT_ISLOW;
   if (!d.guarded([&] { jpeg_calc_output_dimensions(&c); })) return d.why();
   return {};

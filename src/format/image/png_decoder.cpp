@@ -116,8 +116,7 @@ void set_png_transforms(png_structp png, const png_header& h, int channels, bool
   const bool has_alpha = (h.colours & PNG_COLOR_MASK_ALPHA) != 0, is_grey = (h.colours & PNG_COLOR_MASK_COLOR) == 0;
   if (channels % 2 == 0) {
     if (!has_alpha && h.has_transparency) png_set_tRNS_to_alpha(png);
-    else if (!has_alpha)
-      png_set_add_alpha(png, (1u << h.depth) - 1, PNG_FILLER_AFTER);
+    else if (!has_alpha) png_set_add_alpha(png, (1u << h.depth) - 1, PNG_FILLER_AFTER);
   } else if (has_alpha || h.has_transparency) {
     png_set_strip_alpha(png);
   }
@@ -145,7 +144,8 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   using namespace detail;
   if (options.channels < 0 || options.channels > 4)
     return image_error(kPngFunction, absl::StrCat("channels must be 0 to 4, not ", options.channels));
-  if (options.type != dtype::uint8 && options.type != dtype::uint16) return image_error(kPngFunction, "gives uint8 or uint16");
+  if (options.type != dtype::uint8 && options.type != dtype::uint16)
+    return image_error(kPngFunction, "gives uint8 or uint16");
   if (status why = check_encoded(kPngFunction, encoded, options.limits); !why.ok()) return why;
   if (image_format_of(encoded) != image_format::png) return image_error(kPngFunction, "these bytes are no PNG");
 

@@ -20,8 +20,7 @@ image_box middle_box(int height, int width, const random_box_options& o) {
   const double ratio = static_cast<double>(width) / height;
   int h = height, w = width;
   if (ratio < o.ratio_min) h = std::clamp(static_cast<int>(std::lround(width / o.ratio_min)), 1, height);
-  else if (ratio > o.ratio_max)
-    w = std::clamp(static_cast<int>(std::lround(height * o.ratio_max)), 1, width);
+  else if (ratio > o.ratio_max) w = std::clamp(static_cast<int>(std::lround(height * o.ratio_max)), 1, width);
   return {.y = (height - h) / 2, .x = (width - w) / 2, .height = h, .width = w};
 }
 
@@ -37,10 +36,8 @@ result<image_box> random_crop_box(const image_spec& spec, int height, int width,
     __extension__ using wide = unsigned __int128;
     return static_cast<int>(static_cast<wide>(word) * static_cast<unsigned>(n) >> 64);
   };
-  return image_box{.y = below(y, spec.height - height + 1),
-                   .x = below(x, spec.width - width + 1),
-                   .height = height,
-                   .width = width};
+  return image_box{
+      .y = below(y, spec.height - height + 1), .x = below(x, spec.width - width + 1), .height = height, .width = width};
 }
 
 result<tensor> random_crop(const image_view& pixels, int height, int width, random_source& random) {
@@ -79,7 +76,7 @@ result<image_box> random_resized_crop_box(const image_spec& spec, const random_b
 }
 
 result<tensor> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,
-                                  random_source& random) {
+                                   random_source& random) {
   return detail::into_tensor([&](pixel_sink to) { return random_resized_crop(pixels, options, random, to); });
 }
 result<image_spec> random_resized_crop(const image_view& pixels, const random_resized_crop_options& options,

@@ -68,11 +68,9 @@ void sum_rows(const image_view& pixels, int first_row, const float* weights, int
   const T* rows[4];
   for (int t = 0; t < taps; t += 4) {
     const int now = std::min(taps - t, 4);
-    for (int i = 0; i != now; ++i)
-      rows[i] = reinterpret_cast<const T*>(pixels.row(first_row + t + i)) + first_value;
+    for (int i = 0; i != now; ++i) rows[i] = reinterpret_cast<const T*>(pixels.row(first_row + t + i)) + first_value;
     if (t == 0) add_up_to_four<T, false>(rows, weights, now, sum, count);
-    else
-      add_up_to_four<T, true>(rows, weights + t, now, sum, count);
+    else add_up_to_four<T, true>(rows, weights + t, now, sum, count);
   }
 }
 
@@ -122,10 +120,8 @@ template <class T> void round_row(const float* in, T* out, std::size_t count) no
 
 void store_row(const float* row, lib::dtype type, std::uint8_t* to, std::size_t count) noexcept {
   if (type == dtype::uint8) round_row(row, to, count);
-  else if (type == dtype::uint16)
-    round_row(row, reinterpret_cast<std::uint16_t*>(to), count);
-  else
-    std::memcpy(to, row, count * sizeof(float));
+  else if (type == dtype::uint16) round_row(row, reinterpret_cast<std::uint16_t*>(to), count);
+  else std::memcpy(to, row, count * sizeof(float));
 }
 
 template <class T>
@@ -157,14 +153,16 @@ typedef std::uint16_t eight_shorts __attribute__((vector_size(16)));
 constexpr int kRowBits = 8, kColumnBits = 14;
 constexpr std::uint16_t kMiddle = 1 << 15;  // what makes 16 bits signed, for pmaddwd
 
-void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight_b, std::uint16_t* mixed, std::size_t count) noexcept {
+void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight_b, std::uint16_t* mixed,
+              std::size_t count) noexcept {
   const auto wb = static_cast<std::uint16_t>(weight_b), wa = static_cast<std::uint16_t>((1 << kRowBits) - weight_b);
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {  // as vectors, since compilers compute in 32 bits otherwise
     eight_bytes va, vb;
     std::memcpy(&va, a + i, sizeof va);
     std::memcpy(&vb, b + i, sizeof vb);
-    const eight_shorts sum = __builtin_convertvector(va, eight_shorts) * wa + __builtin_convertvector(vb, eight_shorts) * wb;
+    const eight_shorts sum =
+        __builtin_convertvector(va, eight_shorts) * wa + __builtin_convertvector(vb, eight_shorts) * wb;
     const eight_shorts made = sum ^ kMiddle;
     std::memcpy(mixed + i, &made, sizeof made);
   }
@@ -189,9 +187,11 @@ std::vector<column_pair> column_pairs(const resize_weights& w, int begin, int ch
 }
 
 /// Writes four bytes a pixel, so one more at the end of three channels; reads four of `row`.
-void mix_pixels(const std::uint16_t* row, const std::vector<column_pair>& pairs, int channels, std::uint8_t* out) noexcept {
+void mix_pixels(const std::uint16_t* row, const std::vector<column_pair>& pairs, int channels,
+                std::uint8_t* out) noexcept {
   constexpr int kBits = kRowBits + kColumnBits;
-  constexpr std::int32_t kBias = (std::int32_t{kMiddle} << kColumnBits) + (1 << (kBits - 1));  // takes kMiddle back, and rounds
+  constexpr std::int32_t kBias =
+      (std::int32_t{kMiddle} << kColumnBits) + (1 << (kBits - 1));  // takes kMiddle back, and rounds
   for (const column_pair& p : pairs) {
     const std::uint16_t *a = row + p.at, *b = a + channels;
 #if defined(__SSE2__)
@@ -205,15 +205,16 @@ void mix_pixels(const std::uint16_t* row, const std::vector<column_pair>& pairs,
     std::memcpy(out, &pixel, sizeof pixel);
 #else
     for (std::size_t c = 0; c != 4; ++c)
-      out[c] = static_cast<std::uint8_t>((static_cast<std::int16_t>(a[c]) * p.weights[0] +
-                                          static_cast<std::int16_t>(b[c]) * p.weights[1] + kBias) >> kBits);
+      out[c] = static_cast<std::uint8_t>(
+          (static_cast<std::int16_t>(a[c]) * p.weights[0] + static_cast<std::int16_t>(b[c]) * p.weights[1] + kBias) >>
+          kBits);
 #endif
     out += channels;
   }
 }
 
-void resize_bytes(const image_view& pixels, const resize_weights& rows, const resize_weights& columns, const image_spec& spec,
-                  std::uint8_t* to) {
+void resize_bytes(const image_view& pixels, const resize_weights& rows, const resize_weights& columns,
+                  const image_spec& spec, std::uint8_t* to) {
   const int begin = columns.begin();
   const auto channels = static_cast<std::size_t>(pixels.channels);
   const std::size_t first_value = static_cast<std::size_t>(begin) * channels,
@@ -232,7 +233,8 @@ void resize_bytes(const image_view& pixels, const resize_weights& rows, const re
 }
 
 template <std::size_t kBytes>
-void pick_pixels(const std::uint8_t* row, const std::vector<int>& inputs, std::size_t pixel, std::uint8_t* to) noexcept {
+void pick_pixels(const std::uint8_t* row, const std::vector<int>& inputs, std::size_t pixel,
+                 std::uint8_t* to) noexcept {
   const std::size_t size = kBytes != 0 ? kBytes : pixel;
   for (int x : inputs) {
     std::memcpy(to, row + static_cast<std::size_t>(x) * size, size);
@@ -307,12 +309,9 @@ result<image_spec> resize(const image_view& pixels, const resize_options& o, pix
   if (o.method == resize_method::bilinear && spec.type == dtype::uint8 && rows.taps == 2 && columns.taps == 2 &&
       (pixels.channels == 3 || pixels.channels == 4))
     resize_bytes(pixels, rows, columns, spec, *out);
-  else if (pixels.type == dtype::uint8)
-    resize_weighted<std::uint8_t>(pixels, rows, columns, spec, *out);
-  else if (pixels.type == dtype::uint16)
-    resize_weighted<std::uint16_t>(pixels, rows, columns, spec, *out);
-  else
-    resize_weighted<float>(pixels, rows, columns, spec, *out);
+  else if (pixels.type == dtype::uint8) resize_weighted<std::uint8_t>(pixels, rows, columns, spec, *out);
+  else if (pixels.type == dtype::uint16) resize_weighted<std::uint16_t>(pixels, rows, columns, spec, *out);
+  else resize_weighted<float>(pixels, rows, columns, spec, *out);
   return spec;
 }
 

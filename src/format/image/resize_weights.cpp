@@ -48,8 +48,7 @@ void two_nearest(int in, float position, neighbours& n) {
   const int low = std::max(static_cast<int>(below), 0), high = std::min(static_cast<int>(std::ceil(at)), in - 1);
   n.start = low;
   if (low == high) n.weights = {1.0f};
-  else
-    n.weights = {1.0f - part, part};
+  else n.weights = {1.0f - part, part};
 }
 
 /// TensorFlow looks the kernel up in a table of 1,024 steps.
@@ -73,8 +72,7 @@ void covered(int in, int output, float scale, neighbours& n) {
     const float part = std::min(left + 1, to) - std::max(left, from);
     // Rounding may put the end behind the last pixel, which then counts for what is missing.
     if (i < in) n.weights.push_back(part / scale);
-    else
-      n.weights.back() += part / scale;
+    else n.weights.back() += part / scale;
   }
 }
 
@@ -96,12 +94,9 @@ resize_weights make_resize_weights(int in, int out, resize_method method, bool a
     if (method == resize_method::area) covered(in, i, scale, n);
     else if (antialias && method == resize_method::bilinear)
       antialiased(in, centre * inverted, 1.0f, kernel_scale, triangle, n);
-    else if (antialias)
-      antialiased(in, centre * inverted, 2.0f, kernel_scale, keys_cubic, n);
-    else if (method == resize_method::bilinear)
-      two_nearest(in, centre * scale, n);
-    else
-      four_nearest(in, centre * scale, n);
+    else if (antialias) antialiased(in, centre * inverted, 2.0f, kernel_scale, keys_cubic, n);
+    else if (method == resize_method::bilinear) two_nearest(in, centre * scale, n);
+    else four_nearest(in, centre * scale, n);
     w.taps = std::max(w.taps, static_cast<int>(n.weights.size()));
   }
   w.starts.resize(found.size());

@@ -14,7 +14,9 @@ struct resize_weights {
   std::vector<int> starts;     ///< the first input of each output; start + taps is within the input
   std::vector<float> weights;  ///< taps of output 0, taps of output 1, …
 
-  const float* of(std::size_t output) const noexcept { return weights.data() + output * static_cast<std::size_t>(taps); }
+  const float* of(std::size_t output) const noexcept {
+    return weights.data() + output * static_cast<std::size_t>(taps);
+  }
   /// Inputs that are used: all are in [begin, end).
   int begin() const noexcept;
   int end() const noexcept;

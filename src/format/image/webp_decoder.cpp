@@ -80,7 +80,8 @@ result<image_spec> decode_webp_frames(std::string_view encoded, const webp_optio
   if (status why = check_result(kWebpFunction, spec, o.limits); !why.ok()) return why;
 
   // libwebpdemux keeps two canvases of four bytes a pixel.
-  if (status why = check_result(kWebpFunction, {.height = spec.height, .width = spec.width, .channels = 8}, o.limits); !why.ok())
+  if (status why = check_result(kWebpFunction, {.height = spec.height, .width = spec.width, .channels = 8}, o.limits);
+      !why.ok())
     return why;
   WebPAnimDecoderOptions settings;
   if (!WebPAnimDecoderOptionsInit(&settings)) return internal_error("decode_webp: another version of libwebpdemux");
@@ -95,8 +96,7 @@ result<image_spec> decode_webp_frames(std::string_view encoded, const webp_optio
       return data_loss_error(absl::StrCat(std::string(kWebpFunction), ": frame ", i, " of ", in_file, " is damaged"));
     std::uint8_t* frame = *out + i * spec.frame_bytes();
     if (spec.channels == 4) std::memcpy(frame, canvas, spec.frame_bytes());
-    else
-      drop_alpha(canvas, frame, std::size_t{height} * width);
+    else drop_alpha(canvas, frame, std::size_t{height} * width);
   }
   return spec;
 }
@@ -121,9 +121,7 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
                               static_cast<std::uint64_t>(features.width), 1, options.limits);
       !why.ok())
     return why;
-  image_spec spec{.height = features.height,
-                  .width = features.width,
-                  .channels = channels};
+  image_spec spec{.height = features.height, .width = features.width, .channels = channels};
   if (options.frames == frame_choice::all) spec.frames = 1;
   if (status why = check_result(kWebpFunction, spec, options.limits); !why.ok()) return why;
   WebPDecoderConfig config;

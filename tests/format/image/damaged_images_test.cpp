@@ -25,7 +25,8 @@ std::string little(std::uint64_t n, std::size_t bytes) { return {reinterpret_cas
 std::string sample_of(const golden_cases& golden, std::string_view call) {
   std::string_view most;
   for (auto* c : golden.of(call))
-    if (auto bytes = golden.blob(c->at("encoded")); c->contains("shape") && !c->contains("recover") && bytes.size() > most.size())
+    if (auto bytes = golden.blob(c->at("encoded"));
+        c->contains("shape") && !c->contains("recover") && bytes.size() > most.size())
       most = bytes;
   return std::string(most);
 }
@@ -33,7 +34,8 @@ std::string sample_of(const golden_cases& golden, std::string_view call) {
 std::string png_chunk(std::string_view name, std::string_view data) {
   const std::string body = std::string(name) + std::string(data);
   return big32(static_cast<std::uint32_t>(data.size())) + body +
-         big32(static_cast<std::uint32_t>(::crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()))));
+         big32(static_cast<std::uint32_t>(
+             ::crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()))));
 }
 std::string png_claiming(std::uint32_t height, std::uint32_t width, std::string_view depth_colours = "\x08\x02") {
   const std::string head = big32(width) + big32(height) + std::string(depth_colours) + std::string(3, '\0');
@@ -42,10 +44,12 @@ std::string png_claiming(std::uint32_t height, std::uint32_t width, std::string_
 std::string bmp_claiming(std::int32_t height, std::int32_t width, int bits = 24, int compression = 0, int header = 40) {
   return "BM" + little(0, 8) + little(54, 4) + little(static_cast<std::uint64_t>(header), 4) +
          little(static_cast<std::uint32_t>(width), 4) + little(static_cast<std::uint32_t>(height), 4) + little(1, 2) +
-         little(static_cast<std::uint64_t>(bits), 2) + little(static_cast<std::uint64_t>(compression), 4) + std::string(40, '\0');
+         little(static_cast<std::uint64_t>(bits), 2) + little(static_cast<std::uint64_t>(compression), 4) +
+         std::string(40, '\0');
 }
 std::string gif_claiming(std::uint16_t height, std::uint16_t width) {
-  std::string one = std::string("GIF89a") + little(width, 2) + little(height, 2) + std::string("\x80\0\0", 3) + std::string(6, '\x7f');
+  std::string one = std::string("GIF89a") + little(width, 2) + little(height, 2) + std::string("\x80\0\0", 3) +
+                    std::string(6, '\x7f');
   one += "," + little(0, 4) + little(width, 2) + little(height, 2) + std::string(1, '\0');
   return one + std::string("\x02\x02\x44\x01\0;", 6);
 }
@@ -118,7 +122,8 @@ TEST_CASE("a byte changed anywhere is an error or another image") {
     for (int i = 0; i != 600; ++i) {
       std::string damaged = whole;
       // Headers are few bytes, and say most.
-      const std::size_t at = i % 2 == 0 ? random.below(std::min<std::size_t>(damaged.size(), 200)) : random.below(damaged.size());
+      const std::size_t at =
+          i % 2 == 0 ? random.below(std::min<std::size_t>(damaged.size(), 200)) : random.below(damaged.size());
       damaged[at] = static_cast<char>(random.below(256));
       const answer a = ask(damaged, {.pixels_max = 1 << 20, .bytes_max = 1 << 22});
       CHECK(a.room_bytes <= 1 << 22);
@@ -161,10 +166,11 @@ TEST_CASE("limits are looked at before room is asked for, and say which one it w
     if (!is_available(call)) continue;
     INFO(call);
     const std::string whole = sample_of(golden, call);
-    const std::pair<image_limits, std::string_view> cases[] = {{{.encoded_bytes_max = whole.size() - 1}, "encoded_bytes_max"},
-                                                               {{.side_max = 8}, "side_max"},
-                                                               {{.pixels_max = 100}, "pixels_max"},
-                                                               {{.bytes_max = 100}, "bytes_max"}};
+    const std::pair<image_limits, std::string_view> cases[] = {
+        {{.encoded_bytes_max = whole.size() - 1}, "encoded_bytes_max"},
+        {{.side_max = 8}, "side_max"},
+        {{.pixels_max = 100}, "pixels_max"},
+        {{.bytes_max = 100}, "bytes_max"}};
     for (auto& [limits, word] : cases) {
       const answer a = ask(whole, limits);
       INFO(a.why.to_string());
@@ -177,12 +183,13 @@ TEST_CASE("limits are looked at before room is asked for, and say which one it w
 }
 
 TEST_CASE("a sink without room, and one that throws") {
-  const std::string whole = "BM" + little(58, 8) + little(54, 4) + little(40, 4) + little(1, 4) + little(1, 4) + little(1, 2) +
-                            little(24, 2) + little(0, 24) + "abc" + std::string(1, '\0');
+  const std::string whole = "BM" + little(58, 8) + little(54, 4) + little(40, 4) + little(1, 4) + little(1, 4) +
+                            little(1, 2) + little(24, 2) + little(0, 24) + "abc" + std::string(1, '\0');
   CHECK(decode_bmp(whole, {}).ok());
   CHECK(decode_bmp(whole, {}, [](const image_spec&) -> std::uint8_t* { return nullptr; }).why().code() ==
         status_code::resource_exhausted);
-  CHECK_THROWS_AS(decode_bmp(whole, {}, [](const image_spec&) -> std::uint8_t* { throw std::bad_alloc(); }), std::bad_alloc);
+  CHECK_THROWS_AS(decode_bmp(whole, {}, [](const image_spec&) -> std::uint8_t* { throw std::bad_alloc(); }),
+                  std::bad_alloc);
   const golden_cases golden;
   for (std::string_view call : kDecoders)
     if (is_available(call)) {
@@ -198,7 +205,8 @@ TEST_CASE("BMPs of kinds that are not read are refused by name") {
   CHECK(said(bmp_claiming(4, 4, 24, 0, 12)) == "decode_bmp: a header of OS/2, which is not read");
   CHECK(said(bmp_claiming(0, 4)) == "decode_bmp: an image of 0 rows and 4 columns");
   CHECK(said(bmp_claiming(4, -4)) == "decode_bmp: an image of 4 rows and -4 columns");
-  CHECK(decode_bmp(bmp_claiming(std::numeric_limits<std::int32_t>::min(), 4)).why().code() == status_code::resource_exhausted);
+  CHECK(decode_bmp(bmp_claiming(std::numeric_limits<std::int32_t>::min(), 4)).why().code() ==
+        status_code::resource_exhausted);
 }
 
 TEST_CASE("options that a format does not have are refused by name") {

@@ -19,7 +19,8 @@ using nlohmann::json;
 namespace {
 
 std::uint32_t crc_of(const tensor& t) {
-  return static_cast<std::uint32_t>(::crc32(0, reinterpret_cast<const Bytef*>(t.data()), static_cast<uInt>(t.size_bytes())));
+  return static_cast<std::uint32_t>(
+      ::crc32(0, reinterpret_cast<const Bytef*>(t.data()), static_cast<uInt>(t.size_bytes())));
 }
 
 image_box box_of(const json& numbers) {
@@ -39,7 +40,8 @@ result<tensor> decoded(const json& c, std::string_view encoded) {
     return decode_jpeg(encoded, o);
   }
   if (call == "decode_png")
-    return decode_png(encoded, {.channels = channels, .type = c.value("type", "uint8") == "uint16" ? dtype::uint16 : dtype::uint8});
+    return decode_png(
+        encoded, {.channels = channels, .type = c.value("type", "uint8") == "uint16" ? dtype::uint16 : dtype::uint8});
   if (call == "decode_bmp") return decode_bmp(encoded, {.channels = channels});
   if (call == "decode_gif") return decode_gif(encoded, {.frames = frame_choice::all});
   const frame_choice frames = c.value("all", false) ? frame_choice::all : frame_choice::first;
@@ -51,7 +53,8 @@ result<tensor> decoded(const json& c, std::string_view encoded) {
 int farthest(const tensor& got, std::string_view want) {
   int most = 0;
   for (std::size_t i = 0; i != want.size(); ++i)
-    most = std::max(most, std::abs(int{static_cast<std::uint8_t>(got.data()[i])} - int{static_cast<std::uint8_t>(want[i])}));
+    most = std::max(most,
+                    std::abs(int{static_cast<std::uint8_t>(got.data()[i])} - int{static_cast<std::uint8_t>(want[i])}));
   return most;
 }
 
@@ -66,10 +69,8 @@ tensor synthetic(const json& source) {
     n = (n ^ n >> 29) * 0xbf58476d1ce4e5b9u;
     const auto top = static_cast<std::uint32_t>(n >> 40);
     if (type == "uint8") t.writable<std::uint8_t>()[i] = static_cast<std::uint8_t>(top >> 16);
-    else if (type == "uint16")
-      t.writable<std::uint16_t>()[i] = static_cast<std::uint16_t>(top >> 8);
-    else
-      t.writable<float>()[i] = static_cast<float>(top) / static_cast<float>(1 << 24);
+    else if (type == "uint16") t.writable<std::uint16_t>()[i] = static_cast<std::uint16_t>(top >> 8);
+    else t.writable<float>()[i] = static_cast<float>(top) / static_cast<float>(1 << 24);
   }
   return t;
 }
@@ -105,7 +106,8 @@ resize_method method_of(const json& c) {
 
 /// Where TensorFlow's answer is not ours: tests/golden/README.md, which says why.
 bool differs_on_purpose(const std::string& call, const std::string& name) {
-  static const std::set<std::string> kGifs = {"a first frame that is smaller", "a frame that reaches out", "without its end"};
+  static const std::set<std::string> kGifs = {"a first frame that is smaller", "a frame that reaches out",
+                                              "without its end"};
   return (call == "decode_jpeg" && name.ends_with("recovered")) || (call == "decode_gif" && kGifs.contains(name));
 }
 
@@ -130,8 +132,7 @@ void check_decoder(std::string_view call, std::size_t at_least) {
     CHECK(got->spec() == tensor_spec{got->dtype(), shape});
     if (got->spec() != tensor_spec{got->dtype(), shape}) continue;
     if (!c->contains("pixels")) CHECK(crc_of(*got) == c->at("crc").get<std::uint32_t>());
-    else
-      CHECK(farthest(*got, golden.inflated(c->at("pixels"))) <= 1);
+    else CHECK(farthest(*got, golden.inflated(c->at("pixels"))) <= 1);
   }
 }
 

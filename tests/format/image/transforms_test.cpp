@@ -20,12 +20,11 @@ tensor slope(std::int64_t height, std::int64_t width, std::int64_t channels, dty
   test::random_numbers random(static_cast<std::uint64_t>(height * 1000 + width));
   for (std::int64_t i = 0; i != height * width * channels; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const auto value = static_cast<std::uint64_t>(i / channels) * 200 / static_cast<std::uint64_t>(height * width) + random.below(20);
+    const auto value =
+        static_cast<std::uint64_t>(i / channels) * 200 / static_cast<std::uint64_t>(height * width) + random.below(20);
     if (type == dtype::uint8) t.writable<std::uint8_t>()[at] = static_cast<std::uint8_t>(value);
-    else if (type == dtype::uint16)
-      t.writable<std::uint16_t>()[at] = static_cast<std::uint16_t>(value * 257);
-    else
-      t.writable<float>()[at] = static_cast<float>(value) / 255;
+    else if (type == dtype::uint16) t.writable<std::uint16_t>()[at] = static_cast<std::uint16_t>(value * 257);
+    else t.writable<float>()[at] = static_cast<float>(value) / 255;
   }
   return t;
 }
@@ -72,7 +71,8 @@ TEST_CASE("a JPEG of high quality is close to what was encoded") {
         sum += std::abs(int{image.values<std::uint8_t>()[i]} - int{again->values<std::uint8_t>()[i]});
       CHECK(sum / static_cast<double>(image.size()) < 3);
     }
-  CHECK(encode_jpeg(slope(4, 4, 4)).why().message() == "encode_jpeg: takes uint8 with 1 or 3 channels, not uint8[4,4,4]");
+  CHECK(encode_jpeg(slope(4, 4, 4)).why().message() ==
+        "encode_jpeg: takes uint8 with 1 or 3 channels, not uint8[4,4,4]");
   CHECK(!encode_jpeg(slope(4, 4, 3), {.quality = 101}).ok());
   CHECK(!encode_jpeg(slope(1, 65536, 1)).ok());
 }
@@ -185,7 +185,8 @@ TEST_CASE("a resize to bytes is at most 1 beside the rounded floats") {
           const tensor bytes = resize(image, o).value();
           double most = 0;
           for (std::size_t i = 0; i != floats.size(); ++i) {
-            const double want = std::min(255.0, std::max(0.0, std::round(static_cast<double>(floats.values<float>()[i]))));
+            const double want =
+                std::min(255.0, std::max(0.0, std::round(static_cast<double>(floats.values<float>()[i]))));
             most = std::max(most, std::abs(want - bytes.values<std::uint8_t>()[i]));
           }
           INFO(channels << " " << height << "x" << width << " " << to_string(m));
@@ -208,7 +209,8 @@ TEST_CASE("normalize is (x - mean) / deviation of each channel") {
   auto n = normalize(image, mean, deviation);
   REQUIRE(spec_of(n) == "float32[5,6,3]");
   for (std::size_t i = 0; i != image.size(); ++i)
-    CHECK(n->values<float>()[i] == (static_cast<float>(image.values<std::uint8_t>()[i]) - mean[i % 3]) / deviation[i % 3]);
+    CHECK(n->values<float>()[i] ==
+          (static_cast<float>(image.values<std::uint8_t>()[i]) - mean[i % 3]) / deviation[i % 3]);
 }
 
 TEST_CASE("a flip twice is the image") {
@@ -235,7 +237,8 @@ TEST_CASE("random functions draw the same for the same seed, as many words as th
     random_source c(derive(8, seed)), d(derive(8, seed)), counted40(derive(8, seed));
     auto resized = random_resized_crop_box({.height = 30, .width = 44, .channels = 3}, {}, c);
     REQUIRE(resized.ok());
-    CHECK((resized->height >= 1 && resized->width >= 1 && resized->y + resized->height <= 30 && resized->x + resized->width <= 44));
+    CHECK((resized->height >= 1 && resized->width >= 1 && resized->y + resized->height <= 30 &&
+           resized->x + resized->width <= 44));
     for (int i = 0; i != 40; ++i) counted40();
     CHECK(c() == counted40());
     const resize_options size{.height = 8, .width = 8};
@@ -256,19 +259,24 @@ TEST_CASE("random flips come about half of the time, and colours within what was
     CHECK((*two == image || *two == up));
     flipped += *one == left;
     upside_down += *two == up;
-    const colour_jitter_options o{.brightness = 0.2f, .contrast_min = 0.5f, .contrast_max = 1.5f, .saturation_min = 0.9f,
-                                  .saturation_max = 1.1f, .hue = 0.1f};
+    const colour_jitter_options o{.brightness = 0.2f,
+                                  .contrast_min = 0.5f,
+                                  .contrast_max = 1.5f,
+                                  .saturation_min = 0.9f,
+                                  .saturation_max = 1.1f,
+                                  .hue = 0.1f};
     auto drawn = random_colours(o, c);
     REQUIRE(drawn.ok());
-    CHECK((std::abs(drawn->brightness) <= 0.2f && drawn->contrast >= 0.5f && drawn->contrast <= 1.5f && drawn->saturation >= 0.9f &&
-           drawn->saturation <= 1.1f && std::abs(drawn->hue) <= 0.1f));
+    CHECK((std::abs(drawn->brightness) <= 0.2f && drawn->contrast >= 0.5f && drawn->contrast <= 1.5f &&
+           drawn->saturation >= 0.9f && drawn->saturation <= 1.1f && std::abs(drawn->hue) <= 0.1f));
   }
   CHECK((flipped > 140 && flipped < 260 && upside_down > 140 && upside_down < 260));
   random_source random(1);
   CHECK(!colour_jitter(image, {.contrast_min = 2, .contrast_max = 1}, random).ok());
   CHECK(!colour_jitter(image, {.hue = 0.6f}, random).ok());
   random_source x(5), y(5);
-  CHECK(*colour_jitter(image, {.brightness = 0.3f, .hue = 0.2f}, x) == *colour_jitter(image, {.brightness = 0.3f, .hue = 0.2f}, y));
+  CHECK(*colour_jitter(image, {.brightness = 0.3f, .hue = 0.2f}, x) ==
+        *colour_jitter(image, {.brightness = 0.3f, .hue = 0.2f}, y));
 }
 
 #endif
