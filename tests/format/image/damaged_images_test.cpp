@@ -184,7 +184,7 @@ TEST_CASE("limits are looked at before room is asked for, and say which one it w
 
 TEST_CASE("a sink without room, and one that throws") {
   const std::string whole = "BM" + little(58, 8) + little(54, 4) + little(40, 4) + little(1, 4) + little(1, 4) +
-                            little(1, 2) + little(24, 2) + little(0, 24) + "abc" + std::string(1, '\0');
+                            little(1, 2) + little(24, 2) + std::string(24, '\0') + "abc" + std::string(1, '\0');
   CHECK(decode_bmp(whole, {}).ok());
   CHECK(decode_bmp(whole, {}, [](const image_spec&) -> std::uint8_t* { return nullptr; }).why().code() ==
         status_code::resource_exhausted);
