@@ -31,6 +31,7 @@ namespace detail {
 namespace {
 
 constexpr std::string_view kWebpFunction = "decode_webp";
+constexpr int kWebpLossy = 1;  // WebPBitstreamFeatures::format
 
 const std::uint8_t* webp_bytes(std::string_view encoded) {
   return reinterpret_cast<const std::uint8_t*>(encoded.data());
@@ -124,6 +125,11 @@ result<image_spec> decode_webp(std::string_view encoded, const webp_options& opt
   image_spec spec{.height = features.height, .width = features.width, .channels = channels};
   if (options.frames == frame_choice::all) spec.frames = 1;
   if (status why = check_result(kWebpFunction, spec, options.limits); !why.ok()) return why;
+  // Without loss libwebp keeps four bytes a pixel besides.
+  if (status why =
+          check_result(kWebpFunction, {.height = spec.height, .width = spec.width, .channels = 4}, options.limits);
+      !why.ok() && features.format != kWebpLossy)
+    return why;
   WebPDecoderConfig config;
   if (!WebPInitDecoderConfig(&config)) return internal_error("decode_webp: another version of libwebp");
   result<std::uint8_t*> out = to.room(spec);
