@@ -17,6 +17,7 @@
 
 #include "cli/description.hpp"
 #include "cli/output_stream.hpp"
+#include "cli/plugins.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/io/open_file_system.hpp"
@@ -115,7 +116,7 @@ struct typed {
   bool reads = false;
   std::uint64_t limit = kAny;
   head_arguments head;
-  std::vector<std::string> files;
+  std::vector<std::string> files, plugins;
   sample_options sample;
   std::function<int()> verb;
 };
@@ -134,8 +135,15 @@ std::function<int()> reading(std::function<int()> verb) {
   };
 }
 
+void add_plugins(CLI::App& verb, typed& t) {
+  verb.add_option("--plugin", t.plugins, "a shared object that registers functions for the plan; may be given again")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+}
+
 /// A plan as an argument, or in a file.
-void add_plan(CLI::App& verb, const char* name, std::string& plan, std::string& file, const char* what) {
+void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std::string& file, const char* what) {
+  add_plugins(verb, t);
   auto* typed_plan = verb.add_option(name, plan, what);
   auto* in_file = verb.add_option("-f,--file", file, "the plan is in this file; - for standard input")->check(path());
   in_file->excludes(typed_plan);
@@ -146,7 +154,8 @@ void add_plan(CLI::App& verb, const char* name, std::string& plan, std::string& 
 
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
-  add_plan(*run, "PLAN", t.run.plan, t.run.plan_file, "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
+  add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file,
+           "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
   run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
   auto* output =
       run->add_option(
@@ -212,7 +221,7 @@ void add_run(CLI::App& app, typed& t) {
 
 void add_readers(CLI::App& app, typed& t) {
   auto* head = app.add_subcommand("head", "the first elements of a plan or a file, as JSON lines; tf.Examples by name");
-  add_plan(*head, "PLAN_OR_FILE", t.head.plan, t.head.plan_file, "a plan, a file, or - for data on standard input");
+  add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file, "a plan, a file, or - for data on standard input");
   head->add_option("-n", t.head.elements, "how many")->check(whole(0, kAny))->capture_default_str();
   head->add_flag("--raw", t.head.raw, "records as they are, also where they are tf.Examples");
   head->footer("example: sluice head -n 3 data/sample-00000-of-00016.tfrecord");
@@ -223,6 +232,7 @@ void add_readers(CLI::App& app, typed& t) {
   auto* counted = count->add_option("PLANS_OR_FILES", t.files, "plans, files, or - for data on standard input");
   auto* plan_file = count->add_option("-f,--file", t.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
+  add_plugins(*count, t);
   count->add_flag("--read", t.reads, "count by reading also where the plan itself says how many");
   count->footer("example: sluice count data/*.tfrecord");
   count->parse_complete_callback([&t] {
@@ -237,7 +247,7 @@ void add_readers(CLI::App& app, typed& t) {
                    "tf.Examples: "
                    "a,b,second.label")
       ->required();
-  add_plan(*select, "PLAN_OR_FILE", t.plan, t.plan_file, "a plan, a file, or - for data on standard input");
+  add_plan(*select, t, "PLAN_OR_FILE", t.plan, t.plan_file, "a plan, a file, or - for data on standard input");
   select->add_option("--limit", t.limit, "end after so many elements")->check(whole(0, kAny));
   select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");
   select->callback([&t] { t.verb = reading([&t] { return cli::select(t.names, t.plan, t.plan_file, t.limit); }); });
@@ -272,11 +282,12 @@ void add_readers(CLI::App& app, typed& t) {
 
 void add_others(CLI::App& app, typed& t) {
   auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
-  add_plan(*explain, "PLAN", t.plan, t.plan_file, "the plan");
+  add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
   explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
   explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file); }; });
 
   auto* ops = app.add_subcommand("ops", "the operators there are");
+  add_plugins(*ops, t);
   ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
 
   auto* completion = app.add_subcommand("completion", "a script that completes this program's arguments in a shell");
@@ -390,6 +401,7 @@ int run_command_line(int argc, char** argv) {
     return complain(
         "a verb is needed: run, head, count, select, cat, verify, explain, ops or sample; --help tells more", kMisuse);
   try {
+    load_plugins(t.plugins);
     return checked_output(t.verb());
   } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {
     return complain(e.what(), kFailed);

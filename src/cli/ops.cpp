@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "cli/description.hpp"
 #include "cli/verbs.hpp"
+#include "expr/program.hpp"
 #include "plan/codec.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
@@ -34,6 +38,27 @@ bool lacks_function(const field& f) {
   return true;
 }
 
+/// "word_of: int64 -> word": what a registered function is called with, and what it makes.
+std::string signature_text(const stage_function& f) {
+  return absl::StrCat(f.name, ": ", f.in ? f.in->name : "nothing", " -> ", f.out ? f.out->name : "nothing");
+}
+
+void print_functions() {
+  std::vector<std::string> lines;
+  for (auto& name : function_names()) {
+    std::size_t first = lines.size();
+    for (auto& f : find_functions(name)) {
+      std::string line = signature_text(*f);
+      // A predicate is a map's function, too, and a key's.
+      if (std::find(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), line) == lines.end())
+        lines.push_back(std::move(line));
+    }
+  }
+  if (lines.empty()) return;
+  absl::PrintF("\nFunctions that are registered:\n");
+  for (auto& line : lines) absl::PrintF("  %s\n", line);
+}
+
 }  // namespace
 
 bool needs_program(const op_info& op) { return std::ranges::any_of(op.arguments().fields, lacks_function); }
@@ -50,6 +75,8 @@ int ops() {
       "\nEvery call but that of ignore_errors also takes, by name, on_error=stop or skip (what an element that fails "
       "there does) and "
       "errors_max=N\n(with on_error=skip: one more ends the run).\n");
+  absl::PrintF("\nBuilt-in functions of expressions: %s.\n", absl::StrJoin(built_in_function_names(), " "));
+  print_functions();
   if (any_needs)
     absl::PrintF(
         "\nC++: not in a plan for this program, which has no function for it: write the plan in C++, or make a program "

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "base/closest.hpp"
 #include "cli/json_members.hpp"
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/pull.hpp"
 #include "cli/verbs.hpp"
-#include "base/closest.hpp"
 #include "sluice/format/example.hpp"
 
 namespace sluice::lib::cli {

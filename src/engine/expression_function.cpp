@@ -10,6 +10,7 @@
 #include "expr/tree.hpp"
 #include "sluice/base/content_hash.hpp"
 #include "sluice/base/hash.hpp"
+#include "sluice/element/serialise.hpp"
 #include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
@@ -42,25 +43,24 @@ class called_function final : public callable {
 class functions_used final : public callables {
  public:
   std::vector<std::string> names() const override { return function_names(); }
-  std::shared_ptr<const callable> find(std::string_view name, const element_type& in, std::string& why) override {
-    auto forms = find_functions(name);
-    for (auto& f : forms) {
-      if (f->in != &in) {
-        if (f->in) why = absl::StrCat(std::string(name), " takes ", f->in->name, ", and gets ", in.name);
-        continue;
-      }
-      auto block = std::dynamic_pointer_cast<const block_function>(f);
-      if (block) {
-        values_ = stable_hash(f->name, derive(derive(values_, static_cast<std::uint64_t>(f->version)),
-                                              f->values_known ? f->values() : 0));
-        values_known_ &= f->values_known;
-        return std::make_shared<called_function>(std::move(block));
-      }
-      why = absl::StrCat(std::string(name),
-                         " cannot be called in an expression: it is awaited, or makes no value of an element");
+  std::vector<std::shared_ptr<const callable>> named(std::string_view name, std::string& why) override {
+    std::vector<std::shared_ptr<const callable>> found;
+    for (auto& f : find_functions(name)) {
+      if (auto block = std::dynamic_pointer_cast<const block_function>(f))
+        found.push_back(std::make_shared<called_function>(std::move(block)));
+      else
+        why = absl::StrCat(std::string(name),
+                           " cannot be called in an expression: it is awaited, or makes no value of an element");
     }
-    return nullptr;
+    return found;
   }
+  void note_call(const callable& called) override {
+    const block_function& f = static_cast<const called_function&>(called).function();
+    values_ = stable_hash(
+        f.name, derive(derive(values_, static_cast<std::uint64_t>(f.version)), f.values_known ? f.values() : 0));
+    values_known_ &= f.values_known;
+  }
+  void note_value(std::uint64_t hash) override { values_ = derive(values_, hash); }
   std::uint64_t values() const { return values_; }
   bool values_known() const { return values_known_; }
 
@@ -72,8 +72,9 @@ class functions_used final : public callables {
 struct compiled {
   functions_used used;
   std::unique_ptr<program> p;
-  compiled(const expression& e, const element_type& in, const element_type* wanted) {
-    p = std::make_unique<program>(e, in, used, wanted);
+  compiled(const expression& e, const element_type& in, const element_type* wanted,
+           const expression_scope& scope = {}) {
+    p = std::make_unique<program>(e, in, used, wanted, scope);
   }
 };
 
@@ -152,6 +153,61 @@ struct expression_filter final : predicate_function {
   }
 };
 
+/// A state is a value of the expression's type, and so is each element that a scan makes of it.
+struct expression_state final : state_function {
+  compiled c;
+  value initial;
+
+  expression_state(const expression& e, compiled step, value first, bool makes_elements)
+      : c(std::move(step)), initial(std::move(first)) {
+    const element_type& t = type();
+    describe(*this, e, c, makes_elements ? &t : nullptr);
+    captured = c.used.values();
+    state_type = &t;
+    state_size = t.size;
+    owns_memory = t.footprint != nullptr;
+    can_undo = true;  // the state changes when all that can fail is done
+  }
+  const element_type& type() const { return c.p->type(); }
+  void* make() const override {
+    void* to = allocate();
+    type().copy(type(), to, initial.data(), 1, type().size, type().size);
+    return to;
+  }
+  void* make_from(void* from) const override {
+    void* to = allocate();
+    type().copy(type(), to, from, 1, type().size, type().size);
+    return to;
+  }
+  void destroy(void* state) const noexcept override {
+    type().destroy(type(), state, 1);
+    ::operator delete(state, std::align_val_t(type().align));
+  }
+  void save(const void* state, position_writer& w) const override {
+    std::string bytes;
+    serialise_bare(type(), state, bytes);
+    w.text(bytes);
+  }
+  void load(void* state, position_reader& r) const override {
+    auto read = parse_bare(type(), r.text());
+    if (!read.ok()) return r.fail();
+    type().destroy(type(), state, 1);
+    type().copy(type(), state, read->data(), 1, type().size, type().size);
+  }
+  std::size_t owned_bytes(const void* state) const override {
+    return type().footprint ? type().footprint(type(), state, 1) : 0;
+  }
+  void move_state(void* state, void* to) const override { type().copy(type(), to, state, 1, type().size, type().size); }
+  applied apply(void* state, const block& in, void* to, bool) const override {
+    applied a;
+    a.done = c.p->fold(state, in.data(), in.size(), to, a.why);
+    return a;
+  }
+
+ private:
+  void* allocate() const { return ::operator new(type().size, std::align_val_t(type().align)); }
+};
+
 struct unbound_expression final : unbound_function {
   expression e;
   std::string otherwise;
@@ -164,10 +220,12 @@ struct unbound_expression final : unbound_function {
     values_known = true;
   }
 
-  function_ptr bind(const element_type& in, bool (*accepts)(const stage_function&)) const override {
+  function_ptr bind(const bind_context& context, bool (*accepts)(const stage_function&)) const override {
+    const element_type& in = context.in;
     if (!otherwise.empty() && !is_field(in))
       throw expression_error(e.tree().at,
                              otherwise + (in.has_members() ? ", and " + in.name + " has no field of that name" : ""));
+    if (auto state = as_state(context, accepts)) return state;
     // f(it) is f.
     if (function_ptr f = call_alone(in, accepts)) return f;
     auto map = std::make_shared<expression_map>(e, in, wanted);
@@ -177,7 +235,67 @@ struct unbound_expression final : unbound_function {
     throw expression_error(e.tree().at, "a function is needed here that no expression can be");
   }
 
+  /// As the value of a plan's initial state.
+  value as_initial(const element_type* as) const {
+    compiled c(e, type_of<std::int64_t>(), as, {.is_constant = true});
+    const element_type& t = c.p->type();
+    if (!t.copy || !can_serialise(t))
+      throw expression_error(e.tree().at,
+                             absl::StrCat("a checkpoint cannot contain ", t.name, ", and so it is no state"));
+    std::int64_t none = 0;
+    void* room = ::operator new(t.size, std::align_val_t(t.align));
+    status why;
+    value made;
+    if (c.p->apply(&none, 1, room, 0, 0, why) == 1) made = value(t, room);
+    ::operator delete(room, std::align_val_t(t.align));
+    if (!why.ok()) throw expression_error(e.tree().at, why.message());
+    return made;
+  }
+
  private:
+  /// A function of a stage that has a state. Null: the stage wants another one.
+  function_ptr as_state(const bind_context& context, bool (*accepts)(const stage_function&)) const {
+    struct probe final : state_function {
+      void* make() const override { return nullptr; }
+      void* make_from(void*) const override { return nullptr; }
+      void destroy(void*) const noexcept override {}
+      void save(const void*, position_writer&) const override {}
+      void load(void*, position_reader&) const override {}
+      std::size_t owned_bytes(const void*) const override { return 0; }
+      void move_state(void*, void*) const override {}
+      applied apply(void*, const block&, void*, bool) const override { return {}; }
+    };
+    probe plain, with_output;
+    with_output.out = &type_of<std::int64_t>();
+    const bool makes_elements = accepts(with_output);
+    if (!makes_elements && !accepts(plain)) return nullptr;
+    auto* initial = dynamic_cast<const unbound_expression*>(context.initial);
+    if (!initial)
+      throw expression_error(e.tree().at, "an expression needs an initial state before it, as in scan(0, state + it)");
+    const element_type* type = wanted;
+    value first = initial->as_initial(type);
+    // The state has the type of the initial one, or, if the new state is no such value, of the new state: 0 in scan(0, state + it)
+    // is then of the elements' type.
+    constexpr int kTries = 4;
+    for (int i = 1;; ++i) {
+      type = &first.type();
+      try {
+        compiled step(e, context.in, type, {.state = type});
+        return std::make_shared<expression_state>(e, std::move(step), std::move(first), makes_elements);
+      } catch (const expression_error&) {
+        if (wanted || i == kTries) throw;
+        compiled step(e, context.in, nullptr, {.state = type});
+        const element_type& next = step.p->type();
+        if (&next == type) throw;
+        try {
+          first = initial->as_initial(&next);
+        } catch (const expression_error&) {
+          throw expression_error(e.tree().at, absl::StrCat("the state is ", type->name, " at first, and ", next.name,
+                                                           " afterwards; give the initial state that type"));
+        }
+      }
+    }
+  }
   bool is_field(const element_type& in) const {
     if (e.tree().text == "it" || e.tree().kind != expression_tree::name) return true;
     for (auto& m : in.members)

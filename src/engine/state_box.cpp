@@ -115,6 +115,12 @@ std::string initial_state_mistake(const state_function& f, std::string_view init
   return r.ok() ? "" : "initial_state is no state of its function";
 }
 
+std::string initial_mistake(const initial_value& initial, const stage_function& f) {
+  if (!initial.value || f.is_expression) return {};
+  return "initial goes with an expression, as in scan(0, state + it); the state of a registered function begins as its "
+         "type does, or as initial_state says";
+}
+
 void check_can_undo(const state_function& f, const error_gate& gate) {
   if (!gate.skips() || !f.can_fail || f.can_undo) return;
   throw_status(gate.told(invalid_argument_error(

@@ -32,6 +32,8 @@ inline constexpr std::size_t kStateBytesMax = std::size_t{1} << 20;
 
 /// Empty, or why `initial_state`, an argument of a plan, is no state of f: " is …".
 std::string initial_state_mistake(const state_function& f, std::string_view initial_state);
+/// Empty, or why a function that is no expression has `initial`.
+std::string initial_mistake(const initial_value& initial, const stage_function& f);
 /// Throws invalid_argument where the run's policy drops bad elements and f cannot forget one.
 void check_can_undo(const state_function& f, const error_gate& gate);
 

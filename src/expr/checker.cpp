@@ -3,261 +3,14 @@
 
 #include <charconv>
 #include <cstring>
-#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
+#include "expr/parts.hpp"
 
 namespace sluice::lib::expressions {
 
-/// The element, or something at a fixed place within it.
-class path final : public computed {
- public:
-  path(std::shared_ptr<std::vector<path*>> all, const element_type& t, std::size_t offset)
-      : computed(t), all_(std::move(all)), offset_(offset) {
-    all_->push_back(this);
-  }
-  ~path() override { std::erase(*all_, this); }
-  void eval(evaluation& ev, selection s, void* out) const override {
-    load(type(), ev.elements() + offset_, ev.stride(), s, out);
-  }
-  const void* in_place(const evaluation& ev, selection s) const override {
-    bool is_there = type().kind == kind::scalar && !s.at && ev.stride() == type().size;
-    return is_there ? ev.elements() + offset_ : nullptr;
-  }
-  void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
-    if (moves_) return;
-    const char* from = ev.elements() + offset_;
-    if (!s.at) return type().copy(type(), to, from, s.n, stride, ev.stride());
-    std::uint32_t i = 0;
-    try {
-      for (; i != s.n; ++i) type().copy(type(), to + i * stride, from + s.at[i] * ev.stride(), 1, stride, ev.stride());
-    } catch (...) {
-      destroy_each(type(), to, stride, i);
-      throw;
-    }
-  }
-  void unbuild(char* to, std::size_t stride, std::uint32_t n) const override {
-    if (!moves_) computed::unbuild(to, stride, n);
-  }
-  void take(evaluation& ev, std::uint32_t n, char* to, std::size_t stride) const override {
-    if (!moves_) return;
-    char* from = ev.elements() + offset_;
-    type().relocate(type(), to, from, n, stride, ev.stride());
-    type().construct(type(), from, n, ev.stride());  // for the owner to destroy
-  }
-
-  std::size_t offset() const { return offset_; }
-  std::size_t end() const { return offset_ + type().size; }
-  bool moves() const { return moves_; }
-  void let_move() { moves_ = true; }
-  bool can_move() const { return type().construct && !(type().trivially_destroyed && type().copy); }
-
- private:
-  std::shared_ptr<std::vector<path*>> all_;
-  std::size_t offset_;
-  bool moves_ = false;
-};
-
 namespace {
-
-/// The member of an object that is computed.
-class member_part final : public computed {
- public:
-  member_part(computed_ptr of, const element_type& t, std::size_t offset)
-      : computed(t), of_(std::move(of)), offset_(offset) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    evaluation::scratch here(ev);
-    auto* objects = ev.room_for<const void*>(s.n);
-    of_->eval(ev, s, objects);
-    for (std::uint32_t i = 0; i != s.n; ++i) objects[i] = static_cast<const char*>(objects[i]) + offset_;
-    load_each(type(), objects, s.n, out);
-  }
-
- private:
-  computed_ptr of_;
-  std::size_t offset_;
-};
-
-/// The item of a list.
-class item_part final : public computed {
- public:
-  item_part(computed_ptr of, computed_ptr index, const element_type& t)
-      : computed(t), of_(std::move(of)), index_(std::move(index)) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    evaluation::scratch here(ev);
-    const auto* lists = registers_of<span_value>(*of_, ev, s);
-    const auto* at = registers_of<std::int64_t>(*index_, ev, s);
-    auto* objects = ev.room_for<const void*>(s.n);
-    each(s, [&](std::uint32_t i) {
-      auto n = static_cast<std::int64_t>(lists[i].n);
-      std::int64_t k = at[i] < 0 ? at[i] + n : at[i];
-      if (k < 0 || k >= n) throw bad_value{absl::StrCat("index ", at[i], " of a list of ", n)};
-      objects[i] = lists[i].data + static_cast<std::size_t>(k) * type().size;
-    });
-    load_each(type(), objects, s.n, out);
-  }
-
- private:
-  computed_ptr of_, index_;
-};
-
-/// What a structure, pair or tuple is made of.
-class made_structure final : public computed {
- public:
-  made_structure(const element_type& t, std::vector<computed_ptr> parts) : computed(t), parts_(std::move(parts)) {}
-
-  void eval(evaluation& ev, selection s, void* out) const override {
-    evaluation::objects& made = ev.kept_objects(type(), s.n);
-    build(ev, s, made.data, type().size);
-    made.constructed = s.n;
-    auto* to = static_cast<const void**>(out);
-    for (std::uint32_t i = 0; i != s.n; ++i) to[i] = made.data + i * type().size;
-  }
-  void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
-    std::size_t k = 0;
-    try {
-      for (; k != parts_.size(); ++k) parts_[k]->build(ev, s, to + offset(k), stride);
-    } catch (...) {
-      while (k-- != 0) parts_[k]->unbuild(to + offset(k), stride, s.n);
-      throw;
-    }
-  }
-  void unbuild(char* to, std::size_t stride, std::uint32_t n) const override {
-    for (std::size_t k = 0; k != parts_.size(); ++k) parts_[k]->unbuild(to + offset(k), stride, n);
-  }
-  void take(evaluation& ev, std::uint32_t n, char* to, std::size_t stride) const override {
-    for (std::size_t k = 0; k != parts_.size(); ++k) parts_[k]->take(ev, n, to + offset(k), stride);
-  }
-  const std::vector<computed_ptr>& parts() const { return parts_; }
-
- private:
-  std::size_t offset(std::size_t k) const { return type().members[k].offset; }
-
-  std::vector<computed_ptr> parts_;
-};
-
-/// [a, b, c]
-class made_list final : public computed {
- public:
-  made_list(const element_type& list, std::vector<computed_ptr> parts) : computed(list), parts_(std::move(parts)) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    const element_type& item = *type().element;
-    const std::size_t n = parts_.size();
-    evaluation::objects& made = ev.kept_objects(item, n * s.n);
-    evaluation::scratch here(ev);
-    std::vector<char*> registers;
-    for (auto& part : parts_) {
-      registers.push_back(static_cast<char*>(ev.room(s.n * register_bytes(item))));
-      part->eval(ev, s, registers.back());
-    }
-    auto* to = static_cast<span_value*>(out);
-    for (std::uint32_t i = 0; i != s.n; ++i) {
-      to[i] = {made.data + i * n * item.size, n};
-      for (std::size_t k = 0; k != n; ++k) {
-        store(item, registers[k] + i * register_bytes(item), 1, made.data + made.constructed * item.size, item.size);
-        ++made.constructed;
-      }
-    }
-  }
-
- private:
-  std::vector<computed_ptr> parts_;
-};
-
-class variable_part final : public computed {
- public:
-  variable_part(const element_type& t, std::size_t number) : computed(t), number_(number) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    const std::size_t bytes = register_bytes(type());
-    const char* all = ev.variables[number_];
-    auto* to = static_cast<char*>(out);
-    for (std::uint32_t i = 0; i != s.n; ++i) std::memcpy(to + i * bytes, all + s.element(i) * bytes, bytes);
-  }
-  const void* in_place(const evaluation& ev, selection s) const override {
-    return s.at ? nullptr : ev.variables[number_];
-  }
-
- private:
-  std::size_t number_;
-};
-
-class let_part final : public computed {
- public:
-  let_part(std::size_t number, computed_ptr value, computed_ptr body)
-      : computed(body->type()), number_(number), value_(std::move(value)), body_(std::move(body)) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    evaluation::scratch here(ev);
-    set(ev, s);
-    body_->eval(ev, s, out);
-  }
-
- private:
-  void set(evaluation& ev, selection s) const {
-    const std::size_t bytes = register_bytes(value_->type());
-    auto* all = static_cast<char*>(ev.room(kChunk * bytes));
-    if (s.at) {
-      evaluation::scratch here(ev);
-      auto* values = static_cast<char*>(ev.room(s.n * bytes));
-      value_->eval(ev, s, values);
-      for (std::uint32_t i = 0; i != s.n; ++i) std::memcpy(all + s.at[i] * bytes, values + i * bytes, bytes);
-    } else {
-      value_->eval(ev, s, all);
-    }
-    ev.variables[number_] = all;
-  }
-  std::size_t number_;
-  computed_ptr value_, body_;
-};
-
-/// A registered function of one value.
-class called final : public computed {
- public:
-  called(std::shared_ptr<const callable> f, computed_ptr argument)
-      : computed(f->out()), f_(std::move(f)), argument_(std::move(argument)) {}
-  void eval(evaluation& ev, selection s, void* out) const override {
-    const evaluation::objects& results = compute(ev, s);
-    load(type(), results.data, type().size, {nullptr, s.n}, out);
-  }
-  void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
-    evaluation::objects& results = compute(ev, s);
-    results.constructed = 0;
-    type().relocate(type(), to, results.data, s.n, stride, type().size);
-  }
-
- private:
-  evaluation::objects& compute(evaluation& ev, selection s) const {
-    const element_type& in = f_->in();
-    evaluation::objects& arguments = ev.kept_objects(in, s.n);
-    argument_->build(ev, s, arguments.data, in.size);
-    arguments.constructed = s.n;
-    evaluation::objects& results = ev.kept_objects(type(), s.n);
-    for (std::uint32_t i = 0; i != s.n;) {
-      // In one call, unless numbers have to be those of elements that do not follow each other.
-      std::uint32_t n = s.at ? 1 : s.n;
-      status why;
-      std::uint32_t done = f_->call(arguments.data + i * in.size, n, results.data + i * type().size,
-                                    ev.ordinal() + s.element(i), ev.seed(), why);
-      results.constructed += done;
-      if (done != n) throw failed_at{s.element(i + done), std::string(why.message())};
-      i += n;
-    }
-    return results;
-  }
-
-  std::shared_ptr<const callable> f_;
-  computed_ptr argument_;
-};
-
-/// As the text of a string: what is computed of texts has no other type.
-class as_string final : public computed {
- public:
-  explicit as_string(computed_ptr of) : computed(type_of<std::string>()), of_(std::move(of)) {}
-  void eval(evaluation& ev, selection s, void* out) const override { of_->eval(ev, s, out); }
-
- private:
-  computed_ptr of_;
-};
 
 std::string fields_of(const element_type& t) {
   std::string out;
@@ -317,10 +70,14 @@ void checker::fail(const expression_tree& e, std::string_view what) { throw expr
 computed_ptr checker::make(const expression_tree& e) {
   computed_ptr c = made(e);
   // What is computed of texts is a string; only the element itself has others.
-  bool is_other =
-      c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !dynamic_cast<path*>(c.get());
+  bool is_in_memory = dynamic_cast<path*>(c.get()) || dynamic_cast<state_path*>(c.get());
+  bool is_other = c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !is_in_memory;
   if (is_other) return std::make_unique<as_string>(std::move(c));
   return c;
+}
+
+void checker::need_place(const expression_tree& e) const {
+  if (scope_.is_constant || scope_.state) fail(e, absl::StrCat(e.text, "() cannot stand in a state"));
 }
 
 computed_ptr checker::path_to(const element_type& t, std::size_t offset) {
@@ -357,23 +114,34 @@ computed_ptr checker::made(const expression_tree& e) {
 computed_ptr checker::make(const expression_tree& e, const element_type& wanted) {
   bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
   if (is_made && wanted.has_members()) return structure(e, &wanted);
-  computed_ptr c = make(e);
+  return converted_to(e, make(e), wanted);
+}
+
+bool checker::may_become(const computed& c, const element_type& wanted) {
+  if (&c.type() == &wanted) return true;
+  if (c.type().kind == kind::text) return &wanted == &type_of<std::string>();
+  auto from = number_of(c.type()), to = number_of(wanted);
+  if (from == number::none || to == number::none || &type_of_number(to) != &wanted) return false;
+  if ((from == number::boolean) != (to == number::boolean)) return false;
+  if (is_float(from) && !is_float(to)) return false;
+  return c.constant() || common(from, to) == to;
+}
+
+computed_ptr checker::converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted) {
   if (&c->type() == &wanted) return c;
-  auto from = number_of(c->type()), to = number_of(wanted);
-  // What loses nothing, or is a constant that fits.
-  bool may = from != number::none && to != number::none && &type_of_number(to) == &wanted &&
-             (c->constant() || common(from, to) == to);
-  if (may && (from == number::boolean) == (to == number::boolean))
-    return at(e, [&] { return converted(std::move(c), to); });
-  if (c->type().kind == kind::text && &wanted == &type_of<std::string>())
-    return std::make_unique<as_string>(std::move(c));
-  fail(e, absl::StrCat("expected ", wanted.name, ", and ", printed(e), " is ", c->type().name));
+  if (!may_become(*c, wanted))
+    fail(e, absl::StrCat("expected ", wanted.name, ", and ", printed(e), " is ", c->type().name));
+  if (c->type().kind == kind::text) return std::make_unique<as_string>(std::move(c));
+  return at(e, [&] { return converted(std::move(c), number_of(wanted)); });
 }
 
 computed_ptr checker::name(const expression_tree& e) {
+  if (scope_.is_constant)
+    fail(e, absl::StrCat("an initial state is made before there is an element, and cannot contain ", e.text));
   if (e.text == "it") return path_to(in_, 0);
   for (std::size_t k = variables_.size(); k-- != 0;)
     if (variables_[k].name == e.text) return std::make_unique<variable_part>(*variables_[k].type, k);
+  if (scope_.state && e.text == "state") return std::make_unique<state_path>(*scope_.state, 0);
   for (auto& m : in_.members)
     if (m.name == e.text) return path_to(*m.type, m.offset);
   fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, is ", in_.name,
@@ -386,7 +154,7 @@ computed_ptr checker::member_of(const expression_tree& e) {
   const element_type& t = of->type();
   for (auto& m : t.members) {
     if (m.name != e.text) continue;
-    if (auto* p = dynamic_cast<path*>(of.get())) return path_to(*m.type, p->offset() + m.offset);
+    if (computed_ptr part = part_in_memory(*of, *m.type, m.offset)) return part;
     return std::make_unique<member_part>(std::move(of), *m.type, m.offset);
   }
   fail(e, absl::StrCat(printed(e.parts[0]), " has no field ", e.text, ": ", fields_of(t),
@@ -410,7 +178,7 @@ computed_ptr checker::index(const expression_tree& e) {
     if (m < 0 || m >= static_cast<std::int64_t>(t.members.size()))
       fail(e.parts[1], absl::StrCat("index ", m, " of ", t.name, ", which has ", t.members.size(), " members"));
     auto& found = t.members[static_cast<std::size_t>(m)];
-    if (auto* p = dynamic_cast<path*>(of.get())) return path_to(*found.type, p->offset() + found.offset);
+    if (computed_ptr part = part_in_memory(*of, *found.type, found.offset)) return part;
     return std::make_unique<member_part>(std::move(of), *found.type, found.offset);
   }
   if (t.kind == kind::text)
@@ -424,7 +192,7 @@ computed_ptr checker::index(const expression_tree& e) {
     auto extent = static_cast<std::int64_t>(t.extent);
     if (m < -extent || m >= extent) fail(e.parts[1], absl::StrCat("index ", m, " of ", t.name));
     if (m < 0) m += extent;
-    return path_to(*t.element, p->offset() + static_cast<std::size_t>(m) * t.element->size);
+    return p->part(*t.element, static_cast<std::size_t>(m) * t.element->size);
   }
   const element_type& item = *t.element;
   k = at(e, [&] { return converted(std::move(k), number::i64); });
@@ -616,45 +384,6 @@ computed_ptr checker::condition(const expression_tree& e) {
   return choose(std::move(c), std::move(a), std::move(b));
 }
 
-computed_ptr checker::registered(const expression_tree& e) {
-  if (e.parts.empty()) return nullptr;
-  computed_ptr argument;
-  if (e.parts.size() == 1) {
-    argument = make(e.parts[0]);
-  } else {
-    expression_tree all = e;
-    all.kind = expression_tree::tuple;
-    argument = structure(all, nullptr);
-  }
-  std::string why;
-  auto f = functions_.find(e.text, argument->type(), why);
-  if (!f && argument->type().kind == kind::text && &argument->type() != &type_of<std::string>()) {
-    std::string why_not_a_string;
-    f = functions_.find(e.text, type_of<std::string>(), why_not_a_string);
-    if (f) argument = std::make_unique<as_string>(std::move(argument));
-  }
-  if (!f) {
-    if (!why.empty()) fail(e, why);
-    return nullptr;
-  }
-  if (e.parts.size() == 1) note_copy(e.parts[0], *argument);
-  if (f->draws()) note_draw();
-  return std::make_unique<called>(std::move(f), std::move(argument));
-}
-
-computed_ptr checker::call(const expression_tree& e) {
-  if (e.text == "if") return condition(e);
-  if (auto make_it = find_built_in(e.text)) {
-    function_arguments arguments{*this, e, {}};
-    for (auto& part : e.parts) arguments.parts.push_back(make(part));
-    return at(e, [&] { return make_it(arguments); });
-  }
-  if (auto made = registered(e)) return made;
-  std::vector<std::string> known = built_in_names();
-  for (std::string& name : functions_.names()) known.push_back(std::move(name));
-  fail(e, absl::StrCat("there is no function ", e.text, detail::did_you_mean(e.text, known)));
-}
-
 void checker::let_move(computed& root) const {
   std::vector<computed*> direct{&root};
   for (std::size_t k = 0; k != direct.size(); ++k) {
@@ -671,62 +400,6 @@ void checker::let_move(computed& root) const {
     if (!static_cast<const path*>(n.part)->moves())
       fail(*n.e, absl::StrCat(printed(*n.e), " is ", n.part->type().name,
                               ", which cannot be copied; it can be used once, as a part of what is made"));
-}
-
-// --- What built-in functions ask. ---
-
-void function_arguments::expected(std::size_t k, std::string_view what) const {
-  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", printed(e.parts[k]), " is ",
-                                         parts[k]->type().name));
-}
-
-void function_arguments::need(std::size_t least, std::size_t most) const {
-  if (count() >= least && count() <= most) return;
-  std::string range = least == most      ? absl::StrCat(least)
-                      : most == SIZE_MAX ? absl::StrCat("at least ", least)
-                                         : absl::StrCat(least, " to ", most);
-  fail(absl::StrCat("takes ", range, range == "1" ? " value" : " values", ", and has ", count()));
-}
-
-computed_ptr function_arguments::as(std::size_t k, number n) {
-  auto own = number_at(k);
-  bool fits = own != number::none && own != number::boolean && (is_float(n) || is_integer(own));
-  if (!fits) expected(k, is_float(n) ? "a number" : "an integer");
-  return checker::at(e.parts[k], [&] { return converted(std::move(parts[k]), n); });
-}
-
-computed_ptr function_arguments::text(std::size_t k) {
-  if (parts[k]->type().kind != kind::text) expected(k, "a text");
-  return std::move(parts[k]);
-}
-
-computed_ptr function_arguments::list(std::size_t k) {
-  auto kind = parts[k]->type().kind;
-  if (kind != kind::list && kind != kind::array) expected(k, "a list");
-  return std::move(parts[k]);
-}
-
-computed_ptr function_arguments::boolean(std::size_t k) {
-  if (number_at(k) != number::boolean) expected(k, "bool");
-  return std::move(parts[k]);
-}
-
-make_built_in find_built_in(std::string_view name) {
-  static const auto table = [] {
-    std::map<std::string_view, make_built_in> all;
-    for (auto* functions : {&number_functions(), &text_functions(), &list_functions()})
-      for (auto& f : *functions) all.emplace(f.name, f.make);
-    return all;
-  }();
-  auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
-}
-
-std::vector<std::string> built_in_names() {
-  std::vector<std::string> names{"if", "let"};
-  for (auto* functions : {&number_functions(), &text_functions(), &list_functions()})
-    for (auto& f : *functions) names.emplace_back(f.name);
-  return names;
 }
 
 }  // namespace sluice::lib::expressions

@@ -17,7 +17,8 @@ class path;
 
 class checker {
  public:
-  checker(const element_type& in, callables& functions) : in_(in), functions_(functions) {}
+  checker(const element_type& in, callables& functions, const expression_scope& scope = {})
+      : in_(in), functions_(functions), scope_(scope) {}
 
   /// The part that computes `e`.
   computed_ptr make(const expression_tree& e);
@@ -32,8 +33,15 @@ class checker {
     } catch (const bad_value& bad) { fail(e, bad.why); }
   }
 
+  /// Can values of c become `wanted` without loss, or because c is a constant, whose value may fit?
+  static bool may_become(const computed& c, const element_type& wanted);
+
   std::size_t variables() const { return most_variables_; }
   bool draws() const { return draws_; }
+  /// The values depend on this, which the text does not say.
+  void note_value(std::uint64_t hash) { functions_.note_value(hash); }
+  /// Errors: the element's place is not known where `e` stands.
+  void need_place(const expression_tree& e) const;
   /// The number of a call of random() within the expression.
   std::uint64_t note_draw() {
     draws_ = true;
@@ -61,10 +69,14 @@ class checker {
   computed_ptr list(const expression_tree& e);
   computed_ptr call(const expression_tree& e);
   computed_ptr registered(const expression_tree& e);
+  computed_ptr called_with(const expression_tree& e, const std::shared_ptr<const callable>& f,
+                           std::vector<computed_ptr> parts);
+  computed_ptr converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted);
   computed_ptr condition(const expression_tree& e);
 
   const element_type& in_;
   callables& functions_;
+  expression_scope scope_;
   std::vector<variable> variables_;
   std::size_t most_variables_ = 0;
   bool draws_ = false;

@@ -63,6 +63,9 @@ class evaluation {
     ordinal_ = ordinal;
   }
   char* elements() const { return elements_; }
+  /// The one object that `state` is for all elements of the chunk.
+  const char* state() const { return state_; }
+  void set_state(const void* state) { state_ = static_cast<const char*>(state); }
   std::size_t stride() const { return stride_; }
   std::uint64_t ordinal() const { return ordinal_; }
   std::uint64_t seed() const { return seed_; }
@@ -114,6 +117,7 @@ class evaluation {
   std::size_t stride_;
   std::uint64_t seed_;
   char* elements_ = nullptr;
+  const char* state_ = nullptr;
   std::uint64_t ordinal_ = 0;
   std::vector<piece> scratch_;
   std::size_t chunk_ = 0, used_ = 0;

@@ -175,6 +175,7 @@ class drawn final : public computed {
 };
 computed_ptr draws_number(function_arguments& a) {
   a.need(0, 2);
+  a.check.need_place(a.e);
   // By its number, so that each call has numbers of its own.
   auto made = std::make_unique<drawn>(a.check.note_draw());
   if (a.count() == 0) return made;
@@ -239,6 +240,7 @@ const std::vector<built_in>& number_functions() {
       {"index",
        [](function_arguments& a) -> computed_ptr {
          a.need(0, 0);
+         a.check.need_place(a.e);
          return std::make_unique<ordinals>();
        }},
       {"random", draws_number},

@@ -8,13 +8,20 @@
 
 namespace sluice::lib {
 
-program::program(const expression& e, const element_type& in, callables& functions, const element_type* wanted)
+program::program(const expression& e, const element_type& in, callables& functions, const element_type* wanted,
+                 const expression_scope& scope)
     : in_(&in) {
-  expressions::checker check(in, functions);
+  expressions::checker check(in, functions, scope);
   root_ = wanted ? check.make(e.tree(), *wanted) : check.make(e.tree());
   check.let_move(*root_);
   variables_ = check.variables();
   draws_ = check.draws();
+}
+
+std::vector<std::string> built_in_function_names() {
+  std::vector<std::string> names = expressions::built_in_names();
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 program::~program() = default;
@@ -22,6 +29,21 @@ program::~program() = default;
 const element_type& program::type() const { return root_->type(); }
 
 namespace {
+
+/// Uninitialised room for one object.
+class evaluation_room {
+ public:
+  explicit evaluation_room(const element_type& t) : bytes_(new char[t.size + t.align]) {
+    void* at = bytes_.get();
+    std::size_t space = t.size + t.align;
+    at_ = static_cast<char*>(std::align(t.align, t.size, at, space));
+  }
+  char* at() const { return at_; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  char* at_;
+};
 
 /// Calls f(first, n) for the elements from first on, a chunk at a time, until all are done. What is before a bad element is
 /// computed again without it, because a later part of the expression may fail for an earlier element. Returns how many
@@ -66,6 +88,35 @@ std::uint32_t program::apply(void* elements, std::uint32_t n, void* to, std::uin
     root_->build(ev, {nullptr, some}, at, size);
     root_->take(ev, some, at, size);
   });
+}
+
+std::uint32_t program::fold(void* state, void* elements, std::uint32_t n, void* states, status& why) const {
+  expressions::evaluation ev(*in_, 0);
+  ev.variables.resize(variables_);
+  const element_type& t = type();
+  evaluation_room next(t);
+  std::uint32_t done = 0;
+  try {
+    for (; done != n; ++done) {
+      ev.start(static_cast<char*>(elements) + done * in_->size, 0);
+      ev.set_state(state);
+      root_->build(ev, {nullptr, 1}, next.at(), t.size);
+      root_->take(ev, 1, next.at(), t.size);
+      if (states) {
+        try {
+          t.copy(t, static_cast<char*>(states) + done * t.size, next.at(), 1, t.size, t.size);
+        } catch (...) {
+          t.destroy(t, next.at(), 1);
+          throw;
+        }
+      }
+      t.destroy(t, state, 1);
+      t.relocate(t, state, next.at(), 1, t.size, t.size);
+    }
+  } catch (const expressions::failed_at& bad) { why = invalid_argument_error(bad.why); } catch (...) {
+    why = current_exception_status();
+  }
+  return done;
 }
 
 std::uint32_t program::test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,

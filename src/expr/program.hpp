@@ -31,8 +31,13 @@ class callable {
 class callables {
  public:
   virtual ~callables() = default;
-  /// The function `name` that takes elements of the type. Null: there is none, and `why` says why, if a function has that name.
-  virtual std::shared_ptr<const callable> find(std::string_view name, const element_type& in, std::string& why) = 0;
+  /// Those of this name: one for each type of element that it takes, where a pair or tuple stands for several arguments.
+  /// Where there are none that can be called, `why` says what the name is, if it is anything.
+  virtual std::vector<std::shared_ptr<const callable>> named(std::string_view name, std::string& why) = 0;
+  /// The expression calls `f`.
+  virtual void note_call(const callable& f) = 0;
+  /// Its values depend on something that its text does not say, and that has this hash.
+  virtual void note_value(std::uint64_t hash) = 0;
   virtual std::vector<std::string> names() const = 0;
 };
 
@@ -40,11 +45,21 @@ namespace expressions {
 class computed;
 }
 
+/// Of the functions that every expression may call, sorted.
+std::vector<std::string> built_in_function_names();
+
+/// What names mean beside the element's fields.
+struct expression_scope {
+  const element_type* state = nullptr;  ///< of `state`, where there is one
+  bool is_constant = false;             ///< there is no element
+};
+
 class program {
  public:
   /// `wanted`: the type that the values have to have, if it is known; structures are filled by the names of its members.
   /// Errors: throws expression_error.
-  program(const expression& e, const element_type& in, callables& functions, const element_type* wanted = nullptr);
+  program(const expression& e, const element_type& in, callables& functions, const element_type* wanted = nullptr,
+          const expression_scope& scope = {});
   ~program();
   program(const program&) = delete;
 
@@ -60,6 +75,10 @@ class program {
   /// The same of a bool, for elements that are only looked at.
   std::uint32_t test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,
                      status& why) const;
+  /// Of an expression with a state, which has the type of its values: for one element after the other the value becomes the
+  /// state at `state`, and a copy of it is constructed at `states`, unless that is null. Returns how many there were before an
+  /// error, `why`; the state is as they left it.
+  std::uint32_t fold(void* state, void* elements, std::uint32_t n, void* states, status& why) const;
 
  private:
   const element_type* in_;

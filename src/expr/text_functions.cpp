@@ -5,10 +5,14 @@
 #include <cstring>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "expr/checker.hpp"
-#include "sluice/base/hash.hpp"
+#include "expr/vocabulary.hpp"
+#include "farmhash.h"
 #include "sluice/base/utf8.hpp"
+#include "sluice/element/type_text.hpp"
+#include "sluice/element/value.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -52,6 +56,21 @@ template <class T> T to_number(view s) {
   if (t.size() > 1 && t[0] == '+' && t[1] != '-') t.remove_prefix(1);
   T value{};
   auto r = std::from_chars(t.data(), t.data() + t.size(), value);
+  if constexpr (std::is_floating_point_v<T>) {
+    // What is beyond is infinite, or zero, as IEEE 754 rounds.
+    if (r.ec == std::errc::result_out_of_range && r.ptr == t.data() + t.size() &&
+        absl::SimpleAtod(absl::string_view(t.data(), t.size()), &value))
+      return value;
+    bool is_negative = t.starts_with('-');
+    view digits = t.substr(is_negative);
+    if (digits.starts_with("0x") || digits.starts_with("0X")) {
+      digits.remove_prefix(2);
+      t = digits;
+      r = std::from_chars(t.data(), t.data() + t.size(), value, std::chars_format::hex);
+      if (t.starts_with('-')) r.ec = std::errc::invalid_argument;
+      if (is_negative) value = -value;
+    }
+  }
   if (r.ec == std::errc::result_out_of_range)
     throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name, ": it does not fit")};
   if (r.ec != std::errc() || r.ptr != t.data() + t.size() || t.empty())
@@ -172,8 +191,76 @@ computed_ptr bucket_of(function_arguments& a) {
   return from_two<std::int64_t, view, std::int64_t>(
       type_of<std::int64_t>(), std::move(s), a.as(1, number::i64), [](evaluation&, view key, std::int64_t n) {
         if (n < 1) throw bad_value{absl::StrCat("hash_bucket: ", n, " buckets; at least 1 is needed")};
-        return static_cast<std::int64_t>(stable_hash(key) % static_cast<std::uint64_t>(n));
+        // As tf.strings.to_hash_bucket_fast(): models know words by these numbers.
+        return static_cast<std::int64_t>(util::Fingerprint64(key.data(), key.size()) % static_cast<std::uint64_t>(n));
       });
+}
+
+/// Of a word that a vocabulary lacks: one of the numbers behind it, by its hash, or -1.
+std::int64_t looked_up(const vocabulary& words, view word, std::int64_t buckets) {
+  std::int64_t line = words.find(word);
+  if (line >= 0 || buckets == 0) return line;
+  return words.size() +
+         static_cast<std::int64_t>(util::Fingerprint64(word.data(), word.size()) % static_cast<std::uint64_t>(buckets));
+}
+
+/// lookup(text, "words.txt") and lookup(text, "words.txt", buckets)
+computed_ptr lookup(function_arguments& a) {
+  a.need(2, 3);
+  auto* path = dynamic_cast<const literal*>(a.parts[1].get());
+  if (!path || path->type().kind != kind::text) a.expected(1, "the name of a file, in quotes");
+  std::int64_t buckets = 0;
+  if (a.count() == 3) {
+    computed_ptr n = a.as(2, number::i64);
+    if (!n->constant()) throw bad_value{"lookup: the number of buckets is the same for all elements"};
+    std::memcpy(&buckets, n->constant(), sizeof buckets);
+    if (buckets < 1) throw bad_value{absl::StrCat("lookup: ", buckets, " buckets; at least 1 is needed")};
+  }
+  auto words = std::make_shared<const vocabulary>(path->text());
+  a.check.note_value(words->hash());
+  return from_one<std::int64_t, view>(type_of<std::int64_t>(), a.text(0), [words, buckets](evaluation&, view word) {
+    return looked_up(*words, word, buckets);
+  });
+}
+
+/// parse_json(text, "{label: int64, values: double[]}")
+class parsed_json final : public computed {
+ public:
+  parsed_json(const element_type& t, computed_ptr text) : computed(t), text_(std::move(text)) {}
+  void eval(evaluation& ev, selection s, void* out) const override {
+    load(type(), parsed(ev, s).data, type().size, {nullptr, s.n}, out);
+  }
+  void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
+    evaluation::objects& made = parsed(ev, s);
+    made.constructed = 0;
+    type().relocate(type(), to, made.data, s.n, stride, type().size);
+  }
+
+ private:
+  evaluation::objects& parsed(evaluation& ev, selection s) const {
+    evaluation::objects& made = ev.kept_objects(type(), s.n);
+    evaluation::scratch here(ev);
+    const auto* texts = registers_of<view>(*text_, ev, s);
+    each(s, [&](std::uint32_t i) {
+      auto v = value_from_json(type(), texts[i]);
+      if (!v.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(v.why().message()))};
+      type().copy(type(), made.data + i * type().size, v->data(), 1, type().size, type().size);
+      ++made.constructed;
+    });
+    return made;
+  }
+
+  computed_ptr text_;
+};
+computed_ptr parse_json_text(function_arguments& a) {
+  a.need(2, 2);
+  auto* wanted = dynamic_cast<const literal*>(a.parts[1].get());
+  if (!wanted || wanted->type().kind != kind::text)
+    a.expected(1, "a type in quotes, such as \"{label: int64, text: string}\"");
+  auto t = type_from_text(wanted->text());
+  if (!t.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(t.why().message()))};
+  if (!(*t)->copy) throw bad_value{absl::StrCat("parse_json: ", (*t)->name, " cannot be copied")};
+  return std::make_unique<parsed_json>(**t, a.text(0));
 }
 
 computed_ptr found(function_arguments& a) {
@@ -229,6 +316,8 @@ const std::vector<built_in>& text_functions() {
       {"to_integer", integer_of_text},
       {"string", as_text},
       {"hash_bucket", bucket_of},
+      {"lookup", lookup},
+      {"parse_json", parse_json_text},
       {"characters",
        [](function_arguments& a) {
          return of_text<std::int64_t>(a, [](evaluation&, view s) { return characters(s); });

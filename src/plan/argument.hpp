@@ -21,23 +21,23 @@ using plan_syntax = std::vector<call_syntax>;  ///< calls joined by bars
 
 struct argument {
   enum kind_type {
-    null,     ///< JSON's
-    word,     ///< in text also a plan of one call, which `calls` has; in JSON true or false
-    number,   ///< as it is spelled, without separators
-    quoted,   ///< in text
-    plan,     ///< in text
-    fields,   ///< {name=value, …} in text
-    list,     ///< of `items`
-    string,   ///< in JSON: a text, a word, or a number with a unit
-    object,   ///< in JSON: fields, a function or a plan
+    null,        ///< JSON's
+    word,        ///< in text also a plan of one call, which `calls` has; in JSON true or false
+    number,      ///< as it is spelled, without separators
+    quoted,      ///< in text
+    plan,        ///< in text
+    fields,      ///< {name=value, …} in text
+    list,        ///< of `items`
+    string,      ///< in JSON: a text, a word, or a number with a unit
+    object,      ///< in JSON: fields, a function or a plan
     expression,  ///< in text what only an expression can be: `source`
-    numbers,  ///< in JSON: a list that has numbers only; `text` is their spelling with commas in between
+    numbers,     ///< in JSON: a list that has numbers only; `text` is their spelling with commas in between
   } kind = null;
   std::size_t at = 0;       ///< in text the column of the value; of a JSON object its number in the document, from 1
   std::size_t name_at = 0;  ///< in text
   std::string name{};       ///< empty: by position
   std::string text{};
-  std::string_view source{};  ///< in text: what is written there, which lives as long as the plan's text
+  std::string_view source{};      ///< in text: what is written there, which lives as long as the plan's text
   std::vector<argument> items{};  ///< of a list, of fields, of an object
   plan_syntax calls{};
 

@@ -36,6 +36,7 @@ template <> const codec& codec_of<required_text>();
 template <> const codec& codec_of<later_text>();
 template <> const codec& codec_of<file_path>();
 template <> const codec& codec_of<node_ptr>();
+template <> const codec& codec_of<initial_value>();
 
 namespace detail {
 

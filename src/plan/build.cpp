@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/build.hpp"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
 #include "plan/codec.hpp"
@@ -51,6 +53,9 @@ class node_builder {
     auto& fields = list_.fields;
     std::size_t may = positional();
     // A reader gets its path later, so what follows may begin at once: fixed_length(4).
+    // What may be left out is left out if the fields behind it need what there is.
+    if (position_ < may && fields[position_].type->may_be_left_out() && left_ < may - position_) ++position_;
+    if (left_ != 0) --left_;
     bool is_later = position_ + 1 < may && may_lack_path_ && fields[position_].type->is_later() && !is_text_argument(a);
     if (is_later) ++position_;
     if (position_ < may) return set(fields[position_++], a);
@@ -59,6 +64,8 @@ class node_builder {
           a, absl::StrCat(a.shown(), " needs a name, such as ", std::string(fields[may].name), "=", a.shown()));
     reading_.refuse_name(a, absl::StrCat("takes no more values, and found ", a.shown()));
   }
+  /// So many arguments without a name are to come.
+  void expect_positional(std::size_t n) { left_ = n; }
   bool wants_positional() const { return position_ < positional(); }
 
   /// The first field that `fits`, which older JSON has under the name of its kind.
@@ -114,7 +121,7 @@ class node_builder {
   std::shared_ptr<void> value_;
   std::vector<bool> given_;
   unsigned given_to_call_ = 0;  ///< bit k: the k-th of call_arguments()
-  std::size_t position_ = 0;
+  std::size_t position_ = 0, left_ = 0;
   node node_;
 };
 
@@ -127,6 +134,8 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   bool may_lack = may_lack_path && op.shape != op_info::stage;
   node_builder b(op, call.at, false, may_lack);
   if (input) b.take_input(std::move(input));
+  b.expect_positional(static_cast<std::size_t>(
+      std::ranges::count_if(call.arguments, [](const argument& a) { return a.name.empty(); })));
   for (const argument& a : call.arguments) {
     bool may_be_plan = a.kind == argument::plan || a.kind == argument::word;
     bool is_input = b.is_combine() && a.name.empty() && may_be_plan;

@@ -20,8 +20,10 @@ node_ptr build_plan(const argument& a, bool may_lack_path);
 
 /// The registered function that an argument names: a word in text, an object in JSON. `what`: what may stand there.
 function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what);
+/// An expression whatever it looks like: 0, "a", {a: 1}.
+function_ptr read_any_expression(const argument& a, const reading& r);
 
 /// For whoever reads arguments.
-inline constexpr reading::lookup kLookup{is_operator, build_plan, read_function};
+inline constexpr reading::lookup kLookup{is_operator, build_plan, read_function, read_any_expression};
 
 }  // namespace sluice::lib::detail

@@ -69,7 +69,7 @@ class codec {
   virtual bool equal(const void* a, const void* b) const = 0;
   virtual void visit(const void*, part_visitor&) const {}
   /// Gives an expression the type of its element. Errors: expression_error.
-  virtual void bind(void*, const element_type&) const {}
+  virtual void bind(void*, bind_context&) const {}
 
   /// Changes speed only: left out of fingerprints.
   virtual bool is_knob() const { return false; }
@@ -77,6 +77,8 @@ class codec {
   virtual bool is_meant_when_given() const { return false; }
   /// The largest value that is allowed, of a count or a knob.
   virtual std::int64_t most() const { return kUnlimited; }
+  /// In text it may be left out although others follow it: those are then the first.
+  virtual bool may_be_left_out() const { return false; }
   /// It may come with each element: a source that lacks it is a reader.
   virtual bool is_later() const { return false; }
   /// Gives a field that is_later() its value.
@@ -110,6 +112,7 @@ class reading {
     bool (*is_operator)(std::string_view name);
     node_ptr (*plan)(const argument& a, bool may_lack_path);
     function_ptr (*function)(const argument& a, const reading& r, function_filter accepts, std::string_view what);
+    function_ptr (*expression)(const argument& a, const reading& r);
   };
   /// Of a call of `op`. `at`: the call's place, which stands for all its arguments' where they have none (JSON).
   reading(std::string_view op, std::size_t at, bool is_json, const lookup& l)
@@ -123,6 +126,7 @@ class reading {
   function_ptr function(const argument& a, function_filter accepts, std::string_view what) const {
     return lookup_.function(a, *this, accepts, what);
   }
+  function_ptr expression(const argument& a) const { return lookup_.expression(a, *this); }
   /// Reads and checks the argument `a` into `field`. `step`: its name, "[3]" in a list or ".name" in a struct.
   void read(const codec& type, void* field, const argument& a, std::string_view step);
   /// "map: weights[2]"

@@ -15,6 +15,7 @@ namespace {
 struct registry {
   absl::Mutex mutex;
   std::map<std::string, std::vector<function_ptr>, std::less<>> forms ABSL_GUARDED_BY(mutex);
+  std::vector<std::string>* errors ABSL_GUARDED_BY(mutex) = nullptr;  ///< null: they are thrown
 };
 
 /// Made by whichever static initialiser comes first, never destroyed.
@@ -25,6 +26,11 @@ registry& functions() {
 
 bool is_same_form(const stage_function& a, const stage_function& b) { return typeid(a) == typeid(b); }
 
+void refuse(registry& r, std::string why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(r.mutex) {
+  if (!r.errors) throw error(status(status_code::already_exists, std::move(why)));
+  r.errors->push_back(std::move(why));
+}
+
 }  // namespace
 
 stage_function::~stage_function() = default;
@@ -34,12 +40,13 @@ void add_function(function_ptr function) {
   absl::MutexLock lock(&r.mutex);
   auto& forms = r.forms[function->name];
   for (auto& known : forms) {
-    if (known->version != function->version || known->in != function->in)
-      throw error(
-          status(status_code::already_exists,
-                 absl::StrCat("the function ", function->name, " is registered twice, as version ", known->version,
-                              " and as version ", function->version, ", or for different elements")));
-    if (is_same_form(*known, *function)) return;  // the same header in another shared library
+    bool may_differ = known->is_overload && function->is_overload;
+    if (known->version != function->version || (known->in != function->in && !may_differ))
+      return refuse(r,
+                    absl::StrCat("the function ", function->name, " is registered twice, as version ", known->version,
+                                 " and as version ", function->version, ", or for different elements"));
+    if (known->in == function->in && is_same_form(*known, *function))
+      return;  // the same header in another shared library
   }
   forms.push_back(std::move(function));
 }
@@ -60,6 +67,14 @@ std::vector<std::string> function_names() {
 }
 
 namespace detail {
+
+void SLUICE_DETAIL_VERSIONED(compiled_for, SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR)() noexcept {}
+
+void note_registration_errors(std::vector<std::string>* to) {
+  auto& r = functions();
+  absl::MutexLock lock(&r.mutex);
+  r.errors = to;
+}
 
 function_ptr adopt(const stage_function* f) { return function_ptr(f); }
 

@@ -19,8 +19,8 @@ bool same(const node_ptr& a, const node_ptr& b) { return a && b ? same_plan(*a, 
 
 bool is_unbound(const function_ptr& f) { return dynamic_cast<const unbound_function*>(f.get()) != nullptr; }
 
-void bind_function(function_ptr& f, const element_type& in, function_filter accepts) {
-  if (auto* unbound = dynamic_cast<const unbound_function*>(f.get())) f = unbound->bind(in, accepts);
+void bind_function(function_ptr& f, const bind_context& context, function_filter accepts) {
+  if (auto* unbound = dynamic_cast<const unbound_function*>(f.get())) f = unbound->bind(context, accepts);
 }
 
 std::string check_function(const function_ptr& f, function_filter accepts) {
@@ -39,8 +39,8 @@ class function_value_codec final : public codec {
   }
   std::string check(const void* p) const override { return check_function(get(p), accepts_); }
   bool is_missing(const void* p) const override { return !get(p); }
-  void bind(void* p, const element_type& in) const override {
-    bind_function(static_cast<function_value*>(p)->value, in, accepts_);
+  void bind(void* p, bind_context& context) const override {
+    bind_function(static_cast<function_value*>(p)->value, context, accepts_);
   }
   bool equal(const void* a, const void* b) const override { return same_function(get(a), get(b)); }
   void visit(const void* p, part_visitor& v) const override {
@@ -56,6 +56,24 @@ class function_value_codec final : public codec {
  private:
   static const function_ptr& get(const void* p) { return static_cast<const function_value*>(p)->value; }
   function_filter accepts_;
+};
+
+class initial_value_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    if (get(p)) to.function(*get(p));
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    static_cast<initial_value*>(p)->value = r.expression(a);
+  }
+  void bind(void* p, bind_context& context) const override { context.initial = get(p).get(); }
+  bool equal(const void* a, const void* b) const override { return same_function(get(a), get(b)); }
+  bool is_meant_when_given() const override { return true; }
+  bool may_be_left_out() const override { return true; }
+  std::string type_name() const override { return "expression"; }
+
+ private:
+  static const function_ptr& get(const void* p) { return static_cast<const initial_value*>(p)->value; }
 };
 
 class plan_or_function_codec final : public codec {
@@ -83,8 +101,8 @@ class plan_or_function_codec final : public codec {
     return check_function(function, accepts_);
   }
   bool is_missing(const void* p) const override { return !get(p).plan && !get(p).function; }
-  void bind(void* p, const element_type& in) const override {
-    bind_function(static_cast<plan_or_function*>(p)->function, in, accepts_);
+  void bind(void* p, bind_context& context) const override {
+    bind_function(static_cast<plan_or_function*>(p)->function, context, accepts_);
   }
   bool equal(const void* a, const void* b) const override {
     return same(get(a).plan, get(b).plan) && same_function(get(a).function, get(b).function);
@@ -149,5 +167,10 @@ const codec& inner_plan_codec(opens which, function_filter accepts) {
 }
 
 }  // namespace detail
+
+template <> const codec& codec_of<initial_value>() {
+  static const codec& c = *new initial_value_codec;
+  return c;
+}
 
 }  // namespace sluice::lib

@@ -53,7 +53,8 @@ void check_arguments(const node& n) {
 
 bool has_unbound(const node& n) {
   bool any = false;
-  for_each_function(n, [&](const function_ptr& f) { any |= dynamic_cast<const unbound_function*>(f.get()) != nullptr; });
+  for_each_function(n,
+                    [&](const function_ptr& f) { any |= dynamic_cast<const unbound_function*>(f.get()) != nullptr; });
   return any;
 }
 
@@ -63,8 +64,9 @@ void bind_expressions(node& n) {
   if (n.op->shape != op_info::stage) refuse(n, "an expression is a function of an element, and there is no input");
   auto& list = n.op->arguments();
   std::shared_ptr<void> bound = list.copy(n.arguments.get());
+  bind_context context{*n.inputs[0]->type};
   try {
-    for (auto& f : list.fields) f.type->bind(argument_list::at(bound.get(), f), *n.inputs[0]->type);
+    for (auto& f : list.fields) f.type->bind(argument_list::at(bound.get(), f), context);
   } catch (const expression_error& e) {
     throw expression_error(e.column(), absl::StrCat(std::string(n.op->name), ": ", e.message()));
   }

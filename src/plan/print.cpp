@@ -105,7 +105,7 @@ class text_printer final : public printer {
       bool is_given = f.required || !list.is_default(a, f);
       bool is_told = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
       if (!is_told) {
-        leading = false;
+        leading = leading && f.type->may_be_left_out();
         continue;
       }
       if (leading) item();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
-#include "plan/build.hpp"
 #include "base/closest.hpp"
+#include "plan/build.hpp"
 #include "plan/codec.hpp"
 #include "sluice/expr/expression.hpp"
 #include "sluice/plan/expression_function.hpp"
@@ -39,7 +39,8 @@ function_ptr read_expression(const argument& a, const reading& r, std::string_vi
   try {
     return expression_function(expression(text, column), std::move(otherwise));
   } catch (const expression_error& e) {
-    if (a.kind == argument::object) r.fail(a, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)"));
+    if (a.kind == argument::object)
+      r.fail(a, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)"));
     throw misplaced{e.column(), absl::StrCat(r.path(), ": ", e.message())};
   }
 }
@@ -55,6 +56,12 @@ const argument* expression_in(const argument& a, const reading& r) {
 
 }  // namespace
 
+function_ptr read_any_expression(const argument& a, const reading& r) {
+  if (auto* text = expression_in(a, r)) return read_expression(a, r, text->text, 1);
+  if (a.source.empty()) r.expected(a, "an expression");
+  return read_expression(a, r, a.source, a.at);
+}
+
 function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what) {
   bool is_expression = a.kind == argument::expression || a.kind == argument::plan || a.kind == argument::list;
   if (is_expression && !a.source.empty()) return read_expression(a, r, a.source, a.at);
@@ -66,15 +73,19 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
   auto forms = find_functions(name);
   if (forms.empty()) {
     std::string why = absl::StrCat("no function is registered as ", name, did_you_mean(name, function_names()));
-    if (a.kind == argument::word) return read_expression(a, r, a.source, a.at, absl::StrCat(std::string(r.step()), ": ", why));
+    if (a.kind == argument::word)
+      return read_expression(a, r, a.source, a.at, absl::StrCat(std::string(r.step()), ": ", why));
     r.fail(a, why);
   }
   const stage_function& first = *forms[0];
   if (w.version && (w.version->kind != argument::number || w.version->text != std::to_string(first.version)))
     r.fail(a, absl::StrCat("the plan wants version ", w.version->shown(), " of ", name, ", and this program has ",
                            first.version));
-  for (auto& f : forms)
-    if (accepts(*f)) return f;
+  for (auto& f : forms) {
+    if (!accepts(*f)) continue;
+    // Which of those that take other elements, is known when the elements are.
+    return f->is_overload ? read_expression(a, r, name + "(it)", a.at) : f;
+  }
   r.fail(a, absl::StrCat(name, " cannot be its function: it makes ", first.out ? first.out->name : "something else",
                          first.in ? " of " + first.in->name : ""));
 }

@@ -84,7 +84,9 @@ TEST_CASE("a byte changed or cut anywhere in a tensor's bytes is an error or ano
 }
 
 TEST_CASE("the spec of a tensor is its dtype and shape") {
-  sample s{tensor::zeros(dtype::uint8, {4, 5, 3}), {tensor::zeros(dtype::float32, {2, 3}), tensor::zeros(dtype::float32, {7, 3})}, 1};
+  sample s{tensor::zeros(dtype::uint8, {4, 5, 3}),
+           {tensor::zeros(dtype::float32, {2, 3}), tensor::zeros(dtype::float32, {7, 3})},
+           1};
   CHECK(spec_of(value::of(s)).text() == "{image: uint8[4,5,3], crops: float32[2,?,3], label: int64}");
   CHECK(spec_of(type_of<sample>()).text().find("image: any") != std::string::npos);
 }

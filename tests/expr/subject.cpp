@@ -34,26 +34,25 @@ std::string shout(const std::string& s) {
   return out + "!";
 }
 std::int64_t area(const two& x) { return x.first * x.second; }
+std::string size_of_text(const std::string& s) { return "text of " + std::to_string(s.size()); }
+std::string size_of_both(const std::pair<std::int64_t, double>& x) {
+  return std::to_string(x.first) + " by " + std::to_string(x.second);
+}
 std::int64_t fails_on(const std::int64_t& x) {
   throw error(invalid_argument_error(std::to_string(x) + " is not wanted"));
 }
 
-template <class Known>
-std::shared_ptr<const callable> if_it_takes(std::string_view name, const element_type& in, std::string& why) {
-  auto f = std::make_shared<Known>();
-  if (&f->in() == &in) return f;
-  why = std::string(name) + " takes " + f->in().name + ", and gets " + in.name;
-  return nullptr;
-}
-
 }  // namespace
 
-std::shared_ptr<const callable> known_functions::find(std::string_view name, const element_type& in, std::string& why) {
-  if (name == "twice_of") return if_it_takes<known<std::int64_t, std::int64_t, twice_of>>(name, in, why);
-  if (name == "shout") return if_it_takes<known<std::string, std::string, shout>>(name, in, why);
-  if (name == "area") return if_it_takes<known<two, std::int64_t, area>>(name, in, why);
-  if (name == "fails_on") return if_it_takes<known<std::int64_t, std::int64_t, fails_on>>(name, in, why);
-  return nullptr;
+std::vector<std::shared_ptr<const callable>> known_functions::named(std::string_view name, std::string&) {
+  if (name == "twice_of") return {std::make_shared<known<std::int64_t, std::int64_t, twice_of>>()};
+  if (name == "shout") return {std::make_shared<known<std::string, std::string, shout>>()};
+  if (name == "area") return {std::make_shared<known<two, std::int64_t, area>>()};
+  if (name == "fails_on") return {std::make_shared<known<std::int64_t, std::int64_t, fails_on>>()};
+  if (name == "size_of")
+    return {std::make_shared<known<std::string, std::string, size_of_text>>(),
+            std::make_shared<known<std::pair<std::int64_t, double>, std::string, size_of_both>>()};
+  return {};
 }
 
 std::string outcome_of(std::string_view text, const subject& element, std::uint32_t n) {

@@ -10,6 +10,7 @@
 
 #include "sluice/sluice.hpp"
 #include "support/arithmetic.hpp"
+#include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib {
@@ -79,26 +80,6 @@ const register_verb failing_filter_case("filter by expression failing",
                                              }});
 
 // --- As plans. ---
-
-template <class T> task<std::string> elements_of(stream<T> s) {
-  std::string out;
-  while (auto x = co_await s.next()) {
-    if (!out.empty()) out += ' ';
-    print(type_of<T>(), &*x, out);
-  }
-  co_return out;
-}
-template <class T> std::string elements(const dataset<T>& ds, bool in_parallel = false) {
-  runtime rt({.workers = in_parallel ? 2u : 1u});
-  return sync_wait(rt, elements_of(ds.iterate(rt)));
-}
-template <class T> std::string elements(const std::string& plan) { return elements(dataset<T>(parse_plan(plan))); }
-std::string refusal_of(const std::string& plan) {
-  try {
-    parse_plan(plan);
-  } catch (const error& e) { return std::string(e.why().message()); }
-  return "no error";
-}
 
 struct row {
   int64 label = 0;

@@ -114,9 +114,10 @@ template <class U, class T> U copied_leaf(const T& from) {
 }
 
 /// Always false: the condition of the static_assert whose error shows the address of the member, and so its name.
-template <auto Member> inline constexpr bool is_an_element = false;
+template <auto> struct member_at;
+template <class> inline constexpr bool is_an_element = false;
 template <auto Member> consteval bool refuse_member() {
-  static_assert(is_an_element<Member>,
+  static_assert(is_an_element<member_at<Member>>,
                 "sluice: structure: this member is no number, text, list, array, optional, batch or struct of such");
   return false;
 }

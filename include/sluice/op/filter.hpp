@@ -35,7 +35,8 @@ template <class F> class filter_verb : public stage_base_tag {
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::filters<F, T>) {
       return dataset<T>(make_stage(
-          filter_op, arguments::of(filter_arguments{detail::adopt(new detail::filter_function<T, F>(f_)), {}}), in.plan()));
+          filter_op, arguments::of(filter_arguments{detail::adopt(new detail::filter_function<T, F>(f_)), {}}),
+          in.plan()));
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "filter: the function must take const T& and return bool");

@@ -49,11 +49,6 @@ struct map_arguments {
   map_options options = {};
 };
 
-namespace detail {
-template <class U> struct becomes {
-  template <class> using of = U;
-};
-}  // namespace detail
 arguments map_by_expression(expression e, const element_type& wanted, map_options o);
 
 template <class F> class map_verb : public stage_base_tag {

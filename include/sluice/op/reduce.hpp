@@ -7,6 +7,9 @@
 //   range(5) | reduce([](std::int64_t& sum, std::int64_t x) { sum += x; }, [](std::int64_t sum) { return -sum; })     // -10
 //   lines("names.txt") | reduce(std::string(), [](auto& last, const line& l) { last = l.view(); }, &std::string::size)
 //
+//   range(5) | reduce(expr<std::int64_t>("0"), expr("state + it"))                                  // 10
+//
+// An expression gives the new state, as in scan: reduce(0, state + it) in plan text.
 // f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state is the first argument, or, if
 // there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can contain
 // (engine/state_functions.hpp). `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters needs
@@ -30,6 +33,7 @@
 
 #include "sluice/engine/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
 
 namespace sluice::lib {
 
@@ -42,6 +46,8 @@ struct reduce_options {
   std::string initial_state = {};
 };
 struct reduce_arguments {
+  initial_value initial =
+      {};  ///< of an expression with `state`: the first state; it may be left out, and the function stand first
   function_arg<detail::reducing_form> function = {};  ///< from a state, which it changes, and an element to nothing
   reduce_options options = {};
 };
@@ -61,7 +67,7 @@ template <class S, class F, class Finish> class reduce_verb : public stage_base_
       return dataset<refused>();
     } else {
       auto* f = new detail::reduce_function<T, S, F>(initial_, f_);
-      reduce_arguments a{detail::adopt(f), {}};
+      reduce_arguments a{.initial = {}, .function = detail::adopt(f)};
       a.options.initial_state = f->initial_text();
       if constexpr (std::is_same_v<Finish, detail::no_finish>) {
         return dataset<S>(make_stage(reduce_op, arguments::of(std::move(a)), in.plan()));
@@ -103,6 +109,12 @@ template <detail::has_signature F> auto reduce(F f) {
 template <detail::takes_two F, class Finish> auto reduce(F f, Finish finish) {
   using state = typename detail::signature_of<F>::argument;
   return reduce_verb<state, F, Finish>(std::shared_ptr<const state>(new state()), std::move(f), std::move(finish));
+}
+
+arguments reduce_by_expression(expression initial, expression step, const element_type& state);
+/// By an expression, whose values and `state` are of type S. Errors: as scan's.
+template <class S> verb<detail::becomes<S>::template of> reduce(typed_expression<S> initial, expression step) {
+  return {reduce_op, reduce_by_expression(std::move(initial.value), std::move(step), type_of<S>())};
 }
 
 }  // namespace sluice::lib

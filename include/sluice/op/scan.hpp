@@ -4,6 +4,10 @@
 //   range(5) | scan([](std::int64_t& sum, std::int64_t x) { return sum += x; })                 // 0, 1, 3, 6, 10
 //   range(5) | scan(std::int64_t{9}, [](auto& sum, std::int64_t x) { return sum += x; })        // 9, 10, 12, 15, 19
 //
+//   range(5) | scan(expr<std::int64_t>("9"), expr("state + it"))                                // 9, 10, 12, 15, 19
+//
+// An expression (plan/expression_function.hpp) gives the new state, which is the element: scan(9, state + it) in plan text.
+// The state has the type of the initial one, or of the expression where that does not fit in.
 // f takes S& and T, T&& or const T&, and returns U or result<U> (an error by value). The initial state is the first
 // argument, or, if there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can
 // contain (engine/state_functions.hpp).
@@ -27,6 +31,7 @@
 
 #include "sluice/engine/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
 
 namespace sluice::lib {
 
@@ -37,6 +42,8 @@ struct scan_options {
   std::string initial_state = {};
 };
 struct scan_arguments {
+  initial_value initial =
+      {};  ///< of an expression with `state`: the first state; it may be left out, and the function stand first
   function_arg<detail::scanning_form> function = {};  ///< from a state, which it changes, and an element to another one
   scan_options options = {};
 };
@@ -51,7 +58,7 @@ template <class S, class F> class scan_verb : public stage_base_tag {
     } else if constexpr (detail::scans<F, S, T>) {
       using function = detail::scan_function<T, S, F>;
       auto* f = new function(initial_, f_);
-      scan_arguments a{detail::adopt(f), {}};
+      scan_arguments a{.initial = {}, .function = detail::adopt(f)};
       a.options.initial_state = f->initial_text();
       return dataset<typename function::U>(make_stage(scan_op, arguments::of(std::move(a)), in.plan()));
     } else {
@@ -76,6 +83,12 @@ template <class S, class F> auto scan(S initial, F f) {
 template <detail::has_signature F> auto scan(F f) {
   using state = typename detail::signature_of<F>::argument;
   return scan_verb<state, F>(std::shared_ptr<const state>(new state()), std::move(f));
+}
+
+arguments scan_by_expression(expression initial, expression step, const element_type& state);
+/// By an expression, whose values and `state` are of type S. Errors: as map's; the state is a type that can be serialised.
+template <class S> verb<detail::becomes<S>::template of> scan(typed_expression<S> initial, expression step) {
+  return {scan_op, scan_by_expression(std::move(initial.value), std::move(step), type_of<S>())};
 }
 
 }  // namespace sluice::lib

@@ -28,6 +28,7 @@ namespace sluice::lib {
 
 struct node;            // plan/node.hpp
 struct stage_function;  // plan/function.hpp
+struct bind_context;    // the same
 using node_ptr = std::shared_ptr<const node>;
 using function_ptr = std::shared_ptr<const stage_function>;
 
@@ -43,6 +44,10 @@ template <class... Forms> struct function_arg : function_value {
   function_arg() = default;
   function_arg(function_ptr f) : function_value{std::move(f)} {}  // NOLINT: a function is written as a function
 };
+
+/// The initial state of a function that is an expression: another expression, which no element is part of. In text it may stand
+/// before the function: scan(0, state + it).
+struct initial_value : function_value {};
 
 /// The inner plan of an operator: a plan, or a user's function that returns a plan for an element. One of the two is
 /// null.

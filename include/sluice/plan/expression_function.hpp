@@ -4,6 +4,7 @@
 //   rows | filter(expr("label != 0 && length(text) > 10"))
 //   rows | map(expr<double>("mean(values)"))                     // the type of the new elements, as C++ has to know it
 //   rows | map(expr<pair_of_ids>("{first: id, second: label}"))  // a struct, filled by the names of its members
+//   rows | reduce(expr<double>("0"), expr("state + label"))      // `state`: the value for the element before
 //
 // The language: sluice/expr/expression.hpp and docs/expressions.md. Unlike a lambda an expression is printed with the plan, and
 // part of its fingerprint.
@@ -27,6 +28,13 @@ function_ptr expression_function(expression e, std::string otherwise = {}, const
 template <class U> struct typed_expression {
   expression value;
 };
+
+namespace detail {
+/// The elements of a stage whose function is a typed_expression<U>.
+template <class U> struct becomes {
+  template <class> using of = U;
+};
+}  // namespace detail
 
 inline expression expr(std::string_view text) { return expression(text); }
 template <class U> typed_expression<U> expr(std::string_view text) { return {expression(text)}; }

@@ -24,6 +24,7 @@
 
 #include "sluice/base/content_hash.hpp"
 #include "sluice/plan/node.hpp"
+#include "sluice/version.hpp"
 
 namespace sluice::lib {
 
@@ -55,6 +56,8 @@ struct stage_function {
   virtual bool is_data() const { return false; }
   /// Its name is the text of an expression: nobody has to register it.
   bool is_expression = false;
+  /// Others of its name and version may take other elements.
+  bool is_overload = false;
 
  protected:
   std::uint64_t captured = 0;
@@ -74,14 +77,22 @@ struct stage_function {
   template <class F> friend void detail::describe(stage_function&, const F&, const element_type*, const element_type*);
 };
 
+/// Where an expression stands.
+struct bind_context {
+  const element_type& in;  ///< what its elements are
+  const stage_function* initial =
+      nullptr;  ///< the expression of its initial state, where the stage takes one and has one
+};
+
 /// An expression before the type of its element is known. make_node() puts what bind() returns in its place.
 struct unbound_function : stage_function {
-  /// Errors: throws expression_error.
-  virtual function_ptr bind(const element_type& in, bool (*accepts)(const stage_function&)) const = 0;
+  /// A function that the stage `accepts`. Errors: throws expression_error.
+  virtual function_ptr bind(const bind_context& context, bool (*accepts)(const stage_function&)) const = 0;
 };
 
 /// Registers one form of a named function. A function may have several (one for map and one for filter).
-/// Errors: already_exists: the name is registered with another version or input type.
+/// Errors: already_exists: the name is registered with another version, or with another input type and one of both is no
+/// overload.
 void add_function(function_ptr function);
 /// All forms that are registered under this name.
 std::vector<function_ptr> find_functions(std::string_view name);
@@ -99,6 +110,7 @@ template <class F>
 struct signature<F> : signature<decltype(&F::operator())> {};
 template <class R, class... A> struct signature<R (*)(A...)> {
   using result = R;
+  using pointer = R (*)(A...);
   static constexpr std::size_t arguments = sizeof...(A);
   template <class First, class Second, class...> struct types_of {
     using first = First;
@@ -169,8 +181,20 @@ template <std::size_t N, class F> constexpr function_named_in_place<F> fn(const 
   return {std::move(f), std::string_view(name, N - 1), version};
 }
 
+#define SLUICE_DETAIL_VERSIONED_(NAME, MAJOR, MINOR) NAME##_##MAJOR##_##MINOR
+#define SLUICE_DETAIL_VERSIONED(NAME, MAJOR, MINOR) SLUICE_DETAIL_VERSIONED_(NAME, MAJOR, MINOR)
+namespace detail {
+/// Does nothing. Whoever registers functions needs it, and its name has the version: a plug-in that was compiled for another
+/// version cannot be loaded.
+void SLUICE_DETAIL_VERSIONED(compiled_for, SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR)() noexcept;
+inline void check_version() { SLUICE_DETAIL_VERSIONED(compiled_for, SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR)(); }
+/// Until it is called with null, add_function() appends its errors there instead of throwing: nothing can be thrown through the
+/// loader of shared objects.
+void note_registration_errors(std::vector<std::string>* to);
+}  // namespace detail
+
 /// Registers every form that the function's signature fits. Defined in engine/register.hpp.
-template <class F> void register_forms(const named_function<F>& f);
+template <class F> void register_forms(const named_function<F>& f, bool is_overload = false);
 
 namespace detail {
 

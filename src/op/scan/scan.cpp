@@ -60,6 +60,8 @@ erased_stream open_scan(const node& n, open_context& context) {
 
 const element_type* scanned_type(const node& n, std::string& why) {
   auto& a = n.as<scan_arguments>();
+  why = initial_mistake(a.initial, *a.function.value);
+  if (!why.empty()) return nullptr;
   why = initial_state_mistake(static_cast<const state_function&>(*a.function.value), a.options.initial_state);
   return why.empty() ? type_of_function(n, a.function.value, why) : nullptr;
 }

@@ -64,6 +64,8 @@ erased_stream open_reduce(const node& n, open_context& context) {
 
 const element_type* reduced_type(const node& n, std::string& why) {
   auto& a = n.as<reduce_arguments>();
+  why = initial_mistake(a.initial, *a.function.value);
+  if (!why.empty()) return nullptr;
   auto& f = static_cast<const state_function&>(*a.function.value);
   why = initial_state_mistake(f, a.options.initial_state);
   if (!why.empty()) return nullptr;
