@@ -67,3 +67,10 @@ TEST_CASE("the corpus of plan_text holds") { replay(*fuzz::find_target("plan_tex
 TEST_CASE("the corpus of plan_json holds") { replay(*fuzz::find_target("plan_json")); }
 TEST_CASE("the corpus of checkpoint holds") { replay(*fuzz::find_target("checkpoint")); }
 TEST_CASE("the corpus of value holds") { replay(*fuzz::find_target("value")); }
+TEST_CASE("the corpus of bmp holds") { replay(*fuzz::find_target("bmp")); }
+TEST_CASE("the corpus of gif holds") { replay(*fuzz::find_target("gif")); }
+TEST_CASE("the corpus of image_transform holds") { replay(*fuzz::find_target("image_transform")); }
+TEST_CASE("the corpus of jpeg holds") { replay(*fuzz::find_target("jpeg")); }
+TEST_CASE("the corpus of png holds") { replay(*fuzz::find_target("png")); }
+TEST_CASE("the corpus of wav holds") { replay(*fuzz::find_target("wav")); }
+TEST_CASE("the corpus of webp holds") { replay(*fuzz::find_target("webp")); }

@@ -15,20 +15,34 @@ void example_json(std::string_view bytes);
 void plan_text(std::string_view bytes);
 void plan_json(std::string_view bytes);
 void value_input(std::string_view bytes);
+void bmp(std::string_view bytes);
+void gif(std::string_view bytes);
+void image_transform(std::string_view bytes);
+void jpeg(std::string_view bytes);
+void png(std::string_view bytes);
+void wav(std::string_view bytes);
+void webp(std::string_view bytes);
 
 std::span<const target> targets() {
   static constexpr target kAll[] = {
+      {"bmp", bmp},
       {"checkpoint", checkpoint},
       {"example", example},
       {"example_json", example_json},
       {"example_layout", example_layout},
       {"fixed_length", fixed_length},
+      {"gif", gif},
+      {"image_transform", image_transform},
       {"inflate", inflate},
+      {"jpeg", jpeg},
       {"lines", lines},
       {"plan_json", plan_json},
       {"plan_text", plan_text},
+      {"png", png},
       {"tfrecord", tfrecord},
       {"value", value_input},
+      {"wav", wav},
+      {"webp", webp},
   };
   return kAll;
 }

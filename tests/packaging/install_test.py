@@ -17,6 +17,8 @@ HELLO_BYTES_MAX = 860_000          # stripped, with the archive, which gives the
 
 # The optional libraries, each used by its own header.
 BACK_ENDS = """#include <cstdio>
+#include <sluice/format/image_codecs.hpp>
+#include <sluice/format/image_transforms.hpp>
 #include <sluice/io/asio_network.hpp>
 #include <sluice/io/sqlite_meta_store.hpp>
 #include <sluice/sluice.hpp>
@@ -25,7 +27,11 @@ int main() {
   sluice::runtime rt;
   auto net = sluice::make_asio_network();
   auto store = sluice::open_sqlite_meta_store("/nowhere/at/all.db", rt.blocking_calls());
-  std::printf("%s\\n", store.ok() ? "opened" : "refused");
+  const auto grey = sluice::tensor::zeros(sluice::dtype::uint8, {8, 8, 1});
+  const auto small = sluice::resize(grey, {.height = 3, .width = 2});
+  const auto again = sluice::decode_image(sluice::encode_png(grey).value());
+  std::printf("%s %s %s\\n", store.ok() ? "opened" : "refused", small.ok() ? "resized" : "not resized",
+              again.ok() && *again == grey ? "decoded" : "not decoded");
 }
 """
 CMAKE = """cmake_minimum_required(VERSION 3.20)
@@ -102,16 +108,17 @@ def main():
     def what_is_there():
         """the licence, the headers, archives, shared libraries and both kinds of package files are installed"""
         for path in ("share/licenses/sluice/LICENSE", "include/sluice/version.hpp", "lib/libsluice.a", "lib/libsluice.so",
-                     "lib/libsluice-asio.a", "lib/libsluice-sqlite.so", "lib/pkgconfig/sluice.pc",
+                     "lib/libsluice-asio.a", "lib/libsluice-sqlite.so", "lib/libsluice-images.so", "lib/pkgconfig/sluice.pc",
                      "lib/pkgconfig/sluice-asio.pc", "lib/cmake/sluice/sluice-config.cmake"):
             assert (PREFIX / path).exists(), f"{path} is missing"
 
     @check
     def names_and_symbols():
-        """the shared library has a versioned name, exports sluice's names only, and needs no SQLite"""
+        """the shared library has a versioned name, exports sluice's names only, and needs no SQLite and no JPEG"""
         described = run("readelf", "-d", PREFIX / "lib/libsluice.so")
         assert "[libsluice.so.0.1]" in described, described
-        assert not [n for n in needed(PREFIX / "lib/libsluice.so") if "sqlite" in n], "libsluice needs SQLite"
+        strangers = [n for n in needed(PREFIX / "lib/libsluice.so") if "sqlite" in n or "jpeg" in n or "png" in n]
+        assert not strangers, f"libsluice needs {strangers}"
         exported = run("nm", "-D", "--defined-only", PREFIX / "lib/libsluice.so").splitlines()
         strangers = [line for line in exported if "6sluice" not in line]
         assert len(exported) > 500 and not strangers, strangers[:5]
@@ -140,7 +147,7 @@ def main():
     def pkg_config_uninstalled():
         """pkg-config, from the build folder, without installing"""
         folder = TREE / "meson-uninstalled"
-        for package in ("sluice", "sluice-asio", "sluice-sqlite"):
+        for package in ("sluice", "sluice-asio", "sluice-sqlite", "sluice-images"):
             searched = flags(folder, "--cflags-only-I", package)
             ours = [f for f in searched if f.startswith((f"-I{packages.ROOT}", f"-I{TREE}"))]
             assert set(ours) == {f"-I{packages.ROOT}/include"}, f"{package}: private folders among {searched}"
@@ -153,8 +160,9 @@ def main():
         """pkg-config, the optional libraries, static"""
         source = USER / "back_ends.cpp"
         source.write_text(BACK_ENDS)
-        program = compile_with("back_ends", source, *flags(STATIC, "--static", "--cflags", "--libs", "sluice-asio", "sluice-sqlite"))
-        assert run(program) == "refused\n"
+        program = compile_with("back_ends", source, *flags(STATIC, "--static", "--cflags", "--libs", "sluice-asio", "sluice-sqlite",
+                                                          "sluice-images"))
+        assert run(program) == "refused resized decoded\n"
         assert [n for n in needed(program) if "sqlite" in n], "nothing of SQLite was linked"
 
     if not shutil.which("cmake"):
@@ -179,11 +187,11 @@ def main():
 
     @check
     def cmake_components():
-        """find_package(sluice COMPONENTS asio sqlite), shared and static; one that does not exist is named"""
+        """find_package(sluice COMPONENTS asio sqlite images), shared and static; one that does not exist is named"""
         for name, options in (("cmake_both", []), ("cmake_both_static", ["-Dsluice_USE_STATIC_LIBS=ON"])):
-            program = with_cmake(name, USER / "back_ends.cpp", PREFIX, *options, components="COMPONENTS asio sqlite",
-                                 targets="sluice::asio sluice::sqlite")
-            assert run(program) == "refused\n"
+            program = with_cmake(name, USER / "back_ends.cpp", PREFIX, *options, components="COMPONENTS asio sqlite images",
+                                 targets="sluice::asio sluice::sqlite sluice::images")
+            assert run(program) == "refused resized decoded\n"
         said = with_cmake("cmake_none", HELLO, PREFIX, components="COMPONENTS no_such")
         assert "without the component 'no_such'" in " ".join(said.split()), said
 

@@ -24,8 +24,9 @@ class Sluice(ConanFile):
     topics = ("coroutines", "io_uring", "data-loading", "tfrecord")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False], "asio": [True, False], "sqlite": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "asio": True, "sqlite": False}
+    options = {"shared": [True, False], "fPIC": [True, False], "asio": [True, False], "sqlite": [True, False],
+               "images": [True, False]}
+    default_options = {"shared": False, "fPIC": True, "asio": True, "sqlite": False, "images": False}
     implements = ["auto_shared_fpic"]
 
     def set_version(self):
@@ -49,6 +50,11 @@ class Sluice(ConanFile):
             self.requires("asio/[>=1.22]", transitive_headers=True)  # sluice/asio.hpp includes it
         if self.options.sqlite:
             self.requires("sqlite3/[>=3.40]")
+        if self.options.images:
+            self.requires("libjpeg-turbo/[>=2.1]")
+            self.requires("libpng/[>=1.6]")
+            self.requires("libwebp/[>=1.2]")
+            self.requires("giflib/[>=5.2]")
 
     def build_requirements(self):
         self.tool_requires("meson/[>=1.0]")
@@ -67,6 +73,7 @@ class Sluice(ConanFile):
         toolchain.project_options["bench"] = "disabled"
         toolchain.project_options["asio"] = "enabled" if self.options.asio else "disabled"
         toolchain.project_options["sqlite"] = "enabled" if self.options.sqlite else "disabled"
+        toolchain.project_options["images"] = "enabled" if self.options.images else "disabled"
         toolchain.generate()
 
     def build(self):
@@ -88,10 +95,11 @@ class Sluice(ConanFile):
         core.system_libs = ["pthread"]
         core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "nlohmann_json::nlohmann_json",
                          "flatbuffers::flatbuffers"]
-        for part, needs in (("asio", "asio::asio"), ("sqlite", "sqlite3::sqlite3")):
+        for part, needs in (("asio", ["asio::asio"]), ("sqlite", ["sqlite3::sqlite3"]),
+                            ("images", ["libjpeg-turbo::libjpeg-turbo", "libpng::libpng", "libwebp::libwebp", "giflib::giflib"])):
             if self.options.get_safe(part):
                 component = self.cpp_info.components[part]
                 component.set_property("cmake_target_name", f"sluice::{part}")
                 component.set_property("pkg_config_name", f"sluice-{part}")
                 component.libs = [f"sluice-{part}"]
-                component.requires = ["sluice", needs]
+                component.requires = ["sluice", *needs]

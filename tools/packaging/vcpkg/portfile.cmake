@@ -4,7 +4,7 @@
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 set(OPTIONS -Dtests=false -Dexamples=false -Dprogram=false -Dbench=disabled -Dline_tables=false)
-foreach(feature IN ITEMS asio sqlite)
+foreach(feature IN ITEMS asio sqlite images)
   if(feature IN_LIST FEATURES)
     list(APPEND OPTIONS -D${feature}=enabled)
   else()

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What images are: tensors of [height, width, channels]. image_view: one that a transform reads, or a part of it; pixel_sink:
+// where a function writes one.
+//
+//   tensor photo = decode_jpeg(bytes).value();                        // uint8[375,500,3]
+//   image_view middle = image_view(photo).crop({.y = 10, .x = 20, .height = 100, .width = 80});   // no copy
+//   result<tensor> small = resize(middle, {.height = 50, .width = 40});
+//
+//   std::vector<std::uint8_t> mine;                                   // or where the caller wants the pixels to be:
+//   auto spec = decode_jpeg(bytes, {}, [&](const image_spec& s) { mine.resize(s.bytes()); return mine.data(); });
+//
+// Shape:  uint8, uint16 or float32 of [height, width, channels]; animations are [frames, height, width, channels], and their
+//         frames (`animation[i]`) images.
+// Owns:   image_view: nothing.
+// Thread: as plain values.
+// See:    format/image_codecs.hpp, format/image_transforms.hpp, docs/images.md. Library: sluice-images.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "sluice/base/result.hpp"
+#include "sluice/element/tensor.hpp"
+
+namespace sluice::lib {
+
+/// A part of an image; the first row and column are 0. Without height and width: all of it.
+struct image_box {
+  int y = 0, x = 0, height = 0, width = 0;
+  bool is_all() const noexcept { return height == 0 && width == 0; }
+};
+
+/// What an image is, besides its numbers. 1 channel is grey, 2 are grey and alpha, 3 are RGB, 4 are RGBA. Alpha is not multiplied into
+/// the others.
+struct image_spec {
+  int height = 0, width = 0, channels = 0;
+  lib::dtype type = dtype::uint8;  ///< or uint16, or float32
+  int frames = 0;                  ///< of an animation, one behind the other; 0: an image, without that dimension
+
+  std::size_t row_bytes() const noexcept {
+    return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels) * size_bytes(type);
+  }
+  std::size_t frame_bytes() const noexcept { return row_bytes() * static_cast<std::size_t>(height); }
+  std::size_t bytes() const noexcept { return frame_bytes() * static_cast<std::size_t>(frames == 0 ? 1 : frames); }
+  /// uint8[375,500,3]; with frames uint8[12,64,64,3].
+  tensor_spec tensor() const;
+  std::string text() const { return tensor().text(); }
+  friend bool operator==(const image_spec&, const image_spec&) = default;
+};
+
+/// An image, or a part of one, that lies somewhere else. Rows may have a distance of more than their own bytes.
+struct image_view {
+  const std::uint8_t* data = nullptr;
+  int height = 0, width = 0, channels = 0;
+  lib::dtype type = dtype::uint8;
+  std::size_t row_bytes = 0;  ///< from a row to the next
+
+  image_view() noexcept = default;
+  /// Without gaps between rows. One frame.
+  image_view(const std::uint8_t* pixels, const image_spec& s) noexcept
+      : data(pixels), height(s.height), width(s.width), channels(s.channels), type(s.type), row_bytes(s.row_bytes()) {}
+  /// Valid as long as the tensor. Errors: throws invalid_argument, unless it has three dimensions and is of uint8, uint16 or
+  /// float32; and where a dimension is above 2^31 - 1.
+  image_view(const tensor& image);  // NOLINT: functions that take images take such tensors
+
+  image_spec spec() const noexcept { return {.height = height, .width = width, .channels = channels, .type = type}; }
+  const std::uint8_t* row(int y) const noexcept { return data + static_cast<std::size_t>(y) * row_bytes; }
+  /// A part of this view. REQUIRES: it lies inside; crop_view() in image_transforms.hpp checks that.
+  image_view crop(const image_box& b) const noexcept {
+    image_view v = *this;
+    v.data = row(b.y) + static_cast<std::size_t>(b.x) * static_cast<std::size_t>(channels) * size_bytes(type);
+    v.height = b.height;
+    v.width = b.width;
+    return v;
+  }
+};
+
+/// Refused before anything is allocated, with resource_exhausted.
+struct image_limits {
+  std::size_t encoded_bytes_max = std::size_t{1} << 29;
+  int side_max = 1 << 17;                           ///< of height and of width, as they are in the file
+  std::int64_t pixels_max = std::int64_t{1} << 28;  ///< height · width · frames, as they are in the file
+  std::size_t bytes_max = std::size_t{1} << 30;     ///< of the result; and once more of what a decoder needs besides
+};
+
+/// Where a function's pixels go: a reference to a callable of the caller's, `std::uint8_t* (const image_spec&)`. It is called at
+/// most once, when limits and arguments have been checked, and gives room for spec.bytes() bytes, aligned to the type; they
+/// are written without gaps, and hold anything if there is an error afterwards. What it throws reaches the caller; null is
+/// resource_exhausted. Alive as long as the callable: for parameters.
+class pixel_sink {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, pixel_sink> &&
+             std::is_invocable_r_v<std::uint8_t*, F&, const image_spec&>)
+  pixel_sink(F&& f) noexcept  // NOLINT: a lambda is passed for it
+      : context_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* context, const image_spec& s) -> std::uint8_t* {
+          return (*static_cast<std::remove_reference_t<F>*>(context))(s);
+        }) {}
+
+  /// Errors: resource_exhausted.
+  result<std::uint8_t*> room(const image_spec& spec) const;
+
+ private:
+  void* context_;
+  std::uint8_t* (*call_)(void*, const image_spec&);
+};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::image_box;
+using lib::image_limits;
+using lib::image_spec;
+using lib::image_view;
+
+}  // namespace sluice

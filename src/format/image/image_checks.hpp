@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all codecs say in the same way: errors, limits, boxes; and a decoder's first form out of its second.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "sluice/base/result.hpp"
+#include "sluice/format/image.hpp"
+
+namespace sluice::lib::detail {
+
+/// invalid_argument: "decode_png: what".
+status image_error(std::string_view function, std::string_view what);
+/// data_loss: "decode_png: what at byte 123".
+status image_damage(std::string_view function, std::string_view what, std::size_t at_byte);
+status image_truncated(std::string_view function, std::size_t at_byte);
+/// unimplemented: the library that reads the format was not there when sluice was built.
+status image_unavailable(std::string_view function, std::string_view library);
+
+status check_encoded(std::string_view function, std::string_view encoded, const image_limits& limits);
+/// What a header claims. After it height, width and their product fit into int, int and int64_t.
+status check_size(std::string_view function, std::uint64_t height, std::uint64_t width, std::uint64_t frames,
+                  const image_limits& limits);
+status check_result(std::string_view function, const image_spec& spec, const image_limits& limits);
+/// What a transform is given: not empty, with channels.
+status check_pixels(std::string_view function, const image_view& pixels);
+/// Not empty, and inside.
+status check_box(std::string_view function, const image_box& box, int height, int width);
+
+/// `decode(sink)` writes through the sink; here into a tensor.
+template <class Decode> result<tensor> into_tensor(Decode decode) {
+  tensor made;
+  result<image_spec> done = decode([&](const image_spec& spec) {
+    const tensor_spec wanted = spec.tensor();
+    made = tensor::make(wanted.dtype, wanted.shape);
+    return reinterpret_cast<std::uint8_t*>(made.writable_data());
+  });
+  if (!done.ok()) return done.why();
+  return made;
+}
+
+}  // namespace sluice::lib::detail
