@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG by libpng, with the transformations that TensorFlow asks it for. Errors jump, as in jpeg_decoder.cpp.
+// PNG by libpng, with the transformations that TensorFlow asks it for; the pixels of the usual kind by plain_png.cpp. Errors jump, as in jpeg_decoder.cpp.
 #include "sluice/format/image_codecs.hpp"
 
 #include "format/image/image_checks.hpp"
@@ -9,6 +9,8 @@
 
 #include <absl/strings/str_cat.h>
 #include <png.h>
+
+#include "format/image/plain_png.hpp"
 #endif
 
 namespace sluice::lib {
@@ -102,7 +104,7 @@ class png_decoder {
 
 struct png_header {
   png_uint_32 width = 0, height = 0;
-  int depth = 0, colours = 0;
+  int depth = 0, colours = 0, interlacing = 0;
   bool has_transparency = false;  // a colour, or entries of the palette, that are
 };
 
@@ -162,7 +164,7 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   png_header h;
   int file_channels = 0;
   bool done = d.guarded([&] {
-    png_get_IHDR(d.png(), d.info(), &h.width, &h.height, &h.depth, &h.colours, nullptr, nullptr, nullptr);
+    png_get_IHDR(d.png(), d.info(), &h.width, &h.height, &h.depth, &h.colours, &h.interlacing, nullptr, nullptr);
     h.has_transparency = png_get_valid(d.png(), d.info(), PNG_INFO_tRNS) != 0;
     file_channels = png_get_channels(d.png(), d.info());
   });
@@ -194,6 +196,9 @@ result<image_spec> decode_png(std::string_view encoded, const png_options& optio
   result<std::uint8_t*> out = to.room(spec);
   if (!out.ok()) return out.why();
   std::uint8_t* const rows = *out;
+  if (h.depth == 8 && !wide && h.interlacing == PNG_INTERLACE_NONE && h.colours != PNG_COLOR_TYPE_PALETTE &&
+      !h.has_transparency && spec.channels == file_channels && decode_plain_png(encoded, spec, rows))
+    return spec;
   const std::size_t row_bytes = spec.row_bytes();
   done = d.guarded([&] {
     for (int pass = 0; pass != passes; ++pass)
