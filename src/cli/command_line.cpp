@@ -20,6 +20,7 @@
 #include "cli/plugins.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
+#include "sluice/format/image_functions.hpp"
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/version.hpp"
 
@@ -401,6 +402,9 @@ int run_command_line(int argc, char** argv) {
     return complain(
         "a verb is needed: run, head, count, select, cat, verify, explain, ops or sample; --help tells more", kMisuse);
   try {
+#if SLUICE_HAVE_IMAGES
+    register_image_functions();
+#endif
     load_plugins(t.plugins);
     return checked_output(t.verb());
   } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/description.hpp"
@@ -43,6 +43,17 @@ std::string signature_text(const stage_function& f) {
   return absl::StrCat(f.name, ": ", f.in ? f.in->name : "nothing", " -> ", f.out ? f.out->name : "nothing");
 }
 
+void print_built_in_functions() {
+  constexpr std::size_t kLineMax = 100;
+  absl::PrintF("\nFunctions of expressions, as in map(lower(text)):\n");
+  std::string line;
+  for (auto& name : built_in_function_names()) {
+    if (line.size() + name.size() >= kLineMax) absl::PrintF(" %s\n", std::exchange(line, {}));
+    absl::StrAppend(&line, " ", name);
+  }
+  absl::PrintF(" %s\n", line);
+}
+
 void print_functions() {
   std::vector<std::string> lines;
   for (auto& name : function_names()) {
@@ -55,7 +66,7 @@ void print_functions() {
     }
   }
   if (lines.empty()) return;
-  absl::PrintF("\nFunctions that are registered:\n");
+  absl::PrintF("\nFunctions that this program registers:\n");
   for (auto& line : lines) absl::PrintF("  %s\n", line);
 }
 
@@ -75,7 +86,7 @@ int ops() {
       "\nEvery call but that of ignore_errors also takes, by name, on_error=stop or skip (what an element that fails "
       "there does) and "
       "errors_max=N\n(with on_error=skip: one more ends the run).\n");
-  absl::PrintF("\nBuilt-in functions of expressions: %s.\n", absl::StrJoin(built_in_function_names(), " "));
+  print_built_in_functions();
   print_functions();
   if (any_needs)
     absl::PrintF(

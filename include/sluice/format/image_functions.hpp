@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of images and sound as registered functions, for plan text and expressions (docs/images.md has the list):
+//
+//   register_image_functions();
+//   auto ds = parse_plan("list_files(\"*.jpg\") | map(resize(decode_jpeg(read_file(it)), 224, 224))");
+//
+// The program `sluice` calls it; a library registers nothing by itself (docs/decisions/0014-packages.md).
+// Errors: throws already_exists: the program has registered another function under one of the names.
+// Thread: any; again it does nothing.
+#pragma once
+
+namespace sluice::lib {
+
+void register_image_functions();
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::register_image_functions;
+
+}  // namespace sluice
