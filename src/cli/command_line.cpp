@@ -225,6 +225,12 @@ void add_readers(CLI::App& app, typed& t) {
   add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file, "a plan, a file, or - for data on standard input");
   head->add_option("-n", t.head.elements, "how many")->check(whole(0, kAny))->capture_default_str();
   head->add_flag("--raw", t.head.raw, "records as they are, also where they are tf.Examples");
+#if SLUICE_HAVE_IMAGES
+  head->add_option("--images", t.head.images_folder,
+                   "write tensors that are images to this folder, as PNG, and print their paths")
+      ->type_name("FOLDER")
+      ->check(path());
+#endif
   head->footer("example: sluice head -n 3 data/sample-00000-of-00016.tfrecord");
   head->callback([&t] { t.verb = reading([&t] { return cli::head(t.head); }); });
 

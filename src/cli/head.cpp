@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "cli/image_sink.hpp"
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/pull.hpp"
@@ -12,7 +15,11 @@ int head(const head_arguments& a) {
   node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
   example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);
   printing_sink elements;
-  line_sink& sink = a.raw ? static_cast<line_sink&>(elements) : examples;
+  std::unique_ptr<line_sink> images;
+#if SLUICE_HAVE_IMAGES
+  if (!a.images_folder.empty()) images = std::make_unique<image_sink>(a.images_folder, *plan->type);
+#endif
+  line_sink& sink = images ? *images : a.raw ? static_cast<line_sink&>(elements) : examples;
   if (is_data) sink.begin(a.plan);
   pull_counts counts;
   pull_request request;

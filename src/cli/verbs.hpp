@@ -57,6 +57,7 @@ struct head_arguments {
   std::string plan_file;  ///< where it is not empty, the plan is there
   std::uint64_t elements = 10;
   bool raw = false;  ///< records as they are, also where they are tf.Examples
+  std::string images_folder = {};  ///< where tensors that are images are written as PNG; empty: they are printed
 };
 /// The first elements of a plan or a file, as JSON lines.
 int head(const head_arguments& arguments);
