@@ -11,6 +11,7 @@
   sources.py support                sources of folders below tests/ without a *_test.cpp of their own
   sources.py all                    everything above; ./dev reconfigures when it changes
 """
+import itertools
 import pathlib
 import re
 import sys
@@ -19,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Compiled by their own scripts, one way per program.
 SCRIPTED = {"hazards", "compile_fail", "faults", "golden", "packaging", "tidy"}
 # Libraries of their own, so that who does not use them does not link what they stand on.
-COMPONENTS = {"asio": "io/asio/", "sqlite": "io/sqlite/", "images": "src/format/image/"}
+COMPONENTS = {"asio": ["io/asio/"], "sqlite": ["io/sqlite/"], "images": ["src/engine/image/", "src/format/image/"]}
 
 
 def below(folder, pattern):
@@ -38,8 +39,12 @@ def support():
 
 
 def library():
-    elsewhere = ("src/cli/", *COMPONENTS.values())
+    elsewhere = ("src/cli/", *itertools.chain(*COMPONENTS.values()))
     return [s for s in below("src", "**/*.cpp") + below("io", "**/*.cpp") if not s.startswith(elsewhere)]
+
+
+def component(name):
+    return [s for folder in COMPONENTS[name] for s in below(folder, "**/*.cpp")]
 
 
 def version():
@@ -49,9 +54,9 @@ def version():
 
 PARTS = {
     "library": library,
-    "asio_library": lambda: below(COMPONENTS["asio"], "**/*.cpp"),
-    "sqlite_library": lambda: below(COMPONENTS["sqlite"], "**/*.cpp"),
-    "images_library": lambda: below(COMPONENTS["images"], "**/*.cpp"),
+    "asio_library": lambda: component("asio"),
+    "sqlite_library": lambda: component("sqlite"),
+    "images_library": lambda: component("images"),
     "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith("/main.cpp")],
     "main": lambda: below("src/cli", "main.cpp"),
     "bench": lambda: [s for s in below("bench", "**/*.cpp") if not s.startswith(("bench/compare/", "bench/compile/"))],

@@ -20,7 +20,7 @@
 #include "cli/plugins.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/field_types.hpp"
-#include "sluice/format/image_functions.hpp"
+#include "sluice/engine/image_functions.hpp"
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/version.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of texts. They work on bytes; lower() and upper() change ASCII letters only.
+#include <farmhash.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -10,7 +12,6 @@
 #include "expr/checker.hpp"
 #include "expr/parts.hpp"
 #include "expr/vocabulary.hpp"
-#include "farmhash.h"
 #include "sluice/base/utf8.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/element/value.hpp"

@@ -12,7 +12,7 @@
 #include "sluice/base/small_file.hpp"
 #include "sluice/engine/register.hpp"
 #include "sluice/format/image_codecs.hpp"
-#include "sluice/format/image_functions.hpp"
+#include "sluice/engine/image_functions.hpp"
 #include "sluice/format/image_transforms.hpp"
 #include "sluice/format/wav.hpp"
 
