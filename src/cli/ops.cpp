@@ -9,6 +9,7 @@
 
 #include "cli/description.hpp"
 #include "cli/verbs.hpp"
+#include "engine/expression_forms.hpp"
 #include "expr/program.hpp"
 #include "plan/codec.hpp"
 #include "sluice/plan/function.hpp"
@@ -29,9 +30,15 @@ std::string arguments_text(const op_info& op) {
   return out;
 }
 
-/// No registered function can be what has to be given here.
+bool takes_expressions(const codec& type) {
+  auto& [map, filter, scan, reduce, key] = probes_of_expressions();
+  return type.takes_function(map) || type.takes_function(filter) || type.takes_function(scan) ||
+         type.takes_function(reduce) || type.takes_function(key);
+}
+
+/// No expression and no registered function can be what has to be given here.
 bool lacks_function(const field& f) {
-  if (!f.required || !f.type->takes_functions() || f.type->takes_plan()) return false;
+  if (!f.required || !f.type->takes_functions() || f.type->takes_plan() || takes_expressions(*f.type)) return false;
   for (auto& name : function_names())
     for (auto& function : find_functions(name))
       if (f.type->takes_function(*function)) return false;

@@ -27,7 +27,39 @@ class called_function final : public callable {
   std::shared_ptr<const block_function> f_;
 };
 
+struct map_probe final : block_function {
+  applied apply(const block&, void*, const element_place&) const override { return {}; }
+};
+struct filter_probe final : predicate_function {
+  outcome keep(const block&, const element_place&) const override { return {}; }
+};
+struct state_probe final : state_function {
+  explicit state_probe(const element_type* makes) { out = makes; }
+  void* make() const override { return nullptr; }
+  void* make_from(void*) const override { return nullptr; }
+  void destroy(void*) const noexcept override {}
+  void save(const void*, position_writer&) const override {}
+  void load(void*, position_reader&) const override {}
+  std::size_t owned_bytes(const void*) const override { return 0; }
+  void move_state(void*, void*) const override {}
+  applied apply(void*, const block&, void*, bool) const override { return {}; }
+};
+struct key_probe final : key_function {
+  applied codes(const block&, key_codes&) const override { return {}; }
+  void build_key(std::string_view, void*) const override {}
+};
+
 }  // namespace
+
+const expression_probes& probes_of_expressions() {
+  static const auto& map = *new map_probe;
+  static const auto& filter = *new filter_probe;
+  static const auto& scan = *new state_probe(&type_of<std::int64_t>());
+  static const auto& reduce = *new state_probe(nullptr);
+  static const auto& key = *new key_probe;
+  static const expression_probes all{map, filter, scan, reduce, key};
+  return all;
+}
 
 std::vector<std::shared_ptr<const callable>> functions_used::named(std::string_view name, std::string& why) {
   std::vector<std::shared_ptr<const callable>> found;

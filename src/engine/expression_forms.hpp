@@ -33,6 +33,12 @@ class functions_used final : public callables {
   bool values_known_ = true;
 };
 
+/// A function of each form that an expression can be, which is only asked who takes it.
+struct expression_probes {
+  const stage_function &map, &filter, &scan, &reduce, &key;
+};
+const expression_probes& probes_of_expressions();
+
 /// A program, and the functions that it calls.
 struct compiled_expression {
   functions_used used;

@@ -109,28 +109,12 @@ struct unbound_expression final : unbound_function {
  private:
   /// Null: the stage wants no key.
   function_ptr as_key(const element_type& in, bool (*accepts)(const stage_function&)) const {
-    struct probe final : key_function {
-      applied codes(const block&, key_codes&) const override { return {}; }
-      void build_key(std::string_view, void*) const override {}
-    };
-    return accepts(probe()) ? make_expression_key(e, in) : nullptr;
+    return accepts(probes_of_expressions().key) ? make_expression_key(e, in) : nullptr;
   }
   /// A function of a stage that has a state. Null: the stage wants another one.
   function_ptr as_state(const bind_context& context, bool (*accepts)(const stage_function&)) const {
-    struct probe final : state_function {
-      void* make() const override { return nullptr; }
-      void* make_from(void*) const override { return nullptr; }
-      void destroy(void*) const noexcept override {}
-      void save(const void*, position_writer&) const override {}
-      void load(void*, position_reader&) const override {}
-      std::size_t owned_bytes(const void*) const override { return 0; }
-      void move_state(void*, void*) const override {}
-      applied apply(void*, const block&, void*, bool) const override { return {}; }
-    };
-    probe plain, with_output;
-    with_output.out = &type_of<std::int64_t>();
-    const bool makes_elements = accepts(with_output);
-    if (!makes_elements && !accepts(plain)) return nullptr;
+    const bool makes_elements = accepts(probes_of_expressions().scan);
+    if (!makes_elements && !accepts(probes_of_expressions().reduce)) return nullptr;
     auto* initial = dynamic_cast<const unbound_expression*>(context.initial);
     if (!initial)
       throw expression_error(e.tree().at, "an expression needs an initial state before it, as in scan(0, state + it)");

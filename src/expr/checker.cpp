@@ -145,9 +145,11 @@ computed_ptr checker::name(const expression_tree& e) {
   if (scope_.state && e.text == "state") return std::make_unique<state_path>(*scope_.state, 0);
   for (auto& m : in_.members)
     if (m.name == e.text) return path_to(*m.type, m.offset);
+  std::vector<std::string> known = names_of(in_);
+  if (scope_.state) known.emplace_back("state");
   fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, is ", in_.name,
                        in_.has_members() ? absl::StrCat(", and ", fields_of(in_)) : "",
-                       detail::did_you_mean(e.text, names_of(in_))));
+                       detail::did_you_mean(e.text, known)));
 }
 
 computed_ptr checker::member_of(const expression_tree& e) {

@@ -176,6 +176,7 @@ TEST_CASE("a state that does not fit is refused with its column", "[op]") {
         std::string::npos);
   CHECK(refusal_of("range(5) | scan(1 / 0, state + it)") == "column 17: scan: 1 / 0: division by zero");
   CHECK(refusal_of("range(5) | scan(0, running_total)").find("initial goes with an expression") != std::string::npos);
+  CHECK(refusal_of("range(5) | scan(0, staet + it)").find("did you mean state?") != std::string::npos);
   CHECK(refusal_of("range(5) | map(state + it)").find("no field is named state") != std::string::npos);
 }
 
