@@ -44,6 +44,7 @@ class Sluice(ConanFile):
         self.requires("abseil/[>=20220623]")
         self.requires("liburing/[>=2.3]")
         self.requires("isa-l/[>=2.30]")
+        self.requires("farmhash/cci.20190513")
         self.requires("nlohmann_json/[>=3.11]", visible=False)
         self.requires("flatbuffers/[>=2.0.8]", visible=False)
         if self.options.asio:
@@ -93,8 +94,8 @@ class Sluice(ConanFile):
         core.defines = ["ASIO_STANDALONE", "ASIO_HAS_CO_AWAIT"]
         core.cxxflags = ["-foptimize-sibling-calls"] if self.settings.compiler == "gcc" else []
         core.system_libs = ["pthread"]
-        core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "nlohmann_json::nlohmann_json",
-                         "flatbuffers::flatbuffers"]
+        core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "farmhash::farmhash",
+                         "nlohmann_json::nlohmann_json", "flatbuffers::flatbuffers"]
         for part, needs in (("asio", ["asio::asio"]), ("sqlite", ["sqlite3::sqlite3"]),
                             ("images", ["libjpeg-turbo::libjpeg-turbo", "libpng::libpng", "libwebp::libwebp", "giflib::giflib"])):
             if self.options.get_safe(part):
