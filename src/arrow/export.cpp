@@ -328,7 +328,7 @@ status described(const element_type& t, const column* c, std::string_view name, 
 }
 
 status described_rows(const element_type& row, const column* c, const arrow_options& o, ArrowSchema* out) {
-  if (is_by_member(row)) return described(row, c, "", o, out);
+  if (row.stacks_by_member()) return described(row, c, "", o, out);
   auto kept = std::make_unique<kept_schema>();
   kept->children.resize(1);
   status s = described(row, c, kValueName, o, kept->children.data());
@@ -371,11 +371,11 @@ status export_rows(const batch_storage& b, const element_type& row, ArrowArray* 
     batch_storage none;
     const column& c = b.has_column() ? b.rows_column() : none.make_rows(row);
     std::size_t first = c.gone_in_front(), n = c.rows() - first;
-    arrow::place where{nullptr, arrow::is_by_member(row) ? "" : arrow::kValueName};
+    arrow::place where{nullptr, row.stacks_by_member() ? "" : arrow::kValueName};
     status s = arrow::check_form(row, &c, where);
     if (s.ok()) s = arrow::check_texts(c, first, n, o, where);
     if (!s.ok()) return s;
-    if (arrow::is_by_member(row)) {
+    if (row.stacks_by_member()) {
       arrow::fill(c, first, n, nullptr, out);
     } else {
       auto kept = std::make_unique<arrow::kept_array>();

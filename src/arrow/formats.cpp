@@ -8,8 +8,6 @@
 
 namespace sluice::lib::arrow {
 
-bool is_by_member(const element_type& row) { return row.has_members() && !row.members.empty(); }
-
 // An enum is printed as its number is, and has its size.
 bool is_bool(const element_type& t) { return t.kind == kind::scalar && t.print == type_of<bool>().print; }
 

@@ -12,8 +12,6 @@ namespace sluice::lib::arrow {
 /// The name of the one column of rows that are not structures.
 inline constexpr const char* kValueName = "value";
 
-/// Are batches of such rows a column for each member?
-bool is_by_member(const element_type& row);
 bool is_bool(const element_type& t);
 /// Of a scalar. Null: none.
 const char* number_format(const element_type& t);

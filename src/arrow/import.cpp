@@ -397,7 +397,7 @@ status append_arrow(column& to, const ArrowSchema& s, const ArrowArray& a, std::
 }
 
 status check_arrow_rows(const element_type& row, const ArrowSchema& s) {
-  if (arrow::is_by_member(row)) return arrow::check_schema(row, s, {});
+  if (row.stacks_by_member()) return arrow::check_schema(row, s, {});
   if (arrow::format_of(s) != "+s")
     return invalid_argument_error("the stream has " + arrow::described(arrow::format_of(s)) + " instead of structs");
   std::int64_t k = arrow::value_column(s);
@@ -413,7 +413,7 @@ status append_arrow_rows(batch_storage& to, const element_type& row, const Arrow
   try {
     if (status typed = check_arrow_rows(row, s); !typed.ok()) return typed;
     column& rows = to.make_rows(row);
-    if (arrow::is_by_member(row)) return arrow::append_checked(rows, {s, a, 0, n}, {});
+    if (row.stacks_by_member()) return arrow::append_checked(rows, {s, a, 0, n}, {});
     // The struct above the column has a length and an offset of its own, and might have nulls.
     if (status good = arrow::check_node(s, a, n, {}); !good.ok()) return good;
     arrow::values all{s, a, 0, n};

@@ -238,7 +238,7 @@ result<const element_type*> row_type_of(std::string_view text) { return row_text
 result<const element_type*> row_type_of(const ArrowSchema& s) {
   if (s.n_children == 1 && ipc_name_of(*s.children[0]) == kValueName) {
     auto value = column_type(*s.children[0]);
-    if (!value.ok() || !is_by_member(**value)) return value;  // rows that are structures stand for themselves
+    if (!value.ok() || !(*value)->stacks_by_member()) return value;  // rows that are structures stand for themselves
   }
   return struct_type(s);
 }

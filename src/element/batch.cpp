@@ -10,8 +10,6 @@ namespace sluice::lib {
 
 namespace {
 
-bool is_by_member(const element_type& row) { return row.has_members() && !row.members.empty(); }
-
 batch_storage* storages(void* p) { return static_cast<batch_storage*>(p); }
 const batch_storage* storages(const void* p) { return static_cast<const batch_storage*>(p); }
 
@@ -73,7 +71,7 @@ void print_batch_rows(const element_type& row, const column* c, std::size_t firs
     if (n == 0) out += "[]";
     else print_rows(*of, first, n, out);
   };
-  if (!is_by_member(row)) return print_column(c);
+  if (!row.stacks_by_member()) return print_column(c);
   bool named = row.kind == kind::structure;
   for (std::size_t k = 0; k != row.members.size(); ++k) {
     out += k != 0 ? ',' : named ? '{' : '[';

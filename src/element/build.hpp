@@ -52,6 +52,14 @@ template <class F> void make_members(const element_type& t, void* to, F make_par
   }
 }
 
+/// Errors: throws what the type's check says of an element whose members were made; it is destroyed then.
+inline void check_made(const element_type& t, void* made) {
+  status why = t.check ? t.check(made) : status();
+  if (why.ok()) return;
+  t.destroy(t, made, 1);
+  throw_status(std::move(why));
+}
+
 /// make_item(i, void* uninitialised) for each of n items of one type.
 template <class F> void make_items(const element_type& item, void* to, std::size_t n, F make_item) {
   auto* base = static_cast<char*>(to);

@@ -20,7 +20,8 @@ constexpr std::size_t kArrayBytesMax = ~std::size_t{0} >> 3;
 
 /// Are lists of these objects? Tensors in lists may each have another shape.
 bool keeps_objects(const element_type& t) {
-  if (t.kind == kind::named || t.kind == kind::tensor || (t.kind == kind::text && !t.make_texts)) return true;
+  if (t.kind == kind::named || t.kind == kind::tensor || t.whole || (t.kind == kind::text && !t.make_texts))
+    return true;
   if (t.element && keeps_objects(*t.element)) return true;
   return std::any_of(t.members.begin(), t.members.end(), [](const member& m) { return keeps_objects(*m.type); });
 }
@@ -62,7 +63,7 @@ column_form form_of(const element_type& t) {
     case kind::tensor: return column_form::tensors;
     case kind::structure:
     case kind::pair:
-    case kind::tuple: return column_form::members;
+    case kind::tuple: return t.whole ? column_form::objects : column_form::members;
     default: return column_form::objects;
   }
 }

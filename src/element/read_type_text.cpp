@@ -9,6 +9,9 @@
 #include "absl/synchronization/mutex.h"
 #include "element/scalars.hpp"
 #include "element/scan_text.hpp"
+#include "sluice/element/none.hpp"
+#include "sluice/element/ragged_tensor.hpp"
+#include "sluice/element/sparse_tensor.hpp"
 #include "sluice/element/type_text.hpp"
 
 namespace sluice::lib {
@@ -140,8 +143,16 @@ class type_reader {
     return made;
   }
 
+  /// The library's own, which are named whether the program uses them or not.
+  static const element_type* declared(const std::string& name) {
+    static const bool made = [] {
+      return (type_of<tensor>(), type_of<sparse_tensor>(), type_of<ragged_tensor>(), type_of<none>(), true);
+    }();
+    return made ? type_named(name) : nullptr;
+  }
+
   const element_type* named(const tree& t) {
-    const element_type* found = type_named(t.name);
+    const element_type* found = declared(t.name);
     if (!found) in_.fail_at(t.at, absl::StrCat("there is no type ", t.name, " in this program"));
     return found;
   }
@@ -156,14 +167,14 @@ class type_reader {
   const element_type* structure(const tree& t, const std::vector<const element_type*>& parts) {
     std::vector<member> members;
     for (std::size_t k = 0; k != parts.size(); ++k) members.push_back({t.names[k], 0, parts[k]});
-    const element_type* declared = t.name.empty() ? nullptr : type_named(t.name);
-    return declared && fits(*declared, members) ? declared : struct_of(t.name, std::move(members));
+    const element_type* known = t.name.empty() ? nullptr : declared(t.name);
+    return known && fits(*known, members) ? known : struct_of(t.name, std::move(members));
   }
 
-  static bool fits(const element_type& declared, const std::vector<member>& members) {
-    if (declared.kind != kind::structure || declared.members.size() != members.size()) return false;
+  static bool fits(const element_type& known, const std::vector<member>& members) {
+    if (known.kind != kind::structure || known.members.size() != members.size()) return false;
     for (std::size_t k = 0; k != members.size(); ++k)
-      if (declared.members[k].name != members[k].name || !is_same_type(*declared.members[k].type, *members[k].type))
+      if (known.members[k].name != members[k].name || !is_same_type(*known.members[k].type, *members[k].type))
         return false;
     return true;
   }

@@ -247,7 +247,8 @@ class byte_reader {
       case kind::pair:
       case kind::tuple:
         if (t.members.empty() && take(1, "a structure")[0] != 0) fail("a structure without members is not 0");
-        return detail::make_members(t, to, [&](std::size_t, const element_type& m, void* at) { make(m, at); });
+        detail::make_members(t, to, [&](std::size_t, const element_type& m, void* at) { make(m, at); });
+        return detail::check_made(t, to);
       default: refuse_type(t);
     }
   }

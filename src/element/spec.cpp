@@ -109,7 +109,9 @@ bool is_fixed(const element_type& t) {
   }
 }
 
-void merge_into(spec& a, const spec& b, const path& at);
+/// Of leaves with unlike dtypes, as tensors of one type of element may have.
+enum class unlike : std::uint8_t { refused, any };
+void merge_into(spec& a, const spec& b, const path& at, unlike dtypes);
 
 spec spec_of_items(const detail::item_refs& items);
 
@@ -144,7 +146,7 @@ spec spec_of_ref(element_ref e) {
 spec spec_of_items(const detail::item_refs& items) {
   if (items.size() == 0 || is_fixed(items.type())) return spec_of_type(items.type(), kNoItems);
   spec s = spec_of_ref(items[0]);
-  for (std::size_t i = 1; i != items.size(); ++i) merge_into(s, spec_of_ref(items[i]), {});
+  for (std::size_t i = 1; i != items.size(); ++i) merge_into(s, spec_of_ref(items[i]), {}, unlike::any);
   return s;
 }
 
@@ -234,11 +236,12 @@ status compared(const spec& a, const spec& b, relation r) {
   } catch (const error& e) { return e.why(); }
 }
 
-void merge_into(spec& a, const spec& b, const path& at) {
-  if (a.form != b.form || a.names != b.names || a.parts.size() != b.parts.size() ||
-      (a.form == form::leaf && a.dtype != b.dtype && a.dtype != "any" && b.dtype != "any"))
+void merge_into(spec& a, const spec& b, const path& at, unlike dtypes) {
+  const bool are_unlike = a.form == form::leaf && a.dtype != b.dtype;
+  const bool is_refused = are_unlike && dtypes == unlike::refused && a.dtype != "any" && b.dtype != "any";
+  if (a.form != b.form || a.names != b.names || a.parts.size() != b.parts.size() || is_refused)
     throw error(invalid_argument_error(absl::StrCat(at.prefix(), "no spec holds both ", a.text(), " and ", b.text())));
-  if (a.form == form::leaf && b.dtype == "any") a.dtype = "any";
+  if (are_unlike) a.dtype = "any";
   if (a.any_shape || b.any_shape || a.shape.size() != b.shape.size()) {
     a.any_shape = true;
     a.shape.clear();
@@ -248,8 +251,8 @@ void merge_into(spec& a, const spec& b, const path& at) {
     else if (b.shape[k] != kNoItems && a.shape[k] != b.shape[k]) a.shape[k] = spec::kUnknown;
   }
   for (std::size_t k = 0; k != a.parts.size(); ++k) {
-    if (a.form == form::optional) merge_into(a.parts[k], b.parts[k], at);
-    else merge_into(a.parts[k], b.parts[k], part_path(at, a, k));
+    if (a.form == form::optional) merge_into(a.parts[k], b.parts[k], at, dtypes);
+    else merge_into(a.parts[k], b.parts[k], part_path(at, a, k), dtypes);
   }
 }
 
@@ -383,7 +386,7 @@ spec spec_of(const value& v) {
 result<spec> merge(const spec& a, const spec& b) {
   try {
     spec merged = a;
-    merge_into(merged, b, {});
+    merge_into(merged, b, {}, unlike::refused);
     return merged;
   } catch (const error& e) { return e.why(); }
 }

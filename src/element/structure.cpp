@@ -27,10 +27,12 @@ std::size_t leaf_count(const element_type& t) {
 }
 
 void make_packed(const element_type& t, void* to, std::vector<value>& leaves, std::size_t& next, const path& at) {
-  if (t.has_members())
-    return detail::make_members(t, to, [&, &at = at](std::size_t k, const element_type& m, void* part) {
+  if (t.has_members()) {
+    detail::make_members(t, to, [&, &at = at](std::size_t k, const element_type& m, void* part) {
       make_packed(m, part, leaves, next, at.part(t, k));
     });
+    return detail::check_made(t, to);
+  }
   value& leaf = leaves[next++];
   if (!leaf.has_value() || !is_same_type(leaf.type(), t))
     throw error(invalid_argument_error(absl::StrCat(at.prefix(), "expected ", type_text(t), ", got ",

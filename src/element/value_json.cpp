@@ -10,6 +10,7 @@
 #include "element/path.hpp"
 #include "element/print.hpp"
 #include "element/scalars.hpp"
+#include "sluice/element/none.hpp"
 #include "sluice/element/value.hpp"
 
 namespace sluice::lib {
@@ -18,8 +19,6 @@ namespace {
 
 using detail::json_tree;
 using detail::path;
-
-bool is_stacked_by_member(const element_type& row) { return row.has_members() && !row.members.empty(); }
 
 [[noreturn]] void refuse(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
@@ -154,7 +153,7 @@ void make_part(const element_type& t, std::size_t k, void* to, const json_tree* 
 /// By column: {"label":[1,2],"text":["a","b"]}
 void make_batch(const element_type& t, void* to, const json_tree& j, const path& at) {
   const element_type& row = *t.element;
-  if (!is_stacked_by_member(row)) {
+  if (!row.stacks_by_member()) {
     auto& rows = array_at(t, j, at);
     return detail::make_batch(t, to, rows.size(), [&](std::size_t i, void* p) { make(row, p, rows[i], at.item(i)); });
   }
@@ -178,7 +177,10 @@ void make_batch(const element_type& t, void* to, const json_tree& j, const path&
   });
 }
 
+bool is_none(const element_type& t) { return &t == &type_of<none>(); }
+
 bool prints_itself(const element_type& t) {
+  if (is_none(t)) return false;
   switch (t.kind) {
     case kind::text: return t.print != detail::print_text;
     case kind::structure: return t.print != static_cast<decltype(t.print)>(detail::print_members);
@@ -209,6 +211,10 @@ void make(const element_type& t, void* to, const json_tree& j, const path& at) {
     case kind::structure:
     case kind::pair:
     case kind::tuple: {
+      if (is_none(t)) {
+        if (j.kind != json_tree::null) refuse_kind(at, t, j);
+        return detail::make_members(t, to, [](auto&&...) {});
+      }
       auto parts = parts_of(t, j, at);
       return detail::make_members(
           t, to, [&](std::size_t k, const element_type&, void* p) { make_part(t, k, p, parts[k], at); });

@@ -8,7 +8,9 @@
 #include "element/with_dtype.hpp"
 #include "expr/checker.hpp"
 #include "expr/parts.hpp"
-#include "sluice/element/tensor.hpp"
+#include "sluice/element/ragged_tensor.hpp"
+#include "sluice/element/sparse_tensor.hpp"
+#include "sluice/element/tensor_array.hpp"
 #include "sluice/element/tensor_cast.hpp"
 
 namespace sluice::lib::expressions {
@@ -19,11 +21,11 @@ using view = std::string_view;
 
 const tensor& tensor_at(const void* p) { return *static_cast<const tensor*>(p); }
 
-/// Tensors that f makes of the registers of two parts; exceptions of f are errors of the element.
-template <class A, class B, class F> class made_tensor final : public made_objects {
+/// Objects that f makes of the registers of two parts; exceptions of f are errors of the element.
+template <class R, class A, class B, class F> class made_of_two final : public made_objects {
  public:
-  made_tensor(computed_ptr a, computed_ptr b, F f)
-      : made_objects(type_of<tensor>()), a_(std::move(a)), b_(std::move(b)), f_(std::move(f)) {}
+  made_of_two(computed_ptr a, computed_ptr b, F f)
+      : made_objects(type_of<R>()), a_(std::move(a)), b_(std::move(b)), f_(std::move(f)) {}
 
  private:
   evaluation::objects& compute(evaluation& ev, selection s) const override {
@@ -33,7 +35,7 @@ template <class A, class B, class F> class made_tensor final : public made_objec
     const B* b = registers_of<B>(*b_, ev, s);
     each(s, [&](std::uint32_t i) {
       try {
-        ::new (static_cast<void*>(made.data + i * sizeof(tensor))) tensor(f_(a[i], b[i]));
+        ::new (static_cast<void*>(made.data + i * sizeof(R))) R(f_(a[i], b[i]));
       } catch (const error& e) { throw bad_value{std::string(e.why().message())}; }
       ++made.constructed;
     });
@@ -43,12 +45,18 @@ template <class A, class B, class F> class made_tensor final : public made_objec
   computed_ptr a_, b_;
   F f_;
 };
+template <class R, class A, class B, class F> computed_ptr object_from(computed_ptr a, computed_ptr b, F f) {
+  return std::make_unique<made_of_two<R, A, B, F>>(std::move(a), std::move(b), std::move(f));
+}
+template <class R, class A, class F> computed_ptr object_from(computed_ptr a, F f) {
+  auto of_one = [f](const A& x, bool) { return f(x); };
+  return object_from<R, A, bool>(std::move(a), literal::of(false), of_one);
+}
 template <class A, class B, class F> computed_ptr tensor_from(computed_ptr a, computed_ptr b, F f) {
-  return std::make_unique<made_tensor<A, B, F>>(std::move(a), std::move(b), std::move(f));
+  return object_from<tensor, A, B>(std::move(a), std::move(b), std::move(f));
 }
 template <class A, class F> computed_ptr tensor_from(computed_ptr a, F f) {
-  auto of_one = [f](const A& x, bool) { return f(x); };
-  return tensor_from<A, bool>(std::move(a), literal::of(false), of_one);
+  return object_from<tensor, A>(std::move(a), std::move(f));
 }
 
 computed_ptr take_tensor(function_arguments& a, std::size_t k) {
@@ -115,8 +123,107 @@ computed_ptr shape_of(function_arguments& a) {
                                            });
 }
 
-/// A vector of a list's numbers or texts.
+template <class T> const T& object_at(const void* p) { return *static_cast<const T*>(p); }
+
+/// `fill(object, otherwise)` with the second value of the call as a scalar of the object's dtype, or null.
+template <class T, class F> computed_ptr filled(function_arguments& a, F fill) {
+  if (a.count() == 1)
+    return tensor_from<const void*>(std::move(a.parts[0]), [fill](const void* p) {
+      return fill(object_at<T>(p), static_cast<const tensor*>(nullptr));
+    });
+  auto with = [&](computed_ptr otherwise, auto read) {
+    using V = decltype(read);
+    return tensor_from<const void*, V>(std::move(a.parts[0]), std::move(otherwise), [fill](const void* p, V x) {
+      const T& of = object_at<T>(p);
+      tensor scalar = tensor::scalar(x);
+      if (of.values.dtype() != scalar.dtype()) scalar = cast(scalar, of.values.dtype());
+      return fill(of, &scalar);
+    });
+  };
+  if (a.parts[1]->type().kind == kind::text) return with(a.text(1), view());
+  if (is_integer(a.number_at(1))) return with(a.as(1, number::i64), std::int64_t{});
+  return with(a.as(1, number::f64), double{});
+}
+
+computed_ptr to_dense(function_arguments& a) {
+  a.need(1, 2);
+  if (&a.parts[0]->type() != &type_of<sparse_tensor>()) a.expected(0, "a sparse_tensor");
+  return filled<sparse_tensor>(a, [](const sparse_tensor& s, const tensor* otherwise) {
+    return otherwise ? s.to_dense(*otherwise) : s.to_dense();
+  });
+}
+
+computed_ptr to_sparse(function_arguments& a) {
+  a.need(1, 1);
+  const element_type& of = a.parts[0]->type();
+  if (&of == &type_of<ragged_tensor>())
+    return object_from<sparse_tensor, const void*>(
+        std::move(a.parts[0]), [](const void* p) { return object_at<ragged_tensor>(p).to_sparse(); });
+  if (of.kind != kind::tensor) a.expected(0, "a tensor or ragged_tensor");
+  return object_from<sparse_tensor, const void*>(std::move(a.parts[0]),
+                                                 [](const void* p) { return sparse_tensor::of(tensor_at(p)); });
+}
+
+/// Is it a list of tensors?
+bool is_tensor_array(const element_type& t) {
+  return (t.kind == kind::list || t.kind == kind::array) && t.element->kind == kind::tensor;
+}
+std::span<const tensor> tensors_of(span_value s) {
+  return {std::launder(reinterpret_cast<const tensor*>(s.data)), s.n};
+}
+computed_ptr of_tensor_array(function_arguments& a, tensor (*made)(std::span<const tensor>)) {
+  a.need(1, 1);
+  if (!is_tensor_array(a.parts[0]->type())) a.expected(0, "a list of tensors");
+  return tensor_from<span_value>(a.list(0), [made](span_value s) { return made(tensors_of(s)); });
+}
+
+computed_ptr to_ragged(function_arguments& a) {
+  a.need(1, 1);
+  const element_type& of = a.parts[0]->type();
+  if (is_tensor_array(of))
+    return object_from<ragged_tensor, span_value>(a.list(0),
+                                                  [](span_value s) { return stacked_ragged(tensors_of(s)); });
+  if (of.kind == kind::tensor)
+    return object_from<ragged_tensor, const void*>(std::move(a.parts[0]),
+                                                   [](const void* p) { return ragged_tensor::of(tensor_at(p)); });
+  const bool is_nested = (of.kind == kind::list || of.kind == kind::array) && of.element->kind == kind::list;
+  const element_type* item = is_nested ? of.element->element : nullptr;
+  number n = item ? number_of(*item) : number::none;
+  if (!item || (n == number::none && item->kind != kind::text)) a.expected(0, "lists in a list, or a list of tensors");
+  return object_from<ragged_tensor, span_value>(a.list(0), [&list = *of.element, item, n](span_value rows) {
+    std::vector<std::vector<std::int64_t>> lengths(1);
+    std::vector<view> texts;
+    std::string numbers;
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i != rows.n; ++i) {
+      std::size_t count = 0;
+      auto* items = static_cast<const char*>(list.items(list, rows.data + i * list.size, count));
+      lengths[0].push_back(static_cast<std::int64_t>(count));
+      total += lengths[0].back();
+      if (n != number::none && count != 0) numbers.append(items, count * item->size);
+      for (std::size_t k = 0; n == number::none && k != count; ++k) texts.push_back(item->text(items + k * item->size));
+    }
+    if (n == number::none) return ragged_tensor::of_lengths(tensor::of(std::span<const view>(texts), {total}), lengths);
+    tensor values =
+        with_number(n, [&]<class T>(std::type_identity<T>) { return tensor::make(dtype_of<T>(), {total}); });
+    if (!numbers.empty()) std::memcpy(values.writable_data(), numbers.data(), numbers.size());
+    return ragged_tensor::of_lengths(std::move(values), lengths);
+  });
+}
+
+computed_ptr unstacked(function_arguments& a) {
+  a.need(1, 1);
+  return object_from<tensor_array, const void*>(take_tensor(a, 0), [](const void* p) { return unstack(tensor_at(p)); });
+}
+
+/// A vector of a list's numbers or texts; a ragged_tensor with its rows filled.
 computed_ptr to_tensor(function_arguments& a) {
+  if (a.count() != 0 && &a.parts[0]->type() == &type_of<ragged_tensor>()) {
+    a.need(1, 2);
+    return filled<ragged_tensor>(a, [](const ragged_tensor& r, const tensor* otherwise) {
+      return otherwise ? r.to_tensor(*otherwise) : r.to_tensor();
+    });
+  }
   a.need(1, 1);
   const element_type& list = a.parts[0]->type();
   bool is_list = list.kind == kind::list || list.kind == kind::array;
@@ -247,8 +354,17 @@ computed_ptr tensor_reduction(std::string_view name, computed_ptr of) {
 
 const std::vector<built_in>& tensor_functions() {
   static const std::vector<built_in> all{
-      {"decode_raw", raw_bytes}, {"cast", cast_tensor},    {"reshape", reshaped},
-      {"shape", shape_of},       {"to_tensor", to_tensor},
+      {"decode_raw", raw_bytes},
+      {"cast", cast_tensor},
+      {"reshape", reshaped},
+      {"shape", shape_of},
+      {"to_tensor", to_tensor},
+      {"to_dense", to_dense},
+      {"to_sparse", to_sparse},
+      {"to_ragged", to_ragged},
+      {"unstack", unstacked},
+      {"stack", [](function_arguments& a) { return of_tensor_array(a, stack); }},
+      {"concat", [](function_arguments& a) { return of_tensor_array(a, concat); }},
   };
   return all;
 }

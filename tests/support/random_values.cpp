@@ -4,11 +4,16 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "element/build.hpp"
 #include "element/scalars.hpp"
 #include "sluice/element/batch.hpp"
+#include "sluice/element/none.hpp"
+#include "sluice/element/ragged_tensor.hpp"
 #include "sluice/element/slice.hpp"
+#include "sluice/element/sparse_tensor.hpp"
+#include "support/tensors.hpp"
 
 namespace sluice::lib::test {
 
@@ -31,6 +36,15 @@ const element_type& random_leaf(random_numbers& random) {
     case 12: return type_of<line>();
     case 13: return type_of<std::int64_t>();
     default: return type_of<std::string>();
+  }
+}
+
+const element_type& random_tensor_kind(random_numbers& random) {
+  switch (random.below(5)) {
+    case 0: return type_of<sparse_tensor>();
+    case 1: return type_of<ragged_tensor>();
+    case 2: return type_of<none>();
+    default: return type_of<tensor>();
   }
 }
 
@@ -77,6 +91,7 @@ const element_type& random_nest(random_numbers& random, const nest_options& o, s
     case 6:
     case 7: return random_structure(random, o, depth - 1);
     case 8: return type_of<labelled>();
+    case 9: return o.tensors ? random_tensor_kind(random) : random_leaf(random);
     default: return random_leaf(random);
   }
 }
@@ -118,8 +133,52 @@ std::string random_text(random_numbers& random) {
   return text;
 }
 
-void make_random(const element_type& t, void* to, random_numbers& random) {
-  auto item = [&](std::size_t, void* at) { make_random(*t.element, at, random); };
+tensor random_tensor(const tensor_spec& spec, random_numbers& random) {
+  if (spec.dtype != dtype::string) return some_tensor(random, spec.dtype, spec.shape);
+  std::vector<std::string> texts(spec.elements());
+  for (auto& t : texts) t = random_text(random);
+  return tensor::of(texts, spec.shape);
+}
+
+sparse_tensor random_sparse(random_numbers& random) {
+  const tensor_spec spec = random_spec(random);
+  return sparse_tensor::of(random_tensor(spec, random));
+}
+
+ragged_tensor random_ragged(random_numbers& random) {
+  std::vector<std::vector<std::int64_t>> lengths(1 + random.below(3));
+  std::uint64_t rows = random.below(4);
+  for (auto& of_level : lengths) {
+    std::uint64_t total = 0;
+    for (; rows != 0; --rows) {
+      of_level.push_back(static_cast<std::int64_t>(random.below(3)));
+      total += static_cast<std::uint64_t>(of_level.back());
+    }
+    rows = total;
+  }
+  std::vector<std::int64_t> shape{static_cast<std::int64_t>(rows)};
+  for (auto k = random.below(3); k != 0; --k) shape.push_back(static_cast<std::int64_t>(1 + random.below(2)));
+  return ragged_tensor::of_lengths(random_tensor({some_dtype(random), shape}, random), lengths);
+}
+
+/// Makes elements; tensors of one spec, once there is one.
+struct maker {
+  random_numbers& random;
+  std::optional<tensor_spec> spec{};
+
+  void make(const element_type& t, void* to);
+  void make_batch(const element_type& t, void* to) {
+    const bool is_outermost = !spec;
+    if (is_outermost) spec = random_spec(random);
+    detail::make_batch(t, to, random.below(4), [&](std::size_t, void* at) { make(*t.element, at); });
+    if (is_outermost) spec.reset();
+  }
+};
+
+void maker::make(const element_type& t, void* to) {
+  auto item = [&](std::size_t, void* at) { make(*t.element, at); };
+  if (&t == &type_of<sparse_tensor>()) return void(::new (to) sparse_tensor(random_sparse(random)));
+  if (&t == &type_of<ragged_tensor>()) return void(::new (to) ragged_tensor(random_ragged(random)));
   switch (t.kind) {
     case kind::scalar:
       return detail::with_number(t, [&]<class T>(std::type_identity<T>) {
@@ -130,10 +189,9 @@ void make_random(const element_type& t, void* to, random_numbers& random) {
     case kind::array: return detail::make_items(*t.element, to, t.extent, item);
     case kind::list: return detail::make_list(t, to, random.below(4), item);
     case kind::maybe: return detail::make_list(t, to, random.below(3) != 0, item);
-    case kind::batch: return detail::make_batch(t, to, random.below(4), item);
-    default:
-      return detail::make_members(t, to,
-                                  [&](std::size_t, const element_type& m, void* at) { make_random(m, at, random); });
+    case kind::batch: return make_batch(t, to);
+    case kind::tensor: return void(::new (to) tensor(random_tensor(spec ? *spec : random_spec(random), random)));
+    default: return detail::make_members(t, to, [&](std::size_t, const element_type& m, void* at) { make(m, at); });
   }
 }
 
@@ -143,8 +201,15 @@ const element_type& random_type(random_numbers& random, const nest_options& o) {
   return random_nest(random, o, o.depth, false);
 }
 
-value random_value(const element_type& t, random_numbers& random) {
-  return value_room::make(t, [&](void* to) { make_random(t, to, random); });
+value random_value(const element_type& t, random_numbers& random, const tensor_spec* spec) {
+  maker m{random};
+  if (spec) m.spec = *spec;
+  return value_room::make(t, [&](void* to) { m.make(t, to); });
+}
+
+tensor_spec random_spec(random_numbers& random) {
+  const dtype d = some_dtype(random);
+  return {d, some_shape(random, 3)};
 }
 
 }  // namespace sluice::lib::test

@@ -188,7 +188,12 @@ template <class T> class batched {
   void push_back(T row) {
     alignas(T) std::byte room[sizeof(T)];
     auto* at = ::new (static_cast<void*>(room)) T(std::move(row));
-    storage_.append(type_of<T>(), at, 1);
+    try {
+      storage_.append(type_of<T>(), at, 1);
+    } catch (...) {  // nothing was moved
+      at->~T();
+      throw;
+    }
   }
 
   batch_storage& storage() noexcept { return storage_; }

@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/status.hpp"
+
 namespace sluice::lib {
 
 struct element_type;
@@ -51,6 +53,7 @@ struct element_type {
   sluice::lib::kind kind = kind::opaque;
   bool relocatable = false;          ///< relocate copies the bytes
   bool trivially_destroyed = false;  ///< destroy does nothing, so hot paths do not call it
+  bool whole = false;                ///< columns keep rows of it as objects, though it has members (sluice_whole)
   std::vector<member> members{};
   const element_type* element = nullptr;  ///< of an array, list, maybe or batch
   std::size_t extent = 0;                 ///< of an array
@@ -60,6 +63,8 @@ struct element_type {
     using enum sluice::lib::kind;
     return kind == structure || kind == pair || kind == tuple;
   }
+  /// Has a batch of such rows a column for each member?
+  bool stacks_by_member() const noexcept { return has_members() && !members.empty() && !whole; }
 
   /// Moves n elements to uninitialised memory, and destroys the originals. The ranges must not overlap. Strides are in
   /// bytes.
@@ -86,6 +91,8 @@ struct element_type {
   /// list is constructed then.
   void (*collect)(const element_type&, void* list, void* from, std::size_t n, std::size_t moved,
                   std::size_t stride) = nullptr;
+  /// Do the members fit together? Null: whatever they are. Asked of elements that are read from bytes.
+  status (*check)(const void* p) = nullptr;
   /// Appends one element as JSON (see print).
   void (*print)(const element_type&, const void* p, std::string& out) = nullptr;
   /// For texts only: the bytes, valid as long as the element.

@@ -10,6 +10,9 @@
 //   static size_t sluice_footprint(const T*, size_t n);
 //   static void sluice_compact(T*, size_t n);
 //   void sluice_print(std::string& json) const;
+// and an aggregate, whose members describe it:
+//   static constexpr bool sluice_whole = true;                     // in batches it stays one object: its parts' shapes differ
+//   static status sluice_check(const T&);                          // asked where one is read from bytes
 // SLUICE_ELEMENT(sample) in a header and SLUICE_ELEMENT_DEFINITION(sample) in one source keep what type_of costs
 // (60 ms a structure) out of all the others.
 #pragma once
@@ -122,6 +125,7 @@ template <class T> void hooked_compact(const element_type&, void* p, std::size_t
 template <class T> void hooked_print(const element_type&, const void* p, std::string& out) {
   static_cast<const T*>(p)->sluice_print(out);
 }
+template <class T> status hooked_check(const void* p) { return T::sluice_check(*static_cast<const T*>(p)); }
 template <class T> std::string_view text(const void* p) {
   if constexpr (std::is_same_v<T, std::string>) return *static_cast<const T*>(p);
   else return static_cast<const T*>(p)->view();
@@ -213,6 +217,7 @@ template <class... M> inline constexpr bool is_tuple<std::tuple<M...>> = sizeof.
 template <class T> inline constexpr bool is_array = false;
 template <class T, std::size_t N> inline constexpr bool is_array<std::array<T, N>> = N != 0;
 template <class T> inline constexpr bool is_tensor = requires { typename T::sluice_tensor; };
+template <class T> inline constexpr bool is_whole = requires { requires T::sluice_whole; };
 template <class T> inline constexpr bool is_batched = false;
 template <class T> inline constexpr bool is_batched<batched<T>> = true;
 
@@ -320,6 +325,8 @@ template <class T> void describe(element_type& t) {
     t.kind = kind::named;
   } else if constexpr (reflectable<T>) {
     t.kind = kind::structure;
+    t.whole = is_whole<T>;
+    if constexpr (requires(const T& x) { T::sluice_check(x); }) t.check = hooked_check<T>;
     add_members<T>(t);
   }
   if constexpr (requires(const T* p) { T::sluice_footprint(p, std::size_t{}); }) t.footprint = hooked_footprint<T>;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// none: an element or a member that says nothing, `null` in JSON. Takes the place of a part that a plan has no value for.
+#pragma once
+
+#include <compare>
+#include <string>
+
+namespace sluice::lib {
+
+struct none {
+  void sluice_print(std::string& json) const { json += "null"; }
+  friend auto operator<=>(const none&, const none&) = default;
+};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::none;
+
+}  // namespace sluice

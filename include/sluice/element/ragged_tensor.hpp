@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// ragged_tensor: a tensor whose rows have lengths of their own, in any number of dimensions. tf.RaggedTensor.
+//
+//   auto words = ragged_tensor::of(std::vector<std::vector<std::string>>{{"a", "b"}, {}, {"c"}});
+//   words.row(0)                                  // tensor string[2], a view
+//   words.row_splits                              // {{0, 2, 2, 3}}: row i is values[split[i]:split[i + 1]]
+//   tensor all = words.to_tensor();               // string[3,2], "" behind the shorter rows
+//
+// Shape:  values [n, …] of any dtype: all rows, one behind the other; further dimensions of `values` are the same for all.
+//         row_splits: for each ragged dimension, the outermost first, where its rows begin and the last one ends; the rows
+//         of the last are in `values`, those of the others in the next. A structure like any other, as sparse_tensor is.
+// Owns:   its tensor, which shares as tensors do.
+// Errors: what takes one that does not fit together throws invalid_argument, as check() says; where an element is read from
+//         bytes, it is checked.
+// Batches: rows stay the objects that they are, as lengths differ; stacked() makes one of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sluice/base/status.hpp"
+#include "sluice/element/sparse_tensor.hpp"
+#include "sluice/element/tensor.hpp"
+
+namespace sluice::lib {
+
+struct ragged_tensor {
+  tensor values{};
+  std::vector<std::vector<std::int64_t>> row_splits{{0}};
+
+  static constexpr bool sluice_whole = true;
+  static status sluice_check(const ragged_tensor& r) { return r.check(); }
+
+  /// Of lists of lists, at any depth: the innermost ones are the rows of `values`.
+  template <class T> static ragged_tensor of(const std::vector<std::vector<T>>& rows) {
+    ragged_tensor made;
+    std::vector<leaf_type<T>> all;
+    made.row_splits.clear();
+    collect(rows, 0, made.row_splits, all);
+    made.values = tensor::of(all);
+    return made;
+  }
+  /// Rows of these lengths, the outermost dimension's first. Errors: throws invalid_argument where they are negative, or
+  /// their sums are not the numbers of rows.
+  static ragged_tensor of_lengths(tensor values, std::span<const std::vector<std::int64_t>> row_lengths);
+  /// All rows of a tensor of at least two dimensions; `ragged` of its dimensions behind the first become ragged ones. Shares
+  /// its bytes. Errors: throws invalid_argument, unless 1 <= ragged < rank.
+  static ragged_tensor of(const tensor& t, std::size_t ragged = 1);
+
+  /// Number of rows of the outermost dimension.
+  std::size_t size() const noexcept {
+    return row_splits.empty() || row_splits[0].empty() ? 0 : row_splits[0].size() - 1;
+  }
+  /// Number of ragged dimensions.
+  std::size_t ragged_rank() const noexcept { return row_splits.size(); }
+  std::size_t rank() const noexcept { return row_splits.size() + values.rank(); }
+  /// Errors: invalid_argument: no ragged dimension, splits that do not begin with 0, fall, or end elsewhere than what they
+  /// split; values that are a scalar.
+  status check() const;
+  /// "ragged float32[3,?,2]".
+  std::string spec_text() const;
+
+  /// Row i, a view. Errors: throws invalid_argument, unless there is one ragged dimension; out_of_range.
+  tensor row(std::size_t i) const;
+  /// Row i of one with several ragged dimensions; values are a view. Errors: as above.
+  ragged_tensor part(std::size_t i) const;
+  /// The least shape that all rows fit into.
+  std::vector<std::int64_t> bounding_shape() const;
+  /// Rows that are shorter are filled with 0, false or "". Errors: throws resource_exhausted where it would have more than
+  /// kDenseBytesMax bytes; invalid_argument of more dimensions than tensors have.
+  tensor to_tensor() const;
+  /// The same, with `otherwise`, a scalar of the same dtype.
+  tensor to_tensor(const tensor& otherwise) const;
+  /// With the bounding shape. Errors: throws invalid_argument of more dimensions than tensors have.
+  sparse_tensor to_sparse() const;
+
+  friend bool operator==(const ragged_tensor&, const ragged_tensor&) = default;
+
+ private:
+  template <class T> struct leaf {
+    using type = T;
+  };
+  template <class T> struct leaf<std::vector<T>> : leaf<T> {};
+  template <class T> using leaf_type = typename leaf<T>::type;
+
+  template <class T, class L>
+  static void collect(const std::vector<T>& rows, std::size_t depth, std::vector<std::vector<std::int64_t>>& splits,
+                      std::vector<L>& all) {
+    if constexpr (std::is_same_v<T, L>) {
+      all.insert(all.end(), rows.begin(), rows.end());
+    } else {
+      if (splits.size() == depth) splits.push_back({0});
+      if (rows.empty()) add_levels(static_cast<const T*>(nullptr), depth + 1, splits);
+      for (const T& row : rows) {
+        splits[depth].push_back(splits[depth].back() + static_cast<std::int64_t>(row.size()));
+        collect(row, depth + 1, splits, all);
+      }
+    }
+  }
+  /// So that there are as many dimensions as the type has, rows or not.
+  template <class T>
+  static void add_levels(const std::vector<T>*, std::size_t depth, std::vector<std::vector<std::int64_t>>& splits) {
+    if constexpr (!std::is_same_v<T, leaf_type<T>>) {
+      if (splits.size() == depth) splits.push_back({0});
+      add_levels(static_cast<const T*>(nullptr), depth + 1, splits);
+    }
+  }
+};
+
+/// One of all of them, with a dimension more. Errors: throws invalid_argument, with the row, where dtypes or the shapes of
+/// rows differ; out_of_range of none, as their dtype is not known.
+ragged_tensor stacked(std::span<const ragged_tensor> rows);
+/// The same of tensors of one dimension or more, whose first lengths may differ.
+ragged_tensor stacked_ragged(std::span<const tensor> rows);
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::ragged_tensor;
+using lib::stacked;
+using lib::stacked_ragged;
+
+}  // namespace sluice
