@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "plan/codec.hpp"
 #include "sluice/base/hash.hpp"
+#include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -141,6 +142,8 @@ std::string plan_text(const node& n) {
   text_printer(out, false).plan(n);
   return out;
 }
+
+void plan_holder::sluice_print(std::string& json) const { print_json_text(node_ ? plan_text(*node_) : "", json); }
 
 std::string stage_text(const node& n) {
   std::string out;

@@ -88,7 +88,7 @@ template <class T> constexpr bool stacks() {
   else if constexpr (is_pair<T>) return stacks<typename T::first_type>() && stacks<typename T::second_type>();
   else if constexpr (is_tuple<T>)
     return []<class... M>(std::tuple<M...>*) { return (stacks<M>() && ...); }(static_cast<T*>(nullptr));
-  else if constexpr (requires { T::sluice_name; }) return true;
+  else if constexpr (names_itself<T>) return true;
   else if constexpr (reflectable<T>)
     return []<class... M>(std::tuple<M*...>*) {
       return (stacks<std::remove_cv_t<M>>() && ...);
@@ -102,8 +102,7 @@ tensor tensor_row(const column_range<tensor>& rows, std::size_t row);
 
 /// Is T refused because of one of its members?
 template <class T>
-inline constexpr bool has_unstackable_member =
-    reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; };
+inline constexpr bool has_unstackable_member = reflectable<T> && !is_text<T> && !is_batched<T> && !names_itself<T>;
 
 /// The address of the first member, at any depth, that cannot be stacked. It is used as a template argument, so that
 /// the compiler's error shows the name of the member.

@@ -35,8 +35,7 @@ namespace detail {
 /// Does a batch of T have a column for each member? The C++ side of kind::structure, kind::pair and kind::tuple.
 template <class T>
 inline constexpr bool by_member =
-    is_pair<T> || is_tuple<T> ||
-    (reflectable<T> && !is_text<T> && !is_batched<T> && !is_whole<T> && !requires { T::sluice_name; });
+    is_pair<T> || is_tuple<T> || (reflectable<T> && !is_text<T> && !is_batched<T> && !is_whole<T> && !names_itself<T>);
 
 /// Numbers, or arrays of them: the C++ side of column::plain().
 template <class T> constexpr bool plain() {

@@ -39,8 +39,7 @@ namespace sluice::lib {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_reflected_nest =
-    reflectable<T> && !is_text<T> && !is_batched<T> && !requires { T::sluice_name; };
+inline constexpr bool is_reflected_nest = reflectable<T> && !is_text<T> && !is_batched<T> && !names_itself<T>;
 template <class T> inline constexpr bool is_nest = is_reflected_nest<T> || is_pair<T> || is_tuple<T>;
 
 /// References to the leaves of x, which may be const.

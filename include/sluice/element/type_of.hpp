@@ -3,6 +3,7 @@
 //
 // A class may define its own kernels, and how it is described, by static members:
 //   static constexpr std::string_view sluice_name = "record";      // makes a class `named` rather than opaque
+//   static std::string sluice_type_name();                         // the same, of a template: "dataset<int64>"
 //   static constexpr bool trivially_relocatable = true;
 //   using sluice_text = void; std::string_view view() const;       // it is a text
 //   using sluice_tensor = void;                                    // of the class tensor only
@@ -217,6 +218,8 @@ template <class... M> inline constexpr bool is_tuple<std::tuple<M...>> = sizeof.
 template <class T> inline constexpr bool is_array = false;
 template <class T, std::size_t N> inline constexpr bool is_array<std::array<T, N>> = N != 0;
 template <class T> inline constexpr bool is_tensor = requires { typename T::sluice_tensor; };
+template <class T>
+inline constexpr bool names_itself = requires { T::sluice_name; } || requires { T::sluice_type_name(); };
 template <class T> inline constexpr bool is_whole = requires { requires T::sluice_whole; };
 template <class T> inline constexpr bool is_batched = false;
 template <class T> inline constexpr bool is_batched<batched<T>> = true;
@@ -278,6 +281,7 @@ void maybe_collect(const element_type&, void* to, void* from, std::size_t n, std
 std::string without_scope(std::string_view type);
 template <class T> std::string type_name() {
   if constexpr (requires { T::sluice_name; }) return std::string(T::sluice_name);
+  else if constexpr (requires { T::sluice_type_name(); }) return T::sluice_type_name();
   else return without_scope(pretty_type<T>());
 }
 
@@ -321,7 +325,7 @@ template <class T> void describe(element_type& t) {
     t.print = maybe_print<T>;
   } else if constexpr (is_tensor<T>) {
     t.kind = kind::tensor;
-  } else if constexpr (requires { T::sluice_name; }) {
+  } else if constexpr (names_itself<T>) {
     t.kind = kind::named;
   } else if constexpr (reflectable<T>) {
     t.kind = kind::structure;

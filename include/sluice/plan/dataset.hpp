@@ -44,6 +44,8 @@ template <class T> struct element_is {
 class plan_holder {
  public:
   const node_ptr& plan() const noexcept { return node_; }
+  /// As an element of another dataset: its plan's text, as JSON.
+  void sluice_print(std::string& json) const;
 
  protected:
   explicit plan_holder(node_ptr n) noexcept;
@@ -62,6 +64,9 @@ class plan_holder {
 template <class T> class dataset : public plan_holder {
  public:
   using value_type = T;
+  /// Datasets may be elements, too; flat_map and interleave read those that their functions return.
+  static std::string sluice_type_name() { return "dataset<" + type_of<T>().name + ">"; }
+  static constexpr bool trivially_relocatable = true;
   /// Errors: throws invalid_argument if the elements of the plan are of another type.
   explicit dataset(node_ptr n) : plan_holder(std::move(n), type_of<T>()) {}
 
