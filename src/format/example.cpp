@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/format/example.hpp"
 
+#include <algorithm>
+
 #include "format/example_wire.hpp"
 #include "sluice/format/example_parser.hpp"
 
@@ -37,7 +39,25 @@ std::string_view to_string(feature_kind kind) {
   return "nothing";
 }
 
-example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)) {
+example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)), members_(slots_.size()) {
+  for (std::size_t i = 0; i != members_; ++i)
+    for (std::size_t k = 0; k != slots_[i].parts.size(); ++k) {
+      has_parts_ = true;
+      std::string name = slots_[i].parts[k].name;
+      if (name.empty()) continue;
+      auto at = std::find_if(slots_.begin(), slots_.end(), [&](const feature_slot& s) { return s.name == name; });
+      slots_[i].parts[k].slot = static_cast<std::size_t>(at - slots_.begin());
+      if (at == slots_.end()) {
+        feature_slot part{.name = std::move(name)};
+        part.kind = feature_kind::int64s;
+        part.length = feature_slot::kAny;
+        part.required = false;
+        slots_.push_back(std::move(part));
+      } else if (at->kind != feature_kind::int64s) {
+        throw error(invalid_argument_error("feature " + name + " says where values stand, and is of " +
+                                           std::string(to_string(at->kind)) + " for the member " + at->member_name()));
+      }
+    }
   for (const feature_slot& slot : slots_) keys_.emplace_back(slot.name);
 }
 

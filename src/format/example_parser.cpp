@@ -3,8 +3,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "format/example_parts.hpp"
 #include "format/example_wire.hpp"
 #include "sluice/element/column.hpp"
+#include "sluice/element/tensor.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -19,83 +21,166 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
   if (kind == feature_kind::none) return slot.required ? wrong("is missing") : status();
   if (kind != slot.kind)
     return wrong("holds ", std::string(to_string(kind)), " values, expected ", std::string(to_string(slot.kind)));
-  if (slot.length != feature_slot::kAny && count != slot.length)
-    return wrong("has ", count, count == 1 ? " value" : " values", ", expected ", slot.length);
+  if (!slot.takes(count))
+    return wrong("has ", count, count == 1 ? " value" : " values", ", expected ",
+                 slot.length != feature_slot::kAny ? absl::StrCat(slot.length)
+                                                   : absl::StrCat("a multiple of ", slot.each));
   return {};
 }
 
 /// Ends the row in the making of a member that has its values.
-inline void end_member(column& member, std::size_t values) {
+inline void end_member(column& member) {
   switch (member.form()) {
     case column_form::lists: return member.append_list();
-    case column_form::maybe: return member.append_valid(values != 0);
     case column_form::fixed: return member.append_row();
+    case column_form::maybe: end_member(member.child(0)); return member.append_valid(true);
     default: return;
   }
+}
+
+/// Of a tensor that has so many values.
+tensor_spec spec_of(const feature_slot& slot, std::size_t values) {
+  std::vector<std::int64_t> dims = slot.shape;
+  if (dims[0] == feature_slot::kUnknown) dims[0] = static_cast<std::int64_t>(values / slot.each);
+  const dtype d = slot.kind == feature_kind::floats   ? dtype::float32
+                  : slot.kind == feature_kind::int64s ? dtype::int64
+                                                      : dtype::string;
+  return {d, dims};
 }
 
 }  // namespace
 
 // --- Where the values go: a row has begin(slot's index), room(values) for numbers, the values in order, end(values), or
-// missing(slot's index); clear() of a row that was begun ---
+// missing(slot's index) for an optional; forget_owner() where bytes are not of the record; clear() of a row that was begun ---
 
 /// The fields of a struct.
 class example_parser::field_row {
  public:
   field_row(const std::vector<feature_slot>& slots, void* to, buffer* owner) : slots_(slots), to_(to), owner_(owner) {}
 
-  void clear() {}  // each field is written anew
+  void clear() { texts_.clear(); }  // each field is written anew
   void begin(std::size_t i) {
     slot_ = &slots_[i];
     field_ = first_ = static_cast<char*>(to_) + slot_->offset;
+    is_tensor_ = slot_->form == field_form::tensor;
   }
+  void forget_owner() { owner_ = nullptr; }
   void room(std::size_t count) {
-    if (slot_->resize) first_ = slot_->resize(field_, count);
+    if (slot_->resize) first_ = slot_->resize(*slot_, field_, count);
+    else if (is_tensor_) first_ = room_of_tensor(count);
   }
   void bytes(std::size_t i, std::string_view value) {
-    slot_->store(slot_->resize ? slot_->resize(field_, i + 1) : field_, i, value, owner_);
+    if (is_tensor_) return texts_.push_back(value);
+    slot_->store(slot_->resize ? slot_->resize(*slot_, field_, i + 1) : field_, i, value, owner_);
   }
   void floats(std::size_t i, const char* raw, std::size_t count) {
     if (count) std::memcpy(static_cast<float*>(first_) + i, raw, count * sizeof(float));
   }
   void int64(std::size_t i, std::int64_t value) { static_cast<std::int64_t*>(first_)[i] = value; }
   void end(std::size_t count) {
-    if (slot_->resize) slot_->resize(field_, count);  // what the struct had more goes
+    if (slot_->resize) slot_->resize(*slot_, field_, count);  // what the struct had more goes
+    else if (is_tensor_ && slot_->kind == feature_kind::bytes) end_texts();
   }
-  void missing(std::size_t i) {
-    begin(i);
-    end(0);
+  void missing(std::size_t i) { slots_[i].reset(slots_[i], static_cast<char*>(to_) + slots_[i].offset); }
+  /// A sparse or ragged tensor.
+  template <class T> void object(std::size_t i, T made) {
+    *reinterpret_cast<T*>(static_cast<char*>(to_) + slots_[i].offset) = std::move(made);
   }
 
  private:
+  void* room_of_tensor(std::size_t count) {
+    auto& t = *static_cast<tensor*>(field_);
+    const tensor_spec spec = spec_of(*slot_, count);
+    if (!t.is_writable() || t.spec() != spec) t = tensor::make(spec.dtype, spec.shape);
+    return t.empty() ? nullptr : t.writable_data();
+  }
+  void end_texts() {
+    const tensor_spec spec = spec_of(*slot_, texts_.size());
+    *static_cast<tensor*>(field_) = tensor::of(std::span<const std::string_view>(texts_), spec.shape);
+    texts_.clear();
+  }
+
   const std::vector<feature_slot>& slots_;
   void* const to_;
-  buffer* const owner_;
+  buffer* owner_;
+  std::vector<std::string_view> texts_{};  ///< of a tensor of strings
   const feature_slot* slot_ = nullptr;
+  bool is_tensor_ = false;
   void *field_ = nullptr, *first_ = nullptr;
 };
 
 /// A row of columns.
 class example_parser::column_row {
  public:
-  explicit column_row(column& rows) : rows_(rows), row_(rows.rows()) {}
+  column_row(const std::vector<feature_slot>& slots, column& rows) : slots_(slots), rows_(rows), row_(rows.rows()) {}
 
-  void clear() { rows_.truncate(row_); }
-  void begin(std::size_t i) {
-    member_ = &rows_.child(i);
-    values_ = member_->children() ? &member_->child(0) : member_;
+  void clear() {
+    rows_.truncate(row_);
+    texts_.clear();
   }
-  void room(std::size_t) {}
-  void bytes(std::size_t, std::string_view value) { values_->append_text(value); }
-  void floats(std::size_t, const char* raw, std::size_t count) { values_->append_values<float>(raw, count); }
-  void int64(std::size_t, std::int64_t value) { values_->append_value(value); }
-  void end(std::size_t count) { end_member(*member_, count); }
-  void missing(std::size_t i) { end_member(rows_.child(i), 0); }
+  void forget_owner() {}
+  void begin(std::size_t i) {
+    slot_ = &slots_[i];
+    is_tensor_ = slot_->form == field_form::tensor;
+    member_ = values_ = &rows_.child(i);
+    while (values_->children()) values_ = &values_->child(0);
+  }
+  void room(std::size_t count) {
+    if (is_tensor_) named([&] { tensor_ = member_->append_tensor(spec_of(*slot_, count)); });
+  }
+  /// A sparse or ragged tensor.
+  template <class T> void object(std::size_t i, T made) {
+    alignas(T) std::byte room[sizeof(T)];
+    T* at = ::new (static_cast<void*>(room)) T(std::move(made));
+    try {
+      rows_.child(i).growth(at, 1, sizeof(T), 0);
+      rows_.child(i).append(at, 1, sizeof(T));
+    } catch (...) {
+      at->~T();
+      throw;
+    }
+  }
+  void bytes(std::size_t, std::string_view value) {
+    if (is_tensor_) return texts_.push_back(value);
+    values_->append_text(value);
+  }
+  void floats(std::size_t i, const char* raw, std::size_t count) {
+    if (!is_tensor_) return values_->append_values<float>(raw, count);
+    if (count) std::memcpy(tensor_ + i * sizeof(float), raw, count * sizeof(float));
+  }
+  void int64(std::size_t i, std::int64_t value) {
+    if (!is_tensor_) return values_->append_value(value);
+    std::memcpy(tensor_ + i * sizeof value, &value, sizeof value);
+  }
+  void end(std::size_t) {
+    if (!is_tensor_) return end_member(*member_);
+    if (slot_->kind == feature_kind::bytes) end_texts();
+  }
+  void missing(std::size_t i) { rows_.child(i).append_valid(false); }
 
  private:
+  void end_texts() {
+    const tensor_spec spec = spec_of(*slot_, texts_.size());
+    named([&] { member_->append_tensor(tensor::of(std::span<const std::string_view>(texts_), spec.shape)); });
+    texts_.clear();
+  }
+  /// Errors of f name the member.
+  template <class F> void named(F f) {
+    try {
+      f();
+    } catch (const error& e) {
+      throw error(status(e.code(), absl::StrCat("member ", slot_->member_name(), ": ", std::string(e.why().message()))));
+    }
+  }
+
+  const std::vector<feature_slot>& slots_;
   column& rows_;
   const std::size_t row_;
+  const feature_slot* slot_ = nullptr;
+  bool is_tensor_ = false;
   column *member_ = nullptr, *values_ = nullptr;
+  char* tensor_ = nullptr;                 ///< the bytes of the row in the making
+  std::vector<std::string_view> texts_{};  ///< of a tensor of strings
 };
 
 // --- The parser ---
@@ -110,7 +195,7 @@ status example_parser::append_to(column& rows, std::string_view example) {
   const std::size_t row = rows.rows();
   status why;
   try {
-    why = read(example, column_row(rows));
+    why = read(example, column_row(schema_.slots(), rows));
     if (why.ok()) rows.append_row();
   } catch (const error& e) { why = e.why(); } catch (...) {
     rows.truncate(row);
@@ -122,11 +207,13 @@ status example_parser::append_to(column& rows, std::string_view example) {
 
 /// After an error the row may have some of the values.
 template <class Row> status example_parser::read(std::string_view example, Row row) {
-  if (read_usual(example, row)) return {};
+  if (!schema_.has_parts() && read_usual(example, row)) return {};
   status why = look_through(example);
   if (!why.ok()) return why;
   row.clear();
-  write_found(row);
+  try {
+    write_found(row);
+  } catch (const error& e) { return e.why(); }
   return {};
 }
 
@@ -176,16 +263,31 @@ template <class Row> bool example_parser::read_usual(std::string_view example, R
     row.begin(i);
     std::size_t count;
     if (!detail::read_usual_values(entry, slot.kind, slot.length, row, count)) return false;
-    if (count != slot.length && slot.length != feature_slot::kAny) return false;
+    if (count != slot.length && !slot.takes(count)) return false;
     row.end(count);
   }
   for (std::size_t i = 0; found != slot_count; ++i) {
     if (found_in[i] == record) continue;
     if (slots[i].required) return false;
-    row.missing(i);
+    write_missing(row, i);
     ++found;
   }
   return true;
+}
+
+/// A feature that is not there, and need not be.
+template <class Row> void example_parser::write_missing(Row& row, std::size_t i) const {
+  const feature_slot& slot = schema_.slots()[i];
+  if (!slot.otherwise) return row.missing(i);
+  const feature_values& values = *slot.otherwise;
+  const std::size_t n = values.size();
+  row.forget_owner();
+  row.begin(i);
+  if (slot.kind != feature_kind::bytes) row.room(n);
+  if (slot.kind == feature_kind::floats) row.floats(0, reinterpret_cast<const char*>(values.floats.data()), n);
+  for (std::size_t k = 0; k != values.int64s.size(); ++k) row.int64(k, values.int64s[k]);
+  for (std::size_t k = 0; k != values.bytes.size(); ++k) row.bytes(k, values.bytes[k]);
+  row.end(n);
 }
 
 /// Finds the last entry of each slot, and checks it.
@@ -247,18 +349,52 @@ template <class Row> class example_parser::last_list {
 };
 
 template <class Row> void example_parser::write_found(Row& row) const {
-  for (std::size_t i = 0; i != found_.size(); ++i) {
+  for (std::size_t i = 0; i != schema_.members(); ++i) {
     const found_feature& f = found_[i];
-    if (f.kind == feature_kind::none) {
-      row.missing(i);
-      continue;
-    }
+    if (!schema_.slots()[i].parts.empty()) write_parts(row, i);
+    if (f.kind == feature_kind::none || !schema_.slots()[i].parts.empty()) continue;
     row.begin(i);
     if (f.kind != feature_kind::bytes) row.room(f.count);
     last_list<Row> values(row, f.lists);
     (void)detail::read_entry_values(f.entry, values);  // was read before
     row.end(f.count);
   }
+  for (std::size_t i = 0; i != schema_.members(); ++i)
+    if (found_[i].kind == feature_kind::none && schema_.slots()[i].parts.empty()) write_missing(row, i);
+}
+
+/// All values of a feature; none where it is missing.
+void example_parser::gather(std::size_t slot, feature_values& to) const {
+  struct gathering {
+    feature_values& to;
+    void bytes(std::size_t, std::string_view value) { to.bytes.emplace_back(value); }
+    void floats(std::size_t, const char* raw, std::size_t count) {
+      const std::size_t at = to.floats.size();
+      to.floats.resize(at + count);
+      if (count) std::memcpy(to.floats.data() + at, raw, count * sizeof(float));
+    }
+    void int64(std::size_t, std::int64_t value) { to.int64s.push_back(value); }
+  };
+  const found_feature& f = found_[slot];
+  if (f.kind == feature_kind::none) return;
+  gathering row{to};
+  last_list<gathering> values(row, f.lists);
+  (void)detail::read_entry_values(f.entry, values);  // was read before
+}
+
+/// A sparse or ragged tensor of what was found.
+template <class Row> void example_parser::write_parts(Row& row, std::size_t i) const {
+  const feature_slot& slot = schema_.slots()[i];
+  feature_values values{.kind = slot.kind};
+  gather(i, values);
+  std::vector<std::vector<std::int64_t>> parts;
+  for (const feature_part& part : slot.parts) {
+    feature_values numbers;
+    if (!part.name.empty()) gather(part.slot, numbers);
+    parts.push_back(std::move(numbers.int64s));
+  }
+  if (slot.form == field_form::sparse) row.object(i, detail::sparse_of(slot, values, parts));
+  else row.object(i, detail::ragged_of(slot, values, std::move(parts)));
 }
 
 }  // namespace sluice::lib

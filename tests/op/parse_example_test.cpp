@@ -246,13 +246,171 @@ TEST_CASE("a schema's text reads back, and a wrong one says which feature") {
   auto layout = layout_of(" image/encoded :bytes,n:int64 [ 3 ], f : float[]");
   REQUIRE(layout.ok());
   CHECK(schema_text(layout->schema) == "image/encoded: bytes, n: int64[3], f: float[]");
-  CHECK(refusal("") == "expected a feature such as label: int64, and found \"\"");
-  CHECK(refusal("a") == "expected a feature such as label: int64, and found \"a\"");
-  CHECK(refusal("a: byte") ==
-        "feature a is bytes, int64 or float, then nothing, [], [16] or ?; and \"byte\" is none of these");
-  for (std::string shape : {"[0]", "[-1]", "[x]", "[3", "??", "[99999999999999999999]", "[1000000000]"})
+  CHECK(refusal("") == "column 1: expected a feature such as label: int64, and found \"\"");
+  CHECK(refusal("a") == "column 1: expected a feature such as label: int64, and found \"a\"");
+  CHECK(refusal("b: int64, a: byte") ==
+        "column 14: feature a is bytes, int64 or float, then nothing, [], [16], [28,28], [?,64], ? where it may be "
+        "missing; and \"byte\" is none of these");
+  for (std::string shape : {"[0]", "[-1]", "[x]", "[3", "??", "[99999999999999999999]", "[1000000000]", "[2 3]", "]"})
     CHECK(refusal("a: float" + shape).find("\"float" + shape + "\" is none of these") != std::string::npos);
-  CHECK(refusal("a: int64, a: bytes") == "feature a is there twice");
+  CHECK(refusal("a: float[2,?]").ends_with("is none of these"));
+  CHECK(refusal("a: float[1,1,1,1,1,1,1,1,1]").ends_with("is none of these"));
+  CHECK(refusal("a: int64, a: bytes") == "column 11: feature a is there twice");
+  CHECK(refusal("a = 'x': int64, a = 'y': bytes") == "column 17: member a is there twice");
+  CHECK(refusal("a: int64 = 1.5") == "column 12: feature a: \"1.5\" is no int64");
+  CHECK(refusal("a: int64 = ") == "column 12: feature a: \"\" is no int64");
+  CHECK(refusal("a: int64 = 99999999999999999999") == "column 12: feature a: \"99999999999999999999\" is no int64");
+  CHECK(refusal("a: bytes = x") == "column 12: feature a: expected a text in quotes, and found \"x\"");
+  CHECK(refusal("a: bytes = 'x") == "column 12: the text is not ended");
+  CHECK(refusal("a: bytes = '\\q'") == "column 13: there is no escape \\q");
+  CHECK(refusal("a: bytes = '\\x0'") == "column 12: \\x is followed by two hexadecimal digits");
+  CHECK(refusal("a: float[3] = [1, 2]") == "column 15: feature a has 3 values, and its default 2");
+  CHECK(refusal("a: float[3] = [1, 2") == "column 20: feature a: expected ] behind its default values");
+  CHECK(refusal("a: int64[] = 1") == "column 14: feature a has a list of values, and its default 1");
+  CHECK(refusal("a: int64[?,2] = [1]") == "column 17: feature a has a list of a multiple of 2 values, and its default 1");
+  CHECK(refusal("a: int64? = 1") == "column 12: feature a: with a default it is never missing: leave out the ?");
+  CHECK(refusal("a: int64[2,2]?") == "column 4: feature a: a tensor that may be missing has a default, such as = 0");
+  CHECK(refusal("a: int64 = 1 2") == "column 14: feature a: expected a comma or the end, and found \"2\"");
+}
+
+struct picture {
+  tensor pixels;
+  std::int64_t label = 0;
+  std::vector<std::string> tags;
+  std::optional<std::array<float, 2>> box;
+  std::optional<std::vector<std::int64_t>> ids;
+};
+
+std::string picture_example(int i) {
+  example_writer w;
+  float values[] = {1, 2, 3, static_cast<float>(i)};
+  w.floats("image/raw", values, 4);
+  std::int64_t ids[] = {7, 8};
+  if (i % 2 == 0) w.int64("class", i).floats("box", values, 2).int64s("ids", ids, static_cast<std::size_t>(i));
+  return std::string(w.finish());
+}
+
+TEST_CASE("a struct's schema says other names, defaults and shapes, alone and in batches") {
+  constexpr auto kPicture = "pixels = 'image/raw': float[2,2], label = 'class': int64 = -1, tags: bytes[] = ['none', 'x']";
+  auto in = from_elements(std::vector<std::string>{picture_example(0), picture_example(1), picture_example(2)});
+  auto alone = printed((in | parse_example<picture>(kPicture)).plan());
+  REQUIRE(alone.why.to_string() == "ok");
+  CHECK(alone.lines[0] ==
+        R"({"pixels":[[1,2],[3,0]],"label":0,"tags":["none","x"],"box":[1,2],"ids":[]})");
+  CHECK(alone.lines[1] == R"({"pixels":[[1,2],[3,1]],"label":-1,"tags":["none","x"],"box":null,"ids":null})");
+  CHECK(alone.lines[2] == R"({"pixels":[[1,2],[3,2]],"label":2,"tags":["none","x"],"box":[1,2],"ids":[7,8]})");
+  for (std::int64_t parallelism : {1, 2}) {
+    map_options o{.parallelism = parallelism};
+    auto behind = printed((in | parse_example<picture>(kPicture, o) | batch(2)).plan());
+    CHECK(behind.lines[0] == R"({"pixels":[[[1,2],[3,0]],[[1,2],[3,1]]],"label":[0,-1],"tags":[["none","x"],["none","x"]],)"
+                             R"("box":[[1,2],null],"ids":[[],null]})");
+    CHECK(printed((in | batch(2) | parse_example<picture>(kPicture, o)).plan()).lines == behind.lines);
+  }
+  // As text the same, with members that C++ has not named.
+  const auto typed = (in | parse_example<picture>(kPicture)).plan();
+  const std::string text = typed->as<parse_example_arguments>().schema.value;
+  CHECK(text == "pixels = 'image/raw': float[2,2], label = 'class': int64 = -1, tags: bytes[] = ['none', 'x'], "
+                "box: float[2]?, ids: int64[]?");
+  CHECK(printed(by_text(in.plan(), text)).lines == alone.lines);
+  CHECK(printed(by_text((in | batch(3)).plan(), text)).lines ==
+        printed((in | parse_example<picture>(kPicture) | batch(3)).plan()).lines);
+  CHECK_THROWS_WITH(in | parse_example<picture>("pixel: float[2,2]"),
+                    "invalid_argument: parse_example: column 1: picture has no member pixel");
+  CHECK_THROWS_WITH(in | parse_example<picture>("label: float"),
+                    "invalid_argument: parse_example: column 1: member label: the schema says float, and the structure "
+                    "has int64");
+  CHECK_THROWS_WITH(in | parse_example<picture>("pixels: float"),
+                    "invalid_argument: parse_example: column 1: member pixels: the schema says float, and the structure "
+                    "has a tensor");
+  CHECK_THROWS_WITH(in | parse_example<picture>("label: int64 = 1"),
+                    "invalid_argument: parse_example: member pixels is a tensor, and the schema does not say of what: "
+                    "pixels: float[28,28]");
+  CHECK_THROWS_WITH(in | parse_example<picture>("pixels: float[2,2], label = 'ids': int64"),
+                    "invalid_argument: parse_example: feature ids is of the members label and ids");
+}
+
+TEST_CASE("tensors of a schema are filled where they are, and errors name the feature") {
+  auto in = from_elements(std::vector<std::string>{picture_example(0), picture_example(2)});
+  auto of = [&](const std::string& schema) { return printed(by_text(in.plan(), schema)); };
+  CHECK(of("t = 'image/raw': float[?,2]").lines[1] == R"({"t":[[1,2],[3,2]]})");
+  CHECK(of("t = 'image/raw': float[?]").lines[1] == R"({"t":[1,2,3,2]})");
+  CHECK(of("t = 'image/raw': float[?,3]").why.message() == "feature \"image/raw\" has 4 values, expected a multiple of 3");
+  CHECK(of("t = 'image/raw': float[2,3]").why.message() == "feature \"image/raw\" has 4 values, expected 6");
+  CHECK(of("t = 'image/raw': int64[2,2]").why.message() == "feature \"image/raw\" holds float values, expected int64");
+  CHECK(of("t: int64[2,2]").why.message() == "feature \"t\" is missing");
+  CHECK(of("t: int64[2,2] = 3").lines[0] == R"({"t":[[3,3],[3,3]]})");
+  CHECK(of("t: bytes[2,1] = ['a', 'b']").lines[0] == R"({"t":[["a"],["b"]]})");
+  // Their lengths differ.
+  auto rows = printed(by_text((in | batch(2)).plan(), "ids: int64[?]"));
+  CHECK(rows.why.message() ==
+        "row 1 of the batch: member ids: row 1 is int64[2], the rows before are int64[0]");
+}
+
+struct words {
+  sparse_tensor weights;
+  ragged_tensor spans;
+  std::int64_t label = 0;
+};
+
+TEST_CASE("sparse and ragged members are of several features") {
+  constexpr auto kWords =
+      "weights = sparse('w', 'row', 'column'): float[3,4], spans = ragged('tokens', row_lengths('outer'), "
+      "row_splits('inner')): bytes, label: int64 = 5";
+  auto example_of = [](std::vector<std::int64_t> rows, std::vector<std::int64_t> outer) {
+    example_writer w;
+    float values[] = {7, 5};
+    std::int64_t columns[] = {3, 1}, inner[] = {0, 2, 3};
+    return std::string(w.floats("w", values, 2)
+                           .int64s("row", rows.data(), rows.size())
+                           .int64s("column", columns, 2)
+                           .bytes_list("tokens", {"a", "b", "c"})
+                           .int64s("outer", outer.data(), outer.size())
+                           .int64s("inner", inner, 3)
+                           .finish());
+  };
+  auto in = from_elements(std::vector<std::string>{example_of({2, 0}, {1, 1}), ""});
+  const std::string first =
+      R"({"weights":{"indices":[[0,1],[2,3]],"values":[5,7],"dense_shape":[3,4]},)"
+      R"("spans":{"values":["a","b","c"],"row_splits":[[0,1,2],[0,2,3]]},"label":5})";
+  auto alone = printed((in | parse_example<words>(kWords)).plan());
+  REQUIRE(alone.why.to_string() == "ok");
+  CHECK(alone.lines[0] == first);
+  CHECK(alone.lines[1] == R"({"weights":{"indices":[],"values":[],"dense_shape":[3,4]},)"
+                          R"("spans":{"values":[],"row_splits":[[0],[0]]},"label":5})");
+  CHECK(printed(by_text(in.plan(), kWords)).lines == alone.lines);
+  CHECK(printed((in | batch(2) | parse_example<words>(kWords) | unbatch()).plan()).lines == alone.lines);
+  const std::string text = (in | parse_example<words>(kWords)).plan()->as<parse_example_arguments>().schema.value;
+  CHECK(text == kWords);
+  auto refused = [&](std::vector<std::int64_t> rows, std::vector<std::int64_t> outer) {
+    auto one = from_elements(std::vector<std::string>{example_of(std::move(rows), std::move(outer))});
+    const std::string why(printed(by_text(one.plan(), kWords)).why.message());
+    CHECK(printed(by_text((one | batch(1)).plan(), kWords)).why.message() == "row 0 of the batch: " + why);
+    return why;
+  };
+  CHECK(refused({2}, {1, 1}) == "feature \"row\" has 1, and \"w\" 2 values");
+  CHECK(refused({2, 3}, {1, 1}) ==
+        "feature \"w\" makes no tensor: sparse_tensor: value 1 is at [3,1], which is not in [3,4]");
+  CHECK(refused({2, 0}, {1}) == "feature \"outer\" parts 1 from 0 on, and there are 2");
+  CHECK(refused({2, 0}, {3}) == "feature \"outer\" has the length 3, and there are 2");
+  CHECK(refused({2, 0}, {-1, 3}) == "feature \"outer\" has the length -1, and there are 2");
+
+  CHECK(refusal("w = sparse('w'): float[3]") ==
+        "column 15: expected the feature of an index: sparse('values', 'index')");
+  CHECK(refusal("w = sparse('w', 'i'): float") ==
+        "column 23: feature w: a sparse tensor with 1 indices has 1 lengths, such as float[1000]");
+  CHECK(refusal("w = sparse('w', 'i'): float[2,2]").starts_with("column 23: feature w: a sparse tensor with 1"));
+  CHECK(refusal("w = sparse('w', i): float[2]") ==
+        "column 17: expected the name of a feature in quotes, and found \"i): float[2]\"");
+  CHECK(refusal("w = ragged('w', splits('i')): float") ==
+        "column 17: expected row_splits('name'), row_lengths, row_starts, row_limits, value_rowids or uniform(2), and "
+        "found \"splits('i')): float\"");
+  CHECK(refusal("w = ragged('w', uniform(0)): float") == "column 26: uniform: \")): float\" is no length");
+  CHECK(refusal("w = ragged('w', uniform(2)): float[2]") ==
+        "column 30: feature w: the type of a ragged tensor's values has no shape");
+  CHECK(refusal("w = ragged('w', uniform(2)): float = 1") ==
+        "column 36: feature w: what is missing of a sparse or ragged tensor is empty; found \"= 1\"");
+  CHECK(refusal("w = ragged('w', row_splits('s')): float, s: float") ==
+        "feature s says where values stand, and is of float for the member s");
 }
 
 }  // namespace

@@ -22,14 +22,6 @@
 
 namespace sluice::lib {
 
-/// One feature's values, in the member that `kind` says.
-struct feature_values {
-  feature_kind kind = feature_kind::none;
-  std::vector<std::string> bytes;
-  std::vector<float> floats;
-  std::vector<std::int64_t> int64s;
-};
-
 /// A whole example, for programs that do not know its features. Errors: data_loss.
 result<std::map<std::string, feature_values, std::less<>>> read_example(std::string_view example);
 
@@ -61,7 +53,6 @@ namespace sluice {
 // What users write.
 using lib::example_to_json;
 using lib::example_writer;
-using lib::feature_values;
 using lib::read_example;
 
 }  // namespace sluice

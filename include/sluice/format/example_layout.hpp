@@ -5,12 +5,19 @@
 //   layout->type                                   // a structure: text, label, values …
 //   layout->schema.parse(bytes, to_such_a_structure)
 //
-//   schema := feature { "," feature }     feature := name ":" ( "bytes" | "int64" | "float" ) [ "[" [ count ] "]" | "?"
-//   ]
+//   schema  := feature { "," feature }
+//   feature := member [ "=" 'name' ] ":" ( "bytes" | "int64" | "float" ) [ shape ] [ "?" ] [ "=" default ]
+//   shape   := "[]" | "[" ( count | "?" ) { "," count } "]"
+//   default := value | "[" [ value { "," value } ] "]"
 //
-// `[16]`: exactly so many values; `[]`: any number; `?`: a single one that may be missing; none of these: exactly one.
-// A name is anything without a comma and a colon: "image/encoded".
-// Errors: invalid_argument, naming the feature.
+// Nothing: exactly one value. `[16]`: exactly so many, an array. `[]`: any number, a list. `[28,28]`: a tensor. `[?,64]`: a
+// tensor whose first length follows from the number of values. `?`: may be missing, an optional.
+// A member is anything without a comma and a colon, and its feature has the same name ("image/encoded"), unless the text
+// says another: `encoded = 'image/encoded': bytes`.
+// A default is what a missing feature's values are: `label: int64 = 0`, `name: bytes = 'x'`, `v: float[3] = [1, 2, 3]`; of a
+// fixed number of values a single one may stand for all, `v: float[3] = 0`; `tags: bytes[] = []` is a list that may be missing.
+// Texts stand in '…' or "…", with \\ \' \" \n \t \xHH.
+// Errors: invalid_argument, with the column (from 1) and the feature.
 #pragma once
 
 #include <string>
@@ -28,6 +35,10 @@ struct example_layout {
 };
 
 result<example_layout> layout_of(std::string_view schema_text);
+
+/// The schema of the structure `type`, which is `own` but for the features that the text says. Errors: also where the structure has no such
+/// member, or one of another type; where a member is a tensor that the text does not say.
+result<example_schema> schema_of(const element_type& type, const example_schema& own, std::string_view schema_text);
 
 /// Reads back to the same features.
 std::string schema_text(const example_schema& schema);

@@ -57,6 +57,9 @@ class example_parser {
   template <class Row> bool read_usual(std::string_view example, Row& row);
   status look_through(std::string_view example);
   template <class Row> void write_found(Row& row) const;
+  template <class Row> void write_missing(Row& row, std::size_t i) const;
+  template <class Row> void write_parts(Row& row, std::size_t i) const;
+  void gather(std::size_t slot, feature_values& to) const;
   std::size_t slot_of(std::string_view name, const feature_key& key, std::size_t position);
 
   const example_schema& schema_;

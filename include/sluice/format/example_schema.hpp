@@ -5,9 +5,10 @@
 //   auto s = example_as<sample>(record);                  // the members' names are the features' names
 //
 // Members: std::int64_t, float, std::string, slice (shares the record's buffer: no copy), arrays of these (exactly so
-// many values), std::vectors of these (any number), and std::optional of a single one (may be missing). Every other
-// member is required; a feature without a kind, as tf.data writes a missing one, is missing. Features nobody asks for
-// are passed over unread. A key that occurs twice counts by its last entry, as in protobuf.
+// many values), std::vectors of these (any number), and std::optional of any of those (may be missing). Every other
+// member is required, unless it has a default; a feature without a kind, as tf.data writes a missing one, is missing.
+// Features nobody asks for are passed over unread. A key that occurs twice counts by its last entry, as in protobuf.
+// Other names, defaults, and the shapes of members that are tensors are said by a text: format/example_layout.hpp.
 // Errors: data_loss: not the wire format of a tf.Example. invalid_argument, naming the feature: missing, of another
 //   kind, another number of values than the member has.
 // Thread: a schema is immutable once made; parsing is a pure function. Many records: format/example_parser.hpp.
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +26,11 @@
 
 #include "sluice/base/reflect.hpp"
 #include "sluice/base/result.hpp"
+#include "sluice/element/ragged_tensor.hpp"
 #include "sluice/element/slice.hpp"
+#include "sluice/element/sparse_tensor.hpp"
+#include "sluice/element/tensor.hpp"
+#include "sluice/element/type.hpp"
 
 namespace sluice::lib {
 
@@ -33,19 +39,61 @@ enum class feature_kind : std::uint8_t { none = 0, bytes = 1, floats = 2, int64s
 
 std::string_view to_string(feature_kind kind);  ///< "bytes", "float", "int64", "nothing"
 
+/// One feature's values, in the member that `kind` says.
+struct feature_values {
+  feature_kind kind = feature_kind::none;
+  std::vector<std::string> bytes{};
+  std::vector<float> floats{};
+  std::vector<std::int64_t> int64s{};
+
+  std::size_t size() const noexcept { return bytes.size() + floats.size() + int64s.size(); }
+  friend bool operator==(const feature_values&, const feature_values&) = default;
+};
+
+/// What a member is, or what is in the optional that it is.
+enum class field_form : std::uint8_t { single, array, list, tensor, sparse, ragged };
+
+/// Another feature of int64s, which says where values stand: an index of each value of a sparse tensor, or how a ragged
+/// tensor's rows are parted, as tf.io.RaggedFeature says it.
+struct feature_part {
+  enum class means : std::uint8_t { index, row_splits, row_lengths, row_starts, row_limits, value_rowids, uniform };
+  means meaning = means::index;
+  std::string name{};        ///< of the feature; empty for uniform
+  std::int64_t length = 0;   ///< uniform: of each row
+  std::size_t slot = 0;      ///< of the schema, which has it among its slots
+  friend bool operator==(const feature_part&, const feature_part&) = default;
+};
+
 /// Where the values of one feature go. example_schema_of makes them; a layout known only at run time writes its own.
 struct feature_slot {
-  std::string name;
+  std::string name;      ///< of the feature
+  std::string member{};  ///< of the structure; empty: the feature's
   feature_kind kind = feature_kind::none;
   std::size_t offset = 0;  ///< of the field in the struct
   std::size_t length = 1;  ///< exactly so many values; kAny: as many as there are
+  std::size_t each = 1;    ///< of length kAny: a multiple of it
   bool required = true;
+  field_form form = field_form::single;
+  bool is_optional = false;                           ///< the field is a std::optional
+  std::vector<std::int64_t> shape{};                  ///< of a tensor; the first kUnknown: it follows from the number of
+                                                      ///< values; of a sparse one its dense_shape
+  std::vector<feature_part> parts{};                  ///< of sparse and ragged tensors; `name` is the values' feature
+  std::shared_ptr<const feature_values> otherwise{};  ///< what a missing feature's values are; null: it has none
+  const element_type* type = nullptr;                 ///< of the field, where no C++ type is known
   static constexpr std::size_t kAny = ~std::size_t{0};
+  static constexpr std::int64_t kUnknown = -1;
+
+  const std::string& member_name() const noexcept { return member.empty() ? name : member; }
+  bool takes(std::size_t count) const noexcept {
+    return count == length || (length == kAny && (each == 1 || count % each == 0));
+  }
 
   /// For length kAny, and optional fields: makes room for `count` values, keeping those there are; returns the first.
-  void* (*resize)(void* field, std::size_t count) = nullptr;
+  void* (*resize)(const feature_slot& slot, void* field, std::size_t count) = nullptr;
+  /// For fields that are optionals: it has no value.
+  void (*reset)(const feature_slot& slot, void* field) = nullptr;
   /// For bytes: stores one value. `owner`: whose bytes they are, or null for bytes that will not last.
-  void (*store)(void* field, std::size_t index, std::string_view bytes, buffer* owner) = nullptr;
+  void (*store)(void* first, std::size_t index, std::string_view bytes, buffer* owner) = nullptr;
 };
 
 /// The name of a feature in a form that is compared by its length and two words; longer ones by their bytes too.
@@ -83,17 +131,25 @@ class feature_key {
 
 class example_schema {
  public:
+  /// Of members. Errors: throws invalid_argument where a feature of a part is a member's, and no list of int64.
   explicit example_schema(std::vector<feature_slot> slots);
 
   /// Fills the fields of the struct at `to`. After an error its fields are valid but unspecified.
   status parse(std::string_view example, void* to, buffer* owner = nullptr) const;
+  /// One for each member, in their order; then those of features that only say where values of others stand.
   const std::vector<feature_slot>& slots() const noexcept { return slots_; }
+  /// How many are members.
+  std::size_t members() const noexcept { return members_; }
+  /// Has it sparse or ragged tensors?
+  bool has_parts() const noexcept { return has_parts_; }
   /// The index of the slot of this name; slots().size(), if there is none.
   std::size_t find(std::string_view name, const feature_key& key) const noexcept;
 
  private:
   std::vector<feature_slot> slots_;
   std::vector<feature_key> keys_;  ///< of the slots' names
+  std::size_t members_ = 0;
+  bool has_parts_ = false;
 };
 
 namespace detail {
@@ -132,46 +188,70 @@ template <class F> struct feature_field {
   static_assert(
       requires { feature_value<F>::kind; },
       "sluice: a member of a struct parsed from a tf.Example must be int64_t, float, std::string, slice, an array "
-      "or std::vector of one, or std::optional of one");
+      "or std::vector of one, std::optional of any of these, or a tensor whose shape the schema's text says");
   static void describe(feature_slot& slot) { complete_slot<F>(slot); }
 };
 template <class V, std::size_t N> struct feature_field<std::array<V, N>> {
   static void describe(feature_slot& slot) {
     complete_slot<V>(slot);
     slot.length = N;
+    slot.form = field_form::array;
   }
 };
 template <class V, std::size_t N> struct feature_field<V[N]> {
   static void describe(feature_slot& slot) {
     complete_slot<V>(slot);
     slot.length = N;
+    slot.form = field_form::array;
   }
 };
 template <class V> struct feature_field<std::vector<V>> {
   static void describe(feature_slot& slot) {
     complete_slot<V>(slot);
     slot.length = feature_slot::kAny;
-    slot.resize = [](void* field, std::size_t count) -> void* {
+    slot.form = field_form::list;
+    slot.resize = [](const feature_slot&, void* field, std::size_t count) -> void* {
       auto& v = *static_cast<std::vector<V>*>(field);
       v.resize(count);
       return v.data();
     };
   }
 };
-template <class V> struct feature_field<std::optional<V>> {
+/// What the schema's text says all of.
+template <class F>
+inline constexpr bool is_said_by_text =
+    std::is_same_v<F, tensor> || std::is_same_v<F, sparse_tensor> || std::is_same_v<F, ragged_tensor>;
+template <class F>
+  requires is_said_by_text<F>
+struct feature_field<F> {
   static void describe(feature_slot& slot) {
-    complete_slot<V>(slot);
+    slot.form = std::is_same_v<F, tensor>          ? field_form::tensor
+                : std::is_same_v<F, sparse_tensor> ? field_form::sparse
+                                                   : field_form::ragged;
+  }
+};
+template <class V> struct feature_field<std::optional<V>> {
+  static_assert(!is_said_by_text<V>,
+                "sluice: a tensor that is parsed from a tf.Example cannot be optional: give it a default in the schema");
+  static void describe(feature_slot& slot) {
+    feature_field<V>::describe(slot);
     slot.required = false;
-    slot.resize = [](void* field, std::size_t count) -> void* {
+    slot.is_optional = true;
+    slot.reset = [](const feature_slot&, void* field) { static_cast<std::optional<V>*>(field)->reset(); };
+    slot.resize = [](const feature_slot&, void* field, std::size_t count) -> void* {
       auto& o = *static_cast<std::optional<V>*>(field);
-      if (count == 0) {
-        o.reset();
-        return nullptr;
-      }
       if (!o) o.emplace();
-      return &*o;
+      return first_of(*o, count);
     };
   }
+
+ private:
+  template <class U> static void* first_of(std::vector<U>& v, std::size_t count) {
+    v.resize(count);
+    return v.data();
+  }
+  template <class U, std::size_t N> static void* first_of(std::array<U, N>& a, std::size_t) { return a.data(); }
+  template <class U> static void* first_of(U& single, std::size_t) { return &single; }
 };
 
 template <class T> example_schema make_schema() {
@@ -190,6 +270,11 @@ template <class T> example_schema make_schema() {
 }
 
 }  // namespace detail
+
+/// Has the struct members whose shape no C++ type says?
+template <reflectable T> inline constexpr bool has_tensor_members = []<class... M>(std::tuple<M*...>*) {
+  return (false || ... || detail::is_said_by_text<std::remove_cv_t<M>>);
+}(static_cast<member_pointers<T>*>(nullptr));
 
 /// The schema of a struct: one feature per member.
 template <reflectable T> const example_schema& example_schema_of() {
@@ -220,6 +305,7 @@ using lib::example_schema;
 using lib::example_schema_of;
 using lib::feature_kind;
 using lib::feature_slot;
+using lib::feature_values;
 using lib::parse_example_into;
 
 }  // namespace sluice

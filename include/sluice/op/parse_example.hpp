@@ -6,13 +6,19 @@
 //   records | parse_example<sample>({.parallelism = autotune})
 //   records | batch(1024) | parse_example<sample>({.parallelism = autotune})    // the faster form: batched<sample>
 //
+// Other names of features, defaults, and the shapes of members that are tensors are said by a schema's text
+// (format/example_layout.hpp); members that it does not name are what their C++ types say:
+//
+//   struct picture { tensor pixels; std::int64_t label; };
+//   records | parse_example<picture>("pixels = 'image/raw': float[28,28], label: int64 = -1")
+//
 // In plan text the schema is written as a text, and the structure is made at run time:
 //
 //   parse_example("text: bytes, label: int64, values: float[16]")
 //
 // Shape:  a structure; of a batch of records a batch of as many structures, the same as parse_example | batch gives: its
-//         columns are written without a structure between, by one call a batch. What members may be is in format/example_schema.hpp, how a schema is written in
-//         format/example_layout.hpp. A typed stage prints as its schema, and reads back as a structure with the same
+//         columns are written without a structure between, by one call a batch; tensors stack, and have to be of one shape.
+//         What members may be is in format/example_schema.hpp, how a schema is written in format/example_layout.hpp. A typed stage prints as its schema, and reads back as a structure with the same
 //         members.
 //         Of single records, without parallelism, batch directly behind has its rows written in the same way.
 // Order:  as map's; so are Ends, Cancel, Thread and State.
@@ -23,6 +29,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sluice/element/batch.hpp"
@@ -54,9 +61,18 @@ template <class T> inline constexpr bool is_batch_of_texts = false;
 template <class T> inline constexpr bool is_batch_of_texts<batched<T>> = is_text<T>;
 }  // namespace detail
 
+namespace detail {
+/// Errors: throws.
+std::shared_ptr<const example_schema> of_text(const element_type& type, const example_schema& own,
+                                              std::string_view schema);
+}  // namespace detail
+
 template <class T> class parse_example_verb : public stage_base_tag {
  public:
   explicit parse_example_verb(map_options o) : options_(o) {}
+  /// Errors: as schema_of (format/example_layout.hpp).
+  parse_example_verb(std::string_view schema, map_options o)
+      : schema_(detail::of_text(type_of<T>(), example_schema_of<T>(), schema)), options_(o) {}
   template <class In> auto apply(const dataset<In>& in) const {
     if constexpr (detail::is_text<In>) {
       return dataset<T>(stage_on(in.plan()));
@@ -72,13 +88,23 @@ template <class T> class parse_example_verb : public stage_base_tag {
 
  private:
   node_ptr stage_on(const node_ptr& in) const {
-    parse_example_arguments a{example_schema_arg(type_of<T>(), example_schema_of<T>()), options_};
+    parse_example_arguments a{example_schema_arg(type_of<T>(), schema_ ? *schema_ : example_schema_of<T>()), options_};
     return make_stage(parse_example_op, arguments::of(std::move(a)), in);
   }
+  std::shared_ptr<const example_schema> schema_{};  ///< null: that of T
   map_options options_;
 };
 
-template <reflectable T> parse_example_verb<T> parse_example(map_options o = {}) { return parse_example_verb<T>(o); }
+template <reflectable T> parse_example_verb<T> parse_example(map_options o = {}) {
+  static_assert(!has_tensor_members<T>,
+                "parse_example: a member is a tensor, whose shape no C++ type says: write "
+                "parse_example<sample>(\"image: float[28,28]\")");
+  return parse_example_verb<T>(o);
+}
+/// `schema`: what the members' types do not say. Errors: throws invalid_argument, with the column and the feature.
+template <reflectable T> parse_example_verb<T> parse_example(std::string_view schema, map_options o = {}) {
+  return parse_example_verb<T>(schema, o);
+}
 
 }  // namespace sluice::lib
 
