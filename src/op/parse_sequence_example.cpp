@@ -35,19 +35,22 @@ status in_argument(std::string_view name, const status& why) {
   return status(why.code(), absl::StrCat(std::string(name), ": ", std::string(why.message())));
 }
 
+/// `both`: a structure of two members.
+sequence_example_layout made_of(const element_type* both, std::shared_ptr<const example_schema> context,
+                                std::shared_ptr<const sequence_schema> sequence) {
+  return {both, both->members[0].offset, both->members[1].offset, std::move(context), std::move(sequence)};
+}
+
 result<sequence_example_layout> layout_of(const parse_sequence_example_options& o) {
-  if (o.sequence.type)
-    return sequence_example_layout{o.sequence.type, o.sequence.context_at, o.sequence.sequence_at, o.context.schema,
-                                   o.sequence.schema};
+  if (o.sequence.type) return made_of(o.sequence.type, o.context.schema, o.sequence.schema);
   auto context = context_layout_of(o.context.text);
   if (!context.ok()) return in_argument("context", context.why());
   auto sequence = sequence_layout_of(o.sequence.text);
   if (!sequence.ok()) return in_argument("sequence", sequence.why());
   const element_type* both =
       struct_of("sequence_example", {{"context", 0, context->type}, {"sequence", 0, sequence->type}});
-  return sequence_example_layout{both, both->members[0].offset, both->members[1].offset,
-                                 std::make_shared<const example_schema>(std::move(context->schema)),
-                                 std::make_shared<const sequence_schema>(std::move(sequence->schema))};
+  return made_of(both, std::make_shared<const example_schema>(std::move(context->schema)),
+                 std::make_shared<const sequence_schema>(std::move(sequence->schema)));
 }
 
 /// Parses a block of records into structures of any layout.
@@ -96,7 +99,7 @@ const element_type* sequence_example_type(const node& n, std::string& why) {
     return nullptr;
   }
   const parse_sequence_example_options& o = n.as<parse_sequence_example_arguments>().options;
-  if (!o.sequence.type && o.context.text.empty() && o.sequence.text.empty()) {
+  if (o.context.text.empty() && o.sequence.text.empty()) {
     why = "needs a context or a sequence, such as sequence=\"label: int64\"";
     return nullptr;
   }
@@ -109,10 +112,11 @@ const element_type* sequence_example_type(const node& n, std::string& why) {
 erased_stream open_parse_sequence_example(const node& n, open_context& context) {
   const parse_sequence_example_options& o = n.as<parse_sequence_example_arguments>().options;
   auto f = std::make_shared<sequence_example_function>(n.inputs[0]->type, *layout_of(o));
-  return open_mapped(n, context, f, {.parallelism = o.parallelism, .order = o.order});
+  return open_mapped(n, context, f, o.parallelism, o.order);
 }
 
-/// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
+/// Prints and reads as its text. Structures of the program with one schema are told apart by their types; a part without
+/// features is one that was left out.
 template <class Arg> class part_codec final : public codec {
  public:
   explicit part_codec(std::string_view example) : example_(example) {}
@@ -122,7 +126,7 @@ template <class Arg> class part_codec final : public codec {
     *static_cast<Arg*>(p) = Arg(text_of(a));
   }
   bool equal(const void* a, const void* b) const override {
-    return get(a).text == get(b).text && get(a).type == get(b).type;
+    return get(a).text == get(b).text && (get(a).text.empty() || get(a).type == get(b).type);
   }
   bool takes_text() const override { return true; }
   std::string type_name() const override { return "schema"; }
@@ -134,15 +138,11 @@ template <class Arg> class part_codec final : public codec {
 
 }  // namespace
 
-context_schema_arg::context_schema_arg(const element_type& t, const example_schema& s)
-    : text(schema_text(s)), type(&t), schema(std::make_shared<const example_schema>(s)) {}
+context_schema_arg::context_schema_arg(const element_type& whole, const example_schema& s)
+    : text(schema_text(s)), type(&whole), schema(std::make_shared<const example_schema>(s)) {}
 
 sequence_schema_arg::sequence_schema_arg(const element_type& whole, sequence_schema s)
-    : text(sequence_text(s)),
-      type(&whole),
-      context_at(whole.members[0].offset),
-      sequence_at(whole.members[1].offset),
-      schema(std::make_shared<const sequence_schema>(std::move(s))) {}
+    : text(sequence_text(s)), type(&whole), schema(std::make_shared<const sequence_schema>(std::move(s))) {}
 
 template <> const codec& codec_of<context_schema_arg>() {
   static const part_codec<context_schema_arg> c("id: int64");

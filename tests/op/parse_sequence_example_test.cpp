@@ -59,7 +59,6 @@ node_ptr by_text(const node_ptr& in, const std::string& context, const std::stri
 
 // --- For the suites: a number becomes a record of so many steps that add up to it, and is read from it. ---
 
-struct no_context {};
 struct parts {
   std::vector<std::int64_t> part;
   std::vector<std::vector<std::int64_t>> rest;
@@ -71,7 +70,7 @@ std::string parts_of(std::int64_t x, std::string_view list) {
       .list("rest", {int64_step({}), int64_step({1})})
       .finish();
 }
-std::int64_t sum_of(const sequence_example<no_context, parts>& e) {
+std::int64_t sum_of(const sequence_example<no_features, parts>& e) {
   std::int64_t sum = 0;
   for (std::int64_t p : e.sequence.part) sum += p;
   for (auto& step : e.sequence.rest)
@@ -79,8 +78,8 @@ std::int64_t sum_of(const sequence_example<no_context, parts>& e) {
   return sum;
 }
 dataset<std::int64_t> summed(const dataset<std::string>& records, std::int64_t parallelism) {
-  return records | parse_sequence_example<no_context, parts>({.parallelism = parallelism}) |
-         map([](const sequence_example<no_context, parts>& e) { return sum_of(e); });
+  return records | parse_sequence_example<no_features, parts>({.parallelism = parallelism}) |
+         map([](const sequence_example<no_features, parts>& e) { return sum_of(e); });
 }
 dataset<std::string> sound_records(const dataset<std::int64_t>& in) {
   return in | map([](std::int64_t x) { return parts_of(x, "part"); });
@@ -215,6 +214,9 @@ TEST_CASE("feature lists that may be missing are named in C++, and marked in tex
   CHECK(printed(by_text(sound.plan(), "", "label: int64, weight: int64?")).lines == got.lines);
   CHECK(stage_text(*(sound | missing({"weight"})).plan()) ==
         "parse_sequence_example(sequence=\"label: int64, weight: int64?\")");
+  CHECK(stage_text(*(sound | parse_sequence_example<clip, no_features>()).plan()) ==
+        "parse_sequence_example(context=\"id: int64, name: bytes?\")");
+  CHECK_THROWS_WITH((sound | parse_sequence_example<no_features, no_features>()), Catch::Contains("needs a context"));
   CHECK_THROWS_WITH(sound | missing({"wait"}), Catch::Contains("there is no feature list \"wait\""));
 }
 

@@ -40,19 +40,18 @@ extern const op_info parse_sequence_example_op;
 /// which print as text.
 struct context_schema_arg {
   std::string text{};
-  const element_type* type = nullptr;              ///< null: the structure is made from the text
-  std::shared_ptr<const example_schema> schema{};  ///< of `type`
+  const element_type* type = nullptr;              ///< of the whole structure; null: it is made from the texts
+  std::shared_ptr<const example_schema> schema{};  ///< of its member `context`
   context_schema_arg() = default;
   context_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT: a schema is written as a text
-  context_schema_arg(const element_type& t, const example_schema& s);
+  context_schema_arg(const element_type& whole, const example_schema& s);
 };
 
 /// The same of feature lists.
 struct sequence_schema_arg {
   std::string text{};
-  const element_type* type = nullptr;               ///< of the whole structure; null: it is made from the texts
-  std::size_t context_at = 0, sequence_at = 0;      ///< offsets of its members
-  std::shared_ptr<const sequence_schema> schema{};  ///< of the member `sequence` of `type`
+  const element_type* type = nullptr;
+  std::shared_ptr<const sequence_schema> schema{};  ///< of its member `sequence`
   sequence_schema_arg() = default;
   sequence_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT
   sequence_schema_arg(const element_type& whole, sequence_schema s);
@@ -83,7 +82,7 @@ template <class Context, class Sequence> class parse_sequence_example_verb : pub
   template <class In> auto apply(const dataset<In>& in) const {
     if constexpr (detail::is_text<In>) {
       parse_sequence_example_options o{
-          {type_of<Context>(), example_schema_of<Context>()},
+          {type_of<parsed>(), example_schema_of<Context>()},
           {type_of<parsed>(), sequence_schema_of<Sequence>().with_missing(options_.may_be_missing)},
           options_.parallelism,
           options_.order};
