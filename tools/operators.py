@@ -86,7 +86,8 @@ def type_of(spelled):
         return f"{bounded[1]}, at most {int(bounded[2].replace(chr(39), '')):,}"
     name = spelled.split("<")[0].split("::")[-1]
     return {"function_arg": "function", "inner_plan": "reader or function", "file_path": "path", "later_text": "text",
-            "required_text": "text", "example_schema_arg": "schema"}.get(name, name)
+            "required_text": "text", "example_schema_arg": "schema",
+            "context_schema_arg": "features", "sequence_schema_arg": "feature lists"}.get(name, name)
 
 
 def parse_members(body):
@@ -153,7 +154,7 @@ def section(op):
     out += [f"`{text}`{mark} · [header](../include/sluice/op/{op.name}.hpp)", ""]
     labels = []
     for kind, lines in rest:
-        if kind == "code" and "parse_example(\"" in lines[0]:
+        if kind == "code" and re.match(r"parse_(sequence_)?example\(", lines[0]):
             out += ["```", *lines, "```", ""]  # plan text, not C++
         elif kind == "code":
             out += ["```cpp example", *lines, "```", ""]

@@ -24,6 +24,7 @@
 #include "sluice/op/list_files.hpp"
 #include "sluice/op/map.hpp"
 #include "sluice/op/parse_example.hpp"
+#include "sluice/op/parse_sequence_example.hpp"
 #include "sluice/op/prefetch.hpp"
 #include "sluice/op/range.hpp"
 #include "sluice/op/reduce.hpp"

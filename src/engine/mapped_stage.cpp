@@ -19,7 +19,9 @@ namespace {
 /// Whether elements are made as the reader asks for them, without a ring. A sloppy map has its ring at any parallelism: only
 /// the ring's log says which elements a consumer above, who goes back to a mark, had before, and a resume may be at another
 /// parallelism.
-bool on_demand(const map_options& o) { return o.parallelism.value == 1 && o.order == order::deterministic; }
+bool on_demand(const knob& parallelism, order delivered) {
+  return parallelism.value == 1 && delivered == order::deterministic;
+}
 
 /// The outputs of `in`, up to the first input whose call fails: `why` says how. `at`: of the first input.
 block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
@@ -233,35 +235,39 @@ class map_computation final : public slot_computation {
 }  // namespace
 
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o) {
+  return open_mapped(n, context, f, o.parallelism, o.order, o.seed);
+}
+
+erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const knob& parallelism,
+                          order delivered, seed drawn_by) {
   bool awaits = dynamic_cast<const async_function*>(f.get()) != nullptr;
   error_gate gate = context.gate(n);
   bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);
   outlet out(*n.type);
-  std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
+  const std::uint64_t drawn = f->draws ? context.seed_of(n, drawn_by.value) : 0;
   one_to_one counts{!skips};
-  if (on_demand(o)) {
-    if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, seed, std::move(gate));
-    if (skips) return map_tolerant_loop(out, std::move(in), f, seed, std::move(gate));
-    return map_loop(out, counts, std::move(in), f, seed, std::move(gate));
+  if (on_demand(parallelism, delivered)) {
+    if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, drawn, std::move(gate));
+    if (skips) return map_tolerant_loop(out, std::move(in), f, drawn, std::move(gate));
+    return map_loop(out, counts, std::move(in), f, drawn, std::move(gate));
   }
   channel_memory memory = context.memory_of(n, gate.label());
   if (awaits) memory.expect_largest();
   channel_options options;
-  options.follows = {&context.live(n, o.parallelism, context.tuned_parallelism()), [](std::int64_t parallelism) {
-                       return slot_supply::limits{static_cast<std::uint32_t>(parallelism)};
-                     }};
-  options.order = o.order;
+  options.follows = {&context.live(n, parallelism, context.tuned_parallelism()),
+                     [](std::int64_t most) { return slot_supply::limits{static_cast<std::uint32_t>(most)}; }};
+  options.order = delivered;
   options.pump.may_drop = skips;
-  options.direct_where_light = !skips && !awaits && o.order == order::deterministic;
-  options.pump.computation = std::make_shared<map_computation>(f, seed, std::move(gate), awaits);
+  options.direct_where_light = !skips && !awaits && delivered == order::deterministic;
+  options.pump.computation = std::make_shared<map_computation>(f, drawn, std::move(gate), awaits);
   return open_channel(std::move(memory), std::move(in), *n.type, std::move(options)).out;
 }
 
 erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
                                std::shared_ptr<row_landing> landing) {
   auto* function = dynamic_cast<const block_function*>(f.get());
-  if (!function || !function->appends_rows || !on_demand(o) || !can_stack(*n.type)) return {};
+  if (!function || !function->appends_rows || !on_demand(o.parallelism, o.order) || !can_stack(*n.type)) return {};
   error_gate gate = context.gate(n);
   const bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);

@@ -4,10 +4,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <memory>
-#include <mutex>
-#include <vector>
 
 #include "engine/mapped_stage.hpp"
+#include "engine/parser_pool.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -19,43 +18,12 @@
 namespace sluice::lib {
 namespace {
 
-/// The parsers of a stage, one for each worker that calls it at a time: what they have learned stays.
-class parsers {
+class parsers : public parser_pool<example_parser> {
  public:
-  explicit parsers(example_schema s) : schema_(std::move(s)) {}
-
-  /// A parser for one call.
-  class lease {
-   public:
-    explicit lease(parsers& from) : from_(from), parser_(from.take()) {}
-    ~lease() { from_.put(std::move(parser_)); }
-    example_parser* operator->() const { return parser_.get(); }
-
-   private:
-    parsers& from_;
-    std::unique_ptr<example_parser> parser_;
-  };
-
- private:
-  std::unique_ptr<example_parser> take() {
-    std::lock_guard lock(mutex_);
-    if (idle_.empty()) {
-      idle_.reserve(++made_);
-      return std::make_unique<example_parser>(schema_);
-    }
-    auto parser = std::move(idle_.back());
-    idle_.pop_back();
-    return parser;
-  }
-  void put(std::unique_ptr<example_parser> parser) {
-    std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(parser));  // has room for all
-  }
-
-  const example_schema schema_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<example_parser>> idle_;
-  std::size_t made_ = 0;
+  explicit parsers(example_schema s)
+      : parser_pool([schema = std::make_shared<const example_schema>(std::move(s))] {
+          return std::make_unique<example_parser>(*schema);
+        }) {}
 };
 
 /// Parses a block of records into structures of any layout.

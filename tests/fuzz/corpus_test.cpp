@@ -63,6 +63,7 @@ TEST_CASE("the corpus of inflate holds") { replay(*fuzz::find_target("inflate"))
 TEST_CASE("the corpus of example holds") { replay(*fuzz::find_target("example")); }
 TEST_CASE("the corpus of example_layout holds") { replay(*fuzz::find_target("example_layout")); }
 TEST_CASE("the corpus of example_json holds") { replay(*fuzz::find_target("example_json")); }
+TEST_CASE("the corpus of sequence_example holds") { replay(*fuzz::find_target("sequence_example")); }
 TEST_CASE("the corpus of plan_text holds") { replay(*fuzz::find_target("plan_text")); }
 TEST_CASE("the corpus of plan_json holds") { replay(*fuzz::find_target("plan_json")); }
 TEST_CASE("the corpus of checkpoint holds") { replay(*fuzz::find_target("checkpoint")); }

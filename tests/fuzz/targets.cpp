@@ -12,6 +12,7 @@ void inflate(std::string_view bytes);
 void example(std::string_view bytes);
 void example_layout(std::string_view bytes);
 void example_json(std::string_view bytes);
+void sequence_example(std::string_view bytes);
 void plan_text(std::string_view bytes);
 void plan_json(std::string_view bytes);
 void value_input(std::string_view bytes);
@@ -39,6 +40,7 @@ std::span<const target> targets() {
       {"plan_json", plan_json},
       {"plan_text", plan_text},
       {"png", png},
+      {"sequence_example", sequence_example},
       {"tfrecord", tfrecord},
       {"value", value_input},
       {"wav", wav},

@@ -98,7 +98,7 @@ MUTANTS = [
     ("a stage that follows its input forgets what is to be passed over", "src/coro/stream_base.cpp",
      "m.advance_to(ordinal);", "m.ordinal = ordinal;"),
     ("a sloppy map has no ring at parallelism 1", "src/engine/mapped_stage.cpp",
-     "o.parallelism.value == 1 && o.order == order::deterministic", "o.parallelism.value == 1"),
+     "parallelism.value == 1 && delivered == order::deterministic", "parallelism.value == 1"),
     ("a stage reads state of any version", "src/coro/stage_state.cpp",
      "own.version > identity_.version || own.version < identity_.version_oldest", "false"),
     ("errors below a channel count as they happen", "src/ahead/pump.cpp",

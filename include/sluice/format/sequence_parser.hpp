@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses many tf.SequenceExamples, one after the other.
+//
+//   sequence_parser parser(example_schema_of<clip>(), sequence_schema_of<frames>());
+//   for (const record& r : records) why = parser.parse(r.view(), &to.context, &to.sequence);
+//
+// Steps as nearly all writers make them (each message once, lengths below 16 KiB, numbers packed) are read in one short
+// walk; all others by a second, general one.
+// Errors: as format/sequence_schema.hpp.
+// Thread: belongs to one at a time.
+// Cost:   no allocation of its own, once it has seen a record.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "sluice/format/example_parser.hpp"
+#include "sluice/format/sequence_schema.hpp"
+
+namespace sluice::lib {
+
+class sequence_parser {
+ public:
+  /// The schemas must outlive it.
+  sequence_parser(const example_schema& context, const sequence_schema& sequence);
+
+  /// Fills the fields of the structs at `context` and `sequence`. After an error they are valid but unspecified. `owner`:
+  /// whose bytes they are, or null for bytes that will not last.
+  status parse(std::string_view record, void* context, void* sequence, buffer* owner = nullptr);
+
+ private:
+  bool look_through(std::string_view record, std::string_view& context);
+
+  const sequence_schema& sequence_;
+  example_parser context_;
+  std::vector<std::string_view> found_;  ///< of each slot: the last map entry of its key; data() null: there is none
+};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::sequence_parser;
+
+}  // namespace sluice
