@@ -22,9 +22,9 @@ status check_found(const feature_slot& slot, feature_kind kind, std::size_t coun
   if (kind != slot.kind)
     return wrong("holds ", std::string(to_string(kind)), " values, expected ", std::string(to_string(slot.kind)));
   if (!slot.takes(count))
-    return wrong("has ", count, count == 1 ? " value" : " values", ", expected ",
-                 slot.length != feature_slot::kAny ? absl::StrCat(slot.length)
-                                                   : absl::StrCat("a multiple of ", slot.each));
+    return wrong(
+        "has ", count, count == 1 ? " value" : " values", ", expected ",
+        slot.length != feature_slot::kAny ? absl::StrCat(slot.length) : absl::StrCat("a multiple of ", slot.each));
   return {};
 }
 
@@ -169,7 +169,8 @@ class example_parser::column_row {
     try {
       f();
     } catch (const error& e) {
-      throw error(status(e.code(), absl::StrCat("member ", slot_->member_name(), ": ", std::string(e.why().message()))));
+      throw error(
+          status(e.code(), absl::StrCat("member ", slot_->member_name(), ": ", std::string(e.why().message()))));
     }
   }
 

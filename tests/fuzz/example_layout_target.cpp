@@ -16,8 +16,8 @@ namespace {
 std::string schema_of(input& in) {
   static constexpr std::string_view kNames[] = {"a", "b", "image/encoded"};
   static constexpr std::string_view kKinds[] = {"bytes", "int64", "float", "none"};
-  static constexpr std::string_view kShapes[] = {
-      "", "?", "[]", "[1]", " [ 2 ] ", "[16]", "[0]", "[x", "[2,2]", "[?,3]", "[]?", "[2]?", "[] = []", "[2,1] = 'd'"};
+  static constexpr std::string_view kShapes[] = {"",   "?",     "[]",    "[1]", " [ 2 ] ", "[16]",    "[0]",
+                                                 "[x", "[2,2]", "[?,3]", "[]?", "[2]?",    "[] = []", "[2,1] = 'd'"};
   std::string text;
   for (int i = 0; i != 2; ++i) {
     auto b = in.byte(), c = in.byte();

@@ -267,7 +267,8 @@ TEST_CASE("a schema's text reads back, and a wrong one says which feature") {
   CHECK(refusal("a: float[3] = [1, 2]") == "column 15: feature a has 3 values, and its default 2");
   CHECK(refusal("a: float[3] = [1, 2") == "column 20: feature a: expected ] behind its default values");
   CHECK(refusal("a: int64[] = 1") == "column 14: feature a has a list of values, and its default 1");
-  CHECK(refusal("a: int64[?,2] = [1]") == "column 17: feature a has a list of a multiple of 2 values, and its default 1");
+  CHECK(refusal("a: int64[?,2] = [1]") ==
+        "column 17: feature a has a list of a multiple of 2 values, and its default 1");
   CHECK(refusal("a: int64? = 1") == "column 12: feature a: with a default it is never missing: leave out the ?");
   CHECK(refusal("a: int64[2,2]?") == "column 4: feature a: a tensor that may be missing has a default, such as = 0");
   CHECK(refusal("a: int64 = 1 2") == "column 14: feature a: expected a comma or the end, and found \"2\"");
@@ -291,26 +292,28 @@ std::string picture_example(int i) {
 }
 
 TEST_CASE("a struct's schema says other names, defaults and shapes, alone and in batches") {
-  constexpr auto kPicture = "pixels = 'image/raw': float[2,2], label = 'class': int64 = -1, tags: bytes[] = ['none', 'x']";
+  constexpr auto kPicture =
+      "pixels = 'image/raw': float[2,2], label = 'class': int64 = -1, tags: bytes[] = ['none', 'x']";
   auto in = from_elements(std::vector<std::string>{picture_example(0), picture_example(1), picture_example(2)});
   auto alone = printed((in | parse_example<picture>(kPicture)).plan());
   REQUIRE(alone.why.to_string() == "ok");
-  CHECK(alone.lines[0] ==
-        R"({"pixels":[[1,2],[3,0]],"label":0,"tags":["none","x"],"box":[1,2],"ids":[]})");
+  CHECK(alone.lines[0] == R"({"pixels":[[1,2],[3,0]],"label":0,"tags":["none","x"],"box":[1,2],"ids":[]})");
   CHECK(alone.lines[1] == R"({"pixels":[[1,2],[3,1]],"label":-1,"tags":["none","x"],"box":null,"ids":null})");
   CHECK(alone.lines[2] == R"({"pixels":[[1,2],[3,2]],"label":2,"tags":["none","x"],"box":[1,2],"ids":[7,8]})");
   for (std::int64_t parallelism : {1, 2}) {
     map_options o{.parallelism = parallelism};
     auto behind = printed((in | parse_example<picture>(kPicture, o) | batch(2)).plan());
-    CHECK(behind.lines[0] == R"({"pixels":[[[1,2],[3,0]],[[1,2],[3,1]]],"label":[0,-1],"tags":[["none","x"],["none","x"]],)"
-                             R"("box":[[1,2],null],"ids":[[],null]})");
+    CHECK(behind.lines[0] ==
+          R"({"pixels":[[[1,2],[3,0]],[[1,2],[3,1]]],"label":[0,-1],"tags":[["none","x"],["none","x"]],)"
+          R"("box":[[1,2],null],"ids":[[],null]})");
     CHECK(printed((in | batch(2) | parse_example<picture>(kPicture, o)).plan()).lines == behind.lines);
   }
   // As text the same, with members that C++ has not named.
   const auto typed = (in | parse_example<picture>(kPicture)).plan();
   const std::string text = typed->as<parse_example_arguments>().schema.value;
-  CHECK(text == "pixels = 'image/raw': float[2,2], label = 'class': int64 = -1, tags: bytes[] = ['none', 'x'], "
-                "box: float[2]?, ids: int64[]?");
+  CHECK(text ==
+        "pixels = 'image/raw': float[2,2], label = 'class': int64 = -1, tags: bytes[] = ['none', 'x'], "
+        "box: float[2]?, ids: int64[]?");
   CHECK(printed(by_text(in.plan(), text)).lines == alone.lines);
   CHECK(printed(by_text((in | batch(3)).plan(), text)).lines ==
         printed((in | parse_example<picture>(kPicture) | batch(3)).plan()).lines);
@@ -319,9 +322,10 @@ TEST_CASE("a struct's schema says other names, defaults and shapes, alone and in
   CHECK_THROWS_WITH(in | parse_example<picture>("label: float"),
                     "invalid_argument: parse_example: column 1: member label: the schema says float, and the structure "
                     "has int64");
-  CHECK_THROWS_WITH(in | parse_example<picture>("pixels: float"),
-                    "invalid_argument: parse_example: column 1: member pixels: the schema says float, and the structure "
-                    "has a tensor");
+  CHECK_THROWS_WITH(
+      in | parse_example<picture>("pixels: float"),
+      "invalid_argument: parse_example: column 1: member pixels: the schema says float, and the structure "
+      "has a tensor");
   CHECK_THROWS_WITH(in | parse_example<picture>("label: int64 = 1"),
                     "invalid_argument: parse_example: member pixels is a tensor, and the schema does not say of what: "
                     "pixels: float[28,28]");
@@ -334,7 +338,8 @@ TEST_CASE("tensors of a schema are filled where they are, and errors name the fe
   auto of = [&](const std::string& schema) { return printed(by_text(in.plan(), schema)); };
   CHECK(of("t = 'image/raw': float[?,2]").lines[1] == R"({"t":[[1,2],[3,2]]})");
   CHECK(of("t = 'image/raw': float[?]").lines[1] == R"({"t":[1,2,3,2]})");
-  CHECK(of("t = 'image/raw': float[?,3]").why.message() == "feature \"image/raw\" has 4 values, expected a multiple of 3");
+  CHECK(of("t = 'image/raw': float[?,3]").why.message() ==
+        "feature \"image/raw\" has 4 values, expected a multiple of 3");
   CHECK(of("t = 'image/raw': float[2,3]").why.message() == "feature \"image/raw\" has 4 values, expected 6");
   CHECK(of("t = 'image/raw': int64[2,2]").why.message() == "feature \"image/raw\" holds float values, expected int64");
   CHECK(of("t: int64[2,2]").why.message() == "feature \"t\" is missing");
@@ -342,8 +347,7 @@ TEST_CASE("tensors of a schema are filled where they are, and errors name the fe
   CHECK(of("t: bytes[2,1] = ['a', 'b']").lines[0] == R"({"t":[["a"],["b"]]})");
   // Their lengths differ.
   auto rows = printed(by_text((in | batch(2)).plan(), "ids: int64[?]"));
-  CHECK(rows.why.message() ==
-        "row 1 of the batch: member ids: row 1 is int64[2], the rows before are int64[0]");
+  CHECK(rows.why.message() == "row 1 of the batch: member ids: row 1 is int64[2], the rows before are int64[0]");
 }
 
 struct words {
@@ -369,9 +373,8 @@ TEST_CASE("sparse and ragged members are of several features") {
                            .finish());
   };
   auto in = from_elements(std::vector<std::string>{example_of({2, 0}, {1, 1}), ""});
-  const std::string first =
-      R"({"weights":{"indices":[[0,1],[2,3]],"values":[5,7],"dense_shape":[3,4]},)"
-      R"("spans":{"values":["a","b","c"],"row_splits":[[0,1,2],[0,2,3]]},"label":5})";
+  const std::string first = R"({"weights":{"indices":[[0,1],[2,3]],"values":[5,7],"dense_shape":[3,4]},)"
+                            R"("spans":{"values":["a","b","c"],"row_splits":[[0,1,2],[0,2,3]]},"label":5})";
   auto alone = printed((in | parse_example<words>(kWords)).plan());
   REQUIRE(alone.why.to_string() == "ok");
   CHECK(alone.lines[0] == first);

@@ -58,9 +58,9 @@ enum class field_form : std::uint8_t { single, array, list, tensor, sparse, ragg
 struct feature_part {
   enum class means : std::uint8_t { index, row_splits, row_lengths, row_starts, row_limits, value_rowids, uniform };
   means meaning = means::index;
-  std::string name{};        ///< of the feature; empty for uniform
-  std::int64_t length = 0;   ///< uniform: of each row
-  std::size_t slot = 0;      ///< of the schema, which has it among its slots
+  std::string name{};       ///< of the feature; empty for uniform
+  std::int64_t length = 0;  ///< uniform: of each row
+  std::size_t slot = 0;     ///< of the schema, which has it among its slots
   friend bool operator==(const feature_part&, const feature_part&) = default;
 };
 
@@ -74,10 +74,10 @@ struct feature_slot {
   std::size_t each = 1;    ///< of length kAny: a multiple of it
   bool required = true;
   field_form form = field_form::single;
-  bool is_optional = false;                           ///< the field is a std::optional
-  std::vector<std::int64_t> shape{};                  ///< of a tensor; the first kUnknown: it follows from the number of
-                                                      ///< values; of a sparse one its dense_shape
-  std::vector<feature_part> parts{};                  ///< of sparse and ragged tensors; `name` is the values' feature
+  bool is_optional = false;           ///< the field is a std::optional
+  std::vector<std::int64_t> shape{};  ///< of a tensor; the first kUnknown: it follows from the number of
+                                      ///< values; of a sparse one its dense_shape
+  std::vector<feature_part> parts{};  ///< of sparse and ragged tensors; `name` is the values' feature
   std::shared_ptr<const feature_values> otherwise{};  ///< what a missing feature's values are; null: it has none
   const element_type* type = nullptr;                 ///< of the field, where no C++ type is known
   static constexpr std::size_t kAny = ~std::size_t{0};
@@ -231,8 +231,9 @@ struct feature_field<F> {
   }
 };
 template <class V> struct feature_field<std::optional<V>> {
-  static_assert(!is_said_by_text<V>,
-                "sluice: a tensor that is parsed from a tf.Example cannot be optional: give it a default in the schema");
+  static_assert(
+      !is_said_by_text<V>,
+      "sluice: a tensor that is parsed from a tf.Example cannot be optional: give it a default in the schema");
   static void describe(feature_slot& slot) {
     feature_field<V>::describe(slot);
     slot.required = false;
@@ -272,7 +273,8 @@ template <class T> example_schema make_schema() {
 }  // namespace detail
 
 /// Has the struct members whose shape no C++ type says?
-template <reflectable T> inline constexpr bool has_tensor_members = []<class... M>(std::tuple<M*...>*) {
+template <reflectable T>
+inline constexpr bool has_tensor_members = []<class... M>(std::tuple<M*...>*) {
   return (false || ... || detail::is_said_by_text<std::remove_cv_t<M>>);
 }(static_cast<member_pointers<T>*>(nullptr));
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of a tf.Example's schema, read (format/example_layout.hpp has its grammar).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/format/example_schema.hpp"
+
+namespace sluice::lib::detail {
+
+/// A feature as its text has it: its slot without an offset, a type and functions.
+struct written_feature {
+  std::size_t at = 0;  ///< where its text begins
+  feature_slot slot;
+};
+
+/// Errors: throws invalid_argument, with the column and the feature.
+std::vector<written_feature> read_schema(std::string_view text);
+[[noreturn]] void fail_in_schema(std::size_t at, const std::string& why);
+
+/// Calls f with the list of values of this kind.
+template <class Values, class F> decltype(auto) with_list(Values& v, feature_kind kind, F f) {
+  switch (kind) {
+    case feature_kind::floats: return f(v.floats);
+    case feature_kind::int64s: return f(v.int64s);
+    default: return f(v.bytes);
+  }
+}
+
+}  // namespace sluice::lib::detail
