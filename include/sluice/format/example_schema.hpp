@@ -259,7 +259,7 @@ template <class T> example_schema make_schema() {
   std::vector<feature_slot> slots;
   T probe{};  // only for the addresses of its members
   with_members(probe, [&](auto&... members) {
-    auto add = [&]<class F>(F& member) {
+    [[maybe_unused]] auto add = [&]<class F>(F& member) {
       feature_slot& slot = slots.emplace_back();
       slot.name = member_names<T>[slots.size() - 1];
       slot.offset = static_cast<std::size_t>(reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe));

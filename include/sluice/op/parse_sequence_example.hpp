@@ -61,8 +61,8 @@ struct parse_sequence_example_options {
   context_schema_arg context = {};     ///< the context's features and their types
   sequence_schema_arg sequence = {};   ///< the feature lists and the types of their steps
   knob_up_to<65'536> parallelism = 1;  ///< blocks parsed at once; more than 1 works ahead
-  sluice::lib::order order =
-      order::deterministic;  ///< sloppy: results are delivered in the order in which calls finish
+  /// sloppy: results are delivered in the order in which calls finish
+  sluice::lib::order order = order::deterministic;
 };
 struct parse_sequence_example_arguments {
   parse_sequence_example_options options = {};
