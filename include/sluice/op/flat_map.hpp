@@ -3,7 +3,7 @@
 //
 //   range(3) | flat_map([](std::int64_t n) { return range(n); })     // 0 0 1
 //   list_files("*.txt") | flat_map(lines)
-//   nested | flat_map(std::identity())                               // of a dataset<dataset<T>>
+//   range(3) | map([](std::int64_t n) { return range(n); }) | flat_map(std::identity())    // datasets as elements
 //
 // The function takes T and returns a dataset<U>; or a reader, for elements that are paths.
 // Order:  all of the first element's dataset, then all of the second's …
