@@ -32,6 +32,7 @@ struct map_probe final : block_function {
 };
 struct filter_probe final : predicate_function {
   outcome keep(const block&, const element_place&) const override { return {}; }
+  outcome keep_while(const block&, const element_place&) const override { return {}; }
 };
 struct state_probe final : state_function {
   explicit state_probe(const element_type* makes) { out = makes; }

@@ -2,6 +2,7 @@
 // The forms of expressions.
 #include "sluice/plan/expression_function.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -37,12 +38,10 @@ struct expression_filter final : predicate_function {
     captured = c.used.values();
   }
   outcome keep(const block& in, const element_place& first) const override {
-    constexpr std::uint32_t kAtOnce = 1024;
-    std::array<bool, kAtOnce> yes;
+    answers yes;
     outcome o;
     while (o.seen != in.size() && o.why.ok()) {
-      std::uint32_t n = std::min(in.size() - o.seen, kAtOnce);
-      std::uint32_t told = c.p->test(in.at(o.seen), n, yes.data(), first.ordinal + o.seen, first.seed, o.why);
+      std::uint32_t told = test(in, o.seen, first, yes, o.why);
       for (std::uint32_t i = 0; i != told; ++i) {
         if (!yes[i]) continue;
         if (o.kept != o.seen + i) swap(in, o.kept, o.seen + i);
@@ -52,8 +51,28 @@ struct expression_filter final : predicate_function {
     }
     return o;
   }
+  outcome keep_while(const block& in, const element_place& first) const override {
+    answers yes;
+    outcome o;
+    while (o.seen != in.size() && o.why.ok()) {
+      std::uint32_t told = test(in, o.seen, first, yes, o.why);
+      auto leading = static_cast<std::uint32_t>(std::find(yes.begin(), yes.begin() + told, false) - yes.begin());
+      o.kept += leading;
+      // Behind the first that is not kept nothing is asked for: nor is what failed there.
+      if (leading != told) return {o.kept, o.kept + 1, {}};
+      o.seen = o.kept;
+    }
+    return o;
+  }
 
  private:
+  static constexpr std::uint32_t kAtOnce = 1024;
+  using answers = std::array<bool, kAtOnce>;
+
+  /// Of the elements from the i-th on: how many there is an answer for.
+  std::uint32_t test(const block& in, std::uint32_t i, const element_place& first, answers& yes, status& why) const {
+    return c.p->test(in.at(i), std::min(in.size() - i, kAtOnce), yes.data(), first.ordinal + i, first.seed, why);
+  }
   /// All elements stay constructed: the caller destroys those that are not kept.
   static void swap(const block& in, std::uint32_t a, std::uint32_t b) {
     const element_type& t = in.type();

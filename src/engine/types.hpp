@@ -2,6 +2,7 @@
 // Rules of output types that several operators share: for op_info::type.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "sluice/engine/functions.hpp"
@@ -11,6 +12,8 @@ namespace sluice::lib {
 
 /// The element type of the input.
 const element_type* same_type(const node& n, std::string& why);
+/// That of the first `inputs` inputs of a combine, which must be the same.
+const element_type* type_of_inputs(const node& n, std::size_t inputs, std::string& why);
 /// The type of f's result. f must accept the elements of n's input.
 const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why);
 /// What the plans give that are opened for each element; a reader takes paths.

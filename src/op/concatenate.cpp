@@ -57,24 +57,13 @@ erased_stream open_concatenate(const node& n, open_context& context) {
   return concatenate_loop(out, std::move(st), std::move(combine), context);
 }
 
-const element_type* concatenated_type(const node& n, std::string& why) {
-  const element_type* type = n.inputs[0]->type;
-  for (std::size_t i = 1; i != n.inputs.size(); ++i) {
-    if (n.inputs[i]->type == type) continue;
-    why = "the inputs have one type, and input " + std::to_string(i + 1) + " gives " + n.inputs[i]->type->name +
-          " where the first gives " + type->name;
-    return nullptr;
-  }
-  return type;
-}
-
 }  // namespace
 
 const op_info concatenate_op{
     .name = "concatenate",
     .doc = "all elements of the first input, then all of the next",
     .shape = op_info::combine,
-    .type = concatenated_type,
+    .type = [](const node& n, std::string& why) { return type_of_inputs(n, n.inputs.size(), why); },
     .open = open_concatenate,
     .size =
         [](const node& n) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/range.hpp"
 
+#include "engine/count_up.hpp"
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -18,16 +19,6 @@ std::uint64_t length_of(const range_arguments& a) {
   if (o.step > 0)
     return o.start >= a.stop ? 0 : (distance(o.start, a.stop) - 1) / static_cast<std::uint64_t>(o.step) + 1;
   return o.start <= a.stop ? 0 : (distance(a.stop, o.start) - 1) / (0 - static_cast<std::uint64_t>(o.step)) + 1;
-}
-
-/// Wraps as two's complement does. The usual step has a loop of its own, which is vectorised: baseline x86-64 has no product
-/// of 64-bit words for any other.
-void count_up(std::int64_t* to, std::uint32_t n, std::uint64_t value, std::uint64_t step) {
-  if (step == 1) {
-    for (std::uint32_t i = 0; i != n; ++i) to[i] = static_cast<std::int64_t>(value + i);
-  } else {
-    for (std::uint32_t i = 0; i != n; ++i, value += step) to[i] = static_cast<std::int64_t>(value);
-  }
 }
 
 erased_stream range_loop(outlet out, saved<std::uint64_t> made, range_arguments a) {

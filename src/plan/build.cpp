@@ -127,6 +127,20 @@ class node_builder {
 
 // --- Of text. ---
 
+/// The inputs of sample_from_datasets([A, B]).
+std::vector<node_ptr> listed_plans(const call_syntax& call, const argument& list, bool may_lack_path) {
+  if (list.kind != argument::list)
+    throw misplaced{list.at, absl::StrCat(call.name, ": the datasets stand in a list, ", call.name,
+                                          "([A, B]), and found ", list.shown())};
+  std::vector<node_ptr> inputs;
+  for (const argument& item : list.items) {
+    if (item.kind != argument::plan && item.kind != argument::word)
+      throw misplaced{item.at, absl::StrCat(call.name, ": the list has datasets, and found ", item.shown())};
+    inputs.push_back(build_plan(item.calls, may_lack_path));
+  }
+  return inputs;
+}
+
 node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
   const op_info& op = op_named(call.name, call.at);
   if (!input && op.shape == op_info::stage) throw misplaced{call.at, call.name + ": a plan starts with a source"};
@@ -136,7 +150,13 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   if (input) b.take_input(std::move(input));
   b.expect_positional(static_cast<std::size_t>(
       std::ranges::count_if(call.arguments, [](const argument& a) { return a.name.empty(); })));
+  bool wants_list = op.inputs_behind_list >= 0;
   for (const argument& a : call.arguments) {
+    if (wants_list && a.name.empty()) {
+      wants_list = false;
+      for (node_ptr& input : listed_plans(call, a, may_lack)) b.take_input(std::move(input));
+      continue;
+    }
     bool may_be_plan = a.kind == argument::plan || a.kind == argument::word;
     bool is_input = b.is_combine() && a.name.empty() && may_be_plan;
     // A word may also be what another field of a combine wants, a function say.

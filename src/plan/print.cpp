@@ -81,12 +81,7 @@ class text_printer final : public printer {
     out_ += n.op->name;
     out_ += '(';
     auto start = out_.size();
-    if (n.op->shape == op_info::combine) {
-      for (auto& input : n.inputs) {
-        item();
-        plan(*input);
-      }
-    }
+    if (n.op->shape == op_info::combine) inputs(n);
     fields(list, n.arguments.get());
     call_fields(n);
     // A stage needs no parentheses, and a reader is a word: but range() would be a source that lacks what it needs.
@@ -96,6 +91,16 @@ class text_printer final : public printer {
   }
 
  private:
+  void inputs(const node& n) {
+    const bool has_list = n.op->inputs_behind_list >= 0;
+    std::size_t listed = has_list ? n.inputs.size() - static_cast<std::size_t>(n.op->inputs_behind_list) : 0;
+    if (has_list) begin_list();
+    for (auto& input : n.inputs) {
+      item();
+      plan(*input);
+      if (listed && --listed == 0) end_list();
+    }
+  }
   /// Those that lead without names, as long as none was left out; then the others that are not as by default.
   void fields(const argument_list& list, const void* a) {
     bool leading = true;

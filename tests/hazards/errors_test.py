@@ -36,7 +36,7 @@ MISTAKES = {
         ("task<> log(std::int64_t); auto ds = range(5) | map(&log);", ["map: the function returns void", "long"]),
     "filter's function takes another type":
         ("auto ds = range(5) | filter([](const std::string& s) { return s.empty(); });",
-         ["filter: the function must take const T& and return bool", "long"]),
+         ["a predicate: the function must take const T& and return bool", "long"]),
     "flat_map's function makes no dataset":
         ("auto ds = range(5) | flat_map([](std::int64_t x) { return x; });", ["must take the element and return a dataset", "long"]),
     "scan's state cannot be saved":

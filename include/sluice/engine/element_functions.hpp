@@ -186,6 +186,15 @@ template <class T, class F> struct filter_function final : predicate_function {
     } catch (...) { return {k, i, current_exception_status()}; }
     return {k, n, {}};
   }
+  outcome keep_while(const block& from, const element_place&) const override {
+    const T* p = from.as<T>();
+    std::uint32_t n = from.size(), i = 0;
+    const local_function<F> call = f;
+    try {
+      while (i != n && detail::call(call, p[i])) ++i;
+    } catch (...) { return {i, i, current_exception_status()}; }
+    return {i, i == n ? n : i + 1, {}};
+  }
 
  private:
   static void replace(T& to, T& from) {

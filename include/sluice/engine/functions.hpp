@@ -129,6 +129,9 @@ struct predicate_function : stage_function {
   /// them.
   /// `first`: the place of in's first element.
   virtual outcome keep(const block& in, const element_place& first) const = 0;
+  /// Looks at the elements from the front up to the first for which the predicate is false: `kept` before it, and `seen`, which
+  /// counts it, too. Nothing moves.
+  virtual outcome keep_while(const block& in, const element_place& first) const = 0;
 };
 
 /// A function that changes a state with each element, and makes one output for each input or none: scan, reduce,

@@ -13,7 +13,7 @@
 
 #include <utility>
 
-#include "sluice/engine/element_functions.hpp"
+#include "sluice/engine/predicate_verb.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 
@@ -29,26 +29,7 @@ struct filter_arguments {
   filter_options options = {};
 };
 
-template <class F> class filter_verb : public stage_base_tag {
- public:
-  explicit filter_verb(F f) : f_(std::move(f)) {}
-  template <class T> auto apply(const dataset<T>& in) const {
-    if constexpr (detail::filters<F, T>) {
-      return dataset<T>(make_stage(
-          filter_op, arguments::of(filter_arguments{detail::adopt(new detail::filter_function<T, F>(f_)), {}}),
-          in.plan()));
-    } else {
-      static_assert(detail::element_is<T>::template taken_by<F>,
-                    "filter: the function must take const T& and return bool");
-      return dataset<refused>();
-    }
-  }
-
- private:
-  F f_;
-};
-
-template <class F> filter_verb<F> filter(F f) { return filter_verb<F>(std::move(f)); }
+template <class F> auto filter(F f) { return predicate_verb<filter_op, filter_arguments, F>(std::move(f)); }
 preserving filter(expression condition, filter_options o = {});
 
 }  // namespace sluice::lib

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
@@ -75,6 +76,13 @@ template <class T> class dataset : public plan_holder {
   stream<T> iterate(runtime& rt, const iterate_options& o) const;
 };
 template <> class dataset<refused> {};
+
+/// Those of several datasets, for verbs of many inputs.
+template <class T> std::vector<node_ptr> plans_of(const std::vector<dataset<T>>& datasets) {
+  std::vector<node_ptr> plans;
+  for (const dataset<T>& d : datasets) plans.push_back(d.plan());
+  return plans;
+}
 
 /// The base of all classes of verbs that can stand behind a `|`. Each has a member template apply(const dataset<T>&).
 struct stage_base_tag {};

@@ -85,6 +85,9 @@ struct op_info {
   /// Gives arguments that mean the same one form, before a node has them: window(3, shift=3) becomes window(3). So they
   /// print alike and have one fingerprint. Null: they have one form anyway.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
+  /// Of a combine: its inputs stand in a list in plan text, but for so many behind it: `sample_from_datasets([A, B])`. -1: in the
+  /// parentheses, `zip(A, B)`.
+  std::int8_t inputs_behind_list = -1;
 };
 
 /// Two arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,

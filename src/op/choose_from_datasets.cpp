@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/choose_from_datasets.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/input_set.hpp"
+#include "sluice/coro/saved.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// How many of the n numbers from `first` on are the first one, in a row.
+std::uint32_t run_of(const std::int64_t* first, std::uint32_t n) {
+  return static_cast<std::uint32_t>(std::find_if(first + 1, first + n, [&](std::int64_t x) { return x != *first; }) -
+                                    first);
+}
+
+// The last input is the selector. An element that is chosen and not there is waited for only where nothing else is ready.
+erased_stream choose_loop(outlet out, saved<bool> ended, input_set in, bool stop_on_empty, error_gate gate) {
+  erased_stream& selector = in[in.size() - 1];
+  const std::size_t element_bytes = out.type().size;
+  while (!*ended) {
+    bool more = co_await selector.ready({0, out.ask()});
+    if (!more) break;
+    const std::uint32_t most = std::min(selector.left(), out.ask());
+    char* to = out.room(most);
+    std::uint32_t made = 0, looked = 0;
+    while (looked != most) {
+      const auto* chosen = selector.peek().as<std::int64_t>();
+      if (*chosen < 0 || static_cast<std::uint64_t>(*chosen) >= in.size() - 1) {
+        if (made) break;
+        status why = invalid_argument_error("the selector gives " + std::to_string(*chosen) + ", and of " +
+                                            std::to_string(in.size() - 1) + " datasets the numbers are 0 to " +
+                                            std::to_string(in.size() - 2));
+        status told = gate.told(why, selector.consumed());
+        co_await fail(std::move(told));
+      }
+      erased_stream& from = in[static_cast<std::size_t>(*chosen)];
+      if (from.left() == 0) {
+        if (made) break;
+        // As many as this block of the selector chooses of it.
+        auto wanted = static_cast<std::uint32_t>(std::count(chosen, chosen + (most - looked), *chosen));
+        bool there = co_await from.ready({0, wanted, out.wanted_bytes()});
+        if (!there) {
+          *ended = stop_on_empty;
+          if (*ended) break;
+          selector.drop(1);
+          ++looked;
+          continue;
+        }
+      }
+      const std::uint32_t n = std::min(run_of(chosen, most - looked), from.left());
+      from.move_to(to + made * element_bytes, n);
+      selector.drop(n);
+      made += n;
+      looked += n;
+    }
+    if (made) co_yield out.made(made);
+  }
+}
+
+erased_stream open_choose(const node& n, open_context& context) {
+  outlet out(*n.type);
+  saved<bool> ended;
+  return choose_loop(out, std::move(ended), context.open_inputs(n),
+                     n.as<choose_from_datasets_arguments>().options.stop_on_empty_dataset, context.gate(n));
+}
+
+const element_type* chosen_type(const node& n, std::string& why) {
+  const element_type* selector = n.inputs.back()->type;
+  if (selector != &type_of<std::int64_t>()) {
+    why = "the selector, its last input, must give int64, and gives " + selector->name;
+    return nullptr;
+  }
+  return type_of_inputs(n, n.inputs.size() - 1, why);
+}
+
+}  // namespace
+
+const op_info choose_from_datasets_op{
+    .name = "choose_from_datasets",
+    .doc = "for each number of a selector the next element of that dataset",
+    .shape = op_info::combine,
+    .arguments = arguments_of<choose_from_datasets_arguments>,
+    .type = chosen_type,
+    .open = open_choose,
+    .inputs_behind_list = 1,
+};
+
+node_ptr chosen_from(std::vector<node_ptr> datasets, const node_ptr& selector, choose_from_datasets_options o) {
+  datasets.push_back(selector);
+  return make_combine(choose_from_datasets_op, arguments::of(choose_from_datasets_arguments{o}), std::move(datasets));
+}
+
+}  // namespace sluice::lib

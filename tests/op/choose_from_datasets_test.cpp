@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/choose_from_datasets.hpp
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// By a plain loop.
+int64s chosen(const std::vector<int64s>& from, const int64s& selector, bool stop) {
+  int64s out;
+  std::vector<std::size_t> at(from.size());
+  for (int64 k : selector) {
+    auto i = static_cast<std::size_t>(k);
+    if (at[i] != from[i].size()) out.push_back(from[i][at[i]++]);
+    else if (stop) break;
+  }
+  return out;
+}
+
+int64 choice(int64 x, std::size_t datasets) {
+  return static_cast<int64>(mix(static_cast<std::uint64_t>(x)) % datasets);
+}
+
+const register_verb choose_case("choose_from_datasets",
+                                {.inputs = 2,
+                                 .build =
+                                     [](const verb_plan& p) {
+                                       std::vector<dataset<int64>> from(p.in.begin(), p.in.end() - 1);
+                                       from.push_back(range(500 + p.a, {.start = 500}));
+                                       auto selector =
+                                           p.in.back() | map([n = from.size()](int64 x) { return choice(x, n); });
+                                       return choose_from_datasets(from, selector,
+                                                                   {.stop_on_empty_dataset = p.b % 2 == 0});
+                                     },
+                                 .expected =
+                                     [](const verb_lists& l) {
+                                       std::vector<int64s> from;
+                                       for (std::size_t k = 0; k + 1 != l.inputs(); ++k) from.push_back(l.in(k));
+                                       from.emplace_back();
+                                       for (int64 x = 500; x != 500 + l.a; ++x) from.back().push_back(x);
+                                       int64s selector;
+                                       for (int64 x : l.in(l.inputs() - 1)) selector.push_back(choice(x, from.size()));
+                                       return chosen(from, selector, l.b % 2 == 0);
+                                     },
+                                 .resume = {.takes = 0}});
+
+dataset<int64> numbers_of(int64s v) { return from_elements(std::move(v)); }
+
+}  // namespace
+
+TEST_CASE("choose_from_datasets takes from the dataset that the selector says, as tf.data does") {
+  auto foo = numbers_of({1, 1}), bar = counter({.start = 2, .step = 0}), baz = counter({.start = 3, .step = 0});
+  auto turns = numbers_of({0, 0, 0, 1, 1, 1, 2, 2, 2});
+  CHECK(consume(choose_from_datasets({foo, bar, baz}, turns), {}).elements == int64s{1, 1});
+  CHECK(consume(choose_from_datasets({foo, bar, baz}, turns, {.stop_on_empty_dataset = false}), {}).elements ==
+        int64s{1, 1, 2, 2, 2, 3, 3, 3});
+}
+
+TEST_CASE("choose_from_datasets conforms for elements of every kind") {
+  for (bool stop : {true, false}) {
+    conforms_for_elements(
+        [stop](const auto& in) {
+          return choose_from_datasets({in | take(9), in, in | skip(3)},
+                                      range(60) | map([](int64 x) { return choice(x, 3); }),
+                                      {.stop_on_empty_dataset = stop});
+        },
+        {.expected = [stop](const int64s& in) {
+          int64s selector;
+          for (int64 x = 0; x != 60; ++x) selector.push_back(choice(x, 3));
+          return chosen({first_of(in, 9), in, without_first(in, 3)}, selector, stop);
+        }});
+  }
+}
+
+TEST_CASE("choose_from_datasets asks for no element that is not chosen") {
+  auto made = std::make_shared<std::array<int64, 2>>();
+  auto noting = [made](std::size_t k) {
+    return counter() | map([made, k](int64 x) {
+             ++(*made)[k];
+             return x;
+           });
+  };
+  auto ds = choose_from_datasets({noting(0), noting(1)}, range(50) | map([](int64 x) { return int64{x % 5 == 0}; }));
+  CHECK(consume(ds | take(25), {}).elements.size() == 25);
+  CHECK((*made)[0] == 20);
+  CHECK((*made)[1] == 5);
+}
+
+TEST_CASE("a number that is none of a dataset is an error with its place, behind the elements before") {
+  for (int64 bad : {-1, 2}) {
+    consumed got = consume(choose_from_datasets({range(9), range(9)}, numbers_of({0, 1, 0, bad, 1})), {});
+    CHECK(got.elements == int64s{0, 0, 1});
+    CHECK(got.why.code() == status_code::invalid_argument);
+    CHECK_THAT(std::string(got.why.message()), Catch::Contains("of 2 datasets the numbers are 0 to 1"));
+  }
+}
+
+TEST_CASE("choose_from_datasets prints as text, and is read again; what does not fit is refused") {
+  round_trips(*choose_from_datasets({range(2), range(3)}, range(1)).plan(),
+              "choose_from_datasets([range(2), range(3)], range(1))");
+  round_trips(*choose_from_datasets({range(2)}, range(1) | repeat(), {.stop_on_empty_dataset = false}).plan(),
+              "choose_from_datasets([range(2)], range(1) | repeat, stop_on_empty_dataset=false)");
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets(range(2), range(1))"),
+                    Catch::Contains("column 22: choose_from_datasets: the datasets stand in a list"));
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), 5], range(1))"),
+                    Catch::Contains("column 33: choose_from_datasets: the list has datasets, and found 5"));
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), lines(\"a\")], range(1))"),
+                    Catch::Contains("the inputs have one type, and input 2 gives line"));
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], lines(\"a\"))"),
+                    Catch::Contains("the selector, its last input, must give int64, and gives line"));
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2)])"),
+                    Catch::Contains("choose_from_datasets: needs two inputs or more"));
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/round_robin.hpp
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// By a plain loop.
+int64s by_turns(const std::vector<int64s>& from, bool stop) {
+  int64s out;
+  std::size_t left = 0;
+  for (auto& v : from) left += v.size();
+  for (std::size_t k = 0; left != 0; ++k)
+    for (auto& v : from) {
+      if (k < v.size()) {
+        out.push_back(v[k]);
+        --left;
+      } else if (stop) {
+        return out;
+      }
+    }
+  return out;
+}
+
+const register_verb round_robin_case(
+    "round_robin",
+    {.inputs = 2,
+     .build = [](const verb_plan& p) { return round_robin(p.in, {.stop_on_empty_dataset = p.b % 3 == 0}); },
+     .expected =
+         [](const verb_lists& l) {
+           std::vector<int64s> from;
+           for (std::size_t k = 0; k != l.inputs(); ++k) from.push_back(l.in(k));
+           return by_turns(from, l.b % 3 == 0);
+         },
+     .resume = {.takes = 0}});
+
+}  // namespace
+
+TEST_CASE("round_robin conforms for elements of every kind") {
+  for (bool stop : {false, true}) {
+    conforms_for_elements(
+        [stop](const auto& in) {
+          return round_robin({in | take(9), in, in | skip(3)}, {.stop_on_empty_dataset = stop});
+        },
+        {.expected = [stop](const int64s& in) { return by_turns({first_of(in, 9), in, without_first(in, 3)}, stop); }});
+  }
+}
+
+TEST_CASE("round_robin knows its size") {
+  for (bool stop : {false, true})
+    for (int64 a : {0, 1, 5})
+      for (int64 b : {0, 4, 5, 6}) {
+        auto ds = round_robin({range(a), range(b), range(5)}, {.stop_on_empty_dataset = stop});
+        CAPTURE(stop, a, b);
+        CHECK(cardinality_of(*ds.plan()) == cardinality::of(static_cast<int64>(consume(ds, {}).elements.size())));
+      }
+  CHECK(cardinality_of(*round_robin({range(3), counter()}).plan()) == cardinality::forever());
+}
+
+TEST_CASE("round_robin prints as text, and is read again") {
+  round_trips(*round_robin({range(3), range(5) | take(2)}, {.stop_on_empty_dataset = true}).plan(),
+              "round_robin([range(3), range(5) | take(2)], stop_on_empty_dataset=true)");
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/sample_from_datasets.hpp
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// By a plain loop: the k-th draw falls to the datasets that have elements left, in proportion to their weights.
+int64s sampled(const std::vector<int64s>& from, const std::vector<double>& weights, std::uint64_t seed, bool stop) {
+  int64s out;
+  std::vector<std::size_t> at(from.size());
+  std::vector<bool> ended(from.size());
+  for (std::uint64_t k = 0;;) {
+    double sum = 0;
+    for (std::size_t i = 0; i != from.size(); ++i) sum += ended[i] ? 0 : weights[i];
+    if (sum == 0) return out;
+    double left = random_source(derive(seed, k)).uniform() * sum;
+    std::size_t drawn = from.size();
+    double so_far = 0;
+    for (std::size_t i = 0; i != from.size() && drawn == from.size(); ++i) {
+      if (ended[i] || weights[i] == 0) continue;
+      so_far += weights[i];
+      if (left < so_far) drawn = i;
+    }
+    if (at[drawn] != from[drawn].size()) {
+      out.push_back(from[drawn][at[drawn]++]);
+      ++k;
+    } else {
+      ended[drawn] = true;
+      if (stop) return out;
+    }
+  }
+}
+
+std::vector<double> some_weights(std::size_t n, std::uint64_t b) {
+  std::vector<double> w;
+  for (std::size_t i = 0; i != n; ++i) w.push_back(static_cast<double>((b + i) % 3));
+  if (n > 1 && w[0] + w[1] == 0) w[0] = 1;
+  return w;
+}
+
+const register_verb sample_case("sample_from_datasets", {.inputs = 2,
+                                                         .build =
+                                                             [](const verb_plan& p) {
+                                                               return sample_from_datasets(
+                                                                   p.in, {.weights = some_weights(p.in.size(), p.b),
+                                                                          .seed = 5,
+                                                                          .stop_on_empty_dataset = p.b % 4 == 0});
+                                                             },
+                                                         .expected =
+                                                             [](const verb_lists& l) {
+                                                               std::vector<int64s> from;
+                                                               for (std::size_t k = 0; k != l.inputs(); ++k)
+                                                                 from.push_back(l.in(k));
+                                                               return sampled(from, some_weights(from.size(), l.b),
+                                                                              l.drawn_by(5), l.b % 4 == 0);
+                                                             },
+                                                         .resume = {.takes = 0}});
+
+}  // namespace
+
+TEST_CASE("sample_from_datasets conforms for elements of every kind") {
+  for (bool stop : {false, true}) {
+    conforms_for_elements(
+        [stop](const auto& in) {
+          return sample_from_datasets({in | take(9), in, in | skip(3)},
+                                      {.weights = {1, 2, 1}, .seed = 7, .stop_on_empty_dataset = stop});
+        },
+        {.expected = [stop](const int64s& in) {
+          return sampled({first_of(in, 9), in, without_first(in, 3)}, {1, 2, 1}, mix(7), stop);
+        }});
+  }
+}
+
+TEST_CASE("the shares of sample_from_datasets are its weights") {
+  for (auto [a, b] : {std::pair(0.7, 0.3), std::pair(1.0, 1.0), std::pair(5.0, 45.0), std::pair(1e-3, 1.0)}) {
+    constexpr double kDraws = 100'000;
+    auto ones = counter({.start = 1, .step = 0}), zeros = counter({.start = 0, .step = 0});
+    auto ds = sample_from_datasets({ones, zeros}, {.weights = {a, b}, .seed = 3}) | take(static_cast<int64>(kDraws));
+    int64s got = consume(ds, {}).elements;
+    const double expected = kDraws * a / (a + b), spread = std::sqrt(expected * b / (a + b));
+    CHECK(std::abs(static_cast<double>(std::count(got.begin(), got.end(), 1)) - expected) < 4 * spread);
+  }
+}
+
+TEST_CASE("a dataset of weight 0 is never asked, and one that ends leaves its share to the others") {
+  auto broken = range(5) | map([](int64) -> int64 { throw_status(data_loss_error("asked")); });
+  consumed got = consume(
+      sample_from_datasets({range(50), broken, range(60, {.start = 50})}, {.weights = {1, 0, 9}, .seed = 1}), {});
+  CHECK(got.why.ok());
+  std::sort(got.elements.begin(), got.elements.end());
+  CHECK(got.elements == consume(range(60), {}).elements);
+}
+
+TEST_CASE("the order of sample_from_datasets is that of its seed on any number of workers") {
+  auto ds = sample_from_datasets(
+      {range(1000) | map([](int64 x) { return x; }, {.parallelism = 4}), range(2000) | prefetch(4)}, {.seed = 9});
+  int64s first;
+  for (unsigned workers : {1u, 2u, 8u}) {
+    runtime rt({.workers = workers});
+    int64s got = consume_on(rt, ds, {}).elements;
+    CHECK(got.size() == 3000);
+    if (first.empty()) first = got;
+    CHECK(got == first);
+  }
+}
+
+TEST_CASE("sample_from_datasets knows its size where it can, prints as text, and is read again") {
+  auto two = [](sample_from_datasets_options o) { return sample_from_datasets({range(5), range(7)}, std::move(o)); };
+  CHECK(cardinality_of(*two({}).plan()) == cardinality::of(12));
+  CHECK(cardinality_of(*two({.weights = {1, 0}}).plan()) == cardinality::of(5));
+  CHECK(cardinality_of(*two({.stop_on_empty_dataset = true}).plan()) == cardinality());
+  CHECK(cardinality_of(*sample_from_datasets({range(5), counter()}).plan()) == cardinality::forever());
+  CHECK(cardinality_of(*sample_from_datasets({range(5), counter()}, {.stop_on_empty_dataset = true}).plan()) ==
+        cardinality());
+  round_trips(*two({.weights = {0.7, 0.3}, .seed = 1}).plan(),
+              "sample_from_datasets([range(5), range(7)], weights=[0.7, 0.3], seed=1)");
+}
+
+TEST_CASE("weights that are none are refused when the plan is made") {
+  auto two = [](std::vector<double> w) {
+    return sample_from_datasets({range(5), range(7)}, {.weights = std::move(w)});
+  };
+  CHECK_THROWS_WITH(two({1}), Catch::Contains("weights are one for each dataset, and there are 1 for 2"));
+  CHECK_THROWS_WITH(two({1, -1}), Catch::Contains("finite numbers of at least 0"));
+  CHECK_THROWS_WITH(two({1, std::numeric_limits<double>::quiet_NaN()}), Catch::Contains("weights[1] must be finite"));
+  CHECK_THROWS_WITH(two({0, 0}), Catch::Contains("more than 0"));
+  CHECK_THROWS_WITH(two({1e308, 1e308}), Catch::Contains("finite"));
+}
+
+}  // namespace sluice::lib

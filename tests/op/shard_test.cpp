@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/shard.hpp
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+int64s shard_of(const int64s& in, std::size_t shards, std::size_t index) {
+  int64s out;
+  for (std::size_t i = index; i < in.size(); i += shards) out.push_back(in[i]);
+  return out;
+}
+
+const register_verb shard_case(
+    "shard", {.build = [](const verb_plan& p) { return p.in[0] | shard(p.a, static_cast<int64>(p.b) % p.a); },
+              .expected =
+                  [](const verb_lists& l) {
+                    return shard_of(l.in(), static_cast<std::size_t>(l.a), l.b % static_cast<std::uint64_t>(l.a));
+                  },
+              .needs =
+                  [](const verb_use& u, std::size_t k) {
+                    auto shards = static_cast<std::size_t>(u.a), index = u.b % shards;
+                    return k == 0 ? 0 : (k - 1) * shards + index + 1;
+                  },
+              .resume = {.a = 3, .takes = 3}});
+
+}  // namespace
+
+TEST_CASE("the shards of a stream have its elements, each once") {
+  for (int64 shards : {1, 2, 3, 7, 50}) {
+    int64s all;
+    for (int64 i = 0; i != shards; ++i) {
+      auto ds = range(23) | shard(shards, i);
+      int64s got = consume(ds, {}).elements;
+      CHECK(got ==
+            shard_of(consume(range(23), {}).elements, static_cast<std::size_t>(shards), static_cast<std::size_t>(i)));
+      CHECK(cardinality_of(*ds.plan()) == cardinality::of(static_cast<int64>(got.size())));
+      all.insert(all.end(), got.begin(), got.end());
+    }
+    std::sort(all.begin(), all.end());
+    CHECK(all == consume(range(23), {}).elements);
+  }
+}
+
+TEST_CASE("shard conforms for elements of every kind") {
+  for (int64 index : {0, 2})
+    conforms_for_elements(
+        [index](const auto& in) { return in | shard(3, index); },
+        {.expected = [index](const int64s& in) { return shard_of(in, 3, static_cast<std::size_t>(index)); }});
+}
+
+TEST_CASE("shard makes no elements of other shards") {
+  auto made = std::make_shared<int64>(0);
+  auto ds = range(100) | map([made](int64 x) {
+              ++*made;
+              return x;
+            }) |
+            shard(10, 3);
+  CHECK(consume(ds, {}).elements == int64s{3, 13, 23, 33, 43, 53, 63, 73, 83, 93});
+  CHECK(*made == 10);
+}
+
+TEST_CASE("shard prints as text, and is read again; a shard that there is not is refused") {
+  round_trips(*(range(10) | shard(3, 0)).plan(), "range(10) | shard(3, 0)");
+  CHECK_THROWS_WITH(range(10) | shard(3, 3), Catch::Contains("of 3 shards the indices are 0 to 2, and index is 3"));
+  CHECK_THROWS_WITH(range(10) | shard(3, -1), Catch::Contains("index is -1"));
+  CHECK_THROWS_WITH(range(10) | shard(0, 0), Catch::Contains("must be at least 1"));
+  CHECK_THROWS_WITH(range(10) | shard(INT64_MAX, 0), Catch::Contains("more shards than any input has elements"));
+}
+
+}  // namespace sluice::lib
