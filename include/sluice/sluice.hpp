@@ -8,6 +8,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/engine/register.hpp"
 // Operators: written by ./dev operators.
+#include "sluice/op/assert_cardinality.hpp"
 #include "sluice/op/batch.hpp"
 #include "sluice/op/choose_from_datasets.hpp"
 #include "sluice/op/concatenate.hpp"
@@ -31,6 +32,7 @@
 #include "sluice/op/prefetch.hpp"
 #include "sluice/op/random.hpp"
 #include "sluice/op/range.hpp"
+#include "sluice/op/rebatch.hpp"
 #include "sluice/op/reduce.hpp"
 #include "sluice/op/repeat.hpp"
 #include "sluice/op/round_robin.hpp"

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// rebatch: batches of other sizes.
+//
+//   range(7) | batch(4) | rebatch(3)             // 0 1 2, 3 4 5, 6
+//   range(8) | batch(4) | rebatch({2, 1, 1})     // 0 1, 2, 3, 4 5, 6, 7
+//
+// Several sizes take turns. Columns are joined and cut; no row becomes a C++ value, as it would between unbatch and batch.
+// Shape:  batched<T>, as the input's.
+// Order:  rows as in the input's batches. Batches without rows add none.
+// Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
+// Errors: invalid_argument: the rows of two batches do not stack, because their tensors have other shapes. An error of the input ends the
+//         stream at once, without the rows that are collected already. resource_exhausted: a batch exceeds the memory budget.
+// Owns:   the batch in the making, and what is left of the input's last one.
+// State:  how many batches were delivered, and the rows of the current input batch that are in them; that batch is made again after a
+//         resume.
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "sluice/element/batch.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+extern const op_info rebatch_op;
+
+/// Numbers of rows that take turns: in plan text 3, or [2, 1, 1].
+struct batch_sizes {
+  std::vector<count> values = {};
+  batch_sizes() = default;
+  batch_sizes(std::int64_t one) : values{one} {}  // NOLINT: a number is written as one
+  batch_sizes(std::initializer_list<std::int64_t> all) : values(all.begin(), all.end()) {}
+  batch_sizes(std::vector<std::int64_t> all) : values(all.begin(), all.end()) {}  // NOLINT
+};
+
+struct rebatch_options {
+  bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
+};
+struct rebatch_arguments {
+  batch_sizes sizes = {};  ///< rows of each batch; several take turns
+  rebatch_options options = {};
+};
+
+class rebatch_verb : public stage_base_tag {
+ public:
+  explicit rebatch_verb(rebatch_arguments a) : arguments_(std::move(a)) {}
+  template <class T> auto apply(const dataset<T>& in) const {
+    if constexpr (detail::is_batched<T>) {
+      return dataset<T>(make_stage(rebatch_op, arguments::of(arguments_), in.plan()));
+    } else {
+      static_assert(detail::element_is<T>::template taken_by<rebatch_verb>, "rebatch: the element is not a batch");
+      return dataset<refused>();
+    }
+  }
+
+ private:
+  rebatch_arguments arguments_;
+};
+
+rebatch_verb rebatch(batch_sizes sizes, rebatch_options o = {});
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::rebatch;
+using lib::rebatch_options;
+
+}  // namespace sluice

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/assert_cardinality.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+namespace {
+
+status unlike(std::uint64_t expected, bool endless, std::uint64_t there, bool has_ended) {
+  std::string wanted = endless ? "elements without an end" : std::to_string(expected) + " elements";
+  std::string found = has_ended ? "has " + std::to_string(there) : "has more";
+  return failed_precondition_error("the input was to have " + wanted + ", and " + found);
+}
+
+erased_stream assert_cardinality_loop(outlet out, erased_stream in, std::uint64_t expected, bool endless,
+                                      error_gate gate) {
+  for (;;) {
+    std::uint64_t passed = out.pass(demand::kAll);
+    auto b = co_await in.next_block({passed, out.wanted(), out.wanted_bytes()});
+    const std::uint64_t there = in.consumed();
+    if (!b) {
+      if (passed) out.unpass(in.skip_left());
+      if (endless || there != expected) {
+        status told = gate.told(unlike(expected, endless, there, true));
+        co_await fail(std::move(told));
+      }
+      break;
+    }
+    if (!endless && there > expected) {
+      const std::uint64_t before = there - b.size();
+      if (before > expected) out.unpass(std::min(passed, before - expected));
+      else out.hold(b.first(static_cast<std::uint32_t>(expected - before)));
+      status told = gate.told(unlike(expected, endless, there, false));
+      co_await fail(std::move(told));
+    }
+    co_yield b;
+  }
+}
+
+erased_stream open_assert_cardinality(const node& n, open_context& context) {
+  outlet out(*n.type);
+  std::int64_t elements = n.as<assert_cardinality_arguments>().elements;
+  return assert_cardinality_loop(out, context.open(n.inputs[0]),
+                                 static_cast<std::uint64_t>(std::max<std::int64_t>(elements, 0)), elements < 0,
+                                 context.gate(n));
+}
+
+}  // namespace
+
+const op_info assert_cardinality_op{
+    .name = "assert_cardinality",
+    .doc = "an error where there are not so many elements",
+    .arguments = arguments_of<assert_cardinality_arguments>,
+    .type = same_type,
+    .open = open_assert_cardinality,
+    .size =
+        [](const node& n) {
+          std::int64_t elements = n.as<assert_cardinality_arguments>().elements;
+          return elements < 0 ? cardinality::forever() : cardinality::of(elements);
+        },
+};
+
+preserving assert_cardinality(count_or_all elements) {
+  return {assert_cardinality_op, arguments::of(assert_cardinality_arguments{elements})};
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/rebatch.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+#include "runtime/held_memory.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+/// A list of counts, one of which is written without brackets.
+class batch_sizes_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    auto& v = get(p);
+    if (v.size() == 1) codec_of<count>().print(v.data(), to);
+    else list().print(&v, to);
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    auto& v = static_cast<batch_sizes*>(p)->values;
+    if (a.kind == argument::list || a.kind == argument::numbers) return list().read(&v, a, r);
+    v.assign(1, count());
+    codec_of<count>().read(v.data(), a, r);
+  }
+  std::string check(const void* p) const override {
+    auto& v = get(p);
+    if (v.empty()) return " must be a number, or a list of some";
+    return v.size() == 1 ? codec_of<count>().check(v.data()) : list().check(&v);
+  }
+  bool is_missing(const void* p) const override { return get(p).empty(); }
+  bool equal(const void* a, const void* b) const override { return list().equal(&get(a), &get(b)); }
+  std::string type_name() const override { return "count, or list of counts"; }
+
+ private:
+  static const codec& list() { return codec_of<std::vector<count>>(); }
+  static const std::vector<count>& get(const void* p) { return static_cast<const batch_sizes*>(p)->values; }
+};
+
+/// How many batches were delivered, and how many rows of the input's next batch are in them.
+struct rebatch_state {
+  std::uint64_t made = 0, given = 0;
+};
+
+/// Batches in, batches out: what is left of the last one that came, and the one in the making.
+class row_joiner {
+ public:
+  explicit row_joiner(const element_type& row) : row_(row) {}
+
+  /// The next input batch, behind its first `given` rows. REQUIRES: nothing is left.
+  void take_in(batch_storage next, std::uint64_t given) {
+    left_ = std::move(next);
+    taken_ = std::min(given, static_cast<std::uint64_t>(left_.rows()));
+    left_.drop_front(taken_);
+  }
+  std::uint64_t left() const { return static_cast<std::uint64_t>(left_.rows()); }
+  /// How many rows of the last input batch are gone from it.
+  std::uint64_t taken() const { return taken_; }
+  std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
+  std::size_t bytes() const { return left_.memory_bytes() + part_.memory_bytes(); }
+  /// Moves rows into the batch in the making, until it has `size` or none is left. Errors: invalid_argument: they do not stack.
+  status join(std::uint64_t size) try {
+    const std::uint64_t n = std::min(size - rows(), left());
+    if (rows() == 0 && n == left() && taken_ == 0) {
+      part_ = std::move(left_);
+      left_ = batch_storage();
+    } else {
+      column& from = left_.rows_column();
+      part_.make_rows(row_).append_from(from, from.gone_in_front(), n);
+      from.drop_front(n, true);
+    }
+    taken_ += n;
+    return {};
+  } catch (const error& e) { return e.why(); }
+  batch_storage finish() { return std::exchange(part_, batch_storage()); }
+
+ private:
+  const element_type& row_;
+  batch_storage left_, part_;
+  std::uint64_t taken_ = 0;
+};
+
+erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in, std::vector<count> sizes,
+                           bool drop_remainder, std::shared_ptr<run_context> run, std::string label) {
+  in.may_go_back();
+  held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
+  row_joiner rows(*out.type().element);
+  std::uint64_t resumed = st->given;
+  for (bool ended = false; !ended;) {
+    const auto size = static_cast<std::uint64_t>(sizes[st->made % sizes.size()].value);
+    while (rows.rows() != size && !ended) {
+      if (rows.left() == 0) {
+        auto b = co_await in.next_block({0, 1});
+        ended = !b;
+        if (b) rows.take_in(std::move(*b.as<batch_storage>()), std::exchange(resumed, 0));
+        continue;
+      }
+      status fits = rows.join(size);
+      if (fits.ok()) fits = memory.resize(rows.bytes());
+      if (!fits.ok()) {
+        status told = fits.in_stage(memory.label());
+        co_await fail(std::move(told));
+      }
+    }
+    const bool has_rest = rows.left() != 0;
+    st->given = has_rest ? rows.taken() : 0;
+    in.hold_from(in.consumed() - has_rest);
+    if (rows.rows() == 0 || (ended && drop_remainder)) break;
+    ++st->made;
+    ::new (static_cast<void*>(out.room(1))) batch_storage(rows.finish());
+    co_yield out.made(1);
+  }
+}
+
+erased_stream open_rebatch(const node& n, open_context& context) {
+  auto& a = n.as<rebatch_arguments>();
+  outlet out(*n.type);
+  saved<rebatch_state> st;
+  return rebatch_loop(out, std::move(st), context.open(n.inputs[0]), a.sizes.values, a.options.drop_remainder,
+                      context.run, context.gate(n).label());
+}
+
+}  // namespace
+
+template <> const codec& codec_of<batch_sizes>() {
+  static const batch_sizes_codec c;
+  return c;
+}
+
+const op_info rebatch_op{
+    .name = "rebatch",
+    .doc = "batches of other sizes",
+    .arguments = arguments_of<rebatch_arguments>,
+    .type = [](const node& n, std::string& why) -> const element_type* {
+      const element_type* in = n.inputs[0]->type;
+      if (in->kind == kind::batch) return in;
+      return why = "expects batches, and gets " + in->name, nullptr;
+    },
+    .open = open_rebatch,
+};
+
+rebatch_verb rebatch(batch_sizes sizes, rebatch_options o) {
+  return rebatch_verb(rebatch_arguments{std::move(sizes), o});
+}
+
+}  // namespace sluice::lib
