@@ -35,15 +35,15 @@ std::size_t rounded(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * 
 
 void* evaluation::room(std::size_t bytes) {
   bytes = rounded(bytes);
-  while (chunk_ != scratch_.size() && scratch_[chunk_].size - used_ < bytes) {
+  while (chunk_ <= scratch_.size() && part_bytes(chunk_) - used_ < bytes) {
     ++chunk_;
     used_ = 0;
   }
-  if (chunk_ == scratch_.size()) {
+  if (chunk_ > scratch_.size()) {
     std::size_t size = std::max(bytes, kPieceBytes);
     scratch_.push_back({std::unique_ptr<char[]>(new char[size]), size});
   }
-  void* at = scratch_[chunk_].data.get() + used_;
+  void* at = part(chunk_) + used_;
   used_ += bytes;
   return at;
 }

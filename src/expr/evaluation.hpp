@@ -112,7 +112,13 @@ class evaluation {
     std::unique_ptr<char[]> data;
     std::size_t size;
   };
+  /// The registers of most expressions fit in here: memory that the last block has used, and no allocation.
+  static constexpr std::size_t kOwnBytes = 16 << 10;
+
   void forget();
+  /// The k-th part of the memory for registers; the first is its own.
+  char* part(std::size_t k) { return k == 0 ? own_ : scratch_[k - 1].data.get(); }
+  std::size_t part_bytes(std::size_t k) const { return k == 0 ? kOwnBytes : scratch_[k - 1].size; }
 
   std::size_t stride_;
   std::uint64_t seed_;
@@ -124,6 +130,7 @@ class evaluation {
   std::vector<piece> kept_;
   std::size_t kept_used_ = 0;
   std::vector<std::unique_ptr<objects>> objects_;
+  alignas(16) char own_[kOwnBytes];
 };
 
 /// Registers of the objects at from, from + stride … that have the numbers of the selection.

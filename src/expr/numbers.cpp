@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "expr/wide.hpp"
+
 namespace sluice::lib::expressions {
 
 number number_of(const element_type& t) {
@@ -84,17 +86,24 @@ template <class T, class R, class Op> class arithmetic_node final : public compu
     const T* a = registers_of<T>(*a_, ev, s);
     all(s, to, [a](std::uint32_t i) { return a[i]; }, [b](std::uint32_t i) { return b[i]; });
   }
+  computed_ptr take_first() { return std::move(a_); }
+  const computed& second() const { return *b_; }
 
  private:
   template <class A, class B> static void all(selection s, R* to, A a, B b) {
     if constexpr (requires { Op::template fails<T>(); }) {
-      bool bad = false;
-      for (std::uint32_t i = 0; i != s.n; ++i) bad |= Op::compute(a(i), b(i), to[i]);
-      if (!bad) return;
+      const bool any_bad = wide([=]() SLUICE_WIDE {
+        bool bad = false;
+        for (std::uint32_t i = 0; i != s.n; ++i) bad |= Op::compute(a(i), b(i), to[i]);
+        return bad;
+      });
+      if (!any_bad) return;
       for (std::uint32_t i = 0; i != s.n; ++i)
         if (Op::compute(a(i), b(i), to[i])) throw failed_at{s.element(i), Op::why(a(i), b(i))};
     } else {
-      for (std::uint32_t i = 0; i != s.n; ++i) to[i] = Op::compute(a(i), b(i));
+      wide([=]() SLUICE_WIDE {
+        for (std::uint32_t i = 0; i != s.n; ++i) to[i] = Op::compute(a(i), b(i));
+      });
     }
   }
 
@@ -106,14 +115,32 @@ template <class T> std::string overflow(char op, T a, T b) {
 }
 
 // Of integers: true where the result does not fit. The result is written in any case.
+/// Sums by bits, since loops of the compiler's own checks are not vectorised: of signed numbers one overflows where both operands
+/// have another sign than it.
+template <class T> bool add_wrapped(T a, T b, T& out) {
+  using U = std::make_unsigned_t<T>;
+  const U sum = static_cast<U>(a) + static_cast<U>(b);
+  out = static_cast<T>(sum);
+  if constexpr (std::is_signed_v<T>) return static_cast<T>((sum ^ static_cast<U>(a)) & (sum ^ static_cast<U>(b))) < 0;
+  else return sum < a;
+}
+template <class T> bool subtract_wrapped(T a, T b, T& out) {
+  using U = std::make_unsigned_t<T>;
+  const U rest = static_cast<U>(a) - static_cast<U>(b);
+  out = static_cast<T>(rest);
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<T>((static_cast<U>(a) ^ static_cast<U>(b)) & (static_cast<U>(a) ^ rest)) < 0;
+  else return a < b;
+}
+
 struct add_checked {
   template <class T> static void fails() {}
-  template <class T> static bool compute(T a, T b, T& out) { return __builtin_add_overflow(a, b, &out); }
+  template <class T> static bool compute(T a, T b, T& out) { return add_wrapped(a, b, out); }
   template <class T> static std::string why(T a, T b) { return overflow('+', a, b); }
 };
 struct subtract_checked {
   template <class T> static void fails() {}
-  template <class T> static bool compute(T a, T b, T& out) { return __builtin_sub_overflow(a, b, &out); }
+  template <class T> static bool compute(T a, T b, T& out) { return subtract_wrapped(a, b, out); }
   template <class T> static std::string why(T a, T b) { return overflow('-', a, b); }
 };
 struct multiply_checked {
@@ -151,15 +178,17 @@ struct remainder_checked {
     if (k <= T{0} || !std::has_single_bit(static_cast<std::make_unsigned_t<T>>(k))) return false;
     using U = std::make_unsigned_t<T>;
     const U mask = static_cast<U>(k) - 1;
-    for (std::uint32_t i = 0; i != n; ++i) {
-      auto v = static_cast<U>(a[i]);
-      if constexpr (std::is_signed_v<T>) {
-        U below = static_cast<U>(a[i] >> (sizeof(T) * 8 - 1)) & mask;  // what C++'s rounding towards zero adds
-        to[i] = static_cast<T>(((v + below) & mask) - below);
-      } else {
-        to[i] = static_cast<T>(v & mask);
+    wide([=]() SLUICE_WIDE {
+      for (std::uint32_t i = 0; i != n; ++i) {
+        auto v = static_cast<U>(a[i]);
+        if constexpr (std::is_signed_v<T>) {
+          U below = static_cast<U>(a[i] >> (sizeof(T) * 8 - 1)) & mask;  // what C++'s rounding towards zero adds
+          to[i] = static_cast<T>(((v + below) & mask) - below);
+        } else {
+          to[i] = static_cast<T>(v & mask);
+        }
       }
-    }
+    });
     return true;
   }
 };
@@ -276,6 +305,34 @@ computed_ptr negated(number n, computed_ptr a) {
   });
 }
 
+namespace {
+
+struct has_no_bits {
+  template <class T> static bool compute(T a, T mask) { return (a & mask) == T{0}; }
+};
+struct has_bits {
+  template <class T> static bool compute(T a, T mask) { return (a & mask) != T{0}; }
+};
+
+/// x % 2ⁿ == 0 and != 0 look at the last n bits of x, whatever its sign is. Null: a and b are not these.
+template <class T> computed_ptr tested_bits(std::string_view op, computed& a, const computed& b) {
+  auto constant_of = [](const computed& c) {
+    T value{};
+    if (const void* one = c.constant()) std::memcpy(&value, one, sizeof value);
+    return value;
+  };
+  auto* remainder = dynamic_cast<arithmetic_node<T, T, remainder_checked>*>(&a);
+  if (!remainder || !b.constant() || constant_of(b) != T{0} || (op != "==" && op != "!=")) return nullptr;
+  const T by = constant_of(remainder->second());
+  if (by <= T{0} || !std::has_single_bit(static_cast<std::make_unsigned_t<T>>(by))) return nullptr;
+  computed_ptr x = remainder->take_first(), mask = literal::of<T>(static_cast<T>(by - 1));
+  if (op == "==")
+    return std::make_unique<arithmetic_node<T, bool, has_no_bits>>(type_of<bool>(), std::move(x), std::move(mask));
+  return std::make_unique<arithmetic_node<T, bool, has_bits>>(type_of<bool>(), std::move(x), std::move(mask));
+}
+
+}  // namespace
+
 computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b) {
   number x = promoted(number_of(a->type())), y = promoted(number_of(b->type()));
   auto is_unsigned = [](number n) { return n == number::u32 || n == number::u64; };
@@ -291,6 +348,11 @@ computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b) {
   number n = common(x, y);
   a = converted(std::move(a), n);
   b = converted(std::move(b), n);
+  computed_ptr bits = with_promoted(n, [&]<class T>(std::type_identity<T>) -> computed_ptr {
+    if constexpr (std::is_integral_v<T>) return tested_bits<T>(op, *a, *b);
+    else return nullptr;
+  });
+  if (bits) return bits;
   return with_comparison(op, [&]<class Op>(Op) {
     return with_promoted(n, [&]<class T>(std::type_identity<T>) -> computed_ptr {
       return std::make_unique<arithmetic_node<T, bool, Op>>(type_of<bool>(), std::move(a), std::move(b));

@@ -42,6 +42,8 @@ inline auto records = sluice::tfrecord("a.tfrecord");
 inline auto files = sluice::tfrecord("a.tfrecord");
 inline auto samples = records | sluice::map(parse);
 inline auto images = records | sluice::map(decode);
+inline auto cats = images, dogs = images;
+inline auto turns = sluice::range(9) | sluice::map([](std::int64_t x) { return x % 2; });
 inline auto batches = numbers | sluice::batch(2);
 inline auto pipeline = numbers | sluice::shuffle(4);
 

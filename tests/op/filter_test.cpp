@@ -76,6 +76,18 @@ TEST_CASE("filter conforms") {
       {.expected = [](const int64s& in) { return in; }, .before_error = [](const int64s& in) { return in; }});
 }
 
+TEST_CASE("a remainder that is compared with 0 is C++'s, of negative numbers and by powers of two as well") {
+  for (int64 by : {1, 2, 3, 4, 7, 64}) {
+    int64s even, odd;
+    for (int64 x = -70; x != 71; ++x) (x % by == 0 ? even : odd).push_back(x);
+    const std::string remainder = "it % " + std::to_string(by);
+    auto numbers = range(71, {.start = -70});
+    CHECK(consume(numbers | filter(expr(remainder + " == 0")), {}).elements == even);
+    CHECK(consume(numbers | filter(expr(remainder + " != 0")), {}).elements == odd);
+    CHECK(consume(numbers | filter(expr("0 == " + remainder)), {}).elements == even);
+  }
+}
+
 TEST_CASE("filter conforms when it keeps nothing, and when it keeps all") {
   conforms({.stage = [](const auto& in) { return in | filter([](int64 x) { return x < 0; }); },
             .expected = [](const int64s&) { return int64s(); },

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What most tests include, compiled once for each executable in the sanitizers' lanes (meson.build).
+#pragma once
+
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
