@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "expr/wide.hpp"
+#include "expr/vectorised.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -92,7 +92,7 @@ template <class T, class R, class Op> class arithmetic_node final : public compu
  private:
   template <class A, class B> static void all(selection s, R* to, A a, B b) {
     if constexpr (requires { Op::template fails<T>(); }) {
-      const bool any_bad = wide([=]() SLUICE_WIDE {
+      const bool any_bad = vectorised([=]() SLUICE_VECTORISED {
         bool bad = false;
         for (std::uint32_t i = 0; i != s.n; ++i) bad |= Op::compute(a(i), b(i), to[i]);
         return bad;
@@ -101,7 +101,7 @@ template <class T, class R, class Op> class arithmetic_node final : public compu
       for (std::uint32_t i = 0; i != s.n; ++i)
         if (Op::compute(a(i), b(i), to[i])) throw failed_at{s.element(i), Op::why(a(i), b(i))};
     } else {
-      wide([=]() SLUICE_WIDE {
+      vectorised([=]() SLUICE_VECTORISED {
         for (std::uint32_t i = 0; i != s.n; ++i) to[i] = Op::compute(a(i), b(i));
       });
     }
@@ -178,7 +178,7 @@ struct remainder_checked {
     if (k <= T{0} || !std::has_single_bit(static_cast<std::make_unsigned_t<T>>(k))) return false;
     using U = std::make_unsigned_t<T>;
     const U mask = static_cast<U>(k) - 1;
-    wide([=]() SLUICE_WIDE {
+    vectorised([=]() SLUICE_VECTORISED {
       for (std::uint32_t i = 0; i != n; ++i) {
         auto v = static_cast<U>(a[i]);
         if constexpr (std::is_signed_v<T>) {

@@ -144,6 +144,12 @@ class plan_generator {
       argument a;
       a.kind = argument::word;
       a.text = one_of(values);
+      if (f.type->type_name().find("list of") != std::string::npos && chance(2)) {
+        argument list;
+        list.kind = argument::list;
+        list.items.assign(chance(4), a);
+        a = std::move(list);
+      }
       try {
         reading(f.name, 1, false, detail::kLookup).read(*f.type, to, a, "value");
         return;
