@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "plan/codec.hpp"
@@ -29,8 +30,13 @@ void check_inputs(const node& n) {
     case op_info::stage:
       if (inputs != 1) refuse(n, "needs an input");
       break;
-    case op_info::combine:
-      if (inputs < 2) refuse(n, "needs two inputs or more");
+    case op_info::combine: {
+      const int behind = n.op->inputs_behind_list;
+      if (behind < 0 && inputs < 2) refuse(n, "needs two inputs or more");
+      if (behind == 0 && inputs < 1) refuse(n, "needs a list of datasets");
+      if (behind > 0 && inputs < 1u + static_cast<unsigned>(behind))
+        refuse(n, "needs a list of datasets, and " + std::to_string(behind) + " behind it");
+    }
   }
   for (auto& input : n.inputs)
     if (!input) refuse(n, "an input is null");

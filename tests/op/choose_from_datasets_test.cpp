@@ -123,7 +123,7 @@ TEST_CASE("choose_from_datasets prints as text, and is read again; what does not
   CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], lines(\"a\"))"),
                     Catch::Contains("the selector, its last input, must give int64, and gives line"));
   CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2)])"),
-                    Catch::Contains("choose_from_datasets: needs two inputs or more"));
+                    Catch::Contains("choose_from_datasets: needs a list of datasets, and 1 behind it"));
 }
 
 }  // namespace sluice::lib

@@ -49,7 +49,7 @@ task<int64s> lengths_of(runtime& rt, dataset<dataset<std::int64_t>> nested) {
   while (auto inner = co_await outer.next()) {
     std::int64_t n = 0;
     auto s = inner->iterate(rt);
-    while (auto x = co_await s.next()) ++n;
+    while (auto x = co_await s.next()) n += x != nullptr;
     lengths.push_back(n);
   }
   co_return lengths;

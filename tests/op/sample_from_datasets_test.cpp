@@ -135,6 +135,8 @@ TEST_CASE("weights that are none are refused when the plan is made") {
   auto two = [](std::vector<double> w) {
     return sample_from_datasets({range(5), range(7)}, {.weights = std::move(w)});
   };
+  CHECK(consume(sample_from_datasets({range(3)}), {}).elements == int64s{0, 1, 2});
+  CHECK_THROWS_WITH(sample_from_datasets(std::vector<dataset<int64>>()), Catch::Contains("needs a list of datasets"));
   CHECK_THROWS_WITH(two({1}), Catch::Contains("weights are one for each dataset, and there are 1 for 2"));
   CHECK_THROWS_WITH(two({1, -1}), Catch::Contains("finite numbers of at least 0"));
   CHECK_THROWS_WITH(two({1, std::numeric_limits<double>::quiet_NaN()}), Catch::Contains("weights[1] must be finite"));

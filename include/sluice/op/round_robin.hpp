@@ -29,7 +29,7 @@ struct round_robin_arguments {
 
 node_ptr taken_by_turns(std::vector<node_ptr> datasets, round_robin_options o);
 
-/// Errors: invalid_argument: there are fewer than two datasets.
+/// Errors: invalid_argument: there is no dataset.
 template <class T> dataset<T> round_robin(const std::vector<dataset<T>>& datasets, round_robin_options o = {}) {
   return dataset<T>(taken_by_turns(plans_of(datasets), o));
 }

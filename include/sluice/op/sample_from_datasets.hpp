@@ -39,7 +39,7 @@ struct sample_from_datasets_arguments {
 
 node_ptr sampled_from(std::vector<node_ptr> datasets, sample_from_datasets_options o);
 
-/// Errors: invalid_argument: see above, or there are fewer than two datasets.
+/// Errors: invalid_argument: see above, or there is no dataset.
 template <class T>
 dataset<T> sample_from_datasets(const std::vector<dataset<T>>& datasets, sample_from_datasets_options o = {}) {
   return dataset<T>(sampled_from(plans_of(datasets), std::move(o)));

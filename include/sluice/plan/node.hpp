@@ -58,7 +58,7 @@ struct op_info {
   enum shape_type : std::uint8_t {
     source,   ///< no input
     stage,    ///< one input, to the left of the `|`
-    combine,  ///< two or more inputs, in the parentheses
+    combine,  ///< two or more inputs, in the parentheses; one will do in a list
   };
 
   std::string_view name;
