@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib::expressions {
@@ -40,6 +41,7 @@ struct bad_value {
 struct failed_at {
   std::uint32_t element;
   std::string why;
+  status told = {};  ///< by a registered function; ok: there is only `why`
 };
 
 /// The elements of a chunk that a part is computed for, by rising number.

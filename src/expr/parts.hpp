@@ -282,7 +282,7 @@ class called final : public made_objects {
       std::uint32_t done = f_->call(arguments.data + i * in.size, n, results.data + i * type().size,
                                     ev.ordinal() + s.element(i), seed, why);
       results.constructed += done;
-      if (done != n) throw failed_at{s.element(i + done), std::string(why.message())};
+      if (done != n) throw failed_at{s.element(i + done), {}, std::move(why)};
       i += n;
     }
     return results;

@@ -2,6 +2,8 @@
 #include "expr/program.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "expr/checker.hpp"
@@ -45,6 +47,24 @@ class evaluation_room {
   char* at_;
 };
 
+status status_of(const expressions::failed_at& bad) {
+  return bad.told.ok() ? invalid_argument_error(bad.why) : bad.told;
+}
+
+/// The same with the element, where that is a short text, as a file's name is.
+status naming_element(const status& why, const element_type& in, const void* element) {
+  constexpr std::size_t kShort = 200;
+  if (!in.text || !why.where().file.empty()) return why;
+  const std::string_view text = in.text(element);
+  const bool can_be_read =
+      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
+  if (text.empty() || text.size() > kShort || !can_be_read || why.message().find(text) != std::string_view::npos)
+    return why;
+  std::string message(why.message());
+  message.append(" (of \"").append(text).append("\")");
+  return status(why.code(), message).with_cause(why.cause());
+}
+
 /// Calls f(first, n) for the elements from first on, a chunk at a time, until all are done. What is before a bad element is
 /// computed again without it, because a later part of the expression may fail for an earlier element. Returns how many
 /// were done.
@@ -59,7 +79,7 @@ template <class F> std::uint32_t in_chunks(std::uint32_t n, status& why, F f) {
         break;
       } catch (const expressions::failed_at& bad) {
         part = bad.element;
-        why = invalid_argument_error(bad.why);
+        why = status_of(bad);
         is_bad = true;
       } catch (...) {
         if (part == 1) {
@@ -82,12 +102,14 @@ std::uint32_t program::apply(void* elements, std::uint32_t n, void* to, std::uin
   expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
   const std::size_t size = type().size;
-  return in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
+  const std::uint32_t done = in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
     char* at = static_cast<char*>(to) + first * size;
     ev.start(static_cast<char*>(elements) + first * in_->size, ordinal + first);
     root_->build(ev, {nullptr, some}, at, size);
     root_->take(ev, some, at, size);
   });
+  if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);
+  return done;
 }
 
 std::uint32_t program::fold(void* state, void* elements, std::uint32_t n, void* states, status& why) const {
@@ -113,7 +135,7 @@ std::uint32_t program::fold(void* state, void* elements, std::uint32_t n, void* 
       t.destroy(t, state, 1);
       t.relocate(t, state, next.at(), 1, t.size, t.size);
     }
-  } catch (const expressions::failed_at& bad) { why = invalid_argument_error(bad.why); } catch (...) {
+  } catch (const expressions::failed_at& bad) { why = status_of(bad); } catch (...) {
     why = current_exception_status();
   }
   return done;
@@ -123,11 +145,13 @@ std::uint32_t program::test(const void* elements, std::uint32_t n, bool* to, std
                             status& why) const {
   expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
-  return in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
+  const std::uint32_t done = in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
     // A bool is made of them: nothing is moved.
     ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, ordinal + first);
     root_->eval(ev, {nullptr, some}, to + first);
   });
+  if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);
+  return done;
 }
 
 }  // namespace sluice::lib

@@ -92,6 +92,10 @@ struct ticket {
   int64 copy = 0;
 };
 
+SLUICE_FUNCTION(of_missing_file, [](const std::string& path) -> result<std::string> {
+  return not_found_error("is gone").in_file(path);
+});
+
 }  // namespace
 
 TEST_CASE("expressions stand in plan text where functions do", "[op]") {
@@ -217,6 +221,19 @@ TEST_CASE("random() is drawn by seed and position", "[op]") {
   // Each call has numbers of its own; index() is the element's number.
   CHECK(elements<bool>("range(3) | map(random() == random())") == "false false false");
   CHECK(drawn("range(5) | skip(2) | map(index())") == "0 1 2");
+}
+
+TEST_CASE("an error of an expression keeps the function's code and file, and names an element that is a text") {
+  const auto told = [](const dataset<std::string>& ds) {
+    return consume(ds | map([](const std::string& s) { return static_cast<std::int64_t>(s.size()); }), {}).why;
+  };
+  const status missing =
+      told(from_elements<std::string>({"/nowhere/at.all"}) | map(expr<std::string>("of_missing_file(it)")));
+  CHECK(missing.code() == status_code::not_found);
+  CHECK(missing.where().file == "/nowhere/at.all");
+  const auto numbers =
+      from_elements<std::string>({"photo.jpg"}) | map(expr<std::int64_t>("length(it) / (length(it) - 9)"));
+  CHECK_THAT(consume(numbers, {}).why.to_string(), Catch::Contains("division by zero (of \"photo.jpg\")"));
 }
 
 }  // namespace sluice::lib
