@@ -27,6 +27,7 @@
 #include "sluice/op/lines.hpp"
 #include "sluice/op/list_files.hpp"
 #include "sluice/op/map.hpp"
+#include "sluice/op/padded_batch.hpp"
 #include "sluice/op/parse_example.hpp"
 #include "sluice/op/parse_sequence_example.hpp"
 #include "sluice/op/prefetch.hpp"
@@ -46,6 +47,7 @@
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
+#include "sluice/op/unique.hpp"
 #include "sluice/op/window.hpp"
 #include "sluice/op/zip.hpp"
 // End of operators.

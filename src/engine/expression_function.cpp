@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "element/blocks.hpp"
 #include "engine/expression_forms.hpp"
 #include "expr/tree.hpp"
 #include "sluice/engine/functions.hpp"
@@ -68,55 +68,6 @@ struct expression_filter final : predicate_function {
   /// Of the elements from the i-th on: how many there is an answer for.
   std::uint32_t test(const block& in, std::uint32_t i, const element_place& first, answers& yes, status& why) const {
     return c.p->test(in.at(i), std::min(in.size() - i, kAtOnce), yes.data(), first.ordinal + i, first.seed, why);
-  }
-  /// Moves those of the n elements from the i-th on for which the answer is yes to the place `kept` and behind. Returns the place
-  /// behind them. All elements stay constructed: the caller destroys those that are not kept.
-  static std::uint32_t move_up(const block& in, std::uint32_t kept, std::uint32_t i, const bool* yes, std::uint32_t n) {
-    const element_type& t = in.type();
-    const bool is_bytes = t.relocatable && t.trivially_destroyed && t.copy;
-    switch (is_bytes ? t.size : 0) {
-      case 4: return move_up_bytes<4>(in.at(0), kept, i, yes, n);
-      case 8: return move_up_bytes<8>(in.at(0), kept, i, yes, n);
-      case 16: return move_up_bytes<16>(in.at(0), kept, i, yes, n);
-      case 24: return move_up_bytes<24>(in.at(0), kept, i, yes, n);
-      default:
-        for (const bool* end = yes + n; yes != end; ++yes, ++i) {
-          if (!*yes) continue;
-          if (kept != i && is_bytes) std::memcpy(in.at(kept), in.at(i), t.size);
-          else if (kept != i) swap(in, kept, i);
-          ++kept;
-        }
-        return kept;
-    }
-  }
-  /// Without a branch: answers are hard to predict.
-  template <std::size_t Size>
-  static std::uint32_t move_up_bytes(char* first, std::uint32_t kept, std::uint32_t i, const bool* yes,
-                                     std::uint32_t n) {
-    for (std::uint32_t k = 0; k != n; ++k) {
-      char element[Size];
-      std::memcpy(element, first + std::size_t{i + k} * Size, Size);
-      std::memcpy(first + std::size_t{kept} * Size, element, Size);
-      kept += yes[k];
-    }
-    return kept;
-  }
-  static void swap(const block& in, std::uint32_t a, std::uint32_t b) {
-    const element_type& t = in.type();
-    char *x = in.at(a), *y = in.at(b);
-    constexpr std::size_t kRoom = 256;
-    alignas(std::max_align_t) char room[kRoom];
-    std::unique_ptr<char[]> more(t.size > kRoom ? new char[t.size + t.align] : nullptr);
-    void* other = room;
-    if (more || t.align > alignof(std::max_align_t)) {
-      if (!more) more.reset(new char[t.size + t.align]);
-      std::size_t space = t.size + t.align;
-      other = more.get();
-      std::align(t.align, t.size, other, space);
-    }
-    t.relocate(t, other, x, 1, t.size, t.size);
-    t.relocate(t, x, y, 1, t.size, t.size);
-    t.relocate(t, y, other, 1, t.size, t.size);
   }
 };
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/padded_batch.hpp
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// 0 to 3 numbers that begin with x.
+int64s some_of(int64 x) { return int64s(static_cast<std::size_t>(static_cast<std::uint64_t>(x) % 4), x); }
+
+int64s padded_sums(const int64s& in, std::size_t size) {
+  int64s out;
+  for (std::size_t i = 0; i < in.size(); i += size) {
+    std::size_t longest = 0, end = std::min(in.size(), i + size);
+    for (std::size_t k = i; k != end; ++k) longest = std::max(longest, some_of(in[k]).size());
+    for (std::size_t k = i; k != end; ++k) {
+      int64s row = some_of(in[k]);
+      row.resize(longest, 7);
+      int64 sum = static_cast<int64>(longest);
+      for (int64 x : row)
+        sum = static_cast<int64>(static_cast<std::uint64_t>(sum) * 31 + static_cast<std::uint64_t>(x));
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
+int64 sum_of_row(int64s row) {
+  int64 sum = static_cast<int64>(row.size());
+  for (int64 x : row) sum = static_cast<int64>(static_cast<std::uint64_t>(sum) * 31 + static_cast<std::uint64_t>(x));
+  return sum;
+}
+
+dataset<int64> padded(const dataset<int64>& in, int64 size) {
+  return in | map(some_of) | padded_batch(size, {.values = {{"it", 7}}}) | unbatch() | map(sum_of_row);
+}
+
+const register_verb padded_case(
+    "padded_batch", {.build = [](const verb_plan& p) { return padded(p.in[0], p.a); },
+                     .expected = [](const verb_lists& l) { return padded_sums(l.in(), static_cast<std::size_t>(l.a)); },
+                     .resume = {.a = 3}});
+
+struct sentence {
+  std::string text;
+  std::vector<std::int32_t> ids;
+  std::vector<std::vector<std::string>> words;
+  tensor image;
+};
+
+sentence some_sentence(int64 n) {
+  sentence s{"s" + std::to_string(n), {}, {}, tensor::zeros(dtype::uint8, {n, 2})};
+  for (int64 i = 0; i != n; ++i) s.ids.push_back(static_cast<std::int32_t>(n));
+  for (int64 i = 0; i != n; ++i) s.words.emplace_back(static_cast<std::size_t>(i), "w");
+  return s;
+}
+
+template <class T> std::string refused_with(const dataset<T>& ds) {
+  try {
+    return elements(ds);
+  } catch (const error& e) { return e.why().to_string(); }
+}
+
+}  // namespace
+
+TEST_CASE("padded_batch pads lists, lists of lists and tensors to the longest of each batch") {
+  auto ds = range(4, {.start = 1}) | map(some_sentence);
+  CHECK(
+      elements(ds | padded_batch(2)) ==
+      R"({"text":["s1","s2"],"ids":[[1,0],[2,2]],"words":[[[""],[""]],[[""],["w"]]],"image":[[[0,0],[0,0]],[[0,0],[0,0]]]} )"
+      R"({"text":["s3"],"ids":[[3,3,3]],"words":[[["",""],["w",""],["w","w"]]],"image":[[[0,0],[0,0],[0,0]]]})");
+  CHECK(elements(ds | padded_batch(2, {.shapes = {{"ids", {3}}, {"words", {2, -1}}, {"image", {-1, 3}}},
+                                       .values = {{"ids", -1}, {"words", "-"}, {"image", 9}},
+                                       .drop_remainder = true})) ==
+        R"({"text":["s1","s2"],"ids":[[1,-1,-1],[2,2,-1]],"words":[[["-"],["-"]],[["-"],["w"]]],)"
+        R"("image":[[[0,0,9],[9,9,9]],[[0,0,9],[0,0,9]]]})");
+  CHECK(elements(range(4) | padded_batch(3)) == "[0,1,2] [3]");
+  CHECK(elements(range(0) | map(some_of) | padded_batch(3)) == "");
+  CHECK(elements(from_elements(std::vector<int64s>{{}, {}}) | padded_batch(2, {.shapes = {{"it", {2}}}})) ==
+        "[[0,0],[0,0]]");
+  CHECK(elements(from_elements(std::vector<std::vector<double>>{{1.5}, {}}) |
+                 padded_batch(2, {.values = {{"it", -0.5}}})) == "[[1.5],[-0.5]]");
+}
+
+TEST_CASE("what padded_batch made stacks into tensors without a copy") {
+  runtime rt({.workers = 1});
+  auto ds = from_elements(std::vector<int64s>{{1}, {2, 3}, {}}) | padded_batch(3);
+  auto all = sync_wait(rt, [](auto s) -> task<std::string> {
+    auto b = co_await s.next();
+    co_return b->stacked().spec_text() + b->stacked().to_json();
+  }(ds.iterate(rt)));
+  CHECK(all == "int64[3,2][[1,0],[2,3],[0,0]]");
+}
+
+TEST_CASE("padded_batch says which element is too long, or another tensor, and what members there are") {
+  auto ds = range(9, {.start = 1}) | map(some_sentence);
+  CHECK_THAT(refused_with(ds | padded_batch(2, {.shapes = {{"ids", {3}}}})),
+             Catch::Contains("padded_batch at element 3") &&
+                 Catch::Contains("ids has 4 items, more than shapes says: [3]"));
+  CHECK_THAT(refused_with(ds | padded_batch(4, {.shapes = {{"words", {-1, 2}}}})),
+             Catch::Contains("element 3") && Catch::Contains("words has 3 items"));
+  CHECK_THAT(refused_with(ds | padded_batch(4, {.shapes = {{"image", {2, 2}}}})),
+             Catch::Contains("element 2") && Catch::Contains("image is uint8[3,2], longer than shapes says: [2,2]"));
+  CHECK_THAT(
+      refused_with(range(3) | map([](int64 n) { return tensor::zeros(n == 2 ? dtype::int8 : dtype::uint8, {n}); }) |
+                   padded_batch(3)),
+      Catch::Contains("element 2") && Catch::Contains("int8[2], and that of the batch's first element uint8[0]"));
+  CHECK_THAT(refused_with(ds | padded_batch(4, {.values = {{"image", 300}}})),
+             Catch::Contains("its padding 300 is none"));
+  CHECK_THROWS_WITH(ds | padded_batch(2, {.shapes = {{"idds", {3}}}}),
+                    Catch::Contains("names idds, and what is padded is ids, words, image"));
+  CHECK_THROWS_WITH(ds | padded_batch(2, {.shapes = {{"words", {3}}}}), Catch::Contains("has 1 lengths for words"));
+  CHECK_THROWS_WITH(ds | padded_batch(2, {.shapes = {{"ids", {-2}}}}), Catch::Contains("at least 0, or -1"));
+  CHECK_THROWS_WITH(ds | padded_batch(2, {.values = {{"ids", 0.5}}}), Catch::Contains("0.5 is no int32"));
+  CHECK_THROWS_WITH(ds | padded_batch(2, {.values = {{"ids", "x"}}}), Catch::Contains("\"x\" is no int32"));
+  CHECK_THROWS_WITH(range(3) | padded_batch(2, {.values = {{"it", 1}}}), Catch::Contains("has no lists"));
+}
+
+TEST_CASE("a padded batch that exceeds the memory budget is an error before it is made") {
+  runtime rt({.workers = 1, .memory_budget_bytes = 1 << 20});
+  auto ds = range(2000) | map([](int64 x) { return int64s(x == 1999 ? 100'000 : 1, x); }) | padded_batch(2000);
+  auto drained = [](auto s) -> task<void> {
+    while (co_await s.next()) {}
+  };
+  CHECK_THROWS_WITH(sync_wait(rt, drained(ds.iterate(rt))),
+                    Catch::Contains("padded_batch") && Catch::Contains("budget"));
+}
+
+TEST_CASE("padded_batch prints as text, and is read again") {
+  round_trips(*(range(10) | map(expr<int64s>("[it]")) |
+                padded_batch(3, {.shapes = {{"it", {4}}}, .values = {{"it", -1}}, .drop_remainder = true}))
+                   .plan(),
+              "range(10) | map([it]) | padded_batch(3, shapes={it=[4]}, values={it=-1}, drop_remainder=true)");
+  CHECK(cardinality_of(*(range(10) | padded_batch(3)).plan()) == cardinality::of(4));
+}
+
+}  // namespace sluice::lib
