@@ -10,6 +10,7 @@
 // Operators: written by ./dev operators.
 #include "sluice/op/assert_cardinality.hpp"
 #include "sluice/op/batch.hpp"
+#include "sluice/op/bucket_by_sequence_length.hpp"
 #include "sluice/op/choose_from_datasets.hpp"
 #include "sluice/op/concatenate.hpp"
 #include "sluice/op/counter.hpp"

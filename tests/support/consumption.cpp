@@ -2,6 +2,8 @@
 #include "support/consumption.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "sluice/runtime/simulation.hpp"
@@ -123,7 +125,12 @@ consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumpt
   if (how.files && !rt.world()) write_files(*how.files);
   try {
     sync_wait(rt, consume_all(rt, ds, how, c));
+    // What another worker was doing when the run ended it may still be putting down.
     std::size_t charged = rt.ledger().used_bytes();
+    for (int waited = 0; charged && waited != 2000 && !rt.world(); ++waited) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      charged = rt.ledger().used_bytes();
+    }
     if (charged) c.mistake = std::to_string(charged) + " bytes are still charged after the run";
   } catch (const error& e) { c.mistake = e.what(); }
   return c;

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// bucket_by_sequence_length: batches of elements of about the same length, padded.
+//
+//   sentences | bucket_by_sequence_length([](const sentence& s) { return s.tokens.size(); }, {16, 64}, {128, 32, 8})
+//   sentences | bucket_by_sequence_length(expr("length(tokens)"), {16, 64}, {128, 32, 8}, {.values = {{"tokens", -1}}})
+//
+// Elements shorter than the first boundary go to the first bucket, shorter than the second to the second, the others to the last: one
+// more than there are boundaries. A bucket that has as many elements as its batch size becomes a batch, padded as by padded_batch.
+// The function takes const T& and returns a whole number; in plan text it is an expression, or a name.
+// Shape:  batched<T>, as of padded_batch; with no_padding as of batch.
+// Order:  batches in the order in which they are full; rows in the input's order.
+// Ends:   with the input: behind it comes what is left in each bucket, the shortest first; with drop_remainder nothing.
+// Errors: those of padded_batch. invalid_argument when the plan is made: boundaries do not ascend, or there is not one batch size more; a
+//         negative length, with the element's number. An error of the function, of stage "bucket_by_sequence_length(name)": under
+//         error_policy::skip the element is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
+// Owns:   less than the sum of the batch sizes: elements, each with 8 bytes more.
+// State:  which elements are in each bucket: a byte or two each. A run that resumes reads them again, and passes over what lies between.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sluice/engine/keys.hpp"
+#include "sluice/op/padded_batch.hpp"
+#include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
+
+namespace sluice::lib {
+
+extern const op_info bucket_by_sequence_length_op;
+
+struct bucket_by_sequence_length_options {
+  /// as of padded_batch
+  std::map<std::string, std::vector<std::int64_t>> shapes = {};
+  /// as of padded_batch
+  std::map<std::string, pad_value> values = {};
+  bool pad_to_bucket_boundary =
+      false;                    ///< lengths that are not said are the bucket's boundary less one, not the longest
+  bool no_padding = false;      ///< lists stay as long as they are
+  bool drop_remainder = false;  ///< at the end buckets that are not full are not delivered
+};
+struct bucket_by_sequence_length_arguments {
+  function_arg<key_function> length = {};  ///< of an element
+  std::vector<count> boundaries = {};      ///< the least length of each bucket but the first, ascending
+  std::vector<count> batch_sizes = {};     ///< rows of a batch, for each bucket
+  bucket_by_sequence_length_options options = {};
+};
+
+namespace detail {
+template <class F, class T>
+concept measures_length = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
+/// The function of an expression, for whatever element.
+function_ptr length_by_expression(const expression& length);
+}  // namespace detail
+
+template <class F> class bucket_by_sequence_length_verb : public stage_base_tag {
+ public:
+  bucket_by_sequence_length_verb(F length, bucket_by_sequence_length_arguments a)
+      : length_(std::move(length)), arguments_(std::move(a)) {}
+  template <class T> auto apply(const dataset<T>& in) const {
+    bucket_by_sequence_length_arguments a = arguments_;
+    if constexpr (!stackable<T>) {
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "bucket_by_sequence_length: rows of this element cannot be stacked (numbers, texts, lists and "
+                    "structs of them can)");
+      return dataset<refused>();
+    } else if constexpr (std::is_same_v<F, expression>) {
+      a.length.value = detail::length_by_expression(length_);
+      return dataset<batched<T>>(make_stage(bucket_by_sequence_length_op, arguments::of(std::move(a)), in.plan()));
+    } else if constexpr (detail::measures_length<F, T>) {
+      a.length = detail::adopt(new detail::keyed_function<T, F>(length_));
+      return dataset<batched<T>>(make_stage(bucket_by_sequence_length_op, arguments::of(std::move(a)), in.plan()));
+    } else {
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "bucket_by_sequence_length: the function must take const T& and return a whole number");
+      return dataset<refused>();
+    }
+  }
+
+ private:
+  F length_;
+  bucket_by_sequence_length_arguments arguments_;
+};
+
+template <class F>
+auto bucket_by_sequence_length(F length, const std::vector<std::int64_t>& boundaries,
+                               const std::vector<std::int64_t>& batch_sizes, bucket_by_sequence_length_options o = {}) {
+  bucket_by_sequence_length_arguments a;
+  a.boundaries.assign(boundaries.begin(), boundaries.end());
+  a.batch_sizes.assign(batch_sizes.begin(), batch_sizes.end());
+  a.options = std::move(o);
+  return bucket_by_sequence_length_verb<F>(std::move(length), std::move(a));
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::bucket_by_sequence_length;
+
+}  // namespace sluice

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/padded_rows.hpp"
+
+#include <utility>
+
+#include "sluice/element/tensor.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+class pad_value_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override {
+    if (get(p).is_text()) to.text(get(p).text());
+    else to.plain(get(p).text());
+  }
+  void read(void* p, const argument& a, reading& r) const override {
+    auto& v = *static_cast<pad_value*>(p);
+    if (is_text_argument(a)) {
+      v = pad_value(text_of(a));
+      return;
+    }
+    double number = 0;  // whether it is a number of the member's type is seen when the plan is made
+    codec_of<double>().read(&number, a, r);
+    v = pad_value::number(a.text);
+  }
+  bool equal(const void* a, const void* b) const override { return get(a) == get(b); }
+  std::string type_name() const override { return "number or text"; }
+
+ private:
+  static const pad_value& get(const void* p) { return *static_cast<const pad_value*>(p); }
+};
+
+}  // namespace
+
+template <> const codec& codec_of<pad_value>() {
+  static const pad_value_codec c;
+  return c;
+}
+
+std::vector<padded_member> padded_members(const element_type& row,
+                                          const std::map<std::string, std::vector<std::int64_t>>& shapes,
+                                          const std::map<std::string, pad_value>& values, std::string& why) {
+  std::vector<padded_member> all = padded_members(row);
+  auto named = [&](const std::string& path, const char* where) -> padded_member* {
+    for (auto& m : all)
+      if (m.path == path) return &m;
+    why = std::string(where) + " names " + path + ", and ";
+    if (all.empty()) why += row.name + " has no lists of numbers or texts, and no tensors";
+    else
+      for (auto& m : all) why += (&m == all.data() ? "what is padded is " : ", ") + m.path;
+    return nullptr;
+  };
+  for (auto& [path, dims] : shapes) {
+    padded_member* m = named(path, "shapes");
+    if (!m) return {};
+    m->dims = dims;
+    for (std::int64_t d : dims)
+      if (d < -1)
+        return why = "shapes: a length is at least 0, or -1, and one of " + path + " is " + std::to_string(d), all;
+    if (dims.size() > tensor::kRankMax || (!m->is_tensor() && dims.size() != m->rank()))
+      return why = "shapes has " + std::to_string(dims.size()) + " lengths for " + path + ", which is " + m->type->name,
+             all;
+  }
+  for (auto& [path, value] : values) {
+    padded_member* m = named(path, "values");
+    if (!m) return {};
+    m->spelled = value.text();
+    m->is_text = value.is_text();
+    m->is_given = true;
+    const element_type* leaf = m->type;
+    while (leaf->kind == kind::list) leaf = leaf->element;
+    if (!m->is_tensor() && !m->value.set(*dtype_of(*leaf), m->spelled, m->is_text))
+      return why = "values: " + (m->is_text ? "\"" + m->spelled + "\"" : m->spelled) + " is no " + leaf->name +
+                   ", as " + path + " has",
+             all;
+  }
+  return all;
+}
+
+const element_type* type_of_batch(const element_type& row, std::string& why) {
+  const element_type* t = batched_of(&row);
+  if (!t) why = "rows of " + row.name + " cannot be stacked (numbers, texts, tensors, arrays and structs of them can)";
+  return t;
+}
+
+status make_padded_batch(const std::vector<padded_member>& members, slab& rows, held_memory& memory,
+                         batch_storage& made, std::size_t& made_bytes, std::size_t& which) {
+  const element_type& row = rows.type();
+  const std::size_t n = rows.size(), before = memory.bytes();
+  // The input's tensors may be small where the padded ones are not: what those take is known when they are there.
+  status why = pad_tensors(members, rows.begin(), row.size, n, which);
+  if (!why.ok()) return why;
+  const std::size_t owned = row.footprint ? row.footprint(row, rows.begin(), n) : 0;
+  why = memory.resize(before + owned * 2);
+  if (!why.ok()) return why;
+  made.append(row, rows.begin(), n);
+  rows.set_live(0, 0);
+  const std::size_t bytes = before + made.memory_bytes() + padded_bytes(members, made);
+  if (!memory.has_room_for(bytes)) return memory.refused_of(bytes);
+  why = memory.resize(bytes);
+  if (why.ok()) why = pad_lists(members, row, made, which);
+  made_bytes = made.memory_bytes();
+  if (why.ok()) why = memory.resize(before + made_bytes);
+  return why;
+}
+
+status told_of_row(const status& why, const std::string& label, std::uint64_t element) {
+  return why.code() == status_code::invalid_argument ? why.in_stage(label, element) : why.in_stage(label);
+}
+
+}  // namespace sluice::lib
