@@ -175,6 +175,12 @@ const op_info batch_op{
           auto& a = n.as<batch_arguments>();
           return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
+    .rows =
+        [](const node& n) {
+          auto& a = n.as<batch_arguments>();
+          cardinality rows = cardinality_of(*n.inputs[0]);
+          return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
+        },
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

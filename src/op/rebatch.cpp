@@ -136,6 +136,28 @@ template <> const codec& codec_of<batch_sizes>() {
   return c;
 }
 
+namespace {
+
+/// Of several sizes: rounds of all of them, and the sizes that a part of one fills.
+cardinality rebatched_size(const node& n) {
+  auto& a = n.as<rebatch_arguments>();
+  cardinality rows = rows_of(*n.inputs[0]);
+  if (rows.kind != cardinality::exact || rows.is_most()) return rows;
+  std::int64_t round = 0;
+  for (count size : a.sizes.values)
+    if (__builtin_add_overflow(round, size.value, &round)) return {};
+  std::int64_t left = rows.elements % round;
+  cardinality batches = cardinality::of(rows.elements / round).times(static_cast<std::int64_t>(a.sizes.values.size()));
+  for (count size : a.sizes.values) {
+    if (left < size.value) break;
+    left -= size.value;
+    batches = batches.and_then(cardinality::of(1));
+  }
+  return left != 0 && !a.options.drop_remainder ? batches.and_then(cardinality::of(1)) : batches;
+}
+
+}  // namespace
+
 const op_info rebatch_op{
     .name = "rebatch",
     .doc = "batches of other sizes",
@@ -146,6 +168,11 @@ const op_info rebatch_op{
       return why = "expects batches, and gets " + in->name, nullptr;
     },
     .open = open_rebatch,
+    .size = rebatched_size,
+    .rows =
+        [](const node& n) {
+          return n.as<rebatch_arguments>().options.drop_remainder ? cardinality() : rows_of(*n.inputs[0]);
+        },
 };
 
 rebatch_verb rebatch(batch_sizes sizes, rebatch_options o) {

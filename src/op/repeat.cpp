@@ -69,6 +69,12 @@ erased_stream open_repeat(const node& n, open_context& context) {
                      times < 0 ? kForEver : static_cast<std::uint64_t>(times));
 }
 
+cardinality repeated(const node& n, cardinality once) {
+  std::int64_t times = n.as<repeat_arguments>().times;
+  if (times >= 0) return once.times(times);
+  return once.kind == cardinality::unknown || once == cardinality::of(0) ? once : cardinality::forever();
+}
+
 }  // namespace
 
 const op_info repeat_op{
@@ -77,13 +83,8 @@ const op_info repeat_op{
     .arguments = arguments_of<repeat_arguments>,
     .type = same_type,
     .open = open_repeat,
-    .size =
-        [](const node& n) {
-          cardinality in = cardinality_of(*n.inputs[0]);
-          std::int64_t times = n.as<repeat_arguments>().times;
-          if (times >= 0) return in.times(times);
-          return in.kind == cardinality::unknown || in == cardinality::of(0) ? in : cardinality::forever();
-        },
+    .size = [](const node& n) { return repeated(n, cardinality_of(*n.inputs[0])); },
+    .rows = [](const node& n) { return repeated(n, rows_of(*n.inputs[0])); },
 };
 
 preserving repeat(count_or_all times) { return {repeat_op, arguments::of(repeat_arguments{times})}; }

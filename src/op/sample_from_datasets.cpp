@@ -86,20 +86,22 @@ const element_type* sampled_type(const node& n, std::string& why) {
   return type_of_inputs(n, n.inputs.size(), why);
 }
 
-/// The sum of those that can be drawn; one of stop_on_empty_dataset alone is unknown.
+/// The sum of those that can be drawn; with stop_on_empty_dataset unknown, unless it is but one.
 cardinality sampled_size(const node& n) {
   auto& o = n.as<sample_from_datasets_arguments>().options;
   cardinality all = cardinality::of(0);
   bool one_is_endless = false, all_are_endless = true;
+  int can_be_drawn = 0;
   for (std::size_t i = 0; i != n.inputs.size(); ++i) {
     if (!o.weights.empty() && o.weights[i] == 0) continue;
     cardinality one = cardinality_of(*n.inputs[i]);
+    ++can_be_drawn;
     one_is_endless |= one.kind == cardinality::infinite;
     all_are_endless &= one.kind == cardinality::infinite;
     all = all.and_then(one);
   }
   if (all_are_endless) return cardinality::forever();
-  if (o.stop_on_empty_dataset) return {};
+  if (o.stop_on_empty_dataset && can_be_drawn != 1) return {};
   return one_is_endless ? cardinality::forever() : all;
 }
 

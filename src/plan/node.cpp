@@ -215,11 +215,18 @@ node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors,
   return error_handler{errors, below}.handled(plan);
 }
 
-cardinality cardinality_of(const node& n) {
-  cardinality size = n.op->size ? n.op->size(n) : cardinality{};
+namespace {
+
+cardinality told_by(cardinality (*told)(const node&), const node& n) {
+  cardinality size = told ? told(n) : cardinality{};
   bool may_be_less = n.errors.on_error == error_policy::skip && size != cardinality::of(0);
   return may_be_less ? cardinality{} : size;
 }
+
+}  // namespace
+
+cardinality cardinality_of(const node& n) { return told_by(n.op->size, n); }
+cardinality rows_of(const node& n) { return told_by(n.op->rows, n); }
 
 bool same_plan(const node& a, const node& b) {
   if (&a == &b) return true;

@@ -73,8 +73,13 @@ std::string bucketed_lists(bucket_by_sequence_length_options o) {
 TEST_CASE("bucket_by_sequence_length pads within a bucket, and gives what is left the shortest first") {
   CHECK(bucketed_lists({}) == "[[2,2]] [[1],[3]] [[5,5]] [[]] [[4,4,4]]");
   CHECK(bucketed_lists({.drop_remainder = true}) == "[[2,2]] [[1],[3]] [[5,5]]");
-  CHECK(bucketed_lists({.values = {{"it", -1}}, .pad_to_bucket_boundary = true}) ==
-        "[[2,2]] [[1],[3]] [[5,5]] [[-1]] [[4,4,4]]");
+  CHECK(elements(from_elements(std::vector<int64s>{{1}, {2, 2}, {3}, {}}) |
+                 bucket_by_sequence_length(expr("length(it)"), {3, 4}, {2, 1, 2},
+                                           {.values = {{"it", -1}}, .pad_to_bucket_boundary = true})) ==
+        "[[1,-1],[2,2]] [[3,-1],[-1,-1]]");
+  CHECK_THROWS_WITH(
+      bucketed_lists({.pad_to_bucket_boundary = true}),
+      Catch::Contains("at element 3") && Catch::Contains("its length, 3, is not below the last boundary"));
   CHECK(bucketed_lists({.shapes = {{"it", {4}}}}) ==
         "[[2,2,0,0]] [[1,0,0,0],[3,0,0,0]] [[5,5,0,0]] [[0,0,0,0]] [[4,4,4,0]]");
   CHECK(elements(from_elements(std::vector<int64s>{{1}, {}}) |

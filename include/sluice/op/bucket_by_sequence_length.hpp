@@ -11,7 +11,7 @@
 // Order:  batches in the order in which they are full; rows in the input's order.
 // Ends:   with the input: behind it comes what is left in each bucket, the shortest first; with drop_remainder nothing.
 // Errors: those of padded_batch. invalid_argument when the plan is made: boundaries do not ascend, or there is not one batch size more; a
-//         negative length, with the element's number. An error of the function, of stage "bucket_by_sequence_length(name)": under
+//         negative length, or with pad_to_bucket_boundary one that no boundary is above, with the element's number. An error of the function, of stage "bucket_by_sequence_length(name)": under
 //         error_policy::skip the element is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
 // Owns:   less than the sum of the batch sizes: elements, each with 8 bytes more.
 // State:  which elements are in each bucket: a byte or two each. A run that resumes reads them again, and passes over what lies between.
@@ -40,7 +40,7 @@ struct bucket_by_sequence_length_options {
   /// as of padded_batch
   std::map<std::string, pad_value> values = {};
   bool pad_to_bucket_boundary =
-      false;                    ///< lengths that are not said are the bucket's boundary less one, not the longest
+      false;  ///< lengths that are not said are the bucket's boundary less one, not the longest; the last bucket, which has none, takes nothing
   bool no_padding = false;      ///< lists stay as long as they are
   bool drop_remainder = false;  ///< at the end buckets that are not full are not delivered
 };

@@ -3,6 +3,7 @@
 //
 //   batches | unbatch() | batch(100)       // batches of another size
 //
+// Shape:  T. Their number is known if the input's batches are made by batch or rebatch, with only repeat, shuffle and prefetch between.
 // Order:  as in the batches.
 // State:  the number of rows delivered of the current batch, which is made again after a resume.
 #pragma once

@@ -74,6 +74,7 @@ struct op_info {
   /// stream: this node makes elements.
   erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
+  cardinality (*rows)(const node&) = nullptr;  ///< of all batches that it gives together; null: unknown
   /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
   /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
   /// position_reader::version(); any other version is refused.
@@ -158,6 +159,8 @@ node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors,
 
 /// Unknown if the node itself drops bad elements.
 cardinality cardinality_of(const node& n);
+/// The number of rows in all batches that a plan delivers.
+cardinality rows_of(const node& n);
 /// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);
 /// The hash that a checkpoint is compared by: of everything except knobs, so that a run may resume with other knobs.

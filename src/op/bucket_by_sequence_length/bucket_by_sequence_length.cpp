@@ -49,6 +49,7 @@ struct length_buckets_state {
 struct length_bucket {
   std::uint64_t size = 1;
   std::vector<padded_member> members;
+  bool is_closed = false;  ///< nothing may come here
 };
 
 /// A key's code is its bytes, the highest first, a sign turned over (engine/keys.hpp).
@@ -149,6 +150,13 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
           std::upper_bound(boundaries.begin(), boundaries.end(), length,
                            [](std::int64_t l, const count& boundary) { return l < boundary.value; }) -
           boundaries.begin());
+      if (rules[b].is_closed) {
+        status told =
+            invalid_argument_error("its length, " + std::to_string(length) +
+                                   ", is not below the last boundary, so pad_to_bucket_boundary has none for it")
+                .in_stage(memory.label(), state->next);
+        co_await fail(std::move(told));
+      }
       block one = in.take(1);
       status fits = held[b].add(one, 1);
       if (!fits.ok()) co_await fail(std::move(fits));
@@ -187,8 +195,8 @@ std::vector<length_bucket> rules_of(const node& n, std::string& why) {
   for (std::size_t i = 0; i != a.batch_sizes.size() && why.empty(); ++i) {
     all.push_back({static_cast<std::uint64_t>(a.batch_sizes[i].value), members});
     if (!o.pad_to_bucket_boundary) continue;
-    // The last bucket has none: what comes there is as long as it is in tf.data an error.
-    const std::int64_t longest = i < a.boundaries.size() ? a.boundaries[i].value - 1 : -1;
+    all.back().is_closed = i == a.boundaries.size();
+    const std::int64_t longest = all.back().is_closed ? -1 : a.boundaries[i].value - 1;
     for (padded_member& m : all.back().members) {
       if (m.dims.empty() && m.is_tensor())
         return why = "pad_to_bucket_boundary needs a shape of " + m.path + ", with -1 for what the boundary says", all;
