@@ -80,6 +80,13 @@ const element_type* chosen_type(const node& n, std::string& why) {
   return type_of_inputs(n, n.inputs.size() - 1, why);
 }
 
+/// As many as the selector has, if no dataset ends.
+cardinality chosen_size(const node& n) {
+  for (std::size_t i = 0; i + 1 != n.inputs.size(); ++i)
+    if (cardinality_of(*n.inputs[i]).kind != cardinality::infinite) return {};
+  return cardinality_of(*n.inputs.back());
+}
+
 }  // namespace
 
 const op_info choose_from_datasets_op{
@@ -89,6 +96,7 @@ const op_info choose_from_datasets_op{
     .arguments = arguments_of<choose_from_datasets_arguments>,
     .type = chosen_type,
     .open = open_choose,
+    .size = chosen_size,
     .inputs_behind_list = 1,
 };
 

@@ -44,7 +44,7 @@ const op_info prefetch_op{
     .type = same_type,
     .open = open_prefetch,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .rows = [](const node& n) { return rows_of(*n.inputs[0]); },
+    .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
 };
 
 preserving prefetch(knob elements) { return {prefetch_op, arguments::of(prefetch_arguments{elements})}; }

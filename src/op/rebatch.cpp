@@ -141,7 +141,7 @@ namespace {
 /// Of several sizes: rounds of all of them, and the sizes that a part of one fills.
 cardinality rebatched_size(const node& n) {
   auto& a = n.as<rebatch_arguments>();
-  cardinality rows = rows_of(*n.inputs[0]);
+  cardinality rows = row_cardinality_of(*n.inputs[0]);
   if (rows.kind != cardinality::exact || rows.is_most()) return rows;
   std::int64_t round = 0;
   for (count size : a.sizes.values)
@@ -171,7 +171,7 @@ const op_info rebatch_op{
     .size = rebatched_size,
     .rows =
         [](const node& n) {
-          return n.as<rebatch_arguments>().options.drop_remainder ? cardinality() : rows_of(*n.inputs[0]);
+          return n.as<rebatch_arguments>().options.drop_remainder ? cardinality() : row_cardinality_of(*n.inputs[0]);
         },
 };
 

@@ -84,7 +84,7 @@ const op_info repeat_op{
     .type = same_type,
     .open = open_repeat,
     .size = [](const node& n) { return repeated(n, cardinality_of(*n.inputs[0])); },
-    .rows = [](const node& n) { return repeated(n, rows_of(*n.inputs[0])); },
+    .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
 };
 
 preserving repeat(count_or_all times) { return {repeat_op, arguments::of(repeat_arguments{times})}; }

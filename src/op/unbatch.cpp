@@ -54,7 +54,7 @@ const op_info unbatch_op{
       return nullptr;
     },
     .open = open_unbatch,
-    .size = [](const node& n) { return rows_of(*n.inputs[0]); },
+    .size = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
 };
 
 }  // namespace sluice::lib

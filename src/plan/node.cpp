@@ -226,7 +226,7 @@ cardinality told_by(cardinality (*told)(const node&), const node& n) {
 }  // namespace
 
 cardinality cardinality_of(const node& n) { return told_by(n.op->size, n); }
-cardinality rows_of(const node& n) { return told_by(n.op->rows, n); }
+cardinality row_cardinality_of(const node& n) { return told_by(n.op->rows, n); }
 
 bool same_plan(const node& a, const node& b) {
   if (&a == &b) return true;

@@ -271,6 +271,9 @@ def elementwise():
     yield listed([0, 1]).map(DIVIDED, divide)
     yield listed([4, 0]).map(DIVIDED, divide)
     yield listed(BAD).map(f"{DIVIDED}, parallelism=3", divide)
+    yield listed(BAD).map(f"{DIVIDED}, parallelism=3", divide).ignore_errors()
+    yield listed(BAD * 5).map(f"{DIVIDED}, parallelism=3", divide).ignore_errors()
+    yield rng(30).map("it * it, parallelism=8", lambda x: x * x).filter("it % 3 == 1").batch(4)
     yield listed(BAD).map(DIVIDED, divide).ignore_errors()
     yield listed([0, 0]).map(DIVIDED, divide).ignore_errors()
     yield listed([3, 4]).map(DIVIDED, divide).ignore_errors()
@@ -383,6 +386,14 @@ def sizes():
     yield rng(3).repeat().skip(4).take(5)
     yield rng(3).repeat().take(-1)
     yield rng(3).repeat().take(0)
+
+    passed_over = "≠9: what is passed over is not made, so its errors are not seen"
+    yield Row(listed([0, 2, 3]).map(DIVIDED, divide).skip(1), elements=[6, 4], end="end", why=passed_over)
+    yield Row(listed([2, 0, 3]).map(DIVIDED, divide).skip(2), elements=[4], end="end", why=passed_over)
+    yield Row(listed([1, 0, 2, 3]).map(DIVIDED, divide).shard(2, 0), elements=[12, 6], end="end", why=passed_over)
+    yield listed([1, 2, 0, 3]).map(DIVIDED, divide).shard(2, 0)
+    yield listed([2, 0, 3]).map(DIVIDED, divide).ignore_errors().skip(1)
+    yield listed([2, 0, 3, 4]).map(DIVIDED, divide).ignore_errors().shard(2, 1)
 
     for n in (0, 1, 3):
         for times in (None, -1, 0, 1, 2, 3):
@@ -705,6 +716,10 @@ def mixing():
     yield chosen([rng(3).map("{a: it, b: string(it)}"), rng(2).map("{a: it + 9, b: string(it)}")], turns([1, 0, 0]))
     yield chosen([listed(BAD).map(DIVIDED, divide), rng(3)], turns([0, 1, 0, 1]))
     yield chosen(two(), turns([0, 1])).repeat(2)
+    without_end = [counter(), counter(10, -1)]
+    yield Row(chosen(without_end, turns([0, 1, 1, 0]), size=4), why="≠18: a finite selector ends it; tf.data takes it for endless")
+    yield chosen(without_end, rng(2).repeat(), size=INFINITE)
+    yield chosen(without_end, rng(6).filter("it % 3 != 2").map("it % 2"))
     yield Row(round_robin([rng(3), rng(12, 10)], size=5))
     yield Row(round_robin([rng(3), rng(12, 10)], True, size=5), why="more exact")
     yield Row(round_robin([rng(1), rng(4), rng(2)], size=7))
@@ -1017,6 +1032,38 @@ def cache():
     yield cached(rng(5).filter("it > 2")).repeat(2)
 
 
+def get_single_element():
+    one = lambda p: p.then("get_single_element", lambda d: tf.data.Dataset.range(1).map(lambda _: d.get_single_element()), 1)
+    for n in (0, 1, 2):
+        yield one(rng(n))
+    yield one(listed(["a"]))
+    yield one(rng(5).batch(8))
+    yield one(rng(5).filter("it == 3"))
+
+
+def sparse_batch():
+    def rows(p, n, shape):
+        return p.then(f"sparse_batch({n}, row_shape={shape})", lambda d: d.sparse_batch(n, shape), -(-p.size // n))
+    lists = [[1], [2, 2], [3, 3, 3]]
+    for n in (1, 2, 5):
+        yield rows(listed(lists), n, [4])
+    yield rows(listed(lists), 2, [2])
+
+
+def parallel_interleave():
+    """The old form: cycle_length is required, block_length is 1."""
+    def old(p, pair, cycle, block=None):
+        name, f = pair
+        options = call("", cycle_length=cycle, block_length=block)[1:-1]
+        made = tf.data.experimental.parallel_interleave
+        return p.then(f"parallel_interleave({name}, {options})", lambda d: d.apply(made(f, cycle, 1 if block is None else block)), UNKNOWN)
+    table = lambda: listed([4, 5, 6, 4, 5, 6])
+    for cycle, block in ((1, None), (2, None), (2, 3)):
+        yield old(table(), COPIES, cycle, block)
+    yield Row(old(table(), COPIES, 7, 2), elements=ask(table().interleave(*COPIES, 7, 2))[0], why="interleave's order; the old one cuts blocks behind an end")
+    yield old(rng(9), PART, 3)
+
+
 def fused():
     """tf.data's old names for two stages in one."""
     def map_and_batch(p, text, f, n, drop=None):
@@ -1032,7 +1079,8 @@ FAMILIES = [sources, files, elementwise, sizes, windows, zips, batching, kinds, 
 # What each of these needs: an operator that may not be there yet.
 LATER = {from_tensor_slices: "from_tensor_slices", from_tensors: "from_tensors", unique: "unique", padded_batch: "padded_batch",
          ragged_batch: "ragged_batch", group_by_window: "group_by_window", bucket_by_sequence_length: "bucket_by_sequence_length",
-         pad_to_cardinality: "pad_to_cardinality", rejection_resample: "rejection_resample", cache: "cache", fused: "map_and_batch"}
+         pad_to_cardinality: "pad_to_cardinality", rejection_resample: "rejection_resample", get_single_element: "get_single_element",
+         sparse_batch: "sparse_batch", parallel_interleave: "parallel_interleave", cache: "cache", fused: "map_and_batch"}
 
 
 def write(family):

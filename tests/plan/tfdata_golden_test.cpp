@@ -100,17 +100,26 @@ struct outcome {
   std::vector<checkpoint> places;
 };
 
-task<void> run_on(runtime& rt, const node_ptr& plan, std::size_t elements_max, bool save, checkpoint from, outcome& o) {
-  any_stream s = open_run(rt, plan, {.from = std::move(from), .seed = 1});
-  while (o.elements.size() < elements_max) {
-    if (save) o.places.push_back(s.position());
-    auto b = co_await s.try_next_block({.elements = 1});
+/// Saved at each element, or asked for several at once.
+struct request {
+  std::size_t elements_max = 0;
+  bool save = false;
+  checkpoint from = {};
+};
+
+task<void> run_on(runtime& rt, const node_ptr& plan, request r, outcome& o) {
+  any_stream s = open_run(rt, plan, {.from = r.from, .seed = 1});
+  for (std::uint32_t ask = 1; o.elements.size() < r.elements_max; ask = r.save ? 1 : ask % 7 + 2) {
+    if (r.save) o.places.push_back(s.position());
+    demand d;
+    d.elements = static_cast<std::uint32_t>(std::min<std::size_t>(ask, r.elements_max - o.elements.size()));
+    auto b = co_await s.try_next_block(d);
     if (!b.view) {
       o.end = b.why.ok() ? "end" : to_string(b.why.code());
-      if (save && b.why.ok()) o.places.push_back(s.position());
+      if (r.save && b.why.ok()) o.places.push_back(s.position());
       break;
     }
-    print(s.type(), b.view.at(0), o.elements.emplace_back());
+    for (std::uint32_t i = 0; i != b.view.size(); ++i) print(s.type(), b.view.at(i), o.elements.emplace_back());
   }
   auto end = cleanup(std::move(s));
   co_await end;
@@ -121,14 +130,14 @@ struct machine {
   runtime* real = nullptr;
   std::uint64_t seed = 0;
 
-  outcome run(const node_ptr& plan, std::size_t elements_max, bool save = false, const checkpoint& from = {}) const {
+  outcome run(const node_ptr& plan, const request& r) const {
     outcome o;
     if (real) {
-      sync_wait(*real, run_on(*real, plan, elements_max, save, from, o));
+      sync_wait(*real, run_on(*real, plan, r, o));
     } else {
       simulation world(seed);
       runtime rt(world, {.workers = 2});
-      sync_wait(rt, run_on(rt, plan, elements_max, save, from, o));
+      sync_wait(rt, run_on(rt, plan, r, o));
     }
     return o;
   }
@@ -146,17 +155,17 @@ std::string complaint(const row& wanted, const outcome& o, std::size_t from) {
 }
 
 std::string try_run(const row& wanted, const node_ptr& plan, const machine& on) {
-  return complaint(wanted, on.run(plan, wanted.elements.size() + (wanted.end != "...")), 0);
+  return complaint(wanted, on.run(plan, {.elements_max = wanted.elements.size() + (wanted.end != "...")}), 0);
 }
 
 /// Saved at every element, and resumed there.
 std::string try_resumes(const row& wanted, const node_ptr& plan, const machine& on) {
   std::size_t elements_max = wanted.elements.size() + (wanted.end != "...");
-  outcome whole = on.run(plan, elements_max, true);
+  outcome whole = on.run(plan, {.elements_max = elements_max, .save = true});
   std::string why = complaint(wanted, whole, 0);
   for (std::size_t i = 0; why.empty() && i != whole.places.size(); ++i) {
     std::size_t passed = std::min(i, wanted.elements.size());
-    why = complaint(wanted, on.run(plan, elements_max - passed, false, whole.places[i]), passed);
+    why = complaint(wanted, on.run(plan, {.elements_max = elements_max - passed, .from = whole.places[i]}), passed);
     if (!why.empty()) why = "resumed at element " + text(static_cast<std::int64_t>(i)) + " " + why;
   }
   return why;
@@ -175,15 +184,16 @@ struct replayer {
       return is_to_be_refused ? "" : e.what();
     }
     if (size_of(*plan) != wanted.size) return "has the size " + size_of(*plan) + " and not " + wanted.size;
-    // Files are on the disk; all else runs in a simulation, too.
+    // A simulation has other files than those on the disk.
     bool reads_files = wanted.plan.find("tests/golden/") != std::string::npos;
     std::string why;
     for (const node_ptr& p : {plan, behind_channel}) {
       std::string form = p == plan ? "" : "behind prefetch(2) ";
       if (why = try_run(wanted, p, {.real = &one}); !why.empty()) return form + "on one worker " + why;
-      if (why = try_run(wanted, p, {.real = &two}); !why.empty()) return form + "on two workers " + why;
-      machine last = reads_files ? machine{.real = &two} : machine{.seed = seed};
-      if (why = try_resumes(wanted, p, last); !why.empty()) return form + why;
+      if (why = try_resumes(wanted, p, {.real = &two}); !why.empty()) return form + "on two workers " + why;
+      if (reads_files) continue;
+      if (why = try_run(wanted, p, {.seed = seed}); !why.empty()) return form + "in the simulation " + why;
+      if (why = try_resumes(wanted, p, {.seed = seed}); !why.empty()) return form + "in the simulation " + why;
     }
     return why;
   }

@@ -160,7 +160,7 @@ node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors,
 /// Unknown if the node itself drops bad elements.
 cardinality cardinality_of(const node& n);
 /// The number of rows in all batches that a plan delivers.
-cardinality rows_of(const node& n);
+cardinality row_cardinality_of(const node& n);
 /// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);
 /// The hash that a checkpoint is compared by: of everything except knobs, so that a run may resume with other knobs.

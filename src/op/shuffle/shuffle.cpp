@@ -187,7 +187,7 @@ const op_info shuffle_op{
     .type = same_type,
     .open = open_shuffle,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
-    .rows = [](const node& n) { return rows_of(*n.inputs[0]); },
+    .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
 };
 
 preserving shuffle(count buffer_size, shuffle_options o) {
