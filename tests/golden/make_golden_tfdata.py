@@ -967,7 +967,7 @@ def group_by_window():
     yield by_mod(counter(), 3, 2)
     yield by_mod(rng(10), 3, 2).take(2)
     yield by_mod(rng(10), 3, 2).unbatch()
-
+    yield Row(bucketed(wide(), [3], [2, 2], ", pad_to_bucket_boundary=true", pad_to_bucket_boundary=True), end="invalid_argument", why="≠20: too long for its shape")
 
 def bucket_by_sequence_length():
     def bucketed(p, boundaries, sizes, text="", drop=None, **options):
