@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator that there is, with random options, goes through text and JSON and comes back as the same plan. What an
 // operator takes is read off its op_info, so that a new one is tried without a line here.
+#include <array>
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -149,6 +150,13 @@ class plan_generator {
         list.kind = argument::list;
         list.items.assign(chance(4), a);
         a = std::move(list);
+      }
+      if (f.type->type_name().starts_with("map of")) {
+        a.name = one_of(std::array{"it", "a", "ü b"});
+        argument fields;
+        fields.kind = argument::fields;
+        fields.items.assign(chance(2), a);
+        a = std::move(fields);
       }
       try {
         reading(f.name, 1, false, detail::kLookup).read(*f.type, to, a, "value");
