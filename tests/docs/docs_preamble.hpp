@@ -21,6 +21,10 @@ struct reply {
 struct image {
   std::int64_t pixels;
 };
+struct sentence {
+  std::string text;
+  std::vector<std::int64_t> tokens;
+};
 
 inline sample parse(const sluice::record& r) { return {std::string(r.view()), 0}; }
 inline image decode(const sluice::record& r) { return {static_cast<std::int64_t>(r.view().size())}; }
@@ -34,6 +38,7 @@ inline sluice::task<reply> fetch(std::int64_t id) {
   reply made{id};
   co_return made;
 }
+inline sentence tokenise(const sluice::record& r) { return {std::string(r.view()), {1, 2}}; }
 inline std::vector<std::string> split(std::string_view text) { return {std::string(text)}; }
 
 inline auto numbers = sluice::range(10);
@@ -42,6 +47,7 @@ inline auto records = sluice::tfrecord("a.tfrecord");
 inline auto files = sluice::tfrecord("a.tfrecord");
 inline auto samples = records | sluice::map(parse);
 inline auto images = records | sluice::map(decode);
+inline auto sentences = records | sluice::map(tokenise);
 inline auto cats = images, dogs = images;
 inline auto turns = sluice::range(9) | sluice::map([](std::int64_t x) { return x % 2; });
 inline auto batches = numbers | sluice::batch(2);

@@ -34,6 +34,8 @@ MISTAKES = {
         ("auto ds = range(5) | map([](std::int64_t) {});", ["map: the function returns void", "long"]),
     "map's coroutine returns nothing":
         ("task<> log(std::int64_t); auto ds = range(5) | map(&log);", ["map: the function returns void", "long"]),
+    "map by an expression whose values have no type":
+        ('auto ds = range(5) | map(expr("it % 3"));', ["map: an expression needs the type of its values here", "expr<std::int64_t>", "long"]),
     "filter's function takes another type":
         ("auto ds = range(5) | filter([](const std::string& s) { return s.empty(); });",
          ["a predicate: the function must take const T& and return bool", "long"]),

@@ -63,6 +63,10 @@ template <class F> class map_verb : public stage_base_tag {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "map: the function returns void (or task<>); it must return the new element, or the old one");
       return dataset<refused>();
+    } else if constexpr (std::is_same_v<F, expression>) {
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "map: an expression needs the type of its values here: expr<std::int64_t>(\"…\")");
+      return dataset<refused>();
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "map: the function must take the element (T, const T& or T&&) and return a value");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // unique: each element once, where it stands first.
 //
-//   range(6) | map(expr("it % 3")) | unique()           // 0 1 2
-//   list_files("*/*.txt") | map(expr("split(it, \"/\")[1]")) | unique()
+//   range(6) | map(expr<std::int64_t>("it % 3")) | unique()           // 0 1 2
+//   list_files("*/*.txt") | map(expr<std::string>("split(it, \"/\")[1]")) | unique()
 //
 // Elements are equal where their values are: numbers, texts, lists, structs, tensors, and all that is made of these. Numbers with a
 // fraction are compared by their bits: 0.0 and -0.0 are two, and a NaN is itself. Of each element but a number 128 bits of a hash are
