@@ -2,6 +2,7 @@
 #include "sluice/op/sample_from_datasets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <string>
@@ -24,14 +25,36 @@ class weighted_draws {
 
   void operator()(const mixing_state& s, std::span<std::uint32_t> to) {
     if (s.ended != ended_) add_up(s);
-    for (std::size_t k = 0; k != to.size(); ++k) {
-      const double at = random_source(derive(seed_, s.step + k)).uniform() * sums_.back();
-      auto found = static_cast<std::size_t>(std::upper_bound(sums_.begin(), sums_.end(), at) - sums_.begin());
-      to[k] = among_[std::min(found, among_.size() - 1)];
+    std::array<double, kAtOnce> at;
+    for (std::size_t done = 0; done != to.size();) {
+      const std::size_t n = std::min(to.size() - done, kAtOnce);
+#if defined(__clang__)
+#pragma clang loop vectorize(disable)  // products of 64 bits cost three times as much in SSE2's registers
+#endif
+      for (std::size_t k = 0; k != n; ++k)
+        at[k] = random_source(derive(seed_, s.step + done + k)).uniform() * sums_.back();
+      find(at.data(), to.data() + done, n);
+      done += n;
     }
   }
 
  private:
+  static constexpr std::size_t kAtOnce = 256;
+
+  /// The input that each number among the sums stands for. Of a few sums all are looked at: no processor foresees which branch a
+  /// search takes.
+  void find(const double* at, std::uint32_t* to, std::size_t n) const {
+    const auto last = static_cast<std::uint32_t>(among_.size() - 1);
+    std::fill_n(to, n, 0u);
+    if (last < 16) {
+      for (std::uint32_t i = 0; i != last; ++i)
+        for (std::size_t k = 0; k != n; ++k) to[k] += at[k] >= sums_[i];
+    } else {
+      for (std::size_t k = 0; k != n; ++k)
+        to[k] = static_cast<std::uint32_t>(std::upper_bound(sums_.begin(), sums_.end() - 1, at[k]) - sums_.begin());
+    }
+    for (std::size_t k = 0; k != n; ++k) to[k] = among_[to[k]];
+  }
   /// The sums of the weights up to each that may be drawn.
   void add_up(const mixing_state& s) {
     ended_ = s.ended;
