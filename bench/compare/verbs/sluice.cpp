@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,10 +39,9 @@ std::uint64_t sum_of(const R& r) {
   for (auto&& x : r) sum += sum_of(x);
   return sum;
 }
-template <class T> std::uint64_t sum_of(const batched<T>& b) {
-  std::uint64_t sum = 0;
-  for (auto&& x : b.values()) sum += sum_of(x);
-  return sum;
+template <class T> std::uint64_t sum_of(batched<T>& b) {
+  if constexpr (requires { b.values(); }) return sum_of(b.values());
+  else return std::apply([](const auto&... column) { return (sum_of(column) + ...); }, b.columns());
 }
 
 template <class T> task<std::uint64_t> consumed(stream<T> s, bool with_answer) {
