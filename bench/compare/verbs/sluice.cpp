@@ -10,7 +10,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,11 +31,12 @@ struct outcome {
 using measured = std::function<outcome(runtime&, int64 n, bool with_answer)>;
 
 std::uint64_t sum_of(int64 x) { return static_cast<std::uint64_t>(x); }
+std::uint64_t sum_of(std::string_view x) { return x.size(); }
 template <class A, class B> std::uint64_t sum_of(const std::pair<A, B>& p) {
   return sum_of(p.first) + sum_of(p.second);
 }
 template <class R>
-  requires requires(const R& r) { r.begin(); }
+  requires(!std::is_convertible_v<const R&, std::string_view> && requires(const R& r) { r.begin(); })
 std::uint64_t sum_of(const R& r) {
   std::uint64_t sum = 0;
   for (auto&& x : r) sum += sum_of(x);
@@ -72,6 +75,12 @@ int64 scattered(int64 x) { return x * 7919 % 100'003; }
 void add(int64& sum, int64 x) { sum += x; }
 int64s list_of(int64 x) { return int64s(static_cast<std::size_t>(x % 8 + 1), x); }
 std::size_t length_of(const int64s& x) { return x.size(); }
+
+/// That verbs.py wrote.
+std::string file(const char* name) {
+  const char* folder = std::getenv("COMPARE_FILES");
+  return std::string(folder ? folder : ".") + "/" + name;
+}
 
 const std::map<std::string, measured>& rows() {
   static const std::map<std::string, measured> all = {
@@ -113,6 +122,7 @@ const std::map<std::string, measured>& rows() {
          return sample_from_datasets({range(n / 2), range(n / 2)}, {.weights = {0.7, 0.3}, .seed = 1}) | batch(1000);
        })},
       {"window", row([](int64 n) { return range(n) | window(10); })},
+      {"lines", row([](int64 n) { return lines(file("lines.txt")) | repeat() | take(n) | batch(1000); })},
       {"batch", row([](int64 n) { return range(n) | batch(10); })},
       {"unbatch", row([](int64 n) { return range(n) | batch(1000) | unbatch() | batch(1000); })},
       {"rebatch", row([](int64 n) { return range(n) | batch(1000) | rebatch(768); })},
