@@ -20,18 +20,22 @@ from run import ROOT, ask, python_with_tensorflow
 THEIRS = pathlib.Path(__file__).resolve().parent / "verbs" / "tf_data.py"
 FILES = ROOT / ".cache" / "compare_verbs"
 GOAL = 50
-GOALS = {"lines": 20, "csv": 20}       # of files; others: GOAL
+# Of files; others: GOAL.
+GOALS = {"lines": 20, "csv": 20, "tfrecord, 100 B": 30, "tfrecord, 1 KB": 10, "tfrecord, 10 KB": 3.5, "tfrecord, 150 KB": 3.5,
+         "tfrecord, 1 KB, skip": 1}
 ANSWERED = 10_000                      # elements whose sums are compared
 SECONDS = 0.25                         # that a pass takes at the least
-THEIRS_FIRST, OURS_FIRST = 20_000, 1_000_000
+THEIRS_FIRST, OURS_FIRST = 10_000, 100_000
 
 
-def write_files():
+def write_files(python):
     """What the rows of files read: a line is 72 bytes."""
     FILES.mkdir(parents=True, exist_ok=True)
     lines = FILES / "lines.txt"
     if not lines.exists():
         lines.write_text("".join(f"{i:071d}\n" for i in range(1_000_000)))
+    if not (FILES / "150000.tfrecord").exists():
+        subprocess.run([python, THEIRS, "write", FILES], check=True, stderr=subprocess.DEVNULL)
     os.environ["COMPARE_FILES"] = str(FILES)
 
 
@@ -85,7 +89,7 @@ def main():
         return 0
     all_names = subprocess.run([asked.ours], capture_output=True, text=True, check=True).stdout.splitlines()
     ours = lambda name, n, answer=False: ask([asked.ours, name, str(n), *(["--answer"] if answer else [])])  # noqa: E731
-    write_files()
+    write_files(python)
     theirs = Theirs(python)
     kept = True
     if asked.markdown:

@@ -82,6 +82,8 @@ std::string file(const char* name) {
   return std::string(folder ? folder : ".") + "/" + name;
 }
 
+dataset<record> records(const char* name, int64 n) { return tfrecord(file(name)) | repeat() | take(n); }
+
 const std::map<std::string, measured>& rows() {
   static const std::map<std::string, measured> all = {
       {"range", row([](int64 n) { return range(n) | batch(1000); })},
@@ -123,6 +125,11 @@ const std::map<std::string, measured>& rows() {
        })},
       {"window", row([](int64 n) { return range(n) | window(10); })},
       {"lines", row([](int64 n) { return lines(file("lines.txt")) | repeat() | take(n) | batch(1000); })},
+      {"tfrecord, 100 B", row([](int64 n) { return records("100.tfrecord", n) | batch(1000); })},
+      {"tfrecord, 1 KB", row([](int64 n) { return records("1000.tfrecord", n) | batch(100); })},
+      {"tfrecord, 10 KB", row([](int64 n) { return records("10000.tfrecord", n) | batch(32); })},
+      {"tfrecord, 150 KB", row([](int64 n) { return records("150000.tfrecord", n) | batch(8); })},
+      {"tfrecord, 1 KB, skip", row([](int64 n) { return records("1000.tfrecord", n) | skip(n - 100) | batch(100); })},
       {"batch", row([](int64 n) { return range(n) | batch(10); })},
       {"unbatch", row([](int64 n) { return range(n) | batch(1000) | unbatch() | batch(1000); })},
       {"rebatch", row([](int64 n) { return range(n) | batch(1000) | rebatch(768); })},

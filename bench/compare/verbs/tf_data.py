@@ -20,6 +20,10 @@ def file(name):
     return os.path.join(os.environ["COMPARE_FILES"], name)
 
 
+def records(name, n):
+    return tf.data.TFRecordDataset(file(name)).repeat().take(n)
+
+
 def lists(n):
     return D.range(n).map(lambda x: tf.fill([x % 8 + 1], x))
 
@@ -53,6 +57,11 @@ ROWS = {
         lambda n: D.sample_from_datasets([D.range(n // 2), D.range(n // 2)], [0.7, 0.3], seed=1).batch(1000),
     "window": lambda n: D.range(n).window(10).flat_map(lambda w: w.batch(10)),
     "lines": lambda n: tf.data.TextLineDataset(file("lines.txt")).repeat().take(n).batch(1000),
+    "tfrecord, 100 B": lambda n: records("100.tfrecord", n).batch(1000),
+    "tfrecord, 1 KB": lambda n: records("1000.tfrecord", n).batch(100),
+    "tfrecord, 10 KB": lambda n: records("10000.tfrecord", n).batch(32),
+    "tfrecord, 150 KB": lambda n: records("150000.tfrecord", n).batch(8),
+    "tfrecord, 1 KB, skip": lambda n: records("1000.tfrecord", n).skip(n - 100).batch(100),
     "batch": lambda n: D.range(n).batch(10),
     "unbatch": lambda n: D.range(n).batch(1000).unbatch().batch(1000),
     "rebatch": lambda n: D.range(n).batch(1000).rebatch(768),
@@ -69,7 +78,17 @@ def total(element):
                for part in tf.nest.flatten(element)) % 2**64
 
 
+def write_records(folder):
+    """Files of some 64 MB of records."""
+    for size in (100, 1_000, 10_000, 150_000):
+        with tf.io.TFRecordWriter(os.path.join(folder, f"{size}.tfrecord")) as writer:
+            for i in range(64_000_000 // size // 1000 * 1000 or 400):
+                writer.write(bytes([i % 251]) * size)
+
+
 def main():
+    if sys.argv[1:2] == ["write"]:
+        return write_records(sys.argv[2])
     for line in sys.stdin:
         name, n, *answer = shlex.split(line)
         dataset = ROWS[name](int(n))
