@@ -39,6 +39,7 @@
 #include "sluice/op/range.hpp"
 #include "sluice/op/rebatch.hpp"
 #include "sluice/op/reduce.hpp"
+#include "sluice/op/rejection_resample.hpp"
 #include "sluice/op/repeat.hpp"
 #include "sluice/op/round_robin.hpp"
 #include "sluice/op/sample_from_datasets.hpp"

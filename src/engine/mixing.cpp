@@ -24,8 +24,8 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
   std::size_t open = static_cast<std::size_t>(std::count(st->ended.begin(), st->ended.end(), 0));
   std::array<std::uint32_t, kChosenAtOnce> chosen{};
   while (!st->at_end && open != 0) {
-    const std::uint32_t most = std::min(out.ask(), kChosenAtOnce);
-    choose(*st, std::span(chosen.data(), most));
+    const std::span<std::uint32_t> all(chosen.data(), std::min(out.ask(), kChosenAtOnce));
+    const auto most = static_cast<std::uint32_t>(choose(*st, all));
     char* to = out.room(most);
     std::uint32_t made = 0;
     while (made != most) {
