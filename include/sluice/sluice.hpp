@@ -24,6 +24,7 @@
 #include "sluice/op/from_elements.hpp"
 #include "sluice/op/generate.hpp"
 #include "sluice/op/get_single_element.hpp"
+#include "sluice/op/global_shuffle.hpp"
 #include "sluice/op/group_by_reducer.hpp"
 #include "sluice/op/ignore_errors.hpp"
 #include "sluice/op/interleave.hpp"
