@@ -27,6 +27,7 @@
 #include "sluice/op/global_shuffle.hpp"
 #include "sluice/op/group_by_reducer.hpp"
 #include "sluice/op/ignore_errors.hpp"
+#include "sluice/op/index_flat_map.hpp"
 #include "sluice/op/interleave.hpp"
 #include "sluice/op/lines.hpp"
 #include "sluice/op/list_files.hpp"
@@ -54,6 +55,7 @@
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
 #include "sluice/op/unique.hpp"
+#include "sluice/op/weighted_flat_map.hpp"
 #include "sluice/op/window.hpp"
 #include "sluice/op/zip.hpp"
 // End of operators.
