@@ -55,7 +55,11 @@ class trace_filter {
   using line = std::array<std::uint64_t, kWords>;
 
   static std::size_t lines_of(std::uint64_t traces) { return traces * kBitsPerTrace / (8 * sizeof(line)) + 1; }
-  std::size_t line_of(std::uint64_t order) const { return draw(0x66696c746572, order, lines_.size()); }
+  /// Ascends with the order: a run that is written goes through its filter from front to end.
+  std::size_t line_of(std::uint64_t order) const {
+    __extension__ using wide = unsigned __int128;
+    return static_cast<std::size_t>(static_cast<wide>(order) * lines_.size() >> 64);
+  }
   template <class F> static void for_each_bit(std::uint64_t order, F f) {
     std::uint64_t bits = mix(order);
     for (std::size_t k = 0; k != kBitsSet; ++k, bits >>= 9) f(bits & 7, std::uint64_t{1} << (bits >> 3 & 63));

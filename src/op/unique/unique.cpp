@@ -78,6 +78,7 @@ class element_set {
       if (!a.is_there) continue;
       is_new_[a.which] = false;
       seen_.erase(a.trace);
+      ++erased_;
     }
     o.kept = move_up(in, o.kept, o.seen, is_new_.data(), asked_);
     o.seen += asked_;
@@ -93,6 +94,7 @@ class element_set {
   /// On a thread that may block.
   status write_run() { return told(runs_.add(seen_, has_filter_)); }
   void end_spilling() {
+    erased_ = 0;
     trace_set().swap(seen_);  // it grows again, as far as the files' filters leave room
     memory_.shrink_by(memory_.bytes() - runs_.memory_bytes());
     is_full_ = false;
@@ -146,7 +148,7 @@ class element_set {
   /// For one more; charged before the table grows, when it is there twice for a moment. False: the memory is full, or `why` says why.
   bool make_room(status& why) {
     const std::size_t slots = seen_.capacity();
-    return seen_.size() < slots - slots / 8 || grow(slots, why);
+    return seen_.size() + erased_ < slots - slots / 8 || grow(slots, why);
   }
   bool grow(std::size_t slots, status& why) {
     if (!why.ok()) return false;
@@ -160,6 +162,7 @@ class element_set {
     }
     why = memory_.resize(others + (slots + grown) * kSlotBytes);
     seen_.reserve(grown - grown / 8);
+    erased_ = 0;
     memory_.shrink_by(memory_.bytes() - others - seen_.capacity() * kSlotBytes);
     return why.ok();
   }
@@ -169,6 +172,7 @@ class element_set {
   held_memory memory_;
   trace_set seen_;
   trace_runs runs_;
+  std::size_t erased_ = 0;  ///< slots of the table that it does not give again before it grows: it would grow by itself
   bool is_full_ = false, has_filter_ = false;
   std::array<bool, kAtOnce> is_new_{};
   std::uint32_t asked_ = 0;
