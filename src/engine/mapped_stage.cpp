@@ -247,7 +247,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   outlet out(*n.type);
   const std::uint64_t drawn = f->draws ? context.seed_of(n, drawn_by.value) : 0;
   one_to_one counts{!skips};
-  if (on_demand(parallelism, delivered)) {
+  if (context.on_demand || on_demand(parallelism, delivered)) {
     if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, drawn, std::move(gate));
     if (skips) return map_tolerant_loop(out, std::move(in), f, drawn, std::move(gate));
     return map_loop(out, counts, std::move(in), f, drawn, std::move(gate));

@@ -34,6 +34,8 @@ struct open_context {
   /// or the stage whose inner plan this is; else the run's options.
   error_policy on_error;
   error_account* account = nullptr;  ///< of the one that says so; null: the run
+  /// The stream is to give a few elements from a place (op_info::seeks): nothing below works ahead of what it is asked for.
+  bool on_demand = false;
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}

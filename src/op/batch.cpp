@@ -181,6 +181,7 @@ const op_info batch_op{
           cardinality rows = cardinality_of(*n.inputs[0]);
           return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
         },
+    .seeks = seeks_with_inputs,
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

@@ -141,6 +141,7 @@ const op_info padded_batch_op{
           auto& a = n.as<padded_batch_arguments>();
           return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
+    .seeks = seeks_with_inputs,
 };
 
 padded_batch_verb padded_batch(count size, padded_batch_options o) {

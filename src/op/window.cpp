@@ -199,6 +199,7 @@ const op_info window_op{
     .open = open_window,
     .size = windows_of,
     .make_canonical = leave_out_usual_shift,
+    .seeks = seeks_with_inputs,
 };
 
 }  // namespace sluice::lib

@@ -75,6 +75,9 @@ struct op_info {
   erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
   cardinality (*rows)(const node&) = nullptr;  ///< of all batches that it gives together; null: unknown
+  /// Can its stage pass over any number of elements at a cost that does not depend on their number, if those of its inputs can?
+  /// `.size` is then the number that there are. Null: never. Asked by why_not_seekable().
+  bool (*seeks)(const node&) = nullptr;
   /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
   /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
   /// position_reader::version(); any other version is refused.
@@ -161,6 +164,11 @@ node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors,
 cardinality cardinality_of(const node& n);
 /// The number of rows in all batches that a plan delivers.
 cardinality row_cardinality_of(const node& n);
+/// Ok, if a run can pass over any number of elements of this plan at once: every stage seeks, and none drops bad elements, so that
+/// each element has its place. Otherwise failed_precondition, which names the first stage that cannot and says why.
+status why_not_seekable(const node& n);
+/// For op_info::seeks: always, if the inputs can.
+bool seeks_with_inputs(const node& n);
 /// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);
 /// The hash that a checkpoint is compared by: of everything except knobs, so that a run may resume with other knobs.

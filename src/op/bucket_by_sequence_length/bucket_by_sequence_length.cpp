@@ -11,6 +11,7 @@
 #include "engine/grouping.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/held_ordinals.hpp"
+#include "engine/key_numbers.hpp"
 #include "engine/open_context.hpp"
 #include "engine/padded_rows.hpp"
 #include "engine/types.hpp"
@@ -51,17 +52,6 @@ struct length_bucket {
   std::vector<padded_member> members;
   bool is_closed = false;  ///< nothing may come here
 };
-
-/// A key's code is its bytes, the highest first, a sign turned over (engine/keys.hpp).
-std::int64_t length_of(std::string_view code, bool is_signed) {
-  std::uint64_t bits = 0;
-  for (char c : code) bits = bits << 8 | static_cast<unsigned char>(c);
-  if (!is_signed) return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
-  const std::uint64_t sign = std::uint64_t{1} << (8 * code.size() - 1);
-  return static_cast<std::int64_t>((bits ^ sign) - ((bits ^ sign) & sign ? sign << 1 : 0));
-}
-
-bool is_signed_number(const element_type& t) { return t.name[0] != 'u'; }
 
 task<void> fetch_length_buckets(erased_stream& in, length_buckets_state& state, std::deque<held_elements>& held,
                                 held_memory& memory) {
@@ -140,7 +130,7 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
       }
     }
     for (bool full = false; looked_at != codes.size() && !full; ++looked_at) {
-      const std::int64_t length = length_of(codes[looked_at], is_signed);
+      const std::int64_t length = number_of_code(codes[looked_at], is_signed);
       if (length < 0) {
         status told = invalid_argument_error("a length is not negative, and this one is " + std::to_string(length))
                           .in_stage(memory.label(), state->next);
