@@ -21,6 +21,8 @@
 #include "sluice/op/flat_map.hpp"
 #include "sluice/op/from_arrow.hpp"
 #include "sluice/op/from_elements.hpp"
+#include "sluice/op/from_tensor_slices.hpp"
+#include "sluice/op/from_tensors.hpp"
 #include "sluice/op/generate.hpp"
 #include "sluice/op/group_by_reducer.hpp"
 #include "sluice/op/ignore_errors.hpp"
