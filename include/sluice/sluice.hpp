@@ -14,6 +14,7 @@
 #include "sluice/op/choose_from_datasets.hpp"
 #include "sluice/op/concatenate.hpp"
 #include "sluice/op/counter.hpp"
+#include "sluice/op/csv.hpp"
 #include "sluice/op/drop_while.hpp"
 #include "sluice/op/enumerate.hpp"
 #include "sluice/op/filter.hpp"
