@@ -59,6 +59,7 @@ csv_parser::csv_parser(csv_schema schema, csv_dialect dialect)
     column_of_field_[field] = static_cast<std::int32_t>(k);
   }
   fields_needed_ = column_of_field_.size();
+  na_is_number_ = detail::is_csv_number(dtype::float64, dialect_.na);
 }
 
 std::string csv_parser::in_line() const { return line_ ? absl::StrCat("line ", line_, ": ") : std::string(); }
@@ -178,12 +179,11 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
     found_row end = found_row::whole;
     while (s.rows != rows_max) {
       if constexpr (Keep) {
-        if (usual_row(w, p, s.rows)) {
-          ++s.rows;
-          s.used_bytes = p.at;
-          line_ += line_ != 0;
-          continue;
-        }
+        const std::size_t n = usual_rows(w, p, s.rows, rows_max - s.rows);
+        s.rows += n;
+        s.used_bytes = p.at;
+        line_ += line_ ? n : 0;
+        if (s.rows == rows_max) break;
       }
       place next = p;
       status why;
@@ -236,8 +236,12 @@ void csv_parser::begin_rows(std::size_t rows) {
   }
 }
 
+void csv_parser::set_valid(parsed_column& c, std::size_t row) {
+  c.valid[row / 8] |= static_cast<std::uint8_t>(1 << (row % 8));
+}
+
 /// A field as a value of its column. Returns false if it is none.
-inline bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t row) const {
+bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t row) const {
   const bool is_missing = text.empty() || (!dialect_.na.empty() && text == dialect_.na);
   if (is_missing) [[unlikely]] {
     if (!c.is.otherwise && !c.is.is_optional) return false;
@@ -245,7 +249,7 @@ inline bool csv_parser::read_field(parsed_column& c, std::string_view text, std:
     else c.texts[row] = c.is.otherwise ? std::string_view(*c.is.otherwise) : std::string_view();
     return true;
   }
-  if (c.is.is_optional) c.valid[row / 8] |= static_cast<std::uint8_t>(1 << (row % 8));
+  if (c.is.is_optional) set_valid(c, row);
   auto number = [&]<class T>(std::type_identity<T>) {
     return detail::read_csv_number(text, reinterpret_cast<T*>(c.numbers.data())[row]);
   };
@@ -258,32 +262,77 @@ inline bool csv_parser::read_field(parsed_column& c, std::string_view text, std:
   }
 }
 
-/// A row without quotes, and as many fields as usual, that are what they have to be. Returns false if it is not that, or not
-/// known to be.
-inline bool csv_parser::usual_row(const window_view& w, place& p, std::size_t row) {
+/// Notes rows without quotes and with as many fields as usual, from p on, into run_, and the place behind them.
+std::size_t csv_parser::find_run(const window_view& w, place p, std::size_t rows_max) {
   const std::size_t fields = column_of_field_.size();
-  if (w.entry_count - p.entry < fields || p.at == w.indexed) return false;
-  const char first = w.bytes[p.at];
-  if (first == dialect_.comment || is_line_end(first)) return false;
-  std::size_t begin = p.at;
-  const std::uint32_t* entry = w.entries + p.entry;
-  for (std::size_t f = 0; f != fields; ++f, ++entry) {
-    const std::size_t end = *entry - w.shift;
-    const char sign = w.bytes[end];
-    if (f + 1 != fields ? sign != dialect_.delimiter : !is_line_end(sign)) return false;
+  const char* const bytes = w.bytes.data() - w.shift;  // entries count from there
+  if (run_.size() <= rows_max) run_.resize(rows_max + 1);
+  std::size_t n = 0;
+  for (; n != rows_max; ++n) {
+    run_[n] = p;
+    if (w.entry_count - p.entry < fields || p.at == w.indexed) break;
+    const char first = w.bytes[p.at];
+    bool is_usual = first != dialect_.comment && !is_line_end(first);
+    const std::uint32_t* entry = w.entries + p.entry;
+    for (std::size_t f = 0; f + 1 != fields; ++f) is_usual &= bytes[entry[f]] == dialect_.delimiter;
+    const std::size_t end = entry[fields - 1] - w.shift;
+    if (!is_usual || !is_line_end(w.bytes[end])) break;
+    p.entry += fields - 1;
+    if (w.bytes[end] == '\n') p = {end + 1, p.entry + 1};
+    else if (end_line(w, p) != found_row::whole) break;
+  }
+  run_[n] = n == rows_max ? p : run_[n];
+  return n;
+}
+
+/// Reads rows of the run as numbers of type T, from number `from` on. Returns how many are as usual.
+template <class T>
+std::size_t csv_parser::read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n,
+                                 std::size_t row) {
+  if (na_is_number_) return 0;
+  T* to = reinterpret_cast<T*>(c.numbers.data()) + row + from;
+  return detail::read_csv_numbers(spans_.data() + from, n - from, w.bytes.data(), to);
+}
+
+/// The field `f` of the run's rows as values of column c. Returns how many of the rows are right.
+std::size_t csv_parser::read_column(parsed_column& c, const window_view& w, std::size_t f, std::size_t n,
+                                    std::size_t row) {
+  if (spans_.size() < n) spans_.resize(n);
+  const char* const bytes = w.bytes.data();
+  for (std::size_t i = 0; i != n; ++i) {
+    const std::size_t entry = run_[i].entry + f;
+    spans_[i] = {bytes + (f == 0 ? run_[i].at : w.at(entry - 1) + 1), bytes + w.at(entry)};
+  }
+  for (std::size_t i = 0; i != n;) {
+    std::size_t usual = 0;
+    switch (c.is.values) {
+      case dtype::float32: usual = read_run<float>(c, w, i, n, row); break;
+      case dtype::float64: usual = read_run<double>(c, w, i, n, row); break;
+      case dtype::int64: usual = read_run<std::int64_t>(c, w, i, n, row); break;
+      case dtype::int32: usual = read_run<std::int32_t>(c, w, i, n, row); break;
+      default: break;
+    }
+    for (const std::size_t end = i + usual; c.is.is_optional && i != end; ++i) set_valid(c, row + i);
+    if (!c.is.is_optional) i += usual;
+    if (i == n) break;
+    const csv_span& s = spans_[i];
+    if (!read_field(c, {s.begin, static_cast<std::size_t>(s.end - s.begin)}, row + i)) return i;
+    ++i;
+  }
+  return n;
+}
+
+/// Reads usual rows, as far as all of their fields are right; p is behind them then.
+std::size_t csv_parser::usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max) {
+  const std::size_t found = columns_.empty() ? 0 : find_run(w, p, std::min(rows_max, run_most_));
+  std::size_t n = found;
+  for (std::size_t f = 0; n != 0 && f != column_of_field_.size(); ++f) {
     const std::int32_t k = column_of_field_[f];
-    if (k >= 0 && !read_field(columns_[static_cast<std::size_t>(k)], w.bytes.substr(begin, end - begin), row))
-      return false;
-    begin = end + 1;
+    if (k >= 0) n = read_column(columns_[static_cast<std::size_t>(k)], w, f, n, row);
   }
-  place next{begin - 1, p.entry + fields - 1};
-  if (w.bytes[next.at] == '\n') {
-    p = {begin, next.entry + 1};
-    return true;
-  }
-  if (end_line(w, next) != found_row::whole) return false;
-  p = next;
-  return true;
+  run_most_ = n == found ? std::min(2 * run_most_, kRowsMax) : std::max<std::size_t>(1, n);
+  if (n != 0) p = run_[n];
+  return n;
 }
 
 std::string_view csv_parser::text_of(const csv_field& f) {
@@ -291,9 +340,10 @@ std::string_view csv_parser::text_of(const csv_field& f) {
   if (unquoted_used_ == unquoted_.size()) unquoted_.emplace_back();
   std::string& text = unquoted_[unquoted_used_++];
   text.clear();
-  for (std::size_t i = 0; i < f.text.size(); ++i) {
-    text += f.text[i];
-    if (f.text[i] == '"') ++i;
+  for (std::string_view rest = f.text; !rest.empty();) {
+    const std::size_t quote = rest.find('"');
+    text.append(rest.substr(0, quote == rest.npos ? quote : quote + 1));
+    rest.remove_prefix(quote == rest.npos ? rest.size() : std::min(quote + 2, rest.size()));
   }
   return text;
 }

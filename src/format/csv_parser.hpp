@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/csv_numbers.hpp"
 #include "format/csv_tape.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/column.hpp"
@@ -78,6 +79,7 @@ class csv_parser {
     std::vector<std::uint8_t> valid{};  ///< bits, of an optional
     std::vector<char> otherwise{};      ///< a number's default
   };
+  using csv_span = detail::csv_span;
   /// Where in the window, and in the tape, a row begins.
   struct place {
     std::size_t at = 0, entry = 0;
@@ -91,7 +93,12 @@ class csv_parser {
   found_row end_line(const window_view& w, place& p) const;
   bool pass_line(const window_view& w, place& p) const;
   template <bool Keep> csv_scan scan(std::string_view window, std::uint64_t offset, bool last, std::uint64_t rows_max);
-  bool usual_row(const window_view& w, place& p, std::size_t row);
+  std::size_t usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max);
+  std::size_t find_run(const window_view& w, place p, std::size_t rows_max);
+  std::size_t read_column(parsed_column& c, const window_view& w, std::size_t f, std::size_t n, std::size_t row);
+  template <class T>
+  std::size_t read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n, std::size_t row);
+  static void set_valid(parsed_column& c, std::size_t row);
   bool read_field(parsed_column& c, std::string_view text, std::size_t row) const;
   status read_row(std::size_t row);
   std::string_view text_of(const csv_field& f);
@@ -106,6 +113,10 @@ class csv_parser {
   std::vector<std::int32_t> column_of_field_{};  ///< -1: of none
   bool any_count_ = false;                       ///< rows may have more fields than are read
   std::size_t fields_needed_ = 0;
+  bool na_is_number_ = false;
+  std::vector<place> run_{};         ///< usual rows, and where they end
+  std::vector<csv_span> spans_{};    ///< of one of their columns
+  std::size_t run_most_ = kRowsMax;  ///< less where rows are bad, so that few are read in vain
   std::vector<csv_field> fields_{};  ///< of a row that is not a usual one
   std::deque<std::string> unquoted_{};
   std::size_t unquoted_used_ = 0;

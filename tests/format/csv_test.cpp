@@ -175,6 +175,58 @@ TEST_CASE("fields become the values of their columns") {
   CHECK_THAT(read_one("x: int64?", "\"7\n", maybe), Contains("not closed"));
 }
 
+TEST_CASE("numbers are the nearest ones, whatever their digits") {
+  random_numbers random(5);
+  std::string text;
+  std::vector<std::string> spelled;
+  for (int i = 0; i != 60'000; ++i) {
+    std::string field = random.below(3) ? "" : "-";
+    const std::size_t digits = 1 + random.below(18), point = random.below(digits + 4);
+    for (std::size_t k = 0; k != digits; ++k) {
+      if (k == point) field += '.';
+      field += static_cast<char>('0' + random.below(random.below(3) ? 10 : 2));
+    }
+    if (random.below(20) == 0) field += "e" + std::to_string(random.below(40)) + "";
+    if (random.below(8) == 0)
+      field = std::to_string((random.below(1 << 24) + 0.5) / 1024);  // next to the middle of floats
+    text += field + "," + field + "," +
+            std::to_string(static_cast<std::int64_t>(random.below(2'000'000'000)) - 1'000'000'000) + "\n";
+    spelled.push_back(field);
+  }
+  struct row {
+    float x;
+    double y;
+    std::int32_t n;
+  };
+  csv_parser parser(*csv_schema_of("x: float, y: double, n: int32"), {});
+  std::vector<row> rows(1024);
+  std::size_t at = 0, seen = 0;
+  while (at != text.size()) {
+    csv_scan s = parser.parse(std::string_view(text).substr(at), at, true, 1 + seen % 1000);
+    REQUIRE(s.rows != 0);
+    parser.make_rows(rows.data());
+    at += s.used_bytes;
+    for (std::size_t r = 0; r != s.rows; ++r, ++seen) {
+      CAPTURE(spelled[seen]);
+      REQUIRE(rows[r].x == std::strtof(spelled[seen].c_str(), nullptr));
+      REQUIRE(rows[r].y == std::strtod(spelled[seen].c_str(), nullptr));
+    }
+  }
+  CHECK(seen == spelled.size());
+}
+
+TEST_CASE("what is no number is none, in a field of any length") {
+  for (const char* field :
+       {".", "-", "-.", "1.2.3", "1-", "--1", "0x1", "1e", "12345678901234567", "1 2", "1/2", "1:5", "+-1"}) {
+    std::int32_t n = 0;
+    CAPTURE(field);
+    CHECK_FALSE(read_one("x: int32", std::string(field) + "\n", n).empty());
+    double x = 0;
+    const bool is_number = std::string_view(field) == "12345678901234567";
+    CHECK(read_one("x: double", std::string(20, ' ') + field + "\n", x).empty() == is_number);
+  }
+}
+
 TEST_CASE("a row without an end is refused beyond its limit, and the next line is a row") {
   std::string text = "\"" + std::string(csv_parser::kRowBytesMax + 10, 'x') + "\n7\n";
   csv_parser parser(*csv_schema_of("x: bytes"), {});

@@ -6,6 +6,7 @@ namespace sluice::lib::fuzz {
 
 void checkpoint(std::string_view bytes);
 void tfrecord(std::string_view bytes);
+void csv(std::string_view bytes);
 void lines(std::string_view bytes);
 void fixed_length(std::string_view bytes);
 void inflate(std::string_view bytes);
@@ -28,6 +29,7 @@ std::span<const target> targets() {
   static constexpr target kAll[] = {
       {"bmp", bmp},
       {"checkpoint", checkpoint},
+      {"csv", csv},
       {"example", example},
       {"example_json", example_json},
       {"example_layout", example_layout},
