@@ -28,6 +28,7 @@
 #include "sluice/op/group_by_reducer.hpp"
 #include "sluice/op/ignore_errors.hpp"
 #include "sluice/op/interleave.hpp"
+#include "sluice/op/jsonl.hpp"
 #include "sluice/op/lines.hpp"
 #include "sluice/op/list_files.hpp"
 #include "sluice/op/map.hpp"

@@ -2,19 +2,16 @@
 // sluice/op/csv.hpp
 #include "sluice/op/csv.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
 #include "support/file_case.hpp"
 #include "support/op_conformance.hpp"
+#include "support/printed_run.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -113,46 +110,6 @@ const register_verb csv_failing_case("csv failing",
                                             return out;
                                           }});
 
-/// A file in the folder of temporary ones.
-class text_file {
- public:
-  text_file(const std::string& name, const std::string& bytes)
-      : path_((std::filesystem::temp_directory_path() / ("sluice_" + std::to_string(getpid()) + "_" + name)).string()) {
-    std::ofstream(path_, std::ios::binary) << bytes;
-  }
-  ~text_file() { std::filesystem::remove(path_); }
-  text_file(const text_file&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-struct printed_run {
-  std::vector<std::string> elements;
-  std::string end = "end";
-};
-
-task<void> print_run(runtime& rt, const node_ptr plan, error_policy policy, printed_run& to) {
-  any_stream s = open_run(rt, plan, {.on_error = policy});
-  for (;;) {
-    auto got = co_await s.try_next_block(demand{.elements = 3});
-    for (std::uint32_t i = 0; i != got.view.size(); ++i) print(s.type(), got.view.at(i), to.elements.emplace_back());
-    if (got.view) continue;
-    if (!got.why.ok()) to.end = got.why.to_string();
-    break;
-  }
-  auto end = cleanup(std::move(s));
-  co_await end;
-}
-
-printed_run run_of(const node_ptr& plan, error_policy policy = error_policy::stop) {
-  runtime rt({.workers = 1});
-  printed_run r;
-  sync_wait(rt, print_run(rt, plan, policy, r));
-  return r;
-}
-
 }  // namespace
 
 TEST_CASE("csv prints as text, and is read again") {
@@ -171,7 +128,7 @@ TEST_CASE("csv prints as text, and is read again") {
 }
 
 TEST_CASE("csv in text makes structures, of the columns that it names") {
-  text_file file("named.csv", "\xEF\xBB\xBFn,name,x\n1,\"a \"\"b\"\"\nc\",0.5\n2,d,\n");
+  temporary_file file("named.csv", "\xEF\xBB\xBFn,name,x\n1,\"a \"\"b\"\"\nc\",0.5\n2,d,\n");
   const std::string head = "csv(\"" + file.path() + "\", ";
   CHECK(run_of(parse_plan(head + "\"x: float?, n: int64\", header=true)")).elements ==
         std::vector<std::string>{"{\"x\":0.5,\"n\":1}", "{\"x\":null,\"n\":2}"});
@@ -184,19 +141,19 @@ TEST_CASE("csv in text makes structures, of the columns that it names") {
 }
 
 TEST_CASE("without a schema the columns are those of the first rows") {
-  text_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
+  temporary_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
   CHECK(plan->type->name == "{id: int64, price: double, c2: string, name: string, id_4: int64}");
   CHECK(run_of(plan).elements.back() == "{\"id\":2,\"price\":3,\"c2\":\"\",\"name\":\"\",\"id_4\":8}");
-  text_file bare("bare.csv", "1;a\n;b\n3;\"c;d\"\n");
+  temporary_file bare("bare.csv", "1;a\n;b\n3;\"c;d\"\n");
   auto some = parse_plan("csv(\"" + bare.path() + "\", delimiter=\";\")");
   CHECK(run_of(some).elements ==
         std::vector<std::string>{"{\"c0\":1,\"c1\":\"a\"}", "{\"c0\":null,\"c1\":\"b\"}", "{\"c0\":3,\"c1\":\"c;d\"}"});
-  text_file packed("packed.csv.gz", testing::gzipped("x\n1\n2\n", 6));
+  temporary_file packed("packed.csv.gz", testing::gzipped("x\n1\n2\n", 6));
   CHECK(run_of(parse_plan("csv(\"" + packed.path() + "\", header=true)")).elements.size() == 2);
-  text_file none("none.csv", "");
+  temporary_file none("none.csv", "");
   CHECK_THROWS_WITH(parse_plan("csv(\"" + none.path() + "\")"), Contains("no rows") && Contains("none.csv"));
-  text_file uneven("uneven.csv", "1,2\n3\n");
+  temporary_file uneven("uneven.csv", "1,2\n3\n");
   CHECK_THROWS_WITH(parse_plan("csv(\"" + uneven.path() + "\")"), Contains("row 1 has 1 fields where 2"));
   CHECK_THROWS_WITH(parse_plan("csv(\"/nowhere/a.csv\")"), Contains("not_found") && Contains("/nowhere/a.csv"));
   CHECK_THROWS_WITH(parse_plan("list_files(\"a\") | flat_map(csv(header=true))"), Contains("by a schema"));
@@ -204,7 +161,7 @@ TEST_CASE("without a schema the columns are those of the first rows") {
 
 TEST_CASE("errors of csv say file, line and column, and a bad row does not stop the next") {
   const std::string rows = "x,n\n1.5,\"a\nb\"\n\nx2,c\n2,d,e\n\"3,f\n4,g\n5,\"h\n6,i\n";
-  text_file file("bad.csv", rows);
+  temporary_file file("bad.csv", rows);
   auto plan = parse_plan("csv(\"" + file.path() + "\", \"x: float, n: bytes\", header=true)");
   auto stopped = run_of(plan);
   CHECK(stopped.elements.size() == 1);
@@ -215,7 +172,7 @@ TEST_CASE("errors of csv say file, line and column, and a bad row does not stop 
   CHECK(skipped.elements == std::vector<std::string>{"{\"x\":1.5,\"n\":\"a\\nb\"}", "{\"x\":6,\"n\":\"i\"}"});
   auto batched = run_of(parse_plan(plan_text(*plan) + " | batch(3)"), error_policy::skip);
   CHECK(batched.elements == std::vector<std::string>{"{\"x\":[1.5,6],\"n\":[\"a\\nb\",\"i\"]}"});
-  text_file other("other.csv", "a,b\n1,2\n");
+  temporary_file other("other.csv", "a,b\n1,2\n");
   auto lacking = run_of(parse_plan("csv(\"" + other.path() + "\", \"x: float\", header=true)"));
   CHECK_THAT(lacking.end, Contains("the header has no column \"x\"; it has a, b"));
   CHECK(run_of(parse_plan("csv(\"" + other.path() + "\", \"x: float\", header=true)"), error_policy::skip)
