@@ -32,6 +32,7 @@
 #include "sluice/op/lines.hpp"
 #include "sluice/op/list_files.hpp"
 #include "sluice/op/map.hpp"
+#include "sluice/op/npy.hpp"
 #include "sluice/op/padded_batch.hpp"
 #include "sluice/op/parse_example.hpp"
 #include "sluice/op/parse_sequence_example.hpp"

@@ -5,7 +5,7 @@
 //   status why = reader.read(line, bytes_behind_it, to);        // "tags[3]: expected int64, got \"x\""
 //
 // Shape:  as print (element/type.hpp) writes elements. Members are found by their names, others passed over; of a name that is
-//         there twice the last counts. A member that is an optional may be missing, or null. Whole numbers may be spelled 2.0.
+//         there twice the last counts. A member that is an optional may be missing, or null. Whole numbers may be spelled 2.0; -0 is 0.
 // Errors: invalid_argument. Without simdjson (-Dsimdjson=disabled) read() and look_at() answer unimplemented.
 // Thread: none; a reader keeps its buffers.
 #pragma once
