@@ -103,11 +103,15 @@ class text_printer final : public printer {
   }
   /// Those that lead without names, as long as none was left out; then the others that are not as by default.
   void fields(const argument_list& list, const void* a) {
-    bool leading = true;
+    bool leading = true, is_later_missing = false;
     for (auto& f : list.fields) {
       const void* p = argument_list::at(a, f);
-      if (f.type->is_later() && f.type->is_missing(p)) continue;
-      leading = leading && (f.required || f.by_position);
+      if (f.type->is_later() && f.type->is_missing(p)) {
+        is_later_missing = true;
+        continue;
+      }
+      // In a reader a text without a name would be the path.
+      leading = leading && (f.required || f.by_position) && !(is_later_missing && f.type->takes_text());
       bool is_given = f.required || !list.is_default(a, f);
       bool is_told = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
       if (!is_told) {

@@ -57,6 +57,9 @@ TEST_CASE("every folder of the corpus belongs to a target, and the other way rou
 }
 
 TEST_CASE("the corpus of tfrecord holds") { replay(*fuzz::find_target("tfrecord")); }
+TEST_CASE("the corpus of csv holds") { replay(*fuzz::find_target("csv")); }
+TEST_CASE("the corpus of jsonl holds") { replay(*fuzz::find_target("jsonl")); }
+TEST_CASE("the corpus of npy holds") { replay(*fuzz::find_target("npy")); }
 TEST_CASE("the corpus of lines holds") { replay(*fuzz::find_target("lines")); }
 TEST_CASE("the corpus of fixed_length holds") { replay(*fuzz::find_target("fixed_length")); }
 TEST_CASE("the corpus of inflate holds") { replay(*fuzz::find_target("inflate")); }

@@ -6,6 +6,9 @@ namespace sluice::lib::fuzz {
 
 void checkpoint(std::string_view bytes);
 void tfrecord(std::string_view bytes);
+void csv(std::string_view bytes);
+void jsonl(std::string_view bytes);
+void npy(std::string_view bytes);
 void lines(std::string_view bytes);
 void fixed_length(std::string_view bytes);
 void inflate(std::string_view bytes);
@@ -28,6 +31,7 @@ std::span<const target> targets() {
   static constexpr target kAll[] = {
       {"bmp", bmp},
       {"checkpoint", checkpoint},
+      {"csv", csv},
       {"example", example},
       {"example_json", example_json},
       {"example_layout", example_layout},
@@ -36,7 +40,9 @@ std::span<const target> targets() {
       {"image_transform", image_transform},
       {"inflate", inflate},
       {"jpeg", jpeg},
+      {"jsonl", jsonl},
       {"lines", lines},
+      {"npy", npy},
       {"plan_json", plan_json},
       {"plan_text", plan_text},
       {"png", png},
