@@ -138,6 +138,17 @@ open_context open_context::ignoring_errors(const node& n, error_limit errors_max
   return upstream;
 }
 
+open_context open_context::with_options(const node& n, const dataset_options& o) const {
+  open_context upstream = *this;
+  if (o.on_error && !on_error_is_given) {
+    upstream.on_error = *o.on_error;
+    upstream.account = *o.on_error == error_policy::skip ? account_of(n, o.errors_max, nullptr) : nullptr;
+    upstream.on_error_is_given = true;
+  }
+  if (!order_given) upstream.order_given = o.order;
+  return upstream;
+}
+
 open_context open_context::inside_of(const node& n) const {
   open_context inner = *this;
   if (!n.errors.on_error) return inner;

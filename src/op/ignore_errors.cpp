@@ -28,6 +28,7 @@ const op_info ignore_errors_op{
           return in == cardinality::of(0) ? in : cardinality{};
         },
     .sets_error_policy = true,
+    .only_drops = true,
 };
 
 preserving ignore_errors(ignore_errors_options o) {

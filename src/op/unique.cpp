@@ -148,6 +148,7 @@ const op_info unique_op{
     .doc = "each element once",
     .type = comparable_type,
     .open = open_unique,
+    .only_drops = true,
 };
 
 preserving unique() { return {unique_op, arguments::of(no_arguments{})}; }
