@@ -2,6 +2,8 @@
 // sluice/pipeline/broadcast.hpp
 #include "sluice/pipeline/broadcast.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -142,7 +144,7 @@ TEST_CASE("bytes bound what is held, too, and one element of more goes through")
 TEST_CASE("a consumer that lags too far is dropped where that is asked for, with an error that says so") {
   simulation world(5);
   runtime rt(world);
-  auto outcomes = consume_all(rt, range(1000), {0us, 1h, 0us}, {.lag_max = 64, .on_lag = lagging::drop});
+  auto outcomes = consume_all(rt, range(1000), {1us, 1h, 1us}, {.lag_max = 64, .on_lag = lagging::drop});
   CHECK(outcomes[0]->got == from_to(0, 1000));
   CHECK(outcomes[2]->got == from_to(0, 1000));
   CHECK(outcomes[1]->why.code() == status_code::resource_exhausted);
