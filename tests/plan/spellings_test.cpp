@@ -58,7 +58,7 @@ TEST_CASE("a spelling is read as what it stands for, and the plan has no trace o
 TEST_CASE("a spelling may stand in JSON, as one call of several") {
   CHECK(read_json(R"({"op":"map_and_batch","arguments":{"function":{"name":"doubled_here","version":1},"size":4},)"
                   R"("inputs":[{"op":"range","arguments":{"stop":9}}]})") == "range(9) | map(doubled_here) | batch(4)");
-  CHECK(read_json(R"({"op":"take","arguments":{"count":2},"inputs":[{"op":"shuffle_and_repeat","arguments":)"
+  CHECK(read_json(R"({"op":"take","arguments":{"elements":2},"inputs":[{"op":"shuffle_and_repeat","arguments":)"
                   R"({"buffer_size":5,"times":2},"inputs":[{"op":"range","arguments":{"stop":9}}]}]})") ==
         "range(9) | shuffle(5) | repeat(2) | take(2)");
   CHECK_THROWS_WITH(read_json(R"({"op":"tap","arguments":{"f":1},"inputs":[{"op":"range","arguments":{"stop":9}}]})"),
