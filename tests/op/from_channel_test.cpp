@@ -35,6 +35,7 @@ const register_verb from_channel_case("from_channel",
                                        .build =
                                            [](const verb_plan& p) {
                                              verb_use use = p;
+                           use.tuned = 0;  // no knob is captured
                                              auto open = [use](channel_sender<int64> push, std::uint64_t from) {
                                                for (auto i = static_cast<int64>(from); i >= 0 && i < use.a; ++i)
                                                  push.try_push(use.element(i));
@@ -169,6 +170,50 @@ TEST_CASE("bytes limit a channel, and an element of more goes alone") {
   int there = 0;
   while (small.try_push(std::string(900, 'c'))) ++there;
   CHECK(there == 3);
+}
+
+namespace {
+
+/// Pushes until the end, and notes how many were there at most.
+task<> push_texts(channel_sender<std::string> push, std::int64_t n, std::shared_ptr<std::size_t> most) {
+  for (std::int64_t i = 0; i != n; ++i) {
+    std::string text(10'000, 'x');
+    bool there = co_await push(std::move(text));
+    if (!there) break;
+    *most = std::max(*most, push.size());
+  }
+  push.close();
+}
+task<std::size_t> read_texts(runtime& rt, dataset<std::string> ds, channel_sender<std::string> push,
+                             std::shared_ptr<std::size_t> most) {
+  auto s = ds.iterate(rt);
+  auto first = push_texts(std::move(push), 100, most);
+  scope all(rt.root());
+  all.spawn(std::move(first));
+  std::size_t n = 0;
+  for (;;) {
+    co_await sleep_for(1ms);
+    auto x = co_await s.next();
+    if (!x) break;
+    ++n;
+  }
+  co_await all.join();
+  co_return n;
+}
+
+}  // namespace
+
+TEST_CASE("pushes wait for room in the memory budget of the run that reads the channel") {
+  simulation world(2);
+  auto most = std::make_shared<std::size_t>(0);
+  {
+    runtime rt(world, {.memory_budget_bytes = 100'000});
+    auto [push, ds] = from_channel<std::string>({.elements = 1000});
+    CHECK(sync_wait(rt, read_texts(rt, ds, push, most)) == 100);
+    CHECK(rt.ledger().used_bytes() == 0);
+  }
+  CHECK(*most >= 2);
+  CHECK(*most <= 10);
 }
 
 TEST_CASE("a channel that is closed with a status ends the run with it, behind its elements") {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // from_channel: elements that the program pushes while the run goes on: those of a server, for instance.
 //
-//   auto [push, requests] = from_channel<std::string>({.elements = 64, .bytes = 1 << 20});
-//   auto batches_of_requests = requests | batch(32);
-//   bool sent = push.try_push("a request");            // in a task: co_await push(x); in asio: co_await async_push(push, x, token)
-//   push.close();                                      // the end; with a status: an error behind the elements
+//   auto both = from_channel<std::string>({.elements = 64, .bytes = 1 << 20});    // or: auto [push, requests] = …
+//   auto batches_of_requests = both.elements | batch(32);
+//   both.push.try_push("a request")              // in a task: co_await push(x); in asio: co_await async_push(push, x, token)
+//   both.push.close()                            // the end; with a status: an error behind the elements
 //
 // `push` is a channel_sender, which may be copied; when the last one is gone without close(), the run fails with
 // `unavailable`, since elements may be missing. A push waits where the channel is full; so a slow pipeline slows its producers down.
@@ -44,7 +44,7 @@ extern const op_info from_channel_op;
 
 /// A channel, or what opens one for each run, without the type of its elements.
 struct channel_function : stage_function {
-  bool is_data() const final { return true; }
+  bool is_data() const final { return queue != nullptr; }
   std::shared_ptr<element_queue> queue{};  ///< null: open() starts a producer for a new one
   element_queue::limits limits{};
   virtual void open(std::shared_ptr<element_queue>, std::uint64_t) const {}
