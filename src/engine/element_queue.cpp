@@ -54,11 +54,12 @@ void element_queue::admit(detail::wake_list& woken, finished_list& served) {
     w->sent_ = true;
     w->wake_into(woken);
   }
-  while (!pending_.empty() && admits(pending_.front()->bytes_)) {
-    put(pending_.front()->value_, pending_.front()->bytes_, woken);
-    served.emplace_back(std::move(pending_.front()), status());
-    pending_.pop_front();
+  std::size_t n = 0;
+  for (; n != pending_.size() && admits(pending_[n]->bytes_); ++n) {
+    put(pending_[n]->value_, pending_[n]->bytes_, woken);
+    served.emplace_back(std::move(pending_[n]), status());
   }
+  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
 void element_queue::refuse_waiting(const status& why, detail::wake_list& woken, finished_list& refused) {
@@ -113,7 +114,6 @@ std::unique_ptr<element_queue::pending> element_queue::abandon(const pending* p)
 
 void element_queue::push_awaiter::left(detail::wake_list& woken) noexcept {
   // A smaller element behind this one may fit. Those that are no coroutines are served with the next that is taken.
-  finished_list served;
   while (auto* w = static_cast<push_awaiter*>(queue_->senders_.front())) {
     if (!queue_->admits(w->bytes_)) return;
     queue_->put(w->value_, w->bytes_, woken);

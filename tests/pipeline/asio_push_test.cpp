@@ -12,6 +12,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
+#include <asio/post.hpp>
 #include <asio/strand.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/use_future.hpp>
@@ -115,6 +116,31 @@ TEST_CASE("pushes that wait when their context or the plan goes end without a tr
   auto waiting = async_push(push, int64{2}, asio::use_future);
   both.reset();  // the dataset
   CHECK(!waiting.get());
+}
+
+TEST_CASE("consumers of one broadcast wait on an asio executor, and one that goes lets the other go on") {
+  runtime rt({.workers = 2});
+  asio::io_context io;
+  auto ds = range(400) | map([](int64 x) { return x + 1; }, {.parallelism = 2}) | prefetch(2);
+  auto streams = broadcast(ds, rt, 2, {.lag_max = 8});
+  int64s first, second;
+  asio::co_spawn(io, collect(streams[0], 1000, first), asio::detached);
+  asio::co_spawn(io, collect(streams[1], 1000, second), asio::detached);
+  io.run();
+  CHECK(first.size() == 400);
+  CHECK(first == second);
+  auto again = broadcast(ds, rt, 2, {.lag_max = 8});
+  int64s left;
+  asio::io_context other;
+  asio::co_spawn(other, collect(again[1], 1000, left), asio::detached);
+  auto leave = [](asio::io_context& on, stream<int64> s) -> asio::awaitable<void> {
+    int64s some;
+    co_await collect(s, 3, some);
+    co_await asio::post(on, asio::use_awaitable);
+  };
+  asio::co_spawn(other, leave(other, std::move(again[0])), asio::detached);
+  other.run();
+  CHECK(left.size() == 400);
 }
 
 }  // namespace sluice::lib

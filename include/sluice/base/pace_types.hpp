@@ -7,7 +7,11 @@
 // See: base/field_types.hpp for the other types of arguments.
 #pragma once
 
+#if __has_include(<bits/chrono.h>)
+#include <bits/chrono.h>  // as in coro/environment.hpp: <chrono> brings streams
+#else
 #include <chrono>
+#endif
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -11,10 +11,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "sluice/coro/waiter.hpp"
 #include "sluice/element/slab.hpp"
@@ -83,7 +83,7 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   status why() const;
 
  private:
-  using finished_list = std::deque<std::pair<std::unique_ptr<pending>, status>>;
+  using finished_list = std::vector<std::pair<std::unique_ptr<pending>, status>>;
 
   // REQUIRES of these: the caller has the mutex.
   status resend_error() const;
@@ -110,11 +110,11 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   bool abandoned_ = false;
   bool resend_due_ = false;
   status why_;
-  std::shared_ptr<run_context> run_;  ///< that reads it
-  ledger_line* line_ = nullptr;       ///< while a run reads it
-  detail::waiter_list senders_;       ///< push_awaiters
-  detail::waiter_list readers_;       ///< one at most
-  std::deque<std::unique_ptr<pending>> pending_;
+  std::shared_ptr<run_context> run_;               ///< that reads it
+  ledger_line* line_ = nullptr;                    ///< while a run reads it
+  detail::waiter_list senders_;                    ///< push_awaiters
+  detail::waiter_list readers_;                    ///< one at most
+  std::vector<std::unique_ptr<pending>> pending_;  ///< oldest first
 };
 
 /// The value lives in the awaiter that is derived from it, until it is taken.
