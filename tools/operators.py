@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "operators.md"
 UMBRELLA = ROOT / "include" / "sluice" / "sluice.hpp"
 BLOCK = re.compile(r"(// Operators: [^\n]*\n)(.*?)(// End of operators\.\n)", re.S)
 LABELS = ["Shape", "Patterns", "Streams", "Readers", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
-REQUIRED = {"count", "integer", "count_or_all", "function", "reader or function", "path", "text", "schema"}
+REQUIRED = {"count", "integer", "count_or_all", "function", "reader or function", "path", "text", "schema", "time_span"}
 LABEL = re.compile(rf"({'|'.join(LABELS)}):\s+(.*)")
 INTRODUCTION = """# Operators
 

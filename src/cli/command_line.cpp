@@ -114,7 +114,7 @@ struct typed {
   run_arguments run;
   std::string memory_budget, on_error = "stop", every, io_timeout, plan, folder = "data";
   std::string resume_or_start, plan_file, names, compression = "automatic", shell;
-  bool reads = false;
+  bool reads = false, spec_alone = false;
   std::uint64_t limit = kAny;
   head_arguments head;
   std::vector<std::string> files, plugins;
@@ -290,8 +290,9 @@ void add_readers(CLI::App& app, typed& t) {
 void add_others(CLI::App& app, typed& t) {
   auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
   add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
+  explain->add_flag("--spec", t.spec_alone, "only what the elements are: dtypes, partial shapes, structures");
   explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
-  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file); }; });
+  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.spec_alone); }; });
 
   auto* ops = app.add_subcommand("ops", "the operators there are");
   add_plugins(*ops, t);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
 #include "plan/codec.hpp"
+#include "plan/spellings.hpp"
 #include "sluice/expr/expression.hpp"
 
 namespace sluice::lib::detail {
@@ -168,6 +169,13 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   return b.build();
 }
 
+/// Of a call that is read as others (spellings.hpp).
+node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_path) {
+  node_ptr n = std::move(input);
+  for (const call_syntax& each : spelled_out(call)) n = build_call(each, std::move(n), may_lack_path);
+  return n;
+}
+
 // --- Of JSON. ---
 
 class json_stage {
@@ -251,12 +259,18 @@ bool is_operator(std::string_view name) { return find_op(name) != nullptr; }
 
 node_ptr build_plan(const plan_syntax& calls, bool may_lack_path) {
   node_ptr n;
-  for (auto& call : calls) n = build_call(call, std::move(n), may_lack_path);
+  for (auto& call : calls) {
+    if (!is_spelling(call.name)) n = build_call(call, std::move(n), may_lack_path);
+    else n = build_spelled(call, std::move(n), may_lack_path);
+  }
   return n;
 }
 
 node_ptr build_plan(const argument& a, bool may_lack_path) {
   if (a.kind != argument::object) return build_plan(a.calls, may_lack_path);
+  const argument* op = a.find("op");
+  if (op && op->kind == argument::string && is_spelling(op->text))
+    return json_stage(spelled_out(a, op->text), may_lack_path).build();
   return json_stage(a, may_lack_path).build();
 }
 

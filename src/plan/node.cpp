@@ -226,6 +226,15 @@ cardinality told_by(cardinality (*told)(const node&), const node& n) {
 }  // namespace
 
 cardinality cardinality_of(const node& n) { return told_by(n.op->size, n); }
+cardinality_bounds cardinality_bounds_of(const node& n) {
+  cardinality size = cardinality_of(n);
+  if (size.kind == cardinality::exact) return {size.elements, size};
+  if (size.kind == cardinality::infinite) return {cardinality::kMost, size};
+  // Of a stage that drops bad elements itself the size is the most that it has.
+  cardinality most = n.op->size ? n.op->size(n) : cardinality{};
+  if (most.kind == cardinality::unknown && n.op->only_drops) most = cardinality_bounds_of(*n.inputs[0]).most;
+  return {0, most};
+}
 cardinality row_cardinality_of(const node& n) { return told_by(n.op->rows, n); }
 
 bool seeks_with_inputs(const node&) { return true; }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cstdio>
 #include <ranges>
 #include <sluice/sluice.hpp>
 #include <string>
@@ -45,6 +47,13 @@ inline sluice::task<reply> fetch(std::int64_t id) {
 }
 inline sentence tokenise(const sluice::record& r) { return {std::string(r.view()), {1, 2}}; }
 inline std::vector<std::string> split(std::string_view text) { return {std::string(text)}; }
+
+inline void log_dropped(const sluice::status& why, std::uint64_t n) {
+  std::printf("%lu: %s\n", static_cast<unsigned long>(n), why.to_string().c_str());
+}
+inline void subscribe(const sluice::channel_sender<std::string>& push, std::uint64_t from) {
+  push.try_push(std::to_string(from));
+}
 
 inline auto numbers = sluice::range(10);
 inline auto ids = sluice::range(10);

@@ -2,6 +2,7 @@
 // Registers a named function (SLUICE_FUNCTION) for every operator that its signature fits.
 //
 //   bool f(const T&)            map, filter          task<U> f(T)          map, awaited
+//   void f(const T&)            inspect
 //   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave
 //   stream<U> f(stream<T>)      transform            stream<T> f()         generate
 //   U f(S&, T)                  scan                 void f(S&, T)         reduce, group_by_reducer
@@ -24,6 +25,7 @@
 #include "sluice/engine/element_functions.hpp"
 #include "sluice/engine/inner_functions.hpp"
 #include "sluice/engine/keys.hpp"
+#include "sluice/engine/look_functions.hpp"
 #include "sluice/engine/state_calls.hpp"
 #include "sluice/engine/stream_functions.hpp"
 
@@ -114,6 +116,8 @@ template <class F> void register_forms(const named_function<F>& f, bool is_overl
     register_forms(named_function<spread>{{f.function}, f.name, f.version}, is_overload);
   } else if constexpr (detail::is_stream<T>) {
     add_function(detail::adopt(new detail::transform_function<typename T::value_type, named>(f)));
+  } else if constexpr (std::is_void_v<typename named::result>) {
+    detail::add_form(new detail::look_calls<T, named>(f), is_overload);
   } else {
     if constexpr (detail::opens_datasets<named, T>)
       detail::add_form(new detail::opening_function<T, named>(f), is_overload);

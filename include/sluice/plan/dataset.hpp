@@ -24,6 +24,7 @@
 namespace sluice::lib {
 
 class runtime;
+struct spec;  // element/spec.hpp
 template <class T> class stream;
 template <class T> class task;
 struct iterate_options;
@@ -46,6 +47,14 @@ template <class T> struct element_is {
 class plan_holder {
  public:
   const node_ptr& plan() const noexcept { return node_; }
+  /// How many elements it gives, as far as that is known without a run: exact, infinite or unknown; and bounds of it.
+  sluice::lib::cardinality cardinality() const;
+  cardinality_bounds cardinality_limits() const;
+  /// What its elements are: dtypes, shapes as far as they are known, structures. `element_spec().text()` is its text, such as
+  /// "{label: int64, image: uint8[?,?,3]}". To use the result, include sluice/element/spec.hpp.
+  spec element_spec() const;
+  /// What its with_options say together, the outermost first. To use the result, include sluice/engine/dataset_options.hpp.
+  dataset_options options() const;
   /// As an element of another dataset: its plan's text, as JSON.
   void sluice_print(std::string& json) const;
 

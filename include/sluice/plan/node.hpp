@@ -27,9 +27,10 @@
 
 namespace sluice::lib {
 
-class erased_stream;  // coro/erased_stream.hpp
-struct open_context;  // engine/open_context.hpp
-struct row_landing;   // engine/row_landing.hpp
+class erased_stream;     // coro/erased_stream.hpp
+struct open_context;     // engine/open_context.hpp
+struct row_landing;      // engine/row_landing.hpp
+struct dataset_options;  // engine/dataset_options.hpp
 
 /// The number of elements that a plan delivers, as far as it is known without a run. Arithmetic saturates: a number
 /// that does not fit becomes kMost, which means "kMost or more".
@@ -89,6 +90,10 @@ struct op_info {
   /// Gives arguments that mean the same one form, before a node has them: window(3, shift=3) becomes window(3). So they
   /// print alike and have one fingerprint. Null: they have one form anyway.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
+  /// Some of its input's elements, or all, and no others: the input's size is the most that it has where its own is not known.
+  bool only_drops = false;
+  /// What its nodes say of the stages upstream (engine/dataset_options.hpp). Null: nothing.
+  const dataset_options& (*options)(const node&) = nullptr;
   /// Of a combine: its inputs stand in a list in plan text, but for so many behind it: `sample_from_datasets([A, B])`. -1: in the
   /// parentheses, `zip(A, B)`.
   std::int8_t inputs_behind_list = -1;
@@ -162,6 +167,12 @@ node_ptr with_error_handling(const node_ptr& plan, const error_handling& errors,
 
 /// Unknown if the node itself drops bad elements.
 cardinality cardinality_of(const node& n);
+/// At least and at most so many; `most` is unknown where nothing bounds them.
+struct cardinality_bounds {
+  std::int64_t least = 0;
+  cardinality most = {};
+};
+cardinality_bounds cardinality_bounds_of(const node& n);
 /// The number of rows in all batches that a plan delivers.
 cardinality row_cardinality_of(const node& n);
 /// Ok, if a run can pass over any number of elements of this plan at once: every stage seeks, and none drops bad elements, so that

@@ -301,6 +301,7 @@ const op_info unique_op{
     .arguments = arguments_of<unique_arguments>,
     .type = comparable_type,
     .open = open_unique,
+    .only_drops = true,
 };
 
 preserving unique(unique_options o) { return {unique_op, arguments::of(unique_arguments{std::move(o)})}; }
