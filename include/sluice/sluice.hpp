@@ -54,6 +54,7 @@
 // End of operators.
 #include "sluice/pipeline/checkpoint_file.hpp"
 #include "sluice/pipeline/iterate.hpp"
+#include "sluice/pipeline/write.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/on_error.hpp"
 #include "sluice/plan/text.hpp"

@@ -16,9 +16,9 @@
 #include <sstream>
 
 #include "cli/description.hpp"
-#include "cli/output_stream.hpp"
 #include "cli/plugins.hpp"
 #include "cli/verbs.hpp"
+#include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/engine/image_functions.hpp"
 #include "sluice/io/open_file_system.hpp"
@@ -112,7 +112,7 @@ CLI::Validator path() {
 /// What was typed, and the verb that was chosen.
 struct typed {
   run_arguments run;
-  std::string memory_budget, on_error = "stop", every, io_timeout, plan, folder = "data";
+  std::string memory_budget, shard_size, on_error = "stop", every, io_timeout, plan, folder = "data";
   std::string resume_or_start, plan_file, names, compression = "automatic", shell;
   bool reads = false;
   std::uint64_t limit = kAny;
@@ -153,6 +153,24 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
   });
 }
 
+/// What an output is besides its format and path.
+void add_output_options(CLI::App& verb, typed& t) {
+  verb.add_option("--compression", t.run.output.compression,
+                  "of the output; automatic: gzip where its name ends in .gz")
+      ->check(CLI::IsMember({"automatic", "none", "gzip"}))
+      ->capture_default_str();
+  auto* shards =
+      verb.add_option(
+              "--shards", t.run.output.shards,
+              "files that take turns, element by element: out-00000-of-00004.csv, or as a PATH with {shard} and "
+              "{shards} in it says")
+          ->check(whole(1, 99999));
+  verb.add_option("--shard-size", t.shard_size,
+                  "as many files as it takes when each has about so many bytes before compression: out-00000.csv …")
+      ->check(size_in_bytes())
+      ->excludes(shards);
+}
+
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
   add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file,
@@ -160,11 +178,14 @@ void add_run(CLI::App& app, typed& t) {
   run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
   auto* output =
       run->add_option(
-             "--output", t.run.output,
-             "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
-             "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH (an Arrow IPC stream; texts "
-             "as binary: arrow-binary:PATH); the PATH - is standard output")
+             "--output", t.run.output.output,
+             "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz; or FORMAT:PATH: jsonl "
+             "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts as they are, one after the other), "
+             "tfrecord (of texts), example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; texts "
+             "as "
+             "binary: arrow-binary), npy (one array); the PATH - is standard output, as are jsonl, csv and raw alone")
           ->capture_default_str();
+  add_output_options(*run, t);
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed,
                   "of stages that have none of their own; a resumed run has that of its checkpoint")
@@ -213,6 +234,7 @@ void add_run(CLI::App& app, typed& t) {
       if (t.run.starts_without_checkpoint) t.run.resume_file = t.resume_or_start;
       t.run.skip_errors = t.on_error == "skip";
       if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
+      if (!t.shard_size.empty()) read_byte_size(t.shard_size, t.run.output.shard_bytes);
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
       if (!t.io_timeout.empty()) read_time(t.io_timeout, t.run.io_timeout);
       return cli::run(t.run);

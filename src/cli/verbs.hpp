@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/output_choice.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/format/sample.hpp"
 
@@ -29,7 +30,7 @@ class misuse : public std::runtime_error {
 struct run_arguments {
   std::string plan;
   std::string plan_file;         ///< where it is not empty, the plan is there
-  std::string output = "null";   ///< see read_output
+  output_arguments output{};
   bool is_output_named = false;  ///< --output was typed
   bool new_output = false;       ///< a resumed run begins an output of its own
   std::optional<std::uint64_t> limit = {};
