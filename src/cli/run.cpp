@@ -191,7 +191,7 @@ status end_output(output_checkpoint& checkpoint, const pull_outcome& out, elemen
   if (checkpoint.is_wanted() ? out.position.empty() : !out.why.ok()) return {};
   output_place unused;
   status why = checkpoint.is_wanted() ? checkpoint.save(out.position, sink) : sink.commit(unused);
-  return why.ok() ? sink.finish() : why;
+  return why.ok() ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
 }
 
 /// Pulls with the watch looking on: an interrupt ends the run between two blocks, and what it waits for is given up.

@@ -27,7 +27,11 @@ class element_sink {
   virtual status commit(output_place&) { return {}; }
   /// As byte_output's.
   virtual void keep() {}
-  virtual status finish() { return {}; }
+  /// `may_go_on`: a checkpoint was written, and the run did not come to its end.
+  virtual status finish(bool may_go_on) {
+    (void)may_go_on;
+    return {};
+  }
   /// How many elements of this type to ask for at once.
   virtual std::uint32_t wanted(const element_type&) const { return 256; }
   /// Nobody reads any more: no error, but the end.

@@ -202,12 +202,12 @@ void file_sink::keep() {
   for (const auto& part : parts_) part->keep();
 }
 
-status file_sink::finish() {
+status file_sink::finish(bool may_go_on) {
   for (const auto& part : parts_) {
     status why = part->finish();
     if (!why.ok()) return why;
   }
-  return o_.shard_bytes != 0 ? remove_later_shards() : status();
+  return o_.shard_bytes != 0 && !may_go_on ? remove_later_shards() : status();
 }
 
 status file_sink::remove_later_shards() const {

@@ -5,7 +5,7 @@
 // it has so many bytes (before compression). What goes where depends on the elements only, so that a resumed run writes
 // the same files.
 // Whole files: see output_file. Shards that take turns get their names at the end; one that has reached its size at once,
-// so that no more than one file is open. At the end of those, files of an earlier output that would follow the last one
+// so that no more than one file is open. When those have come to their end, files of an earlier output that would follow the last one
 // (out-00007.csv after seven shards) are removed: a shorter output replaces a longer one.
 // Errors: see output_file, element_encoder.
 // Thread: one caller; it blocks.
@@ -54,7 +54,7 @@ class file_sink final : public element_sink {
   std::uint32_t taken() const override;
   status commit(output_place& place) override;
   void keep() override;
-  status finish() override;
+  status finish(bool may_go_on) override;
   std::uint32_t wanted(const element_type& type) const override;
   bool closed() const override;
 

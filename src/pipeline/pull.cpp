@@ -87,6 +87,7 @@ task<pull_outcome> pull(pull_request* request) {
         std::min<std::uint64_t>({left, due.elements_left(), std::uint64_t{sink.wanted(s.type())}}));
     auto got = co_await s.try_next_block(d);
     out.why = got.why;
+    out.ended = got.why.ok() && !got.view;
     if (!got.view) break;
     const std::uint32_t size = got.view.size();
     left -= size;

@@ -43,7 +43,8 @@ struct pull_request {
 };
 
 struct pull_outcome {
-  status why;  ///< ok: the end, the limit or a stop
+  status why;          ///< ok: the end, the limit or a stop
+  bool ended = false;  ///< the end
   /// Sealed: where a resume goes on, also after an error of the run, which it then meets again or not. The sink has
   /// taken just the elements before it. Empty: not wanted, or it is not known which elements the sink has.
   std::string position;

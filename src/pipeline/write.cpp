@@ -92,7 +92,7 @@ struct end_call {
       if (!out->why.ok()) return out->why;
       why = w->sink->commit(unused);
     }
-    return why.ok() ? w->sink->finish() : why;
+    return why.ok() ? w->sink->finish(false) : why;
   }
 };
 
