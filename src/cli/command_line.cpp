@@ -117,6 +117,7 @@ struct typed {
   bool reads = false;
   std::uint64_t limit = kAny;
   head_arguments head;
+  convert_arguments convert;
   std::vector<std::string> files, plugins;
   sample_options sample;
   std::function<int()> verb;
@@ -154,14 +155,13 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
 }
 
 /// What an output is besides its format and path.
-void add_output_options(CLI::App& verb, typed& t) {
-  verb.add_option("--compression", t.run.output.compression,
-                  "of the output; automatic: gzip where its name ends in .gz")
+void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
+  verb.add_option("--compression", output.compression, "of the output; automatic: gzip where its name ends in .gz")
       ->check(CLI::IsMember({"automatic", "none", "gzip"}))
       ->capture_default_str();
   auto* shards =
       verb.add_option(
-              "--shards", t.run.output.shards,
+              "--shards", output.shards,
               "files that take turns, element by element: out-00000-of-00004.csv, or as a PATH with {shard} and "
               "{shards} in it says")
           ->check(whole(1, 99999));
@@ -185,7 +185,7 @@ void add_run(CLI::App& app, typed& t) {
              "as "
              "binary: arrow-binary), npy (one array); the PATH - is standard output, as are jsonl, csv and raw alone")
           ->capture_default_str();
-  add_output_options(*run, t);
+  add_output_options(*run, t, t.run.output);
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed,
                   "of stages that have none of their own; a resumed run has that of its checkpoint")
@@ -238,6 +238,50 @@ void add_run(CLI::App& app, typed& t) {
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
       if (!t.io_timeout.empty()) read_time(t.io_timeout, t.run.io_timeout);
       return cli::run(t.run);
+    });
+  });
+}
+
+void add_convert(CLI::App& app, typed& t) {
+  convert_arguments& c = t.convert;
+  auto* convert = app.add_subcommand(
+      "convert", "files of one format into a file of another: TFRecords, CSV, JSON lines, Arrow, npy, lines of text");
+  convert
+      ->add_option(
+          "FILES", c.inputs,
+          "what is read: files (or one plan); and at the end the output. Names say the formats: .tfrecord, .csv, "
+          ".jsonl, .arrow, .npy, .txt, and .gz for gzip; what is read is recognised by its content, too")
+      ->required();
+  add_plugins(*convert, t);
+  convert->add_option("--from", c.from, "the inputs' format")
+      ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "lines"}));
+  convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
+      ->check(CLI::IsMember({"jsonl", "csv", "raw", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
+  convert->add_option(
+      "--schema", c.schema,
+      "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\"; without it "
+      "that of tf.Examples is guessed from the first 100");
+  add_output_options(*convert, t, c.run.output);
+  convert->add_flag("--overwrite", c.overwrites, "replace an output that is there");
+  convert->add_option("--limit", c.run.limit, "end after so many elements")->check(whole(0, kAny));
+  convert->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
+  convert
+      ->add_option("--checkpoint", c.run.checkpoint_file,
+                   "write how far it is to this file; the same command line again goes on from there")
+      ->check(path());
+  convert->add_option("--every", t.every, "write it so often while it runs")->check(interval());
+  convert->add_flag("--quiet", c.run.quiet, "no progress line and no report");
+  convert->footer(
+      "examples: sluice convert a.tfrecord b.jsonl\n"
+      "          sluice convert part-*.tfrecord all.csv.gz --schema \"text: bytes, label: int64\"\n"
+      "          sluice convert a.arrow b.tfrecord --shards 16\n"
+      "          sluice convert 'range(9) | map(it * 2)' b.npy");
+  convert->callback([&t, &c] {
+    t.verb = reading([&t, &c] {
+      c.run.skip_errors = t.on_error == "skip";
+      if (!t.shard_size.empty()) read_byte_size(t.shard_size, c.run.output.shard_bytes);
+      if (!t.every.empty()) read_interval(t.every, c.run.every_elements, c.run.every);
+      return cli::convert(c);
     });
   });
 }
@@ -415,6 +459,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "sluice " SLUICE_VERSION_STRING);
   app.require_subcommand(0, 1);  // without one we say which there are
   add_run(app, t);
+  add_convert(app, t);
   add_readers(app, t);
   add_others(app, t);
   try {
@@ -428,7 +473,8 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
   if (!t.verb)
     return complain(
-        "a verb is needed: run, head, count, select, cat, verify, explain, ops or sample; --help tells more", kMisuse);
+        "a verb is needed: run, convert, head, count, select, cat, verify, explain, ops or sample; --help tells more",
+        kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES
     register_image_functions();

@@ -53,6 +53,16 @@ struct run_arguments {
 /// 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);
 
+struct convert_arguments {
+  std::vector<std::string> inputs;  ///< files, or one plan; the last is the output
+  std::string from = {}, to = {};   ///< formats; empty: by the names
+  std::string schema = {};          ///< of what is read
+  bool overwrites = false;
+  run_arguments run = {};  ///< how it runs, and its output but for the path
+};
+/// Files of one format into files of another one.
+int convert(convert_arguments arguments);
+
 struct head_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"
   std::string plan_file;  ///< where it is not empty, the plan is there
