@@ -10,9 +10,9 @@ namespace sluice::lib {
 namespace {
 
 constexpr int kLevel = 2;  // of ISA-L: about a tenth smaller than 1; 3 gains little more and takes half as long again
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+constexpr std::size_t kDeflatedPieceBytes = std::size_t{64} << 10;
 /// The stream counts the bytes that it may take in 32 bits.
-constexpr std::size_t kAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kDeflatedAtOnce = std::size_t{1} << 30;
 
 }  // namespace
 
@@ -34,11 +34,11 @@ struct deflater::state {
     stream.end_of_stream = last;
     do {
       const std::size_t at = out.size();
-      out.resize(at + kPieceBytes);
+      out.resize(at + kDeflatedPieceBytes);
       stream.next_out = reinterpret_cast<std::uint8_t*>(out.data() + at);
-      stream.avail_out = static_cast<std::uint32_t>(kPieceBytes);
+      stream.avail_out = static_cast<std::uint32_t>(kDeflatedPieceBytes);
       ::isal_deflate(&stream);  // its parameters are right, so it does not fail
-      out.resize(at + kPieceBytes - stream.avail_out);
+      out.resize(at + kDeflatedPieceBytes - stream.avail_out);
     } while (last ? stream.internal_state.state != ZSTATE_END : stream.avail_in != 0 || stream.avail_out == 0);
   }
 
@@ -54,7 +54,7 @@ deflater::~deflater() = default;
 
 void deflater::append(std::string_view plain, std::string& out) {
   while (!plain.empty()) {
-    const std::string_view piece = plain.substr(0, kAtOnce);
+    const std::string_view piece = plain.substr(0, kDeflatedAtOnce);
     state_->is_in_member = true;
     state_->step(piece, false, out);
     plain.remove_prefix(piece.size());

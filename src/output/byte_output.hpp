@@ -31,7 +31,7 @@ class byte_output {
   /// Does somebody read along, so that elements should not be kept until there are many?
   virtual bool is_watched() const { return false; }
   /// Makes durable what was written. `place`: which file, how far; untouched where a resume cannot cut back (a pipe).
-  virtual status commit(file_place& place) = 0;
+  virtual status commit(shard_place& place) = 0;
   /// A checkpoint that names the place of the last commit() is about to be written: from now on it may be gone on with.
   virtual void keep() {}
   /// After commit(): the output takes its name.

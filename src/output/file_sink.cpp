@@ -84,7 +84,7 @@ status file_sink::go_on(const output_start& start, std::uint64_t& cut_bytes) {
 
 status file_sink::open_part(const output_place* from, std::size_t index, std::uint64_t& cut_bytes) {
   const std::string path = name_of(first_shard_ + index);
-  const file_place place = from && index < from->files.size() ? from->files[index] : file_place{};
+  const shard_place place = from && index < from->files.size() ? from->files[index] : shard_place{};
   std::unique_ptr<byte_output> to;
   bool is_begun = place.is_file() && place.length_bytes != 0;
   if (o_.descriptor >= 0 || output_file::is_stream(path)) {
@@ -164,7 +164,7 @@ status file_sink::take_by_size(const block& elements) {
 }
 
 status file_sink::finish_part() {
-  file_place unused;
+  shard_place unused;
   status why = parts_[0]->commit(unused);
   if (why.ok()) why = parts_[0]->finish();
   if (!why.ok()) return why;

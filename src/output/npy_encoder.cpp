@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kRankMax = tensor_shape::kRankMax;
 
 /// What the values of a number, or of arrays of numbers, are; nothing for other types.
-std::optional<tensor_spec> spec_of(const element_type& type) {
+std::optional<tensor_spec> npy_spec_of(const element_type& type) {
   std::vector<std::int64_t> dims;
   const element_type* t = &type;
   for (; t->kind == kind::array; t = t->element) dims.push_back(static_cast<std::int64_t>(t->extent));
@@ -24,7 +24,7 @@ std::optional<tensor_spec> spec_of(const element_type& type) {
 
 status check_row(const element_type& row) {
   if (row.kind == kind::tensor) return {};
-  if (spec_of(row)) return {};
+  if (npy_spec_of(row)) return {};
   return invalid_argument_error("npy holds one array of numbers, and an element is " + row.name +
                                 ": choose a member that is a number, an array or a tensor by a map");
 }
@@ -32,7 +32,7 @@ status check_row(const element_type& row) {
 class npy_encoder final : public element_encoder {
  public:
   explicit npy_encoder(const element_type& type) : type_(type), row_(type.kind == kind::batch ? *type.element : type) {
-    if (auto spec = spec_of(row_)) spec_ = *spec, is_known_ = true;
+    if (auto spec = npy_spec_of(row_)) spec_ = *spec, is_known_ = true;
   }
 
   status append(const char* elements, std::size_t n, encoded& to) override {

@@ -38,7 +38,7 @@ status output_file::create() {
   return at_.create(file_);
 }
 
-status output_file::go_on(const std::string& path, const std::string& was_named, const file_place& from,
+status output_file::go_on(const std::string& path, const std::string& was_named, const shard_place& from,
                           std::uint64_t& cut_bytes) {
   path_ = path;
   cut_bytes = 0;
@@ -76,7 +76,7 @@ status output_file::go_on(const std::string& path, const std::string& was_named,
   return {};
 }
 
-status output_file::take_up(const std::string& file, const std::string& was_named, const file_place& from,
+status output_file::take_up(const std::string& file, const std::string& was_named, const shard_place& from,
                             bool& exists) {
   int fd = open_again(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   exists = fd >= 0 || errno != ENOENT;
@@ -118,7 +118,7 @@ status output_file::write_head(std::string_view bytes) {
   return {};
 }
 
-status output_file::commit(file_place& place) {
+status output_file::commit(shard_place& place) {
   struct stat is{};
   if (!sync_file(file_) || ::fstat(file_, &is) != 0) return at_.failed("cannot write");
   is_synced_ = true;

@@ -34,18 +34,19 @@ class output_file final : public byte_output {
   status begin(const std::string& path);
   /// `cut_bytes`: how many went. `was_named`: the path when the checkpoint was taken. A `from`
   /// that is no file says nothing of an output: then it must not be there yet.
-  status go_on(const std::string& path, const std::string& was_named, const file_place& from, std::uint64_t& cut_bytes);
+  status go_on(const std::string& path, const std::string& was_named, const shard_place& from,
+               std::uint64_t& cut_bytes);
 
   status write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) override;
   status reserve_head(std::size_t size) override;
   status write_head(std::string_view bytes) override;
-  status commit(file_place& place) override;
+  status commit(shard_place& place) override;
   void keep() override;
   status finish() override;
 
  private:
   /// Opens `file` if it is the output that `from` speaks of. `exists`: is there such a file?
-  status take_up(const std::string& file, const std::string& was_named, const file_place& from, bool& exists);
+  status take_up(const std::string& file, const std::string& was_named, const shard_place& from, bool& exists);
   status create();
   locked_target at_;
   std::string path_;

@@ -9,8 +9,8 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kNames[] = {"automatic", "jsonl", "csv",          "raw", "tfrecord",
-                                       "example",   "arrow", "arrow-binary", "npy"};
+constexpr std::string_view kFormatNames[] = {"automatic", "jsonl", "csv",          "raw", "tfrecord",
+                                             "example",   "arrow", "arrow-binary", "npy"};
 
 struct suffix {
   std::string_view text;
@@ -32,13 +32,13 @@ status not_texts(output_format f, const element_type& type) {
 
 }  // namespace
 
-std::string_view to_string(output_format f) { return kNames[static_cast<std::size_t>(f)]; }
+std::string_view to_string(output_format f) { return kFormatNames[static_cast<std::size_t>(f)]; }
 
 result<output_format> parse_output_format(std::string_view name) {
-  auto known = std::find(std::begin(kNames), std::end(kNames), name);
-  if (known != std::end(kNames)) return static_cast<output_format>(known - std::begin(kNames));
+  auto known = std::find(std::begin(kFormatNames), std::end(kFormatNames), name);
+  if (known != std::end(kFormatNames)) return static_cast<output_format>(known - std::begin(kFormatNames));
   std::string all;
-  for (std::string_view n : kNames) all += (all.empty() ? "" : ", ") + std::string(n);
+  for (std::string_view n : kFormatNames) all += (all.empty() ? "" : ", ") + std::string(n);
   return invalid_argument_error("\"" + std::string(name) + "\" is no format of an output: these are " + all);
 }
 

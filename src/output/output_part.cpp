@@ -9,7 +9,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kWriteBytes = std::size_t{1} << 18;
+constexpr std::size_t kOutputWriteBytes = std::size_t{1} << 18;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ output_part::output_part(std::unique_ptr<element_encoder> encoder, compression c
 
 status output_part::begin() { return encoder_->begin(made_); }
 
-status output_part::go_on(const file_place& from) {
+status output_part::go_on(const shard_place& from) {
   plain_bytes_ = from.plain_bytes;
   written_bytes_ = from.length_bytes;
   return encoder_->load(from.encoder);
@@ -31,7 +31,7 @@ status output_part::append(const block& elements, std::uint32_t first, std::uint
   const std::uint32_t at_once = encoder_->is_immediate() || elements.type().kind == kind::batch ? 1 : n;
   for (std::uint32_t i = 0; i != n; i += at_once) {
     status why = encoder_->append(elements.at(first + i), at_once, made_);
-    if (why.ok() && made_.bytes.size() >= kWriteBytes) why = write_out();
+    if (why.ok() && made_.bytes.size() >= kOutputWriteBytes) why = write_out();
     if (!why.ok()) return why;
   }
   return {};
@@ -80,7 +80,7 @@ status output_part::write_head() {
   return head.empty() ? status() : to_->write_head(head);
 }
 
-status output_part::commit(file_place& place) {
+status output_part::commit(shard_place& place) {
   status why = encoder_->flush(made_);
   if (why.ok()) why = write_out();
   if (why.ok()) why = end_member();

@@ -21,7 +21,7 @@ class output_part {
   /// Of a new file: what stands before the first element.
   status begin();
   /// Of one that is gone on with. Errors: data_loss.
-  status go_on(const file_place& from);
+  status go_on(const shard_place& from);
 
   /// The elements [first, first + n) of the block.
   status append(const block& elements, std::uint32_t first, std::uint32_t n);
@@ -31,7 +31,7 @@ class output_part {
   std::uint32_t taken() const;
   void begin_block() { taken_ = 0; }
 
-  status commit(file_place& place);
+  status commit(shard_place& place);
   void keep() { to_->keep(); }
   /// After commit(). Writes what stands behind the last element; the file takes its name.
   status finish();

@@ -15,7 +15,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::uint64_t kVersion = 2;
-constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+constexpr std::size_t kReadPieceBytes = std::size_t{1} << 18;
 
 std::string grouped(std::uint64_t n) {
   std::string digits = std::to_string(n);
@@ -25,7 +25,7 @@ std::string grouped(std::uint64_t n) {
 
 /// CRC of the bytes from `from` to `to`.
 status read_crc(int fd, std::uint64_t from, std::uint64_t to, std::uint32_t& crc) {
-  std::string piece(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, to - from)), '\0');
+  std::string piece(static_cast<std::size_t>(std::min<std::uint64_t>(kReadPieceBytes, to - from)), '\0');
   crc = 0;
   while (from < to) {
     auto n = ::pread(fd, piece.data(), std::min<std::uint64_t>(piece.size(), to - from), static_cast<off_t>(from));
@@ -49,7 +49,7 @@ std::string to_bytes(const output_place& p) {
   w.text(p.path);
   for (std::uint64_t n : {p.shards, p.shard_bytes, p.elements, p.first_shard, std::uint64_t{p.files.size()}})
     w.number(n);
-  for (const file_place& f : p.files) {
+  for (const shard_place& f : p.files) {
     for (std::uint64_t n : {f.device, f.inode, f.length_bytes, f.head_bytes, std::uint64_t{f.has_whole_crc},
                             std::uint64_t{f.whole_crc}, std::uint64_t{f.tail_crc}, f.plain_bytes})
       w.number(n);
@@ -69,7 +69,7 @@ status read_place(std::string_view bytes, output_place& p) {
   p.path = r.text();
   for (std::uint64_t* n : {&p.shards, &p.shard_bytes, &p.elements, &p.first_shard}) *n = r.number();
   for (std::uint64_t left = r.number(); r.ok() && left != 0; --left) {
-    file_place& f = p.files.emplace_back();
+    shard_place& f = p.files.emplace_back();
     for (std::uint64_t* n : {&f.device, &f.inode, &f.length_bytes, &f.head_bytes}) *n = r.number();
     f.has_whole_crc = r.number() != 0;
     f.whole_crc = static_cast<std::uint32_t>(r.number());
@@ -85,7 +85,7 @@ status read_tail_crc(int fd, std::uint64_t head_bytes, std::uint64_t length_byte
   return read_crc(fd, std::max(head_bytes, length_bytes - std::min(length_bytes, kTailBytes)), length_bytes, crc);
 }
 
-status check_place(int fd, const std::string& path, const std::string& was_named, const file_place& p,
+status check_place(int fd, const std::string& path, const std::string& was_named, const shard_place& p,
                    bool is_partial) {
   struct stat is{};
   if (::fstat(fd, &is) != 0) return errno_error(errno, "cannot look at what was written before").in_file(path);

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kTailBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kCheckedWhole = std::uint64_t{64} << 20;
 
 /// One file.
-struct file_place {
+struct shard_place {
   std::uint64_t device = 0, inode = 0;  ///< both 0: no file that can be gone on with
   std::uint64_t length_bytes = 0;
   std::uint64_t head_bytes = 0;  ///< of these the first ones, which no checksum is over
@@ -40,7 +40,7 @@ struct output_place {
   std::uint64_t shards = 1, shard_bytes = 0;  ///< as in output_options
   std::uint64_t elements = 0;                 ///< in all files together
   std::uint64_t first_shard = 0;              ///< whose number that of files[0] is; those before it are whole
-  std::vector<file_place> files;
+  std::vector<shard_place> files;
 
   bool empty() const { return format.empty(); }
 };
@@ -55,7 +55,7 @@ status read_tail_crc(int fd, std::uint64_t head_bytes, std::uint64_t length_byte
 /// Is the open file, named `path` (`was_named`: then), the one whose place this is, unaltered up to the length?
 /// `is_partial`: it is named as only outputs of ours are, so that a copy of one may be longer, too.
 /// Errors: failed_precondition: it is shorter, another one, or altered; those of reading it.
-status check_place(int fd, const std::string& path, const std::string& was_named, const file_place& place,
+status check_place(int fd, const std::string& path, const std::string& was_named, const shard_place& place,
                    bool is_partial = false);
 
 }  // namespace sluice::lib

@@ -122,7 +122,7 @@ status output_stream::reserve_head(std::size_t) {
 }
 status output_stream::write_head(std::string_view) { return reserve_head(0); }
 
-status output_stream::commit(file_place& place) {
+status output_stream::commit(shard_place& place) {
   if (!is_regular_) return {};
   struct stat is{};
   off_t end = end_of(fd_);

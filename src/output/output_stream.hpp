@@ -30,7 +30,7 @@ class output_stream final : public byte_output {
   status write_head(std::string_view bytes) override;
   bool is_watched() const override { return true; }
   /// Of a regular file: synchronised, with its place.
-  status commit(file_place& place) override;
+  status commit(shard_place& place) override;
 
  private:
   /// Ok: it takes bytes now. `in_element`: an element is there by half.

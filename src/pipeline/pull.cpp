@@ -29,7 +29,7 @@ void add_to(pull_counts& counts, const block& b) {
   counts.bytes.fetch_add(bytes_of(b), std::memory_order_relaxed);
 }
 
-std::string sealed_position(erased_stream& s, std::uint64_t ordinal) {
+std::string sealed_position_of(erased_stream& s, std::uint64_t ordinal) {
   position_writer w;
   s.position_at(ordinal, w);
   return s.run()->seal(w.bytes());
@@ -107,7 +107,7 @@ task<pull_outcome> pull(pull_request* request) {
     written += size;
     due.took(size);
     if (!wants_position || !due.is_due()) continue;
-    std::string position = sealed_position(s, written);
+    std::string position = sealed_position_of(s, written);
     save_call save{request, &position};
     if (request->blocking_calls) {
       blocking<save_call> saving(*request->blocking_calls, save);
@@ -120,7 +120,7 @@ task<pull_outcome> pull(pull_request* request) {
     due.begin_again();
   }
   if (request->counts->stop && out.why.code() == status_code::cancelled) out.why = status();
-  if (wants_position && is_known) out.position = sealed_position(s, written);
+  if (wants_position && is_known) out.position = sealed_position_of(s, written);
   out.report = report_of(s);
   auto ending = cleanup(std::move(s));
   co_await ending;

@@ -64,7 +64,8 @@ int64s numbers_up_to(std::int64_t n) {
 }
 
 task<write_report> copy(runtime& rt, std::string to) {
-  write_report done = co_await write(rt, range(10), to, {.shards = 2});
+  const write_options o{.shards = 2};
+  write_report done = co_await write(rt, range(10), to, o);
   co_return done;
 }
 

@@ -31,7 +31,6 @@
 // See:    docs/decisions/0055-outputs.md: why this is no operator.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
