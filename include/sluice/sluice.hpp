@@ -76,6 +76,7 @@
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/pipeline/one_element.hpp"
 #include "sluice/plan/apply.hpp"
+#include "sluice/pipeline/write.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/on_error.hpp"
 #include "sluice/plan/text.hpp"

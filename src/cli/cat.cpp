@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/line_sink.hpp"
-#include "cli/pull.hpp"
+#include "pipeline/pull.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/op/tfrecord.hpp"
 

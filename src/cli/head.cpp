@@ -4,7 +4,7 @@
 #include "cli/image_sink.hpp"
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
-#include "cli/pull.hpp"
+#include "pipeline/pull.hpp"
 #include "cli/verbs.hpp"
 
 namespace sluice::lib::cli {

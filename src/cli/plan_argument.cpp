@@ -58,15 +58,6 @@ std::string pointed_at(const std::string& text, std::size_t at) {
   return out + "\n  " + blank + "^";
 }
 
-std::string in_quotes(const std::string& path) {
-  std::string out = "\"";
-  for (char c : path) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 /// What standard input begins with, left where it is: a pipe's bytes are duplicated, not taken.
 std::string beginning_of_standard_input() {
   std::string bytes(4096, '\0');
@@ -128,6 +119,15 @@ std::string told_from_path(const std::string& path) {
 }
 
 }  // namespace
+
+std::string in_quotes(const std::string& path) {
+  std::string out = "\"";
+  for (char c : path) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
 
 bool is_file(const std::string& path) {
   std::error_code ignored;

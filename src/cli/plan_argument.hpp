@@ -25,5 +25,7 @@ node_ptr plan_or_reader(const std::string& plan_or_file);
 /// name tells.
 std::string plan_reading(const std::string& file);
 bool is_file(const std::string& path);
+/// A text of plans: "…", escaped.
+std::string in_quotes(const std::string& text);
 
 }  // namespace sluice::lib::cli

@@ -8,7 +8,7 @@
 #include "cli/json_members.hpp"
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
-#include "cli/pull.hpp"
+#include "pipeline/pull.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/example.hpp"
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/output_choice.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/format/sample.hpp"
 
@@ -29,7 +30,7 @@ class misuse : public std::runtime_error {
 struct run_arguments {
   std::string plan;
   std::string plan_file;         ///< where it is not empty, the plan is there
-  std::string output = "null";   ///< see read_output
+  output_arguments output{};
   bool is_output_named = false;  ///< --output was typed
   bool new_output = false;       ///< a resumed run begins an output of its own
   std::optional<std::uint64_t> limit = {};
@@ -51,6 +52,16 @@ struct run_arguments {
 };
 /// 129 after SIGHUP, 130 after SIGINT, 143 after SIGTERM.
 int run(const run_arguments& arguments);
+
+struct convert_arguments {
+  std::vector<std::string> inputs;  ///< files, or one plan; the last is the output
+  std::string from = {}, to = {};   ///< formats; empty: by the names
+  std::string schema = {};          ///< of what is read
+  bool overwrites = false;
+  run_arguments run = {};  ///< how it runs, and its output but for the path
+};
+/// Files of one format into files of another one.
+int convert(convert_arguments arguments);
 
 struct head_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"

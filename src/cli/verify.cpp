@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "cli/figures.hpp"
-#include "cli/pull.hpp"
+#include "pipeline/pull.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/op/tfrecord.hpp"

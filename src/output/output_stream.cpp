@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/output_stream.hpp"
+#include "output/output_stream.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #include "base/system_calls.hpp"
 
-namespace sluice::lib::cli {
+namespace sluice::lib {
 namespace {
 
 /// For how long a reader may keep an interrupted run waiting that has given it half an element.
@@ -94,23 +94,35 @@ int output_stream::open_readable() const {
   return open_again("/proc/self/fd/" + std::to_string(fd_), O_RDONLY | O_NONBLOCK);
 }
 
+bool output_stream::is_file_of(const output_place& from) const {
+  struct stat is{};
+  if (!is_regular_ || from.files.size() != 1 || ::fstat(fd_, &is) != 0) return false;
+  return is.st_ino == from.files[0].inode && is.st_dev == static_cast<dev_t>(from.files[0].device);
+}
+
 status output_stream::go_on(const output_place& from, std::uint64_t& cut_bytes) {
   struct stat is{};
   cut_bytes = 0;
-  if (!is_regular_ || ::fstat(fd_, &is) != 0 || is.st_ino != from.inode || is.st_dev != from.device) return {};
+  if (!is_file_of(from) || ::fstat(fd_, &is) != 0) return {};
+  const std::uint64_t length_bytes = from.files[0].length_bytes;
   int fd = open_readable();
   if (fd < 0) return failed("cannot read back from");
-  status why = check_place(fd, name_, from);
+  status why = check_place(fd, name_, from.path, from.files[0]);
   ::close(fd);
   if (!why.ok()) return why;
-  cut_bytes = static_cast<std::uint64_t>(is.st_size) - from.length_bytes;
-  if (!cut_file(fd_, from.length_bytes)) return failed("cannot cut back");
+  cut_bytes = static_cast<std::uint64_t>(is.st_size) - length_bytes;
+  if (!cut_file(fd_, length_bytes)) return failed("cannot cut back");
   bool appends = (::fcntl(fd_, F_GETFL) & O_APPEND) != 0;
-  if (!appends && ::lseek(fd_, static_cast<off_t>(from.length_bytes), SEEK_SET) < 0) return failed("cannot cut back");
+  if (!appends && ::lseek(fd_, static_cast<off_t>(length_bytes), SEEK_SET) < 0) return failed("cannot cut back");
   return {};
 }
 
-status output_stream::commit(output_place& place) {
+status output_stream::reserve_head(std::size_t) {
+  return invalid_argument_error("this format's first bytes are written last: it needs a file of its own, not " + name_);
+}
+status output_stream::write_head(std::string_view) { return reserve_head(0); }
+
+status output_stream::commit(shard_place& place) {
   if (!is_regular_) return {};
   struct stat is{};
   off_t end = end_of(fd_);
@@ -119,7 +131,7 @@ status output_stream::commit(output_place& place) {
   int fd = open_readable();
   if (fd < 0) return {};  // then it cannot be checked, nor gone on with
   std::uint32_t crc = 0;
-  status why = read_tail_crc(fd, static_cast<std::uint64_t>(end), crc);
+  status why = read_tail_crc(fd, 0, static_cast<std::uint64_t>(end), crc);
   ::close(fd);
   if (!why.ok()) return why.in_file(name_);
   place.device = is.st_dev;
@@ -137,4 +149,4 @@ bool write_to_standard_output(std::string_view text) {
   return out.write(text, {}, accepted).ok();
 }
 
-}  // namespace sluice::lib::cli
+}  // namespace sluice::lib

@@ -19,9 +19,9 @@
 #include <string>
 
 #include "base/locked_target.hpp"
-#include "cli/byte_output.hpp"
+#include "output/byte_output.hpp"
 
-namespace sluice::lib::cli {
+namespace sluice::lib {
 
 class output_file final : public byte_output {
  public:
@@ -32,27 +32,33 @@ class output_file final : public byte_output {
   static bool is_stream(const std::string& path);
 
   status begin(const std::string& path);
-  /// `cut_bytes`: how many went. An empty `from` says nothing of an output: then it must not be there yet.
-  status go_on(const std::string& path, const output_place& from, std::uint64_t& cut_bytes);
+  /// `cut_bytes`: how many went. `was_named`: the path when the checkpoint was taken. A `from`
+  /// that is no file says nothing of an output: then it must not be there yet.
+  status go_on(const std::string& path, const std::string& was_named, const shard_place& from,
+               std::uint64_t& cut_bytes);
 
   status write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) override;
-  status commit(output_place& place) override;
+  status reserve_head(std::size_t size) override;
+  status write_head(std::string_view bytes) override;
+  status commit(shard_place& place) override;
   void keep() override;
   status finish() override;
 
  private:
   /// Opens `file` if it is the output that `from` speaks of. `exists`: is there such a file?
-  status take_up(const std::string& file, const output_place& from, bool& exists);
+  status take_up(const std::string& file, const std::string& was_named, const shard_place& from, bool& exists);
   status create();
   locked_target at_;
   std::string path_;
   int file_ = -1;
   bool is_partial_ = true;      ///< beside its name still
   bool is_name_synced_ = true;  ///< would the open file be found after a power cut?
+  bool is_synced_ = false;      ///< has the disk all bytes?
   std::uint64_t length_bytes_ = 0;
-  std::uint32_t crc_ = 0;
+  std::uint64_t head_bytes_ = 0;
+  std::uint32_t crc_ = 0;  ///< of what is behind the head
   bool is_named_ = false;  ///< may a checkpoint name the open file?
   std::uint64_t named_bytes_ = 0;
 };
 
-}  // namespace sluice::lib::cli
+}  // namespace sluice::lib

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pull.hpp"
+#include "pipeline/pull.hpp"
 
 #include <algorithm>
 
 #include "sluice/element/batch.hpp"
 
-namespace sluice::lib::cli {
+namespace sluice::lib {
 namespace {
 
 std::uint64_t records_of(const block& b) {
@@ -23,13 +23,13 @@ std::uint64_t bytes_of(const block& b) {
   return own + (t.footprint ? t.footprint(t, b.data(), b.size()) : 0);
 }
 
-void count(pull_counts& counts, const block& b) {
+void add_to(pull_counts& counts, const block& b) {
   counts.elements.fetch_add(b.size(), std::memory_order_relaxed);
   counts.records.fetch_add(records_of(b), std::memory_order_relaxed);
   counts.bytes.fetch_add(bytes_of(b), std::memory_order_relaxed);
 }
 
-std::string sealed_position(erased_stream& s, std::uint64_t ordinal) {
+std::string sealed_position_of(erased_stream& s, std::uint64_t ordinal) {
   position_writer w;
   s.position_at(ordinal, w);
   return s.run()->seal(w.bytes());
@@ -57,6 +57,18 @@ class checkpoint_clock {
   std::chrono::steady_clock::time_point last_;
 };
 
+// What is called where calls may block. Not a lambda: it is kept in a coroutine's frame (docs/hazards.md).
+struct take_call {
+  element_sink* sink;
+  const block* elements;
+  status operator()() const { return sink->take(*elements); }
+};
+struct save_call {
+  pull_request* request;
+  const std::string* position;
+  status operator()() const { return request->save(*position); }
+};
+
 }  // namespace
 
 task<pull_outcome> pull(pull_request* request) {
@@ -75,11 +87,18 @@ task<pull_outcome> pull(pull_request* request) {
         std::min<std::uint64_t>({left, due.elements_left(), std::uint64_t{sink.wanted(s.type())}}));
     auto got = co_await s.try_next_block(d);
     out.why = got.why;
+    out.ended = got.why.ok() && !got.view;
     if (!got.view) break;
     const std::uint32_t size = got.view.size();
     left -= size;
-    count(*request->counts, got.view);
-    out.why = sink.take(got.view);
+    add_to(*request->counts, got.view);
+    take_call take{&sink, &got.view};
+    if (request->blocking_calls) {
+      blocking<take_call> taking(*request->blocking_calls, take);
+      out.why = co_await taking;
+    } else {
+      out.why = take();
+    }
     if (!out.why.ok()) {
       is_known = sink.taken() != element_sink::kUnknown;
       if (is_known) written += sink.taken();
@@ -88,13 +107,20 @@ task<pull_outcome> pull(pull_request* request) {
     written += size;
     due.took(size);
     if (!wants_position || !due.is_due()) continue;
-    out.why = request->save(sealed_position(s, written));
+    std::string position = sealed_position_of(s, written);
+    save_call save{request, &position};
+    if (request->blocking_calls) {
+      blocking<save_call> saving(*request->blocking_calls, save);
+      out.why = co_await saving;
+    } else {
+      out.why = save();
+    }
     is_known = out.why.ok();
     if (!is_known) break;
     due.begin_again();
   }
   if (request->counts->stop && out.why.code() == status_code::cancelled) out.why = status();
-  if (wants_position && is_known) out.position = sealed_position(s, written);
+  if (wants_position && is_known) out.position = sealed_position_of(s, written);
   out.report = report_of(s);
   auto ending = cleanup(std::move(s));
   co_await ending;
@@ -102,4 +128,4 @@ task<pull_outcome> pull(pull_request* request) {
   co_return out;
 }
 
-}  // namespace sluice::lib::cli
+}  // namespace sluice::lib

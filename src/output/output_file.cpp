@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/output_file.hpp"
+#include "output/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
@@ -12,7 +13,7 @@
 #include "base/system_calls.hpp"
 #include "sluice/format/crc32c.hpp"
 
-namespace sluice::lib::cli {
+namespace sluice::lib {
 
 output_file::~output_file() {
   if (file_ < 0) return;
@@ -37,26 +38,27 @@ status output_file::create() {
   return at_.create(file_);
 }
 
-status output_file::go_on(const std::string& path, const output_place& from, std::uint64_t& cut_bytes) {
+status output_file::go_on(const std::string& path, const std::string& was_named, const shard_place& from,
+                          std::uint64_t& cut_bytes) {
   path_ = path;
   cut_bytes = 0;
   status why = at_.take(path);
   if (!why.ok()) return why;
   std::error_code unknown;
-  if (from.empty()) {
+  if (!from.is_file()) {
     if (!std::filesystem::exists(at_.target(), unknown)) return create();
     return failed_precondition_error(
-               "is there, and the checkpoint was taken by a run without an output file: remove it, name another path, "
-               "or let --new-output replace it")
+               "is there, and the checkpoint was taken by a run without an output file: remove it, or name another "
+               "path")
         .in_file(path);
   }
   bool has_partial = false, has_target = false;
-  why = take_up(at_.partial(), from, has_partial);
+  why = take_up(at_.partial(), was_named, from, has_partial);
   // What cannot be looked at may be the output: it is not passed over, and later removed. A link is none of ours.
   bool is_other = why.code() == status_code::failed_precondition || why.code() == status_code::invalid_argument;
   if (!why.ok() && !is_other) return why;
   if (!why.ok()) {
-    status other = take_up(at_.target(), from, has_target);
+    status other = take_up(at_.target(), was_named, from, has_target);
     if (!other.ok()) return has_target || !has_partial ? other : why;
     at_.discard();  // a later life of the run died before its first checkpoint
     is_partial_ = false;
@@ -69,19 +71,20 @@ status output_file::go_on(const std::string& path, const output_place& from, std
   if (!cut_file(file_, from.length_bytes)) return at_.failed("cannot cut back");
   if (::lseek(file_, static_cast<off_t>(from.length_bytes), SEEK_SET) < 0) return at_.failed("cannot cut back");
   length_bytes_ = from.length_bytes;
+  head_bytes_ = from.head_bytes;
   crc_ = from.whole_crc;
   return {};
 }
 
-status output_file::take_up(const std::string& file, const output_place& from, bool& exists) {
+status output_file::take_up(const std::string& file, const std::string& was_named, const shard_place& from,
+                            bool& exists) {
   int fd = open_again(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   exists = fd >= 0 || errno != ENOENT;
   if (!exists)
-    return failed_precondition_error("the output that the checkpoint goes on with, " + from.path +
-                                     ", is not there; --new-output writes the rest into a new file")
+    return failed_precondition_error("the output that the checkpoint goes on with, " + was_named + ", is not there")
         .in_file(path_);
   if (fd < 0) return at_.failed("cannot open");
-  status why = check_place(fd, path_, from, file == at_.partial());
+  status why = check_place(fd, path_, was_named, from, file == at_.partial());
   if (why.ok()) file_ = fd;
   else ::close(fd);
   return why;
@@ -89,28 +92,48 @@ status output_file::take_up(const std::string& file, const output_place& from, b
 
 status output_file::write(std::string_view bytes, const std::vector<std::size_t>&, std::size_t& accepted) {
   accepted = 0;
+  is_synced_ = bytes.empty() && is_synced_;
   if (!write_all(file_, bytes)) return at_.failed("cannot write");
   accepted = bytes.size();
+  const std::uint64_t head = std::min<std::uint64_t>(head_bytes_ - std::min(head_bytes_, length_bytes_), bytes.size());
   length_bytes_ += bytes.size();
-  crc_ = crc32c(bytes, crc_);
+  crc_ = crc32c(bytes.substr(static_cast<std::size_t>(head)), crc_);
   return {};
 }
 
-status output_file::commit(output_place& place) {
+status output_file::reserve_head(std::size_t size) {
+  head_bytes_ = size;
+  return {};
+}
+
+status output_file::write_head(std::string_view bytes) {
+  is_synced_ = false;
+  while (!bytes.empty()) {
+    const auto at = static_cast<off_t>(head_bytes_ - bytes.size());
+    auto n = ::pwrite(file_, bytes.data(), bytes.size(), at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return at_.failed("cannot write");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+status output_file::commit(shard_place& place) {
   struct stat is{};
   if (!sync_file(file_) || ::fstat(file_, &is) != 0) return at_.failed("cannot write");
+  is_synced_ = true;
   if (!is_name_synced_) {
     status why = at_.sync_names();
     if (!why.ok()) return why;
     is_name_synced_ = true;
   }
-  place.path = path_;
   place.device = is.st_dev;
   place.inode = is.st_ino;
   place.length_bytes = length_bytes_;
+  place.head_bytes = head_bytes_;
   place.has_whole_crc = true;
   place.whole_crc = crc_;
-  return read_tail_crc(file_, length_bytes_, place.tail_crc).in_file(path_);
+  return read_tail_crc(file_, head_bytes_, length_bytes_, place.tail_crc).in_file(path_);
 }
 
 // Before the checkpoint is written, not after: its writer may hear of an error although the checkpoint is there.
@@ -120,8 +143,9 @@ void output_file::keep() {
 }
 
 status output_file::finish() {
+  if (!is_synced_ && !sync_file(file_)) return at_.failed("cannot write");
   status why;
-  // A resumed file whose name is its own keeps it; its bytes were synchronised by commit().
+  // A resumed file whose name is its own keeps it; its bytes are synchronised.
   if (is_partial_) why = at_.publish();
   if (!why.ok()) return why;  // the destructor keeps what a checkpoint names
   int failed = ::close(std::exchange(file_, -1));
@@ -130,4 +154,4 @@ status output_file::finish() {
   return why;
 }
 
-}  // namespace sluice::lib::cli
+}  // namespace sluice::lib

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of `run --checkpoint` and `--resume`: a position and the output that ends there.
+// The file of a checkpoint with an output: a position and where the output ends there.
 #pragma once
 
 #include <string>
 
 #include "base/whole_file.hpp"
-#include "cli/element_sink.hpp"
+#include "output/element_sink.hpp"
 #include "sluice/coro/stream.hpp"
 
-namespace sluice::lib::cli {
+namespace sluice::lib {
 
-class run_checkpoint {
+class output_checkpoint {
  public:
-  /// Empty: no checkpoint is wanted. Throws `error`: the file cannot be written, or another run writes it.
-  explicit run_checkpoint(const std::string& path);
+  /// Takes the lock. Empty: no checkpoint is wanted. Errors: the file cannot be written, or another run writes it.
+  status open(const std::string& path);
 
   bool is_wanted() const { return is_wanted_; }
   /// Makes the sink durable, then the checkpoint of `position`, which names where the sink's output ends.
   status save(const std::string& position, element_sink& sink);
 
  private:
-  const bool is_wanted_;
+  bool is_wanted_ = false;
   replaced_file file_;
 };
 
@@ -28,7 +28,7 @@ struct resumed {
   checkpoint at;  ///< empty: a run from its beginning
   output_place output;
 };
-/// Throws `error`, naming the file.
-resumed read_resumed(const std::string& path);
+/// Errors: those of load_checkpoint; data_loss.
+result<resumed> read_resumed(const std::string& path);
 
-}  // namespace sluice::lib::cli
+}  // namespace sluice::lib

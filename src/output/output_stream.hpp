@@ -8,9 +8,9 @@
 
 #include <string>
 
-#include "cli/byte_output.hpp"
+#include "output/byte_output.hpp"
 
-namespace sluice::lib::cli {
+namespace sluice::lib {
 
 class output_stream final : public byte_output {
  public:
@@ -21,11 +21,16 @@ class output_stream final : public byte_output {
   /// Where standard output is the file that a checkpoint names: cuts it back. `cut_bytes`: how many went.
   /// Errors: failed_precondition: it is that file, and shorter or altered.
   status go_on(const output_place& from, std::uint64_t& cut_bytes);
+  /// Is standard output the file that a checkpoint names?
+  bool is_file_of(const output_place& from) const;
 
   status write(std::string_view bytes, const std::vector<std::size_t>& ends, std::size_t& accepted) override;
+  /// Errors: invalid_argument: what was read along cannot be changed.
+  status reserve_head(std::size_t size) override;
+  status write_head(std::string_view bytes) override;
   bool is_watched() const override { return true; }
   /// Of a regular file: synchronised, with its place.
-  status commit(output_place& place) override;
+  status commit(shard_place& place) override;
 
  private:
   /// Ok: it takes bytes now. `in_element`: an element is there by half.
@@ -44,4 +49,4 @@ class output_stream final : public byte_output {
 /// Writes `text` to standard output, waiting for a reader where it has to. False: errno says why.
 bool write_to_standard_output(std::string_view text);
 
-}  // namespace sluice::lib::cli
+}  // namespace sluice::lib

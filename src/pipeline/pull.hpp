@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one consumer of the program: pulls blocks from a run into a sink, and counts.
+// The consumer of the program and of write(): pulls blocks from a run into a sink, and counts.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,12 @@
 #include <functional>
 #include <string>
 
-#include "cli/element_sink.hpp"
+#include "output/element_sink.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/pipeline/iterate.hpp"
+#include "sluice/runtime/blocking.hpp"
 
-namespace sluice::lib::cli {
+namespace sluice::lib {
 
 /// Read by the progress line while the run goes on.
 struct pull_counts {
@@ -34,13 +35,16 @@ struct pull_request {
   pull_counts* counts = nullptr;
   std::uint64_t limit = ~std::uint64_t{0};
   checkpoint_times times;
+  /// Where sink and save are called, which block; null: on the worker.
+  blocking_service* blocking_calls = nullptr;
   /// Makes the sink and a checkpoint of this sealed position durable. Called between two requests, when one is due. Empty: no
   /// position is wanted.
   std::function<status(const std::string& position)> save;
 };
 
 struct pull_outcome {
-  status why;  ///< ok: the end, the limit or a stop
+  status why;          ///< ok: the end, the limit or a stop
+  bool ended = false;  ///< the end
   /// Sealed: where a resume goes on, also after an error of the run, which it then meets again or not. The sink has
   /// taken just the elements before it. Empty: not wanted, or it is not known which elements the sink has.
   std::string position;
@@ -51,4 +55,4 @@ struct pull_outcome {
 /// outlive the task.
 task<pull_outcome> pull(pull_request* request);
 
-}  // namespace sluice::lib::cli
+}  // namespace sluice::lib
