@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS by OpenSSL, between a connection and HTTP.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/http/connection_pool.hpp"
+
+namespace sluice::lib::detail {
+
+/// `ca_file`: the roots that are trusted (PEM); empty: SSL_CERT_FILE, else the system's. A layer that cannot be made (no such file, not
+/// built in) says so at the first connection.
+std::shared_ptr<secure_layer> make_tls_layer(const std::string& ca_file);
+
+}  // namespace sluice::lib::detail
