@@ -77,7 +77,7 @@ void concurrency_limit::throttled() {
   const time_point now = time_.now();
   if (halved_at_ != time_point::min() && now - halved_at_ < round_trip_) return;
   halved_at_ = now;
-  regain_below_ = std::max(regain_below_ / 2, limit_);
+  regain_below_ = limit_ - limit_ / 4;
   limit_ = std::max(1u, limit_ / 2);
 }
 

@@ -8,7 +8,7 @@
 //   limit.throttled();                                 // 429 or 503
 //
 // After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round trip
-// before, or if it is below what it was before it was halved: a server that once said 503 is not asked slowly for ever. It is
+// before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly for ever. It is
 // halved once for each round trip, however many requests of that were refused.
 // Order:  first come, first served.
 // Cancel: a stop ends acquire() with `cancelled`.
@@ -87,7 +87,7 @@ class concurrency_limit {
   waiter_list waiting_;
   std::uint32_t limit_;
   std::uint32_t in_use_ = 0;
-  std::uint32_t regain_below_ = 0;  ///< what the limit was before it was halved
+  std::uint32_t regain_below_ = 0;  ///< three quarters of what the limit was before it was halved
   duration round_trip_{0};          ///< smoothed
   time_point halved_at_ = time_point::min();
   time_point window_began_{};

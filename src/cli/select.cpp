@@ -9,6 +9,7 @@
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/pull.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/format/example.hpp"
 
@@ -156,6 +157,7 @@ int select(const std::string& names, const std::string& plan, const std::string&
     if (!why.ok()) throw misuse(absl::StrCat("select: ", std::string(why.message())));
   }
   runtime rt;
+  add_remote_files(rt);
   selecting_sink sink(chosen);
   if (plan_file.empty() && names_data(plan)) sink.begin(plan);
   pull_counts counts;
