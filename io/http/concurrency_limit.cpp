@@ -29,14 +29,15 @@ bool concurrency_limit::take_one() {
 std::optional<concurrency_limit::permit> concurrency_limit::try_acquire() {
   std::lock_guard lock(mutex_);
   if (!take_one()) return {};
-  return permit(this);
+  return permit(this, halvings_);
 }
 
 void concurrency_limit::admit(wake_list& woken) {
   while (in_use_ < limit_) {
-    waiter* next = waiting_.front();
+    auto* next = static_cast<acquire_awaiter*>(waiting_.front());
     if (!next) return;
     ++in_use_;
+    next->given_after_ = halvings_;
     next->wake_into(woken);
   }
 }
@@ -72,11 +73,10 @@ void concurrency_limit::end_window(time_point now, wake_list& woken) {
   was_full_ = in_use_ >= limit_;
 }
 
-void concurrency_limit::throttled() {
+void concurrency_limit::throttled(const permit& refused) {
   std::lock_guard lock(mutex_);
-  const time_point now = time_.now();
-  if (halved_at_ != time_point::min() && now - halved_at_ < round_trip_) return;
-  halved_at_ = now;
+  if (refused.given_after_ != halvings_) return;  // it was in flight at the last halving already, and says nothing new
+  ++halvings_;
   regain_below_ = limit_ - limit_ / 4;
   limit_ = std::max(1u, limit_ / 2);
 }

@@ -5,11 +5,11 @@
 //   auto permit = co_await limit.acquire();            // until it is destroyed
 //   limit.answered(first_byte);                        // that is a round trip
 //   limit.received(bytes);
-//   limit.throttled();                                 // 429 or 503
+//   limit.throttled(permit);                           // 429 or 503
 //
 // After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round trip
-// before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly for ever. It is
-// halved once for each round trip, however many requests of that were refused.
+// before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly
+// for ever. It is halved when a request is refused that was sent after the last halving: those before it say nothing new.
 // Order:  first come, first served.
 // Cancel: a stop ends acquire() with `cancelled`.
 // Thread: any.
@@ -32,10 +32,11 @@ class concurrency_limit {
   class permit {
    public:
     permit() = default;
-    explicit permit(concurrency_limit* of) noexcept : of_(of) {}
-    permit(permit&& o) noexcept : of_(std::exchange(o.of_, nullptr)) {}
+    permit(concurrency_limit* of, std::uint64_t given_after) noexcept : of_(of), given_after_(given_after) {}
+    permit(permit&& o) noexcept : of_(std::exchange(o.of_, nullptr)), given_after_(o.given_after_) {}
     permit& operator=(permit&& o) noexcept {
       std::swap(of_, o.of_);
+      std::swap(given_after_, o.given_after_);
       return *this;
     }
     ~permit() {
@@ -43,7 +44,9 @@ class concurrency_limit {
     }
 
    private:
+    friend class concurrency_limit;
     concurrency_limit* of_ = nullptr;
+    std::uint64_t given_after_ = 0;  ///< so many halvings
   };
 
   class [[nodiscard]] acquire_awaiter final : waiter {
@@ -52,17 +55,20 @@ class concurrency_limit {
     ~acquire_awaiter() { abandon(); }
     bool await_ready() const noexcept { return false; }
     template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-      return wait(h, of_.mutex_, of_.waiting_,
-                  [this](wake_list&) { return of_.take_one() ? attempt::done : attempt::pending; });
+      return wait(h, of_.mutex_, of_.waiting_, [this](wake_list&) {
+        given_after_ = of_.halvings_;
+        return of_.take_one() ? attempt::done : attempt::pending;
+      });
     }
     permit await_resume() const {
       throw_if_failed();
-      return permit(&of_);
+      return permit(&of_, given_after_);
     }
 
    private:
     friend class concurrency_limit;
     concurrency_limit& of_;
+    std::uint64_t given_after_ = 0;
   };
   acquire_awaiter acquire() noexcept { return acquire_awaiter(*this); }
   /// Nothing: that would have to wait.
@@ -70,7 +76,8 @@ class concurrency_limit {
 
   void answered(duration first_byte);
   void received(std::uint64_t bytes);
-  void throttled();
+  /// `refused`: a permit of this limit, with which the request was sent.
+  void throttled(const permit& refused);
   std::uint32_t limit() const;
   std::uint32_t in_use() const;
 
@@ -89,7 +96,7 @@ class concurrency_limit {
   std::uint32_t in_use_ = 0;
   std::uint32_t regain_below_ = 0;  ///< three quarters of what the limit was before it was halved
   duration round_trip_{0};          ///< smoothed
-  time_point halved_at_ = time_point::min();
+  std::uint64_t halvings_ = 0;
   time_point window_began_{};
   bool was_full_ = false;  ///< in this window
   std::uint64_t window_bytes_ = 0;

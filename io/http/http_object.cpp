@@ -95,7 +95,6 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     if (!one->head().is_redirect()) {
       auto looking = look_at(std::move(one), range, is_first, deadline);
       a = co_await looking;
-      if (a.failed.throttled) server.limit.throttled();
       co_return a;
     }
     auto next = follow_redirect(to, one->head().location);
@@ -145,6 +144,7 @@ task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time
       if (pin_.size_bytes == 0) a.body.reset();
       co_return std::move(a.body);
     }
+    if (a.failed.throttled) servers_.at(url_).limit.throttled(permit);
     permit = {};
     auto waiting = again(retry, std::move(a.failed), range, deadline);
     co_await waiting;
@@ -217,6 +217,7 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
     }
     body.reset();
     own.reset();
+    if (failed.throttled) servers_.at(url_).limit.throttled(permit);
     permit = {};
     const byte_range left{offset + got, offset + to.size() - 1};
     auto waiting = again(retry, std::move(failed), left, deadline);

@@ -232,7 +232,7 @@ TEST_CASE("a body longer than it says is cut where it says, and its connection i
 
 TEST_CASE("what a used connection still had to say is no answer to the next request") {
   outcome_of o =
-      read_with({{}, {.raw = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", .end_after = true}});
+      read_with({{}, {.end_after = true, .raw = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"}});
   check_whole(o);
   CHECK(o.requests == 3);
   o = read_with({{}, {.reset_before_head = true}});
@@ -384,7 +384,7 @@ TEST_CASE("an object without a size is read once, in order") {
   status why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, 10'000), got));
   CHECK(why.code() == status_code::unavailable);
   CHECK_THAT(why.to_string(), Catch::Contains("response of unknown length broke off"));
-  w.server.always({.raw = "HTTP/1.1 200 OK\r\n\r\nhello", .end_after = true});
+  w.server.always({.end_after = true, .raw = "HTTP/1.1 200 OK\r\n\r\nhello"});
   why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, 10'000), got));
   CHECK(why.code() == status_code::unimplemented);
 }

@@ -17,26 +17,27 @@ using detail::first_byte_times;
 
 namespace {
 
-/// A server that takes so many requests at once: each takes 100 ms, and a further one is told off.
+/// A server that takes so many requests at once: each takes some 100 ms, and a further one is told off.
 struct modelled_server {
   std::uint32_t takes = 16;
   std::uint32_t now = 0, most = 0;
   std::uint64_t served = 0, refused = 0;
 };
 
-task<> ask_always(concurrency_limit& limit, modelled_server& server, time_point until, lib::clock& time) {
+task<> ask_always(concurrency_limit& limit, modelled_server& server, time_point until, simulation& time) {
   while (time.now() < until) {
     auto permit = co_await limit.acquire();
     server.most = std::max(server.most, ++server.now);
     const bool is_taken = server.now <= server.takes;
-    co_await sleep_for(is_taken ? duration(100ms) : duration(5ms));
+    const duration takes = is_taken ? duration(80ms) + std::chrono::microseconds(time.random(40'000)) : duration(5ms);
+    co_await sleep_for(takes);
     --server.now;
     if (is_taken) {
-      limit.answered(100ms);
+      limit.answered(takes);
       limit.received(1 << 20);
       ++server.served;
     } else {
-      limit.throttled();
+      limit.throttled(permit);
       ++server.refused;
       permit = {};
       co_await sleep_for(200ms);  // as a request does before its next attempt
@@ -44,10 +45,11 @@ task<> ask_always(concurrency_limit& limit, modelled_server& server, time_point 
   }
 }
 
-task<> ask_from_many(concurrency_limit& limit, modelled_server& server, int callers, duration how_long) {
+task<> ask_from_many(simulation& world, concurrency_limit& limit, modelled_server& server, int callers,
+                     duration how_long) {
   environment* env = co_await this_environment();
   scope all(*env);
-  for (int i = 0; i != callers; ++i) all.spawn(ask_always(limit, server, env->time->now() + how_long, *env->time));
+  for (int i = 0; i != callers; ++i) all.spawn(ask_always(limit, server, env->time->now() + how_long, world));
   co_await all.join();
 }
 
@@ -71,7 +73,7 @@ TEST_CASE("the limit grows while that brings more, and no further than allowed")
   simulation world(1);
   concurrency_limit limit(world, 4, 20);
   modelled_server server{.takes = 1000};
-  sync_wait(world, ask_from_many(limit, server, 100, 10s));
+  sync_wait(world, ask_from_many(world, limit, server, 100, 10s));
   CHECK(limit.limit() == 20);
   CHECK(server.most == 20);
   CHECK(limit.in_use() == 0);
@@ -81,14 +83,27 @@ TEST_CASE("a server that is asked for too much is asked for half as much, and fo
   simulation world(2);
   concurrency_limit limit(world, 64, 256);
   modelled_server server{.takes = 16};
-  sync_wait(world, ask_from_many(limit, server, 100, 60s));
+  sync_wait(world, ask_from_many(world, limit, server, 100, 60s));
   CHECK(limit.limit() <= 20);
   // What it could have served in that time is 16 in 100 ms.
-  CHECK(server.served >= 16 * 600 * 7 / 10);
+  CHECK(server.served >= 16 * 600 * 3 / 4);
   CHECK(server.refused < server.served / 20);
   server.takes = 64;  // it has recovered
-  sync_wait(world, ask_from_many(limit, server, 100, 60s));
+  sync_wait(world, ask_from_many(world, limit, server, 100, 60s));
   CHECK(limit.limit() >= 40);
+}
+
+TEST_CASE("a burst of refusals halves the limit once") {
+  simulation world(4);
+  concurrency_limit limit(world, 64, 256);
+  std::vector<concurrency_limit::permit> sent;
+  for (int i = 0; i != 60; ++i) sent.push_back(*limit.try_acquire());
+  for (auto& one : sent) limit.throttled(one);
+  CHECK(limit.limit() == 32);
+  sent.clear();
+  auto after = limit.try_acquire();
+  limit.throttled(*after);
+  CHECK(limit.limit() == 16);
 }
 
 TEST_CASE("who waits for a permit can be stopped, and loses none") {
