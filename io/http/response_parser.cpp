@@ -83,8 +83,9 @@ struct response_parser::state {
   }
   status broken(llhttp_errno_t e) {
     if (!why.ok()) return why;
+    const char* reason = llhttp_get_error_reason(&parser);
     return data_loss_error(
-        joined("the response is no HTTP/1.1: ", llhttp_errno_name(e), ": ", llhttp_get_error_reason(&parser)));
+        joined("the response is no HTTP/1.1: ", llhttp_errno_name(e), reason ? ": " : "", reason ? reason : ""));
   }
   /// How many of the bytes were taken when a call paused the parser.
   std::size_t taken_of(std::string_view bytes) const {

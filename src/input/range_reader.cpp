@@ -70,9 +70,14 @@ std::size_t range_reader::copy(range& r, std::uint64_t offset, char* to, std::si
   ready_in_a_row_ = r.waited ? 0 : ready_in_a_row_ + 1;
   if (ready_in_a_row_ >= kReadyInARow) wanted_ = 0;
   const bool ended = r.got < r.bytes;
-  if (ended) drop();  // what is behind the end is asked again, once it is come to
-  else ahead_.pop_front();
-  if (!ended) start_behind(offset + given);
+  if (ended) {
+    drop();  // what is behind the end is asked again, once it is come to
+    return given;
+  }
+  spare_ = std::move(r.to);  // its task has ended
+  ahead_.pop_front();
+  start_behind(offset + given);
+  spare_ = {};
   return given;
 }
 
@@ -134,7 +139,7 @@ bool range_reader::start(std::uint64_t offset) {
   for (std::size_t bytes = next_bytes_; !r->to; bytes /= 2) {
     if (bytes < options_.range_bytes) return false;
     r->bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - offset));
-    (void)memory_.make_buffer_ahead(r->bytes, r->to);
+    (void)memory_.make_buffer_ahead(r->bytes, r->to, std::move(spare_));
   }
   next_bytes_ = std::clamp(next_bytes_ * 2, options_.range_bytes, std::max(options_.range_bytes, options_.range_bytes_max));
   if (!done_) done_ = std::make_shared<ready_signal>(run_);

@@ -73,6 +73,7 @@ class range_reader {
   std::size_t next_bytes_;    ///< of the next range that is started
   std::uint32_t ready_in_a_row_ = 0;
   std::deque<std::shared_ptr<range>> ahead_;  ///< in the file's order, without gaps
+  buffer_ref spare_;                          ///< of a range that has been read, while the next one is started
   std::shared_ptr<ready_signal> done_;        ///< one of them has ended
 };
 
