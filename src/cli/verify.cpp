@@ -6,8 +6,9 @@
 #include <mutex>
 
 #include "cli/figures.hpp"
-#include "pipeline/pull.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/op/tfrecord.hpp"
 
@@ -131,6 +132,7 @@ class verification {
 
 int verify(const std::vector<std::string>& files, compression c) {
   runtime rt;
+  add_remote_files(rt);
   verification all(files, c);
   std::vector<task<void>> workers;
   for (std::size_t n = std::min<std::size_t>(files.size(), rt.workers()); n; --n)

@@ -21,6 +21,7 @@ void plan_json(std::string_view bytes);
 void value_input(std::string_view bytes);
 void bmp(std::string_view bytes);
 void gif(std::string_view bytes);
+void http(std::string_view bytes);
 void image_transform(std::string_view bytes);
 void jpeg(std::string_view bytes);
 void png(std::string_view bytes);
@@ -37,6 +38,7 @@ std::span<const target> targets() {
       {"example_layout", example_layout},
       {"fixed_length", fixed_length},
       {"gif", gif},
+      {"http", http},
       {"image_transform", image_transform},
       {"inflate", inflate},
       {"jpeg", jpeg},
