@@ -23,6 +23,7 @@
 #include "sluice/op/from_elements.hpp"
 #include "sluice/op/generate.hpp"
 #include "sluice/op/group_by_reducer.hpp"
+#include "sluice/op/group_by_window.hpp"
 #include "sluice/op/ignore_errors.hpp"
 #include "sluice/op/interleave.hpp"
 #include "sluice/op/lines.hpp"

@@ -19,6 +19,8 @@ namespace sluice::lib {
 /// The identity by which the stage of `n` finds its record in a position.
 stage_identity identity_of(const node& n);
 
+class element_group;  // engine/given_elements.hpp
+
 /// Where a plan stands within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
 /// depend on it.
 struct open_context {
@@ -34,6 +36,9 @@ struct open_context {
   /// or the stage whose inner plan this is; else the run's options.
   error_policy on_error;
   error_account* account = nullptr;  ///< of the one that says so; null: the run
+
+  /// What the source of a stage_plan gives; null: this is in none.
+  std::shared_ptr<element_group> given = {};
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}

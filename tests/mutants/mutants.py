@@ -187,4 +187,12 @@ MUTANTS = [
      "      ++st->step;\n", ""),
     ("a round robin forgets whose turn it was", "src/engine/mixing.cpp",
      "      st->last = i + 1;\n", ""),
+    ("groups that are left leave the last one first", "src/op/group_by_window/window_groups.cpp",
+     ": groups_.begin();", ": std::prev(groups_.end());"),
+    ("a group that leaves begins again after a resume", "src/op/group_by_window/window_groups.cpp",
+     "  inner_.save(w);", '  w.text("");'),
+    ("a group that leaves is not held after a resume", "src/op/group_by_window/window_groups.cpp",
+     "if (groups.is_leaving_) groups.firsts_.insert(groups.gone_->ordinals.at(0));", ""),
+    ("groups draw by another number after a resume", "src/op/group_by_window/window_groups.cpp",
+     "w.number(left_before_);", "w.number(0);"),
 ]
