@@ -21,6 +21,8 @@ namespace sluice::lib {
 /// The identity by which the stage of `n` finds its record in a position.
 stage_identity identity_of(const node& n);
 
+class element_group;  // engine/given_elements.hpp
+
 /// Where a plan stands within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
 /// depend on it.
 struct open_context {
@@ -41,6 +43,9 @@ struct open_context {
   /// A with_options downstream says so, and decides before those upstream of it.
   bool on_error_is_given = false;
   std::optional<sluice::lib::order> order_given = {};
+
+  /// What the source of a stage_plan gives; null: this is in none.
+  std::shared_ptr<element_group> given = {};
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}

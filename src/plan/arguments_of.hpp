@@ -18,6 +18,8 @@
 
 namespace sluice::lib {
 
+struct stage_plan;  // plan/stage_plan.hpp
+
 // --- Those that are no templates. ---
 
 template <> const codec& codec_of<bool>();
@@ -37,6 +39,7 @@ template <> const codec& codec_of<later_text>();
 template <> const codec& codec_of<file_path>();
 template <> const codec& codec_of<node_ptr>();
 template <> const codec& codec_of<initial_value>();
+template <> const codec& codec_of<stage_plan>();
 
 namespace detail {
 

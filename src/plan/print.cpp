@@ -5,6 +5,7 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
+#include "sluice/plan/stage_plan.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
@@ -55,7 +56,7 @@ class text_printer final : public printer {
     if (is_meaning()) absl::StrAppend(&out_, "@", f.version);
   }
   void plan(const node& n) override {
-    if (n.op->shape == op_info::stage) {
+    if (n.op->shape == op_info::stage && !is_given(*n.inputs[0])) {
       plan(*n.inputs[0]);
       out_ += " | ";
     }
@@ -168,6 +169,10 @@ std::uint64_t fingerprint(const node& n) {
 
 status serialisable(const node& n) {
   status why;
+  if (is_given(n))
+    return failed_precondition_error(
+        "the elements that a stage gives to stages of its own are used in a way that cannot be written down: they have "
+        "to be the input of the first of a chain of stages, as in take(2) | batch(2)");
   for_each_function(n, [&](const function_ptr& f) {
     if (!why.ok()) return;
     if (f->is_expression) return;
@@ -186,7 +191,7 @@ status serialisable(const node& n) {
     if (why.ok()) why = serialisable(*p);
   });
   for (auto& input : n.inputs)
-    if (why.ok()) why = serialisable(*input);
+    if (why.ok() && !(n.op->shape == op_info::stage && is_given(*input))) why = serialisable(*input);
   return why;
 }
 

@@ -87,6 +87,8 @@ struct op_info {
   /// Its nodes have no stage of their own that could fail, but set the policy of the stages upstream (ignore_errors): an
   /// `on_error` in such a call is refused.
   bool sets_error_policy = false;
+  /// Its stage opens its input more than once in a run (repeat).
+  bool opens_input_again = false;
   /// Gives arguments that mean the same one form, before a node has them: window(3, shift=3) becomes window(3). So they
   /// print alike and have one fingerprint. Null: they have one form anyway.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;

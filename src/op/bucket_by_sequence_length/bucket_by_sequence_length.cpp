@@ -11,7 +11,7 @@
 #include "engine/grouping.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/held_ordinals.hpp"
-#include "engine/key_numbers.hpp"
+#include "engine/key_lengths.hpp"
 #include "engine/open_context.hpp"
 #include "engine/padded_rows.hpp"
 #include "engine/types.hpp"
@@ -132,8 +132,7 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
     for (bool full = false; looked_at != codes.size() && !full; ++looked_at) {
       const std::int64_t length = number_of_code(codes[looked_at], is_signed);
       if (length < 0) {
-        status told = invalid_argument_error("a length is not negative, and this one is " + std::to_string(length))
-                          .in_stage(memory.label(), state->next);
+        status told = negative_length(length).in_stage(memory.label(), state->next);
         co_await fail(std::move(told));
       }
       const auto b = static_cast<std::size_t>(
@@ -167,10 +166,7 @@ std::string bucket_mistake(const bucket_by_sequence_length_arguments& a) {
   if (a.options.no_padding &&
       (a.options.pad_to_bucket_boundary || !a.options.shapes.empty() || !a.options.values.empty()))
     return "with no_padding nothing is padded: shapes, values and pad_to_bucket_boundary say nothing";
-  const element_type* length = a.length.value->out;
-  if (length && (length->kind != kind::scalar || length == &type_of<bool>()))
-    return "the length must be a whole number, and is " + length->name;
-  return {};
+  return length_mistake(a.length.value);
 }
 
 /// What each bucket does. The reason is in `why` where the arguments do not fit.
