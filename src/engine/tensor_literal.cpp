@@ -141,7 +141,7 @@ template <class T> T number_as(const std::string& s, dtype d, std::size_t column
 }
 
 bool is_bool_word(const std::string& s) { return s == "true" || s == "false"; }
-bool is_whole(const std::string& s) { return s.find_first_not_of("-0123456789") == s.npos; }
+bool is_integer_text(const std::string& s) { return s.find_first_not_of("-0123456789") == s.npos; }
 
 dtype dtype_of_spelled(const spelled_tensor& t) {
   if (!t.texts.empty()) return dtype::string;
@@ -149,7 +149,7 @@ dtype dtype_of_spelled(const spelled_tensor& t) {
   bool whole = true;
   for (const std::string& s : t.numbers) {
     if (is_bool_word(s) != is_bool_word(t.numbers[0])) fail_at(t.at, "the list has both numbers and bools");
-    whole = whole && is_whole(s);
+    whole = whole && is_integer_text(s);
   }
   if (is_bool_word(t.numbers[0])) return dtype::boolean;
   return whole ? dtype::int64 : dtype::float64;
