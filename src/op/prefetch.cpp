@@ -45,6 +45,7 @@ const op_info prefetch_op{
     .open = open_prefetch,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+    .only_drops = true,
 };
 
 preserving prefetch(knob elements) { return {prefetch_op, arguments::of(prefetch_arguments{elements})}; }

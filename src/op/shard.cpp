@@ -63,6 +63,7 @@ const op_info shard_op{
           auto& a = n.as<shard_arguments>();
           return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
         },
+    .only_drops = true,
 };
 
 preserving shard(count shards, integer index) { return {shard_op, arguments::of(shard_arguments{shards, index})}; }
