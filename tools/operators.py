@@ -98,7 +98,7 @@ def parse_members(body):
         if note:
             above.append(note.group(1))
             continue
-        member = re.match(r"\s*([\w:<>,' ]+?)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
+        member = re.match(r"\s*(\w[\w:<>,' ]*?)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
         if member:
             kind, name, default, comment = member.groups()
             found.append([name, type_of(kind), default, " ".join(above + [comment or ""]).strip()])

@@ -47,6 +47,7 @@ const op_info prefetch_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
     .seeks = seeks_with_inputs,
+    .only_drops = true,
 };
 
 preserving prefetch(knob elements) { return {prefetch_op, arguments::of(prefetch_arguments{elements})}; }

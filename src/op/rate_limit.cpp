@@ -133,6 +133,7 @@ const op_info rate_limit_op{
     .type = limited_type,
     .open = open_rate_limit,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .only_drops = true,
 };
 
 preserving rate_limit(rate_limit_options o) { return {rate_limit_op, arguments::of(rate_limit_arguments{o})}; }

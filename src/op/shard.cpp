@@ -64,6 +64,7 @@ const op_info shard_op{
           return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
         },
     .seeks = seeks_with_inputs,
+    .only_drops = true,
 };
 
 preserving shard(count shards, integer index) { return {shard_op, arguments::of(shard_arguments{shards, index})}; }

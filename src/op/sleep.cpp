@@ -39,6 +39,7 @@ const op_info sleep_op{
     .type = same_type,
     .open = open_sleep,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .only_drops = true,
 };
 
 preserving sleep(time_span time) { return {sleep_op, arguments::of(sleep_arguments{time})}; }

@@ -47,6 +47,7 @@ const op_info take_op{
           return most < 0 ? in : in.at_most(most);
         },
     .seeks = seeks_with_inputs,
+    .only_drops = true,
 };
 
 preserving take(count_or_all elements) { return {take_op, arguments::of(take_arguments{elements})}; }

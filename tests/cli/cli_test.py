@@ -475,7 +475,7 @@ class Data(ProgramTest):
             self.assertIn(words, said)
         stages = said.split("\n")
         alone = [stages[i - 1].split()[0] for i, line in enumerate(stages) if line.endswith("  C++")]
-        self.assertEqual(alone, ["from_elements", "generate", "transform"])
+        self.assertEqual(alone, ["from_elements", "generate", "from_channel", "transform"])
         self.assertIn("\nC++: not in a plan for this program", said)
 
     def test_a_sample_is_not_taken_for_another(self):

@@ -157,7 +157,7 @@ TEST_CASE("a dataset tells how many elements it gives: exactly, between bounds, 
   auto odd = [](int64 x) { return x % 2 == 1; };
   CHECK((range(10) | batch(4)).cardinality() == cardinality::of(3));
   CHECK(counter().cardinality() == cardinality::forever());
-  auto some = range(10) | filter(odd) | take_while(odd) | unique();
+  auto some = range(10) | filter(odd) | take_while(odd) | unique() | shuffle(3) | skip(1) | prefetch(2);
   CHECK(some.cardinality() == cardinality{});
   CHECK(some.cardinality_limits().least == 0);
   CHECK(some.cardinality_limits().most == cardinality::of(10));

@@ -231,6 +231,58 @@ TEST_CASE("a checkpoint of a broadcast has each consumer at its own element, exa
   }
 }
 
+namespace {
+
+/// Consumers that ask for blocks of any size and pass over any number, each checked against the run's own elements; now and then
+/// all of it goes on from a checkpoint.
+task<> ask_at_random(runtime& rt, node_ptr plan, int64s whole, std::uint64_t seed) {
+  constexpr std::size_t kConsumers = 3, kAhead = 40;
+  random_numbers random(seed);
+  std::size_t at[kConsumers] = {};
+  broadcast_options o;
+  o.lag_max = 100;
+  for (int part = 0; part != 4; ++part) {
+    std::vector<any_stream> streams = broadcast_run(rt, plan, kConsumers, o);
+    for (int step = 0; step != 25; ++step) {
+      std::size_t k = random.below(kConsumers);
+      if (at[k] > std::min({at[0], at[1], at[2]}) + kAhead) continue;
+      demand d;
+      d.skip = random.below(3) ? 0 : random.below(10);
+      d.elements = 1 + static_cast<std::uint32_t>(random.below(12));
+      auto b = co_await streams[k].next_block(d);
+      at[k] = std::min<std::size_t>(at[k] + d.skip, whole.size());
+      CHECK(b.empty() == (at[k] == whole.size()));
+      for (std::uint32_t i = 0; i != b.size(); ++i) CHECK(b.as<int64>()[i] == whole[at[k] + i]);
+      at[k] += b.size();
+      stream_base& tree = detail::engine_access::of(streams[k]);
+      CHECK(tree.consumed() == at[k]);
+      if (random.below(2)) tree.stage()->env->request_marks();
+    }
+    std::vector<const stream_base*> all;
+    for (any_stream& s : streams) all.push_back(&detail::engine_access::of(s));
+    o.from = position_of_broadcast(all);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("consumers of a broadcast may ask for and pass over any number of elements, and go on from there") {
+  auto ds = range(400) | shuffle(25, {.seed = 9}) | map([](int64 x) { return x; }, {.parallelism = 2}) | prefetch(3);
+  int64s whole;
+  {
+    simulation world(1);
+    runtime rt(world);
+    whole = consume_all(rt, ds, {0us}, {})[0]->got;
+  }
+  REQUIRE(whole.size() == 400);
+  for (std::uint64_t seed = 1; seed != 60; ++seed) {
+    CAPTURE(seed);
+    simulation world(seed);
+    runtime rt(world);
+    sync_wait(rt, ask_at_random(rt, ds.plan(), whole, seed));
+  }
+}
+
 TEST_CASE("what is no position of a broadcast is refused, and so are consumers that there cannot be") {
   simulation world(1);
   runtime rt(world);

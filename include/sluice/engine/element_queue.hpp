@@ -123,7 +123,8 @@ class element_queue::push_awaiter : detail::waiter {
   bool await_ready() const noexcept { return false; }
   template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
     return wait(h, queue_->mutex_, queue_->senders_, [this](detail::wake_list& woken) {
-      if (queue_->senders_.front()) return detail::attempt::pending;  // who waits already goes first
+      bool others_wait = queue_->senders_.front() || !queue_->pending_.empty();  // they go first
+      if (others_wait && !queue_->closed_) return detail::attempt::pending;
       return queue_->offer(value_, bytes_, sent_, why_, woken);
     });
   }

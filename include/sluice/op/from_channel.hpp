@@ -4,7 +4,7 @@
 //   auto both = from_channel<std::string>({.elements = 64, .bytes = 1 << 20});    // or: auto [push, requests] = …
 //   auto batches_of_requests = both.elements | batch(32);
 //   both.push.try_push("a request")              // in a task: co_await push(x); in asio: co_await async_push(push, x, token)
-//   both.push.close()                            // the end; with a status: an error behind the elements
+//   both.push.size()                             // close() is the end; with a status: an error behind the elements
 //
 // `push` is a channel_sender, which may be copied; when the last one is gone without close(), the run fails with
 // `unavailable`, since elements may be missing. A push waits where the channel is full; so a slow pipeline slows its producers down.

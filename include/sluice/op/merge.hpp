@@ -26,14 +26,25 @@ namespace sluice::lib {
 
 extern const op_info merge_op;
 
+namespace detail {
+/// Always false: the condition of a static_assert, so that the first line of the error shows the inputs' types.
+template <class... T> struct merged {
+  static constexpr bool have_one_type = false;
+};
+}  // namespace detail
+
 /// Errors: invalid_argument: there is no dataset.
 template <class T> dataset<T> merge(const std::vector<dataset<T>>& inputs) {
   return dataset<T>(make_combine(merge_op, arguments::of(no_arguments{}), plans_of(inputs)));
 }
-template <class T, class... More>
-  requires(std::is_same_v<T, More> && ...)
-dataset<T> merge(const dataset<T>& first, const dataset<T>& second, const dataset<More>&... more) {
-  return merge(std::vector<dataset<T>>{first, second, more...});
+template <class T, class Next, class... More>
+auto merge(const dataset<T>& first, const dataset<Next>& second, const dataset<More>&... more) {
+  if constexpr (std::is_same_v<T, Next> && (std::is_same_v<T, More> && ...)) {
+    return merge(std::vector<dataset<T>>{first, second, more...});
+  } else {
+    static_assert(detail::merged<T, Next, More...>::have_one_type, "merge: the inputs must have one type");
+    return dataset<refused>();
+  }
 }
 
 }  // namespace sluice::lib
