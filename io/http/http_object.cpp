@@ -203,6 +203,7 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
       auto receiving = receive(*from, to, got, deadline);
       status why = co_await receiving.as_result();
       servers_.at(url_).limit.received(got - before);
+      if (got - before >= context.options.stall_bytes) retry.moved_on();
       if (why.ok() && own) {
         auto checking = check_end(*own, got - before, range, deadline);
         why = co_await checking.as_result();

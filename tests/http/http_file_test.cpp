@@ -294,6 +294,22 @@ TEST_CASE("attempts end: their number is bounded, and the last error is told") {
   CHECK(w.run(read_all(*w.files, kUrl, 4096)).size() == 1000);
 }
 
+TEST_CASE("attempts that bring bytes are not counted, but what they cost is") {
+  http_world w;
+  w.server.put("/a", some_bytes(3 * kMiB), "\"v1\"");
+  w.server.always({.end_at = 100'000});
+  CHECK((w.run(read_all(*w.files, kUrl, 4 * kMiB)) == some_bytes(3 * kMiB)));
+  CHECK(w.server.log().size() >= 3 * kMiB / 100'000);
+  w.server.always({.end_at = 17'000});
+  std::optional<std::string> got;
+  status why;
+  for (int i = 0; i != 4 && why.ok(); ++i)
+    why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, 4 * kMiB), got));
+  CHECK(why.code() == status_code::unavailable);
+  CHECK_THAT(why.to_string(), Catch::Contains("too many requests have failed"));
+  CHECK(w.server.log().size() <= 100 + 40);
+}
+
 TEST_CASE("a server that asks for more patience than there is, is not waited for") {
   outcome_of o = read_with({{.code = 429, .fields = "Retry-After: 3600\r\n"}});
   CHECK(o.why.code() == status_code::unavailable);
