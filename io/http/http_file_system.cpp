@@ -69,7 +69,7 @@ http_origin& http_file_system::at(const http_url& url) {
 task<std::unique_ptr<file>> http_file_system::open(std::string path, open_options o) {
   auto url = parse_http_url(path);
   if (!url.ok()) co_await fail(url.why().in_file(path));
-  auto object = std::make_shared<http_object>(*this, path, *std::move(url));
+  auto object = std::make_shared<http_object>(shared_from_this(), path, *std::move(url));
   std::unique_ptr<http_exchange> body;
   const bool believed = o.known && o.known->has_size() && !o.known->version.empty();
   file_info info;
@@ -87,7 +87,7 @@ task<std::unique_ptr<file>> http_file_system::open(std::string path, open_option
 task<file_info> http_file_system::stat(std::string path, time_point deadline) {
   auto url = parse_http_url(path);
   if (!url.ok()) co_await fail(url.why().in_file(path));
-  http_object object(*this, path, *std::move(url));
+  http_object object(shared_from_this(), path, *std::move(url));
   auto opening = object.open(1, deadline);
   auto body = co_await opening;
   if (body && body->head().code == 206) {  // so that its connection serves the next request
@@ -116,6 +116,11 @@ std::string http_file_system::description() const {
                 " connections");
 }
 
+void http_file_system::close() {
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, origin] : origins_) origin->pool.close();
+}
+
 std::size_t http_file_system::idle_connections() const {
   std::size_t idle = 0;
   std::lock_guard lock(mutex_);
@@ -131,8 +136,9 @@ namespace {
 /// One file system under two schemes.
 class shared_files final : public file_system {
  public:
-  explicit shared_files(std::shared_ptr<file_system> files, bool is_described)
+  shared_files(std::shared_ptr<detail::http_file_system> files, bool is_described)
       : files_(std::move(files)), is_described_(is_described) {}
+  ~shared_files() override { files_->close(); }
   task<std::unique_ptr<file>> open(std::string path, open_options o) override {
     return files_->open(std::move(path), std::move(o));
   }
@@ -148,7 +154,7 @@ class shared_files final : public file_system {
   std::string description() const override { return is_described_ ? files_->description() : std::string(); }
 
  private:
-  std::shared_ptr<file_system> files_;
+  std::shared_ptr<detail::http_file_system> files_;
   const bool is_described_;
 };
 

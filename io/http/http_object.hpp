@@ -32,8 +32,8 @@ class http_servers {
 
 class http_object {
  public:
-  http_object(http_servers& servers, std::string path, http_url url)
-      : servers_(servers), path_(std::move(path)), url_(url), now_at_(std::move(url)) {}
+  http_object(std::shared_ptr<http_servers> servers, std::string path, http_url url)
+      : servers_(std::move(servers)), path_(std::move(path)), url_(url), now_at_(std::move(url)) {}
   http_object(const http_object&) = delete;
 
   /// A listing has said what it is: the first read will tell whether that holds.
@@ -65,7 +65,7 @@ class http_object {
   /// Waits for the next attempt; fails where there is none.
   task<> again(retry_state& retry, http_failure failed, byte_range range, time_point deadline);
 
-  http_servers& servers_;
+  const std::shared_ptr<http_servers> servers_;  ///< a stream, and what it reads, may be destroyed after its runtime
   const std::string path_;
   const http_url url_;
   object_pin pin_;

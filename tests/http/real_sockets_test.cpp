@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "http/scripted_server.hpp"
@@ -129,4 +130,23 @@ TEST_CASE("a run over real sockets that is dropped in the middle leaves nothing 
     sync_wait(rt, cleanup(std::move(s)));
     CHECK(rt.ledger().used_bytes() == 0);
   }
+}
+
+TEST_CASE("a stream may be destroyed after its runtime, with what it has open") {
+  server_thread server(4, numbered_lines(100'000));
+  std::optional<stream<line>> left;
+  {
+    runtime rt({.workers = 2, .memory_budget_bytes = 256 << 20});
+    add_http(rt, make_asio_network);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i != 4; ++i) names.push_back(server.url(i));
+    auto ds = from_elements(names) | interleave(lines, {.cycle_length = 4});
+    left.emplace(ds.iterate(rt));
+    auto pull = [](stream<line>& of) -> task<> {
+      auto x = co_await of.next();
+      CHECK(x != nullptr);
+    };
+    sync_wait(rt, pull(*left));
+  }
+  left.reset();
 }

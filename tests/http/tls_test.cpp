@@ -117,7 +117,7 @@ struct tls_world {
     sign(other, "DNS:objects", 3600);
     options.ca_file = write_certificate(folder, trusts ? who : other);
     auto lend = [shared = cable]() -> std::shared_ptr<network> { return shared; };
-    files = std::make_unique<detail::http_file_system>(world, lend, std::move(options), seed);
+    files = std::make_shared<detail::http_file_system>(world, lend, std::move(options), seed);
     add_files(rt, "https", std::make_unique<lent_files>(*files));
   }
   ~tls_world() { SSL_CTX_free(context); }
@@ -136,7 +136,7 @@ struct tls_world {
   SSL_CTX* context = nullptr;
   std::unique_ptr<tls_network> secured;
   std::unique_ptr<scripted_server> server;
-  std::unique_ptr<detail::http_file_system> files;
+  std::shared_ptr<detail::http_file_system> files;
   runtime rt{world};
 };
 
