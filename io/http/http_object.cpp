@@ -71,6 +71,8 @@ task<http_object::answer> http_object::look_at(std::unique_ptr<http_exchange> go
     if (a.failed.request_id.empty()) a.failed.request_id = head.request_id;
     co_return a;
   }
+  const std::uint64_t last = std::min(range.last, pin_.has_size() ? pin_.size_bytes - 1 : range.last);
+  if (head.code == 206) got->expect_body(last - range.first + 1);
   if (is_first && !head.last_modified.empty()) modified_ns_ = parse_http_date(head.last_modified).value_or(0);
   a.body = std::move(got);
   co_return a;
@@ -169,10 +171,9 @@ task<> http_object::receive(http_exchange& body, std::span<char> to, std::size_t
   }
 }
 
-task<> http_object::check_end(http_exchange& body, std::size_t got, byte_range range, time_point deadline) {
-  if (got != range.bytes())
-    co_await fail(unavailable_error(joined("the body has ", got, " bytes, the range ", range.bytes())));
+task<> http_object::check_end(http_exchange& body, time_point deadline) {
   if (body.ended()) co_return;
+  body.expect_body(~std::uint64_t{0});
   const time_point until =
       std::min(deadline, servers_->context().time.now() + servers_->context().options.stall_timeout);
   char behind = 0;
@@ -181,45 +182,59 @@ task<> http_object::check_end(http_exchange& body, std::size_t got, byte_range r
   if (n != 0) co_await fail(data_loss_error("the body is longer than the range"));
 }
 
+task<> http_object::receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got,
+                                  time_point deadline) {
+  const std::size_t before = got;
+  auto receiving = receive(body, to, got, deadline);
+  co_await receiving;
+  if (got != to.size())
+    co_await fail(
+        unavailable_error(joined("the body ended after ", got - before, " of ", to.size() - before, " bytes")));
+  if (!is_exact) co_return;
+  auto checking = check_end(body, deadline);
+  co_await checking;
+}
+
 task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body,
-                         time_point deadline) {
+                         std::uint64_t asks_for, time_point deadline) {
   http_context& context = servers_->context();
+  http_origin& server = servers_->at(url_);
   retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
   std::size_t got = 0;
   while (got != to.size()) {
-    const byte_range range{offset + got, offset + to.size() - 1};
+    const std::size_t before = got;
     http_failure failed;
     concurrency_limit::permit permit;
-    std::unique_ptr<http_exchange> own;
-    if (!body) {
-      permit = co_await servers_->at(url_).limit.acquire();
+    status received;
+    if (body) {
+      auto receiving = receive(*body, to, got, deadline);
+      received = co_await receiving.as_result();
+    } else {
+      permit = co_await server.limit.acquire();
+      const std::uint64_t end = std::max<std::uint64_t>(offset + to.size(), offset + got + asks_for);
+      const byte_range range{offset + got, std::min(end, pin_.size_bytes) - 1};
       auto asking = ask(range, false, deadline);
       answer a = co_await asking;
-      own = std::move(a.body);
+      body = std::move(a.body);
       failed = std::move(a.failed);
-    }
-    http_exchange* from = body ? body.get() : own.get();
-    if (from) {
-      const std::size_t before = got;
-      auto receiving = receive(*from, to, got, deadline);
-      status why = co_await receiving.as_result();
-      servers_->at(url_).limit.received(got - before);
-      if (got - before >= context.options.stall_bytes) retry.moved_on();
-      if (why.ok() && own) {
-        auto checking = check_end(*own, got - before, range, deadline);
-        why = co_await checking.as_result();
+      if (body) {
+        auto receiving = receive_range(*body, range.bytes() == to.size() - got, to, got, deadline);
+        received = co_await receiving.as_result();
       }
-      if (!why.ok()) failed = failure_from(std::move(why), deadline);
-      if (!failed.why.ok() && failed.request_id.empty()) failed.request_id = from->head().request_id;
+    }
+    server.limit.received(got - before);
+    if (got - before >= context.options.stall_bytes) retry.moved_on();
+    if (!received.ok()) {
+      failed = failure_from(std::move(received), deadline);
+      failed.request_id = body->head().request_id;
     }
     if (failed.why.ok()) {
       context.budget.earn();
-      if (body && body->ended()) body.reset();
+      if (body->ended() || got != to.size()) body.reset();
       continue;
     }
     body.reset();
-    own.reset();
-    if (failed.throttled) servers_->at(url_).limit.throttled(permit);
+    if (failed.throttled) server.limit.throttled(permit);
     permit = {};
     const byte_range left{offset + got, offset + to.size() - 1};
     auto waiting = again(retry, std::move(failed), left, deadline);
