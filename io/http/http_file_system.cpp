@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/http/http_file_system.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "io/http/http_file.hpp"
@@ -160,7 +161,23 @@ class shared_files final : public file_system {
 
 }  // namespace
 
+namespace {
+
+/// A line break in a field would be another field, or another request.
+bool is_field(const std::string& name, const std::string& value) {
+  auto is_text = [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f'); };
+  auto is_name = [](char c) { return c > ' ' && c < '\x7f' && c != ':'; };
+  return !name.empty() && std::all_of(name.begin(), name.end(), is_name) &&
+         std::all_of(value.begin(), value.end(), is_text);
+}
+
+}  // namespace
+
 void add_http(runtime& rt, network_maker connect, http_options options) {
+  for (const auto& [name, value] : options.headers)
+    if (!is_field(name, value))  // the value may be a secret
+      throw_status(invalid_argument_error(detail::joined(
+          "http_options::headers: \"", name, "\" is no name of a field, or its value has control characters")));
   auto files =
       std::make_shared<detail::http_file_system>(rt.time(), std::move(connect), std::move(options), rt.options().seed);
   add_files(rt, "http", std::make_unique<shared_files>(files, true));

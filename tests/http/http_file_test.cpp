@@ -95,6 +95,20 @@ TEST_CASE("requests say what they want, and that it is not to be encoded") {
   CHECK_THAT(head, Catch::Contains("\r\nAuthorization: Bearer t\r\n") && !Catch::Contains("If-Match"));
 }
 
+TEST_CASE("headers that would be two are refused, and their values are told to nobody") {
+  runtime rt;
+  http_options options;
+  auto none = []() -> std::shared_ptr<network> { return {}; };
+  for (auto& [name, value] :
+       {std::pair<std::string, std::string>{"A", "secret\r\nB: c"}, {"A: b", "secret"}, {"", "secret"}}) {
+    options.headers = {{name, value}};
+    CHECK_THROWS_WITH(add_http(rt, none, options), Catch::Contains("invalid_argument") && !Catch::Contains("secret"));
+  }
+  options.headers = {{"Authorization", "Bearer t"}};
+  add_http(rt, none, options);
+  CHECK_THROWS_WITH(add_http(rt, none, options), Catch::Contains("there is a file system for http:// already"));
+}
+
 TEST_CASE("reads one after the other use one connection") {
   http_world w;
   w.server.put("/a", some_bytes(5 * kMiB), "\"v1\"");

@@ -61,7 +61,8 @@ struct http_options {
 /// Makes the network when the first URL is opened. Called once.
 using network_maker = std::function<std::shared_ptr<network>()>;
 
-/// Adds http:// and https:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: they are there already.
+/// Adds http:// and https:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: they are there already, or a
+/// header is none.
 void add_http(runtime& rt, network_maker connect, http_options options = {});
 
 }  // namespace sluice::lib
