@@ -4,6 +4,7 @@
 
 #include "http/http_world.hpp"
 #include "io/http/http_file.hpp"
+#include "sluice/coro/sleep.hpp"
 #include "sluice/io/read_file.hpp"
 
 using namespace sluice::lib;
@@ -93,6 +94,30 @@ TEST_CASE("requests say what they want, and that it is not to be encoded") {
   CHECK_THAT(head,
              Catch::Contains("\r\nAccept-Encoding: identity\r\n") && Catch::Contains("\r\nRange: bytes=0-1048575\r\n"));
   CHECK_THAT(head, Catch::Contains("\r\nAuthorization: Bearer t\r\n") && !Catch::Contains("If-Match"));
+}
+
+TEST_CASE("a connection that nobody has wanted for four seconds is closed") {
+  http_world w;
+  w.server.put("/a", "hello", "\"v1\"");
+  auto client = [](http_world& in) -> task<> {
+    for (int i = 0; i != 3; ++i) {
+      auto reading = read_all(*in.files, kUrl, 10);
+      const std::string got = co_await reading;
+      CHECK(got == "hello");
+      co_await sleep_for(3s);
+    }
+    CHECK(in.server.connections() == 1);
+    CHECK(in.files->idle_connections() == 1);
+    co_await sleep_for(2s);
+    CHECK(in.files->idle_connections() == 0);
+    CHECK(in.server.connections_open() == 0);
+    auto reading = read_all(*in.files, kUrl, 10);
+    const std::string got = co_await reading;
+    CHECK(got == "hello");
+    CHECK(in.server.connections() == 2);
+  };
+  CHECK(w.run(client(w)).ok());
+  CHECK(w.server.log().size() == 4);
 }
 
 TEST_CASE("headers that would be two are refused, and their values are told to nobody") {
