@@ -19,9 +19,8 @@ connection_pool::connection_pool(network& net, clock& time, http_url to, duratio
       to_(std::move(to)),
       connect_timeout_(connect_timeout),
       secure_(std::move(secure)),
-      idle_(std::make_shared<idle_connections>(time)) {
-  (void)asking_.try_send(char{}, 0);
-}
+      idle_(std::make_shared<idle_connections>(time)),
+      asking_(time, 1, 1) {}
 
 bool connection_pool::find_addresses(std::vector<std::string>& found) const {
   std::lock_guard lock(mutex_);
@@ -34,22 +33,13 @@ task<std::vector<std::string>> connection_pool::addresses(time_point deadline) {
   std::vector<std::string> found;
   if (find_addresses(found)) co_return found;
   // A thousand requests that begin together ask once.
-  auto token = co_await asking_.receive();
-  status why;
-  if (!find_addresses(found)) {
-    auto asking = net_.resolve(to_.address(), deadline);
-    auto answer = co_await asking.as_result();
-    if (answer.ok()) {
-      found = *std::move(answer);
-      std::lock_guard lock(mutex_);
-      addresses_ = found;
-      known_until_ = time_.now() + kAddressesKept;
-    } else {
-      why = answer.why();
-    }
-  }
-  (void)asking_.try_send(std::move(*token), 0);
-  if (!why.ok()) co_await fail(std::move(why));
+  auto permit = co_await asking_.acquire();
+  if (find_addresses(found)) co_return found;
+  auto asking = net_.resolve(to_.address(), deadline);
+  found = co_await asking;
+  std::lock_guard lock(mutex_);
+  addresses_ = found;
+  known_until_ = time_.now() + kAddressesKept;
   co_return found;
 }
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "io/http/concurrency_limit.hpp"
 #include "io/http/http_url.hpp"
 #include "io/http/idle_connections.hpp"
-#include "sluice/coro/channel.hpp"
 #include "sluice/io/network.hpp"
 
 namespace sluice::lib::detail {
@@ -33,7 +33,7 @@ class connection_pool {
   /// `secure`: null: plain connections.
   connection_pool(network& net, clock& time, http_url to, duration connect_timeout,
                   std::shared_ptr<secure_layer> secure);
-  ~connection_pool() { idle_->close(); }
+  ~connection_pool() { close(); }
   connection_pool(const connection_pool&) = delete;
 
   /// One that has served a request before; null: there is none.
@@ -41,6 +41,9 @@ class connection_pool {
   task<std::unique_ptr<connection>> connect(time_point deadline);
   /// For the next request: it has served one to its end.
   void put(std::unique_ptr<connection> c) { idle_->put(std::move(c)); }
+
+  /// Closes what is idle, now and later.
+  void close() { idle_->close(); }
 
   std::uint64_t connects() const noexcept { return connects_.load(std::memory_order_relaxed); }
   std::size_t idle() const { return idle_->count(); }
@@ -57,7 +60,7 @@ class connection_pool {
   const std::shared_ptr<idle_connections> idle_;
   // Relaxed: counters.
   std::atomic<std::uint64_t> connects_{0}, next_{0};
-  channel<char> asking_{{.elements = 1}};  ///< has a token while nobody asks for the addresses
+  concurrency_limit asking_;  ///< one asks for the addresses, others wait
   mutable std::mutex mutex_;
   std::vector<std::string> addresses_;  ///< guarded by mutex_
   time_point known_until_{};            ///< guarded by mutex_

@@ -52,6 +52,8 @@ task<> http_exchange::ask(std::string request, time_point deadline) {
 }
 
 task<std::size_t> http_exchange::read_body(std::span<char> to, time_point deadline) {
+  to = to.first(
+      static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), expected_ - std::min(expected_, body_bytes_))));
   if (ended_ || to.empty()) co_return std::size_t{0};
   if (head().chunked) {
     auto reading = read_chunks(to, deadline);

@@ -37,6 +37,8 @@ class http_exchange {
   /// A response that ends with its connection may have lost its end, and nobody can tell.
   bool tells_its_end() const { return head().chunked || head().length.has_value(); }
 
+  /// The body is good for so many bytes: what comes behind them, in chunks that say too much, is not given to anybody.
+  void expect_body(std::uint64_t bytes) { expected_ = bytes; }
   /// Up to to.size() bytes; 0: that was all.
   task<std::size_t> read_body(std::span<char> to, time_point deadline);
   bool ended() const { return ended_; }
@@ -56,6 +58,7 @@ class http_exchange {
   std::unique_ptr<char[]> early_;  ///< received, and not yet the caller's
   std::size_t early_begin_ = 0, early_end_ = 0;
   std::uint64_t body_bytes_ = 0;  ///< given so far
+  std::uint64_t expected_ = ~std::uint64_t{0};
 };
 
 }  // namespace sluice::lib::detail

@@ -41,7 +41,7 @@ std::unique_ptr<http_exchange> http_file::take_body(std::uint64_t offset) {
   std::lock_guard lock(mutex_);
   if (body_ && offset == body_at_) return std::move(body_);
   // A reader that goes on behind it in the middle will not come back. One far ahead may be a range that is read ahead.
-  if (does_ranges_ && offset > body_at_ && offset < kFirstBytes) body_.reset();
+  if (does_ranges_ && offset > body_at_ && offset < body_at_ + kFirstBytes) body_.reset();
   return {};
 }
 
@@ -61,7 +61,8 @@ task<std::size_t> http_file::read_at(std::uint64_t offset, buffer_ref to, std::s
   n = static_cast<std::size_t>(std::min<std::uint64_t>(n, size_bytes() - std::min(offset, size_bytes())));
   if (n == 0) co_return std::size_t{0};
   std::unique_ptr<http_exchange> body = take_body(offset);
-  auto reading = object_->read(offset, std::span<char>(to->data() + at, n), body, deadline);
+  auto reading =
+      object_->read(offset, std::span<char>(to->data() + at, n), body, does_ranges_ ? kFirstBytes : 0, deadline);
   co_await reading;
   keep_body(std::move(body), offset + n);
   co_return n;

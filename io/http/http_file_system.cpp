@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/http/http_file_system.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "io/http/http_file.hpp"
@@ -69,7 +70,7 @@ http_origin& http_file_system::at(const http_url& url) {
 task<std::unique_ptr<file>> http_file_system::open(std::string path, open_options o) {
   auto url = parse_http_url(path);
   if (!url.ok()) co_await fail(url.why().in_file(path));
-  auto object = std::make_shared<http_object>(*this, path, *std::move(url));
+  auto object = std::make_shared<http_object>(shared_from_this(), path, *std::move(url));
   std::unique_ptr<http_exchange> body;
   const bool believed = o.known && o.known->has_size() && !o.known->version.empty();
   file_info info;
@@ -87,7 +88,7 @@ task<std::unique_ptr<file>> http_file_system::open(std::string path, open_option
 task<file_info> http_file_system::stat(std::string path, time_point deadline) {
   auto url = parse_http_url(path);
   if (!url.ok()) co_await fail(url.why().in_file(path));
-  http_object object(*this, path, *std::move(url));
+  http_object object(shared_from_this(), path, *std::move(url));
   auto opening = object.open(1, deadline);
   auto body = co_await opening;
   if (body && body->head().code == 206) {  // so that its connection serves the next request
@@ -116,6 +117,11 @@ std::string http_file_system::description() const {
                 " connections");
 }
 
+void http_file_system::close() {
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, origin] : origins_) origin->pool.close();
+}
+
 std::size_t http_file_system::idle_connections() const {
   std::size_t idle = 0;
   std::lock_guard lock(mutex_);
@@ -131,8 +137,9 @@ namespace {
 /// One file system under two schemes.
 class shared_files final : public file_system {
  public:
-  explicit shared_files(std::shared_ptr<file_system> files, bool is_described)
+  shared_files(std::shared_ptr<detail::http_file_system> files, bool is_described)
       : files_(std::move(files)), is_described_(is_described) {}
+  ~shared_files() override { files_->close(); }
   task<std::unique_ptr<file>> open(std::string path, open_options o) override {
     return files_->open(std::move(path), std::move(o));
   }
@@ -148,13 +155,29 @@ class shared_files final : public file_system {
   std::string description() const override { return is_described_ ? files_->description() : std::string(); }
 
  private:
-  std::shared_ptr<file_system> files_;
+  std::shared_ptr<detail::http_file_system> files_;
   const bool is_described_;
 };
 
 }  // namespace
 
+namespace {
+
+/// A line break in a field would be another field, or another request.
+bool is_field(const std::string& name, const std::string& value) {
+  auto is_text = [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f'); };
+  auto is_name = [](char c) { return c > ' ' && c < '\x7f' && c != ':'; };
+  return !name.empty() && std::all_of(name.begin(), name.end(), is_name) &&
+         std::all_of(value.begin(), value.end(), is_text);
+}
+
+}  // namespace
+
 void add_http(runtime& rt, network_maker connect, http_options options) {
+  for (const auto& [name, value] : options.headers)
+    if (!is_field(name, value))  // the value may be a secret
+      throw_status(invalid_argument_error(detail::joined(
+          "http_options::headers: \"", name, "\" is no name of a field, or its value has control characters")));
   auto files =
       std::make_shared<detail::http_file_system>(rt.time(), std::move(connect), std::move(options), rt.options().seed);
   add_files(rt, "http", std::make_unique<shared_files>(files, true));

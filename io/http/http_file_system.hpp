@@ -13,7 +13,9 @@
 
 namespace sluice::lib::detail {
 
-class http_file_system final : public file_system, public http_servers {
+class http_file_system final : public file_system,
+                               public http_servers,
+                               public std::enable_shared_from_this<http_file_system> {
  public:
   http_file_system(clock& time, network_maker make_network, http_options options, std::uint64_t seed);
   ~http_file_system() override;
@@ -24,6 +26,9 @@ class http_file_system final : public file_system, public http_servers {
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
   /// Empty until something was asked for.
   std::string description() const override;
+
+  /// The runtime ends, and its clock: no connection waits any more for a request. What files have goes with them.
+  void close();
 
   http_origin& at(const http_url& url) override;
   http_context& context() override { return context_; }

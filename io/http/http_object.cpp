@@ -40,13 +40,13 @@ std::string http_object::request_for(const http_url& to, byte_range range) const
              "\r\nAccept: */*\r\nAccept-Encoding: identity\r\nRange: ", range.header(), "\r\n");
   if (pin_.can_be_asked_for()) text += joined("If-Match: ", pin_.version, "\r\n");
   if (to.origin() == url_.origin())
-    for (const auto& [name, value] : servers_.context().options.headers) text += joined(name, ": ", value, "\r\n");
+    for (const auto& [name, value] : servers_->context().options.headers) text += joined(name, ": ", value, "\r\n");
   return text += "\r\n";
 }
 
 http_failure http_object::failure_from(status why, time_point deadline) const {
   http_failure f = final_failure(why);
-  const bool stalled = why.code() == status_code::deadline_exceeded && servers_.context().time.now() < deadline;
+  const bool stalled = why.code() == status_code::deadline_exceeded && servers_->context().time.now() < deadline;
   f.again = why.code() == status_code::unavailable || stalled;
   f.stalled = stalled;
   if (stalled) f.why = unavailable_error(joined("the server has stalled: ", why.message()));
@@ -62,7 +62,7 @@ task<http_object::answer> http_object::look_at(std::unique_ptr<http_exchange> go
   if (head.is_success() || tells) {
     wrong = is_first ? check_first(head, range, pin_) : check_range(head, range, pin_);
   } else {
-    auto reading = error_body(*got, std::min(deadline, servers_.context().time.now() + kErrorBodyTime));
+    auto reading = error_body(*got, std::min(deadline, servers_->context().time.now() + kErrorBodyTime));
     const std::string body = co_await reading;
     wrong = failure_of(head, body);
   }
@@ -71,6 +71,8 @@ task<http_object::answer> http_object::look_at(std::unique_ptr<http_exchange> go
     if (a.failed.request_id.empty()) a.failed.request_id = head.request_id;
     co_return a;
   }
+  const std::uint64_t last = std::min(range.last, pin_.has_size() ? pin_.size_bytes - 1 : range.last);
+  if (head.code == 206) got->expect_body(last - range.first + 1);
   if (is_first && !head.last_modified.empty()) modified_ns_ = parse_http_date(head.last_modified).value_or(0);
   a.body = std::move(got);
   co_return a;
@@ -84,7 +86,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     to = now_at_;
   }
   for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
-    http_origin& server = servers_.at(to);
+    http_origin& server = servers_->at(to);
     auto asking = server.ask(request_for(to, range), deadline);
     auto got = co_await asking.as_result();
     if (!got.ok()) {
@@ -111,7 +113,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
 }
 
 task<> http_object::again(retry_state& retry, http_failure failed, byte_range range, time_point deadline) {
-  clock& time = servers_.context().time;
+  clock& time = servers_->context().time;
   auto wait = retry.next_wait(failed);
   std::string_view late;
   if (wait && deadline != kNever && *wait >= deadline - time.now()) {
@@ -126,17 +128,17 @@ task<> http_object::again(retry_state& retry, http_failure failed, byte_range ra
                                     failed.why.message(), retry.given_up(), late);
     co_await fail(status(failed.why.code(), text).in_file(path_, range.first));
   }
-  servers_.context().counts.retries.fetch_add(1, std::memory_order_relaxed);
+  servers_->context().counts.retries.fetch_add(1, std::memory_order_relaxed);
   co_await sleep_for(*wait);
 }
 
 task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time_point deadline) {
-  http_context& context = servers_.context();
+  http_context& context = servers_->context();
   retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
   const byte_range range{0, bytes - 1};
   for (;;) {
     pin_ = {};
-    auto permit = co_await servers_.at(url_).limit.acquire();
+    auto permit = co_await servers_->at(url_).limit.acquire();
     auto asking = ask(range, true, deadline);
     answer a = co_await asking;
     if (a.body) {
@@ -144,7 +146,7 @@ task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time
       if (pin_.size_bytes == 0) a.body.reset();
       co_return std::move(a.body);
     }
-    if (a.failed.throttled) servers_.at(url_).limit.throttled(permit);
+    if (a.failed.throttled) servers_->at(url_).limit.throttled(permit);
     permit = {};
     auto waiting = again(retry, std::move(a.failed), range, deadline);
     co_await waiting;
@@ -152,8 +154,8 @@ task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time
 }
 
 task<> http_object::receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline) {
-  const http_options& options = servers_.context().options;
-  clock& time = servers_.context().time;
+  const http_options& options = servers_->context().options;
+  clock& time = servers_->context().time;
   // Slow is not dead: what counts is that some bytes come in each window of time.
   time_point until = time.now() + options.stall_timeout;
   std::size_t in_window = 0;
@@ -169,55 +171,70 @@ task<> http_object::receive(http_exchange& body, std::span<char> to, std::size_t
   }
 }
 
-task<> http_object::check_end(http_exchange& body, std::size_t got, byte_range range, time_point deadline) {
-  if (got != range.bytes())
-    co_await fail(unavailable_error(joined("the body has ", got, " bytes, the range ", range.bytes())));
+task<> http_object::check_end(http_exchange& body, time_point deadline) {
   if (body.ended()) co_return;
-  const time_point until = std::min(deadline, servers_.context().time.now() + servers_.context().options.stall_timeout);
+  body.expect_body(~std::uint64_t{0});
+  const time_point until =
+      std::min(deadline, servers_->context().time.now() + servers_->context().options.stall_timeout);
   char behind = 0;
   auto reading = body.read_body(std::span<char>(&behind, 1), until);
   const std::size_t n = co_await reading;
   if (n != 0) co_await fail(data_loss_error("the body is longer than the range"));
 }
 
+task<> http_object::receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got,
+                                  time_point deadline) {
+  const std::size_t before = got;
+  auto receiving = receive(body, to, got, deadline);
+  co_await receiving;
+  if (got != to.size())
+    co_await fail(
+        unavailable_error(joined("the body ended after ", got - before, " of ", to.size() - before, " bytes")));
+  if (!is_exact) co_return;
+  auto checking = check_end(body, deadline);
+  co_await checking;
+}
+
 task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body,
-                         time_point deadline) {
-  http_context& context = servers_.context();
+                         std::uint64_t asks_for, time_point deadline) {
+  http_context& context = servers_->context();
+  http_origin& server = servers_->at(url_);
   retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
   std::size_t got = 0;
   while (got != to.size()) {
-    const byte_range range{offset + got, offset + to.size() - 1};
+    const std::size_t before = got;
     http_failure failed;
     concurrency_limit::permit permit;
-    std::unique_ptr<http_exchange> own;
-    if (!body) {
-      permit = co_await servers_.at(url_).limit.acquire();
+    status received;
+    if (body) {
+      auto receiving = receive(*body, to, got, deadline);
+      received = co_await receiving.as_result();
+    } else {
+      permit = co_await server.limit.acquire();
+      const std::uint64_t end = std::max<std::uint64_t>(offset + to.size(), offset + got + asks_for);
+      const byte_range range{offset + got, std::min(end, pin_.size_bytes) - 1};
       auto asking = ask(range, false, deadline);
       answer a = co_await asking;
-      own = std::move(a.body);
+      body = std::move(a.body);
       failed = std::move(a.failed);
-    }
-    http_exchange* from = body ? body.get() : own.get();
-    if (from) {
-      const std::size_t before = got;
-      auto receiving = receive(*from, to, got, deadline);
-      status why = co_await receiving.as_result();
-      servers_.at(url_).limit.received(got - before);
-      if (why.ok() && own) {
-        auto checking = check_end(*own, got - before, range, deadline);
-        why = co_await checking.as_result();
+      if (body) {
+        auto receiving = receive_range(*body, range.bytes() == to.size() - got, to, got, deadline);
+        received = co_await receiving.as_result();
       }
-      if (!why.ok()) failed = failure_from(std::move(why), deadline);
-      if (!failed.why.ok() && failed.request_id.empty()) failed.request_id = from->head().request_id;
+    }
+    server.limit.received(got - before);
+    if (got - before >= context.options.stall_bytes) retry.moved_on();
+    if (!received.ok()) {
+      failed = failure_from(std::move(received), deadline);
+      failed.request_id = body->head().request_id;
     }
     if (failed.why.ok()) {
       context.budget.earn();
-      if (body && body->ended()) body.reset();
+      if (body->ended() || got != to.size()) body.reset();
       continue;
     }
     body.reset();
-    own.reset();
-    if (failed.throttled) servers_.at(url_).limit.throttled(permit);
+    if (failed.throttled) server.limit.throttled(permit);
     permit = {};
     const byte_range left{offset + got, offset + to.size() - 1};
     auto waiting = again(retry, std::move(failed), left, deadline);
@@ -227,7 +244,8 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
 
 task<std::size_t> http_object::read_on(std::uint64_t offset, std::span<char> to, http_exchange& body,
                                        time_point deadline) {
-  const time_point until = std::min(deadline, servers_.context().time.now() + servers_.context().options.stall_timeout);
+  const time_point until =
+      std::min(deadline, servers_->context().time.now() + servers_->context().options.stall_timeout);
   auto reading = body.read_body(to, until);
   auto got = co_await reading.as_result();
   if (got.ok()) co_return *got;

@@ -32,8 +32,8 @@ class http_servers {
 
 class http_object {
  public:
-  http_object(http_servers& servers, std::string path, http_url url)
-      : servers_(servers), path_(std::move(path)), url_(url), now_at_(std::move(url)) {}
+  http_object(std::shared_ptr<http_servers> servers, std::string path, http_url url)
+      : servers_(std::move(servers)), path_(std::move(path)), url_(url), now_at_(std::move(url)) {}
   http_object(const http_object&) = delete;
 
   /// A listing has said what it is: the first read will tell whether that holds.
@@ -44,8 +44,10 @@ class http_object {
   std::int64_t modified_ns() const noexcept { return modified_ns_; }
 
   /// All of to.size() bytes from `offset` on. REQUIRES: the object has them. With a body that is at `offset`, it is read
-  /// first, as far as it goes.
-  task<> read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body, time_point deadline);
+  /// first, as far as it goes. Requests are for at least `asks_for` bytes, if the object has so many: what is not wanted yet
+  /// stays in the body, at offset + to.size().
+  task<> read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body, std::uint64_t asks_for,
+              time_point deadline);
   /// For an object whose size nobody has told: what comes next; 0: the end.
   task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, http_exchange& body, time_point deadline);
 
@@ -58,14 +60,16 @@ class http_object {
   task<answer> look_at(std::unique_ptr<http_exchange> got, byte_range range, bool is_first, time_point deadline);
   /// Reads of the body until `to` is full, or it ends. Fails with what a read of the body fails with; `got` counts.
   task<> receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline);
-  /// Fails where the body has another length than the range: chunks may.
-  task<> check_end(http_exchange& body, std::size_t got, byte_range range, time_point deadline);
+  /// The same of a body that was asked for; fails where it ends before. `is_exact`: nothing may be left of it.
+  task<> receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got, time_point deadline);
+  /// Fails where there is more of the body: chunks may say so.
+  task<> check_end(http_exchange& body, time_point deadline);
   std::string request_for(const http_url& to, byte_range range) const;
   http_failure failure_from(status why, time_point deadline) const;
   /// Waits for the next attempt; fails where there is none.
   task<> again(retry_state& retry, http_failure failed, byte_range range, time_point deadline);
 
-  http_servers& servers_;
+  const std::shared_ptr<http_servers> servers_;  ///< a stream, and what it reads, may be destroyed after its runtime
   const std::string path_;
   const http_url url_;
   object_pin pin_;

@@ -54,8 +54,8 @@ struct http_origin::race {
 
   /// Returns true if nothing more is waited for. Mutex locked.
   bool settle(result<std::unique_ptr<http_exchange>>& answer) {
-    if (answer.ok() && !won) won = *std::move(answer);
     if (!answer.ok() && why.ok()) why = answer.why();
+    if (answer.ok() && !won) won = *std::move(answer);
     return won || (first_ended && !second_asks);
   }
 };

@@ -21,6 +21,7 @@ struct byte_range {
 struct object_pin {
   std::uint64_t size_bytes = file_info::kUnknownSize;
   std::string version;  ///< its ETag, else when it was modified; empty: the server tells neither
+  bool has_size() const { return size_bytes != file_info::kUnknownSize; }
   /// The version can be named by If-Match: an ETag, and not a weak one, which never matches there.
   bool can_be_asked_for() const { return version.starts_with('"'); }
 };

@@ -33,7 +33,7 @@ void retry_budget::earn() noexcept {
 
 std::optional<duration> retry_state::next_wait(const http_failure& failed) {
   if (!failed.again) return {};
-  if (attempt_ >= attempts_max_) {
+  if (++fruitless_ >= attempts_max_) {
     given_up_ = "; that was the last attempt (http_options::attempts_max)";
     return {};
   }

@@ -58,7 +58,11 @@ class retry_state {
 
   /// 1 for the first.
   std::uint32_t attempt() const noexcept { return attempt_; }
-  std::uint32_t attempts_max() const noexcept { return attempts_max_; }
+  /// The attempt has brought bytes, from which the next one goes on: the count of fruitless attempts begins anew. The budget goes on.
+  void moved_on() noexcept {
+    fruitless_ = 0;
+    last_wait_ = kWaitMin;
+  }
   /// How long to wait before the next attempt. Nothing: there is none, and given_up() says why.
   std::optional<duration> next_wait(const http_failure& failed);
   /// "", or "; no more attempts: …" to follow the message.
@@ -69,6 +73,7 @@ class retry_state {
   const std::uint32_t attempts_max_;
   std::uint64_t random_;
   std::uint32_t attempt_ = 1;
+  std::uint32_t fruitless_ = 0;  ///< in a row
   duration last_wait_ = kWaitMin;
   std::string given_up_;
 };

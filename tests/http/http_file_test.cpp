@@ -4,6 +4,7 @@
 
 #include "http/http_world.hpp"
 #include "io/http/http_file.hpp"
+#include "sluice/coro/sleep.hpp"
 #include "sluice/io/read_file.hpp"
 
 using namespace sluice::lib;
@@ -74,7 +75,8 @@ TEST_CASE("an object has the bytes that the server has, whatever pieces are aske
       http_world w;
       w.server.put("/a", some_bytes(size), "\"v1\"");
       CHECK((w.run(read_all(*w.files, kUrl, piece)) == some_bytes(size)));
-      const std::size_t behind = size > kMiB ? (size - kMiB + piece - 1) / piece : 0;
+      const std::size_t asked = std::max(piece, kMiB);  // less than a MiB is never asked for
+      const std::size_t behind = size > kMiB ? (size - kMiB + asked - 1) / asked : 0;
       CHECK(w.server.log().size() == 1 + behind);
       for (std::size_t i = 1; i < w.server.log().size(); ++i) CHECK(w.server.log()[i].if_match == "\"v1\"");
       CHECK(w.files->counts().retries == 0);
@@ -92,6 +94,44 @@ TEST_CASE("requests say what they want, and that it is not to be encoded") {
   CHECK_THAT(head,
              Catch::Contains("\r\nAccept-Encoding: identity\r\n") && Catch::Contains("\r\nRange: bytes=0-1048575\r\n"));
   CHECK_THAT(head, Catch::Contains("\r\nAuthorization: Bearer t\r\n") && !Catch::Contains("If-Match"));
+}
+
+TEST_CASE("a connection that nobody has wanted for four seconds is closed") {
+  http_world w;
+  w.server.put("/a", "hello", "\"v1\"");
+  auto client = [](http_world& in) -> task<> {
+    for (int i = 0; i != 3; ++i) {
+      auto reading = read_all(*in.files, kUrl, 10);
+      const std::string got = co_await reading;
+      CHECK(got == "hello");
+      co_await sleep_for(3s);
+    }
+    CHECK(in.server.connections() == 1);
+    CHECK(in.files->idle_connections() == 1);
+    co_await sleep_for(2s);
+    CHECK(in.files->idle_connections() == 0);
+    CHECK(in.server.connections_open() == 0);
+    auto reading = read_all(*in.files, kUrl, 10);
+    const std::string got = co_await reading;
+    CHECK(got == "hello");
+    CHECK(in.server.connections() == 2);
+  };
+  CHECK(w.run(client(w)).ok());
+  CHECK(w.server.log().size() == 4);
+}
+
+TEST_CASE("headers that would be two are refused, and their values are told to nobody") {
+  runtime rt;
+  http_options options;
+  auto none = []() -> std::shared_ptr<network> { return {}; };
+  for (auto& [name, value] :
+       {std::pair<std::string, std::string>{"A", "secret\r\nB: c"}, {"A: b", "secret"}, {"", "secret"}}) {
+    options.headers = {{name, value}};
+    CHECK_THROWS_WITH(add_http(rt, none, options), Catch::Contains("invalid_argument") && !Catch::Contains("secret"));
+  }
+  options.headers = {{"Authorization", "Bearer t"}};
+  add_http(rt, none, options);
+  CHECK_THROWS_WITH(add_http(rt, none, options), Catch::Contains("there is a file system for http:// already"));
 }
 
 TEST_CASE("reads one after the other use one connection") {
@@ -241,6 +281,15 @@ TEST_CASE("what a used connection still had to say is no answer to the next requ
   CHECK(o.retries == 0);  // and nobody waits before the next attempt
 }
 
+TEST_CASE("chunks behind the range that was asked for are given to nobody") {
+  for (std::size_t piece : {std::size_t{100'000}, kMiB, 4 * kMiB}) {
+    http_world w;
+    w.server.put("/a", some_bytes(3 * kMiB), "\"v1\"");
+    w.server.script({{.chunked = true, .more = 5000}});
+    CHECK((w.run(read_all(*w.files, kUrl, piece)) == some_bytes(3 * kMiB)));
+  }
+}
+
 TEST_CASE("200 for a range is an error, unless it is the whole object from its beginning") {
   check_whole(read_with({{.whole = true}}));
   check_whole(read_with({{.whole = true, .chunked = true}}));
@@ -292,6 +341,22 @@ TEST_CASE("attempts end: their number is bounded, and the last error is told") {
   for (int i = 0; i != 30; ++i) CHECK(w.run(read_all(*w.files, kUrl, 4096)).size() == 1000);
   w.server.script({{.code = 503}});
   CHECK(w.run(read_all(*w.files, kUrl, 4096)).size() == 1000);
+}
+
+TEST_CASE("attempts that bring bytes are not counted, but what they cost is") {
+  http_world w;
+  w.server.put("/a", some_bytes(3 * kMiB), "\"v1\"");
+  w.server.always({.end_at = 100'000});
+  CHECK((w.run(read_all(*w.files, kUrl, 4 * kMiB)) == some_bytes(3 * kMiB)));
+  CHECK(w.server.log().size() >= 3 * kMiB / 100'000);
+  w.server.always({.end_at = 17'000});
+  std::optional<std::string> got;
+  status why;
+  for (int i = 0; i != 4 && why.ok(); ++i)
+    why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, 4 * kMiB), got));
+  CHECK(why.code() == status_code::unavailable);
+  CHECK_THAT(why.to_string(), Catch::Contains("too many requests have failed"));
+  CHECK(w.server.log().size() <= 100 + 40);
 }
 
 TEST_CASE("a server that asks for more patience than there is, is not waited for") {

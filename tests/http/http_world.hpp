@@ -42,7 +42,7 @@ struct http_world {
   explicit http_world(std::uint64_t seed = 20261124, http_options options = {}, simulated_network_options cables = {})
       : world(seed), net(std::make_shared<simulated_network>(world, cables)), server(*net, "objects:80") {
     auto lend = [shared = net]() -> std::shared_ptr<network> { return shared; };
-    files = std::make_unique<detail::http_file_system>(world, lend, std::move(options), seed);
+    files = std::make_shared<detail::http_file_system>(world, lend, std::move(options), seed);
     add_files(rt, "http", std::make_unique<lent_files>(*files));
   }
   ~http_world() { CHECK(rt.ledger().used_bytes() == 0); }
@@ -62,7 +62,7 @@ struct http_world {
   simulation world;
   std::shared_ptr<simulated_network> net;
   scripted_server server;
-  std::unique_ptr<detail::http_file_system> files;
+  std::shared_ptr<detail::http_file_system> files;
   runtime rt{world};
 };
 

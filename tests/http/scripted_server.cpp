@@ -63,6 +63,7 @@ task<> run_client(scope& all, task<> client, status& why) {
 task<> scripted_server::serve() {
   auto door = co_await net_.listen(address_);
   address_ = door->address();
+  if (on_listening_) on_listening_(address_);
   environment* env = co_await this_environment();
   scope callers(*env);
   for (;;) {

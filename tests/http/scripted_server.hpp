@@ -68,6 +68,9 @@ class scripted_server {
   /// Called with each request, once it has come: may put() other bytes.
   void on_request(std::function<void(const asked_for&)> f) { on_request_ = std::move(f); }
 
+  /// Called when it listens, with the address that it has then.
+  void on_listening(std::function<void(const std::string&)> f) { on_listening_ = std::move(f); }
+
   const std::vector<asked_for>& log() const { return log_; }
   std::size_t connections() const { return connections_; }
   std::size_t connections_open() const { return open_; }
@@ -94,6 +97,7 @@ class scripted_server {
   std::deque<deed> script_;
   deed always_;
   std::function<void(const asked_for&)> on_request_;
+  std::function<void(const std::string&)> on_listening_;
   std::vector<asked_for> log_;
   std::size_t connections_ = 0, open_ = 0;
 };

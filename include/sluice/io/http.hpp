@@ -50,7 +50,7 @@ struct http_options {
   /// Requests in flight to one server: to begin with, and at most.
   std::uint32_t requests_first = 64;
   std::uint32_t requests_max = 256;
-  std::uint32_t attempts_max = 8;  ///< for one range
+  std::uint32_t attempts_max = 8;  ///< for one range, in a row that bring less than `stall_bytes`
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(10);
   /// An answer whose head, or whose next `stall_bytes`, take longer than this has stalled, and is asked for again.
   std::chrono::nanoseconds stall_timeout = std::chrono::seconds(20);
@@ -61,7 +61,8 @@ struct http_options {
 /// Makes the network when the first URL is opened. Called once.
 using network_maker = std::function<std::shared_ptr<network>()>;
 
-/// Adds http:// and https:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: they are there already.
+/// Adds http:// and https:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: they are there already, or a
+/// header is none.
 void add_http(runtime& rt, network_maker connect, http_options options = {});
 
 }  // namespace sluice::lib
