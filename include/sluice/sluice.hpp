@@ -48,6 +48,7 @@
 #include "sluice/op/shard.hpp"
 #include "sluice/op/shuffle.hpp"
 #include "sluice/op/skip.hpp"
+#include "sluice/op/sql.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/op/take_while.hpp"
 #include "sluice/op/tfrecord.hpp"
