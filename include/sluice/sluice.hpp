@@ -65,6 +65,7 @@
 #include "sluice/op/skip.hpp"
 #include "sluice/op/sleep.hpp"
 #include "sluice/op/sparse_batch.hpp"
+#include "sluice/op/sql.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/op/take_while.hpp"
 #include "sluice/op/tfrecord.hpp"

@@ -22,6 +22,7 @@
 #include "sluice/base/field_types.hpp"
 #include "sluice/engine/image_functions.hpp"
 #include "sluice/io/open_file_system.hpp"
+#include "sluice/io/sqlite_rows.hpp"
 #include "sluice/version.hpp"
 
 namespace sluice::lib::cli {
@@ -479,6 +480,9 @@ int run_command_line(int argc, char** argv) {
   try {
 #if SLUICE_HAVE_IMAGES
     register_image_functions();
+#endif
+#if SLUICE_HAVE_SQLITE
+    register_sqlite();
 #endif
     load_plugins(t.plugins);
     return checked_output(t.verb());

@@ -29,29 +29,17 @@
 // See:    format/csv.hpp, tf.data's CsvDataset in docs/from_tf_data.md
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "sluice/format/csv.hpp"
+#include "sluice/engine/column_schema.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info csv_op;
-
-/// The columns: written as text, or those of a structure of the program, which prints as text. Without either those of the
-/// file, which is opened when the plan is made.
-struct csv_schema_arg {
-  std::string value{};
-  std::shared_ptr<const csv_schema> schema{};  ///< null: made of the text
-  csv_schema_arg() = default;
-  csv_schema_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a schema is written as a text
-  /// Errors: throws invalid_argument.
-  explicit csv_schema_arg(result<csv_schema> s);
-};
 
 struct csv_options {
   bool header = false;                 ///< the first row has the columns' names
@@ -65,22 +53,15 @@ struct csv_options {
   knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
 };
 struct csv_arguments {
-  file_path path = {};         ///< "-": standard input
-  csv_schema_arg schema = {};  ///< the columns and their types; "": those of the file
+  file_path path = {};            ///< "-": standard input
+  column_schema_arg schema = {};  ///< the columns and their types; "": those of the file
   csv_options options = {};
 };
-
-namespace detail {
-template <class T> csv_schema_arg csv_columns(std::string_view schema) {
-  static_assert(is_csv_row<T>(), "csv: a row is a struct of numbers, bools, std::string, and std::optional of these");
-  return csv_schema_arg(schema.empty() ? csv_schema_of(type_of<T>()) : csv_schema_of(type_of<T>(), schema));
-}
-}  // namespace detail
 
 /// The rows of one file. `schema`: names in the header, and defaults, of members; the others are what their types say.
 template <class T> dataset<T> csv(std::string_view path, std::string_view schema, csv_options o = {}) {
   return dataset<T>(make_source(
-      csv_op, arguments::of(csv_arguments{std::string(path), detail::csv_columns<T>(schema), std::move(o)})));
+      csv_op, arguments::of(csv_arguments{std::string(path), detail::columns_of<T>(schema, "csv"), std::move(o)})));
 }
 template <class T> dataset<T> csv(std::string_view path, csv_options o = {}) {
   return csv<T>(path, std::string_view(), std::move(o));
@@ -88,7 +69,7 @@ template <class T> dataset<T> csv(std::string_view path, csv_options o = {}) {
 /// A reader for interleave and flat_map.
 template <class T> file_reader<T> csv(csv_options o = {}) {
   return file_reader<T>(
-      make_source(csv_op, arguments::of(csv_arguments{{}, detail::csv_columns<T>({}), std::move(o)})));
+      make_source(csv_op, arguments::of(csv_arguments{{}, detail::columns_of<T>({}, "csv"), std::move(o)})));
 }
 
 }  // namespace sluice::lib

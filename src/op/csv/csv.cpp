@@ -5,6 +5,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "engine/column_schema.hpp"
 #include "engine/file_stage.hpp"
 #include "format/csv_parser.hpp"
 #include "op/csv/infer.hpp"
@@ -108,13 +109,11 @@ std::string mistake_in(const csv_options& o, std::size_t columns) {
 const element_type* csv_row_type(const node& n, std::string& why) {
   const auto& a = n.as<csv_arguments>();
   why = mistake_in(a.options, 0);
-  const bool is_said = a.schema.schema || !a.schema.value.empty();
+  const bool is_said = a.schema.is_said();
   if (!a.options.select.empty() && is_said) why.clear();  // counted below
   if (!why.empty()) return nullptr;
-  result<csv_schema> s = a.schema.schema ? result<csv_schema>(*a.schema.schema)
-                         : !a.schema.value.empty()
-                             ? csv_schema_of(a.schema.value)
-                             : infer_csv_schema(a.path.value, dialect_of(a.options), a.options.compression);
+  result<csv_schema> s =
+      is_said ? a.schema.columns() : infer_csv_schema(a.path.value, dialect_of(a.options), a.options.compression);
   if (!s.ok()) {
     why = is_said ? std::string(s.why().message()) : s.why().to_string();
     return nullptr;
@@ -126,8 +125,7 @@ const element_type* csv_row_type(const node& n, std::string& why) {
 std::shared_ptr<const csv_format> format_of(const node& n) {
   const auto& a = n.as<csv_arguments>();
   csv_dialect d = dialect_of(a.options);
-  if (a.schema.schema) return std::make_shared<csv_format>(*a.schema.schema, d);
-  if (!a.schema.value.empty()) return std::make_shared<csv_format>(*csv_schema_of(a.schema.value), d);
+  if (a.schema.is_said()) return std::make_shared<csv_format>(*a.schema.columns(), d);
   d.names = false;  // each field is a column
   csv_schema inferred = *csv_schema_of(*n.type);
   for (csv_column& c : inferred.columns)
@@ -144,37 +142,7 @@ erased_stream open_csv_rows(const node& n, open_context& context, const std::sha
   return open_file_rows(n, context, reading_with<csv_arguments>(n, context), format_of(n), landing);
 }
 
-/// Prints and reads as its text. Structures of the program with one schema are told apart by their types.
-class csv_schema_codec final : public codec {
- public:
-  void print(const void* p, printer& to) const override { to.text(get(p).value); }
-  void read(void* p, const argument& a, reading& r) const override {
-    if (!is_text_argument(a)) r.expected(a, "a text in quotes, such as \"label: int64, text: bytes\"");
-    *static_cast<csv_schema_arg*>(p) = csv_schema_arg(text_of(a));
-  }
-  bool equal(const void* a, const void* b) const override {
-    return get(a).value == get(b).value && row_of(get(a)) == row_of(get(b));
-  }
-  bool takes_text() const override { return true; }
-  std::string type_name() const override { return "schema"; }
-
- private:
-  static const csv_schema_arg& get(const void* p) { return *static_cast<const csv_schema_arg*>(p); }
-  static const element_type* row_of(const csv_schema_arg& a) { return a.schema ? a.schema->row : nullptr; }
-};
-
 }  // namespace
-
-csv_schema_arg::csv_schema_arg(result<csv_schema> s) {
-  if (!s.ok()) throw_status(status(s.why().code(), absl::StrCat("csv: ", std::string(s.why().message()))));
-  value = csv_schema_text(*s);
-  schema = std::make_shared<const csv_schema>(std::move(*s));
-}
-
-template <> const codec& codec_of<csv_schema_arg>() {
-  static const csv_schema_codec c;
-  return c;
-}
 
 const op_info csv_op{
     .name = "csv",
