@@ -263,7 +263,7 @@ const op_info pack_sequences_op{
         },
 };
 
-pack_sequences_verb pack_sequences(count_up_to<(std::int64_t{1} << 30)> tokens_max, pack_sequences_options o) {
+pack_sequences_verb pack_sequences(count_up_to<1'073'741'824> tokens_max, pack_sequences_options o) {
   return pack_sequences_verb(pack_sequences_arguments{tokens_max, o});
 }
 

@@ -2,6 +2,7 @@
 #include "sluice/op/shard.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "engine/open_context.hpp"
@@ -31,11 +32,47 @@ erased_stream shard_loop(outlet out, erased_stream in, std::uint64_t shards, std
   }
 }
 
+/// Numbers that cost less to make than to pass over: a source's, of which a block is made, and each n-th taken.
+constexpr std::uint64_t kStrideMax = 32;
+constexpr std::uint32_t kStridedBytesMax = 16, kTakenAtOnce = 256;
+
+bool are_free(const node& source) {
+  const element_type& t = *source.type;
+  return source.op->shape == op_info::source && source.op->seeks && source.op->seeks(source) &&
+         t.kind == kind::scalar && t.size <= kStridedBytesMax;
+}
+
+erased_stream strided_loop(outlet out, erased_stream in, std::uint64_t shards, std::uint64_t index) {
+  const std::size_t size = out.type().size;
+  for (;;) {
+    const std::uint64_t gap = (index + shards - in.consumed() % shards) % shards;
+    const std::uint64_t passed = out.pass(demand::kAll / 2 / shards);
+    const std::uint64_t skipped = gap + passed * shards;
+    const std::uint32_t wanted = std::min(out.wanted(), kTakenAtOnce);
+    bool more = co_await in.ready({.skip = skipped, .elements = static_cast<std::uint32_t>((wanted - 1) * shards + 1)});
+    if (!more) {
+      const std::uint64_t existed = skipped - (skipped ? in.skip_left() : 0);
+      out.unpass(passed - (existed > gap ? (existed - gap + shards - 1) / shards : 0));
+      break;
+    }
+    const std::uint32_t there = in.left();
+    const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>((there - 1) / shards + 1, wanted));
+    char* to = out.room(taken);
+    const char* from = in.peek().data();
+    for (std::uint32_t i = 0; i != taken; ++i, to += size, from += shards * size) std::memcpy(to, from, size);
+    in.drop(static_cast<std::uint32_t>((taken - 1) * shards + 1));
+    co_yield out.made(taken);
+  }
+}
+
 erased_stream open_shard(const node& n, open_context& context) {
   auto& a = n.as<shard_arguments>();
   erased_stream in = context.open(n.inputs[0]);
   if (a.shards == 1) return in;
   outlet out(*n.type);
+  if (a.shards <= kStrideMax && are_free(*n.inputs[0]))
+    return strided_loop(out, std::move(in), static_cast<std::uint64_t>(a.shards.value),
+                        static_cast<std::uint64_t>(a.index.value));
   return shard_loop(out, std::move(in), static_cast<std::uint64_t>(a.shards.value),
                     static_cast<std::uint64_t>(a.index.value));
 }

@@ -19,6 +19,7 @@
 namespace sluice::lib {
 
 struct stage_plan;  // plan/stage_plan.hpp
+struct wait_time;   // base/wait_time.hpp
 
 // --- Those that are no templates. ---
 
@@ -33,6 +34,7 @@ template <> const codec& codec_of<knob>();
 template <> const codec& codec_of<seed>();
 template <> const codec& codec_of<later_seed>();
 template <> const codec& codec_of<byte_size>();
+template <> const codec& codec_of<wait_time>();
 template <> const codec& codec_of<error_limit>();
 template <> const codec& codec_of<required_text>();
 template <> const codec& codec_of<later_text>();

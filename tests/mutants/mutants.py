@@ -223,6 +223,12 @@ MUTANTS = [
      "r.used += length_of(r.held.at(k));", "r.used = 0 * length_of(r.held.at(k));"),
     ("a row that leaves keeps its ordinals", "src/op/pack_sequences.cpp",
      "state->rows.erase(state->rows.begin() + static_cast<std::ptrdiff_t>(leaving));", "state->rows.pop_back();"),
+    ("batches that did not wait are not logged", "src/engine/timed_batches.cpp",
+     "if (replay.empty()) log.add(rows);", "if (replay.empty()) return;"),
+    ("a batch that is made again is logged again", "src/engine/timed_batches.cpp",
+     "if (replay.empty()) log.add(rows);\n    else replay.pop_front();", "log.add(rows);\n    if (!replay.empty()) replay.pop_front();"),
+    ("a batch with a timeout waits until it is full", "src/engine/timed_batches.cpp",
+     "if (run->time->now() >= due) break;", ""),
     ("a window's batch moves what the next one has, too", "src/op/window_batch.cpp",
      "stride == 1 && !copies_ ? moved : 0;", "stride == 1 && !copies_ ? n : 0;"),
 ]

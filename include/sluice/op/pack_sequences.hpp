@@ -45,7 +45,7 @@ struct pack_sequences_options {
   lib::oversized oversized = lib::oversized::refuse;  ///< what a longer sequence is: refuse (an error) or truncate
 };
 struct pack_sequences_arguments {
-  count_up_to<(std::int64_t{1} << 30)> tokens_max = {};  ///< of a row
+  count_up_to<1'073'741'824> tokens_max = {};  ///< of a row
   pack_sequences_options options = {};
 };
 
@@ -72,7 +72,7 @@ class pack_sequences_verb : public stage_base_tag {
   pack_sequences_arguments arguments_;
 };
 
-pack_sequences_verb pack_sequences(count_up_to<(std::int64_t{1} << 30)> tokens_max, pack_sequences_options o = {});
+pack_sequences_verb pack_sequences(count_up_to<1'073'741'824> tokens_max, pack_sequences_options o = {});
 
 }  // namespace sluice::lib
 
