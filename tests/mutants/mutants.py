@@ -131,7 +131,7 @@ MUTANTS = [
      "out.unpass(passed - asked.existed());", ""),
     ("zip gives more than its shortest input has ready", "src/coro/input_set.cpp",
      "ready_ = std::min(ready_, in.left());", "ready_ = in.left();"),
-    ("concatenate does not save which input it is at", "src/engine/concatenation.cpp", "w.number(at);", "w.number(0);"),
+    ("concatenate does not save which input it is at", "src/engine/concatenation.hpp", "w.number(at);", "w.number(0);"),
     ("concatenate keeps the skip that was left", "src/engine/concatenation.cpp",
      "if (passed) out.unpass(std::min(in.skip_left(), passed));", ""),
     ("enumerate numbers from the first element of a run", "src/op/enumerate.cpp",
