@@ -152,6 +152,13 @@ TEST_CASE("index_flat_map passes over by index, and makes the lists that it give
     consumed rest = consume(ds, how);
     CHECK(rest.elements == without_first(all, skip));
     CHECK(rest.length == std::min<std::uint64_t>(skip, 5050) + rest.elements.size());
+    // Behind the end nothing comes any more, also where it was passed over.
+    how.save = true;
+    consumed saved_at_end = consume(ds, how);
+    consumption behind;
+    behind.from = saved_at_end.places.back();
+    CHECK(consume(ds, behind).elements.empty());
+    CHECK(consume(ds, behind).why.ok());
   }
   // Some passed over again and again, and saved everywhere.
   consumption jumping;
