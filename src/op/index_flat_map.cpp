@@ -114,10 +114,40 @@ status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ende
 /// What does not change in a run.
 struct flat_map_rule {
   function_ptr function, index_map;
-  std::uint64_t total = 0;  ///< elements, if `is_known`
-  bool is_known = false;    ///< and to be as many
-  bool passes_by_index = false;
+  bool is_known = false;    ///< how many elements there are: what is passed over is passed over by index
+  std::uint64_t total = 0;  ///< then
 };
+
+/// Goes to the place of the next element, which index_map says: to `skipped` inputs on from `next_input`, unless it is in the list.
+status go_by_index(const flat_map_rule& rule, index_flat_map_state& st, present_list& list, std::uint64_t next_input,
+                   std::uint64_t& skipped) {
+  skipped = 0;
+  flat_place p;
+  status why = place_of(rule.index_map, st.number, p);
+  if (!why.ok()) return why;
+  st.in_list = p.in_list;
+  if (list.is_there() && p.input == list.input())
+    return p.in_list < list.size() ? status() : list_too_short(st.number, list, p.in_list);
+  list.forget();
+  if (p.input < next_input) return before_delivered(st.number, p, next_input);
+  skipped = p.input - next_input;
+  return {};
+}
+
+/// Gives up to `most` elements of the list. Returns how many.
+std::uint32_t give_of(present_list& list, index_flat_map_state& st, const flat_map_rule& rule, std::uint32_t most,
+                      char* to) {
+  std::uint64_t n = std::min<std::uint64_t>(most, list.size() - st.in_list);
+  if (rule.is_known) n = std::min(n, rule.total - st.number);
+  list.copy(st.in_list, static_cast<std::uint32_t>(n), to);
+  st.number += n;
+  st.in_list += n;
+  if (st.in_list == list.size()) {
+    list.forget();
+    st.in_list = 0;
+  }
+  return static_cast<std::uint32_t>(n);
+}
 
 // Elements are copied from lists into blocks. A position in a list is that of its input, which is made again, and the place.
 erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, erased_stream in, flat_map_rule rule,
@@ -129,30 +159,22 @@ erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, er
   std::uint64_t skipped = 0;  // inputs in front of the next one
   bool by_index = false;      // the place in its list was said, and not counted
   while (!st->ended) {
-    status why;
-    if (rule.passes_by_index && out.to_pass()) {
+    if (rule.is_known && out.to_pass()) {
       st->number += out.pass(rule.total - std::min(rule.total, st->number));
-      if (st->number >= rule.total) {
-        st->ended = true;
-        break;
+      st->ended = st->number >= rule.total;
+      if (st->ended) break;
+      status why = go_by_index(rule, *st, list, in.consumed(), skipped);
+      if (!why.ok()) {
+        status told = gate.told(why);
+        co_await fail(std::move(told));
       }
-      flat_place p;
-      why = place_of(rule.index_map, st->number, p);
       by_index = true;
-      if (why.ok()) {
-        const bool is_here = list.is_there() && p.input == list.input();
-        if (!is_here && p.input < in.consumed()) why = before_delivered(st->number, p, in.consumed());
-        else if (is_here && p.in_list >= list.size()) why = list_too_short(st->number, list, p.in_list);
-        if (!is_here) list.forget();
-        if (why.ok() && !is_here) skipped = p.input - in.consumed();
-        st->in_list = p.in_list;
-      }
-      if (!why.ok()) co_await fail(gate.told(why));
     }
     const std::uint32_t most = fit.at_most(out.ask());
     char* to = out.room(most);
     std::uint32_t made = 0;
     bool is_over = false, is_bad = false;
+    status why;
     while (made != most && why.ok()) {
       if (!list.is_there()) {
         if (in.left() == 0 || skipped) {
@@ -170,7 +192,8 @@ erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, er
         if (is_bad) break;
         in.drop(1);
         if (st->in_list >= list.size()) {
-          if (st->in_list) why = by_index ? list_too_short(st->number, list, st->in_list) : damaged_position();
+          if (st->in_list || by_index)
+            why = by_index ? list_too_short(st->number, list, st->in_list) : damaged_position();
           list.forget();
           continue;
         }
@@ -180,15 +203,7 @@ erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, er
         why = other_cardinality(rule.total, st->number, false);
         break;
       }
-      std::uint64_t n = std::min<std::uint64_t>(most - made, list.size() - st->in_list);
-      if (rule.is_known) n = std::min(n, rule.total - st->number);
-      list.copy(st->in_list, static_cast<std::uint32_t>(n), to + made * element_bytes);
-      made += static_cast<std::uint32_t>(n);
-      st->number += n;
-      st->in_list += n;
-      if (st->in_list != list.size()) continue;
-      list.forget();
-      st->in_list = 0;
+      made += give_of(list, *st, rule, most - made, to + made * element_bytes);
     }
     in.hold_from(list.is_there() ? list.input() : in.consumed());
     block given = out.made(made);
@@ -219,7 +234,6 @@ erased_stream open_index_flat_map(const node& n, open_context& context) {
   // Where elements may be dropped, here or upstream, inputs have not the numbers that index_map knows.
   rule.is_known = a.options.cardinality && !gate.skips() && context.on_error == error_policy::stop;
   rule.total = rule.is_known ? static_cast<std::uint64_t>(a.options.cardinality->value) : 0;
-  rule.passes_by_index = rule.is_known;
   saved<index_flat_map_state> st;
   return index_flat_map_loop(out, std::move(st), context.open(n.inputs[0]), std::move(rule), std::move(gate));
 }

@@ -152,6 +152,13 @@ TEST_CASE("index_flat_map passes over by index, and makes the lists that it give
     consumed rest = consume(ds, how);
     CHECK(rest.elements == without_first(all, skip));
     CHECK(rest.length == std::min<std::uint64_t>(skip, 5050) + rest.elements.size());
+    // Behind the end nothing comes any more, also where it was passed over.
+    how.save = true;
+    consumed saved_at_end = consume(ds, how);
+    consumption behind;
+    behind.from = saved_at_end.places.back();
+    CHECK(consume(ds, behind).elements.empty());
+    CHECK(consume(ds, behind).why.ok());
   }
   // Some passed over again and again, and saved everywhere.
   consumption jumping;
@@ -177,6 +184,12 @@ TEST_CASE("index_flat_map says what is wrong with a place") {
   CHECK(why("(it / 2, it % 2)", 3).find("index_map") == std::string::npos);
   CHECK_THAT(why("(it / 2, 2)", 3),
              Catch::Contains("index_map says that element 3 is in the list of input 1 at place 2, and the list has 2"));
+  auto third_is_empty = [](int64 x) { return int64s(x == 3 ? 0 : 2, x); };
+  consumption over;
+  over.skip = 1;
+  auto at_third = range(5) | index_flat_map(third_is_empty, [](int64) { return place(3, 0); }, {.cardinality = 8});
+  CHECK_THAT(consume(at_third, over).why.to_string(),
+             Catch::Contains("in the list of input 3 at place 0, and the list has 0 elements"));
   CHECK_THAT(why("(it, 0)", 7), Catch::Contains("is in the list of input 7, and there are 5 inputs"));
   CHECK_THAT(why("(-1, 0)", 3), Catch::Contains("there are no negative places"));
   CHECK_THAT(why("(it / 0, 0)", 3), Catch::Contains("index_map fails for 3"));

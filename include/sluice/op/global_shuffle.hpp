@@ -6,7 +6,8 @@
 //
 // The place of each element is computed from the seed and its number: a permutation of all n numbers (engine/index_permutation.hpp),
 // of which every order has the same right for small n, and which looks like noise for all others. The elements are then asked
-// for by their numbers, those of one request in ascending order, so that neighbours are read together.
+// for by their numbers, those of one request in ascending order, so that neighbours are read together: the input is opened once for each
+// request. Nothing upstream works ahead, whatever prefetch and parallelism say there: maps that take time go behind this stage.
 // Shape:  T, as many as the input has.
 // Order:  a function of the seed, on any number of workers and after any resume; another one in each epoch of a repeat.
 // Ends:   after all elements.
@@ -16,8 +17,6 @@
 //         is one of this stage: under error_policy::skip it is dropped and counted.
 // Owns:   the elements of one request.
 // State:  how many elements were delivered. A resume and a `skip` cost as much as one element.
-// Cost:   for a request of k elements the input is opened once, and asked k times. Nothing upstream works ahead, whatever prefetch and
-//         parallelism say there: maps that take time go behind this stage.
 #pragma once
 
 #include "sluice/plan/dataset.hpp"

@@ -7,8 +7,8 @@
 // So the last batches of an epoch are as large on every machine, and whoever computes means leaves out what is not valid.
 // Shape:  a struct gets the member `mask_key`, a bool: true for the input's elements, false for those that are added. One that has
 //         it already (in C++ it has to) keeps its type, and what it said is replaced. Elements without named members become
-//         pairs of themselves and the bool. n elements.
-// Padded: what is added is value-initialised: zeros, empty texts and lists, a struct's own defaults.
+//         pairs of themselves and the bool. n elements. What is added is value-initialised: zeros, empty texts and lists, a struct's
+//         own defaults.
 // Order:  as the input's.
 // Ends:   after n elements.
 // Errors: invalid_argument, when the plan is made: the input is known to have more than n elements, or never ends; `mask_key` names a
