@@ -46,6 +46,8 @@ class dropped_call_codec final : public codec {
     else to.nothing();
   }
   void read(void*, const argument& a, reading& r) const override {
+    if (a.kind == argument::number)
+      r.refuse_name(a, absl::StrCat(a.shown(), " needs a name, such as errors_max=", a.shown()));
     r.fail(a, "a function that is called with errors can be given in C++ only");
   }
   bool is_knob() const override { return true; }
