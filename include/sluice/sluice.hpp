@@ -45,10 +45,12 @@
 #include "sluice/op/skip.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/op/take_while.hpp"
+#include "sluice/op/tar.hpp"
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/op/transform.hpp"
 #include "sluice/op/unbatch.hpp"
 #include "sluice/op/unique.hpp"
+#include "sluice/op/webdataset.hpp"
 #include "sluice/op/window.hpp"
 #include "sluice/op/zip.hpp"
 // End of operators.
