@@ -22,6 +22,7 @@
 #include "sluice/base/field_types.hpp"
 #include "sluice/engine/image_functions.hpp"
 #include "sluice/io/open_file_system.hpp"
+#include "sluice/io/sqlite_rows.hpp"
 #include "sluice/version.hpp"
 
 namespace sluice::lib::cli {
@@ -114,7 +115,7 @@ struct typed {
   run_arguments run;
   std::string memory_budget, shard_size, on_error = "stop", every, io_timeout, plan, folder = "data";
   std::string resume_or_start, plan_file, names, compression = "automatic", shell;
-  bool reads = false;
+  bool reads = false, spec_alone = false;
   std::uint64_t limit = kAny;
   head_arguments head;
   convert_arguments convert;
@@ -356,8 +357,9 @@ void add_readers(CLI::App& app, typed& t) {
 void add_others(CLI::App& app, typed& t) {
   auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
   add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
+  explain->add_flag("--spec", t.spec_alone, "only what the elements are: dtypes, partial shapes, structures");
   explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
-  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file); }; });
+  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.spec_alone); }; });
 
   auto* ops = app.add_subcommand("ops", "the operators there are");
   add_plugins(*ops, t);
@@ -478,6 +480,9 @@ int run_command_line(int argc, char** argv) {
   try {
 #if SLUICE_HAVE_IMAGES
     register_image_functions();
+#endif
+#if SLUICE_HAVE_SQLITE
+    register_sqlite();
 #endif
     load_plugins(t.plugins);
     return checked_output(t.verb());

@@ -9,6 +9,7 @@
 #include "cli/output_choice.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/progress.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/stage_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
@@ -227,6 +228,7 @@ int run(const run_arguments& a) {
   check_output_of(from, a);
   watch interrupts;
   runtime rt(runtime_of(a));
+  add_remote_files(rt);
   pull_counts counts;
   pull_request request;
   request.stream = open_run(rt, plan, iteration_of(a, from.at));

@@ -81,7 +81,7 @@ int select(const std::string& names, const std::string& plan_or_file, const std:
 int cat(const std::vector<std::string>& files);
 /// Checks every CRC. kFailed: at least one file is damaged; else kMisuse: at least one is no file that can be opened.
 int verify(const std::vector<std::string>& files, compression c);
-int explain(const std::string& plan, const std::string& plan_file);
+int explain(const std::string& plan, const std::string& plan_file, bool spec_alone);
 int ops();
 int sample(const std::string& folder, const sample_options& options);
 

@@ -7,6 +7,7 @@
 
 #include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
 #include "sluice/coro/when_all.hpp"
@@ -135,6 +136,7 @@ class verification {
 
 int verify(const std::vector<std::string>& files, compression c) {
   runtime rt;
+  add_remote_files(rt);
   verification all(files, c);
   std::vector<task<void>> workers;
   for (std::size_t n = std::min<std::size_t>(files.size(), rt.workers()); n; --n)

@@ -110,8 +110,21 @@ task<void> pass_damage(byte_source& source, const element_format& format, const 
   }
 }
 
+/// Rows that are passed over are made, to know which are good, and go again: none of those behind them is made together with
+/// them.
+found land_file_rows(outlet& out, const element_format& format, const byte_window& w, column& rows) {
+  const std::uint64_t to_pass = out.to_pass();
+  const auto n = to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, out.ask())) : out.ask();
+  const std::size_t before = rows.rows();
+  found f = format.scan_rows(w, rows, reinterpret_cast<landed_row*>(out.room(n)), n);
+  if (to_pass) rows.truncate(before);
+  return f;
+}
+
+/// `landing`: where rows go; null: elements are made.
 erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
-                        std::shared_ptr<const element_format> format, error_gate gate) {
+                        std::shared_ptr<const element_format> format, error_gate gate,
+                        std::shared_ptr<row_landing> landing) {
   byte_source source(run, gate.label(), std::move(o));
   auto opening = open_at(source, *format, at->offset);
   status opened = co_await opening.as_result();
@@ -138,6 +151,8 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
       f = format->pass_over(w, out.to_pass());
       out.pass(f.elements);
       co_await out.breath();
+    } else if (source.has_bytes() && landing) {
+      f = land_file_rows(out, *format, w, *landing->rows);
     } else if (source.has_bytes()) {
       std::uint32_t n = out.ask();
       char* to = out.room(n);
@@ -202,13 +217,27 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
 std::size_t element_format::find_next(const byte_window&, std::size_t, std::size_t) const {
   return std::string_view::npos;
 }
+found element_format::scan_rows(const byte_window&, column&, landed_row*, std::size_t) const {
+  found f;
+  f.why = internal_error("this format makes elements, and no rows");
+  return f;
+}
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {
   o.epoch = context.passes;
   outlet out(*n.type);
   saved<file_place> at;
-  return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));
+  return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n), nullptr);
+}
+
+erased_stream open_file_rows(const node& n, open_context& context, byte_source_options o,
+                             std::shared_ptr<const element_format> format, std::shared_ptr<row_landing> landing) {
+  o.epoch = context.passes;
+  outlet out(landed_row_type());
+  saved<file_place> at;
+  return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n),
+                   std::move(landing));
 }
 
 }  // namespace sluice::lib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stage of tfrecord, lines, fixed_length and from_arrow: it reads a file through a byte window, out of which a format cuts the
+// The stage of tfrecord, lines, csv and other sources of files: it reads a file through a byte window, out of which a format cuts the
 // elements.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/open_context.hpp"
+#include "engine/row_landing.hpp"
 #include "input/byte_source.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
@@ -31,6 +32,9 @@ class element_format {
   virtual ~element_format() = default;
   virtual found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const = 0;
   virtual found pass_over(const byte_window& w, std::uint64_t elements_max) const = 0;
+  /// scan(), with the elements as rows at the end of `rows`, and a receipt for each at uninitialised `receipts`. Of formats for
+  /// which open_file_rows() is called.
+  virtual found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const;
   /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere
   /// there.
   virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
@@ -77,5 +81,8 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format);
+/// The same, with rows in the consumer's columns (op_info::open_rows).
+erased_stream open_file_rows(const node& n, open_context& context, byte_source_options o,
+                             std::shared_ptr<const element_format> format, std::shared_ptr<row_landing> landing);
 
 }  // namespace sluice::lib

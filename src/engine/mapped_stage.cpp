@@ -239,7 +239,8 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
 }
 
 erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const knob& parallelism,
-                          order delivered, seed drawn_by) {
+                          order own, seed drawn_by) {
+  const order delivered = context.order_of(own);
   bool awaits = dynamic_cast<const async_function*>(f.get()) != nullptr;
   error_gate gate = context.gate(n);
   bool skips = gate.skips();
@@ -247,7 +248,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   outlet out(*n.type);
   const std::uint64_t drawn = f->draws ? context.seed_of(n, drawn_by.value) : 0;
   one_to_one counts{!skips};
-  if (on_demand(parallelism, delivered)) {
+  if (context.on_demand || on_demand(parallelism, delivered)) {
     if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, drawn, std::move(gate));
     if (skips) return map_tolerant_loop(out, std::move(in), f, drawn, std::move(gate));
     return map_loop(out, counts, std::move(in), f, drawn, std::move(gate));
@@ -267,7 +268,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
 erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
                                std::shared_ptr<row_landing> landing) {
   auto* function = dynamic_cast<const block_function*>(f.get());
-  if (!function || !function->appends_rows || !on_demand(o.parallelism, o.order) || !can_stack(*n.type)) return {};
+  if (!function || !function->appends_rows || !on_demand(o.parallelism, context.order_of(o.order)) || !can_stack(*n.type)) return {};
   error_gate gate = context.gate(n);
   const bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);

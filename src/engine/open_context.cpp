@@ -86,6 +86,7 @@ open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) co
 open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
   constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
   open_context inner = *this;
+  inner.order_given.reset();  // of a sloppy stage in there no mark of this chain would know the choices
   inner.scope = derive(scope, site);
   inner.outers = derive(outers, kOuter + mix(ordinal));
   inner.passes = derive(passes, kOuter + mix(ordinal));
@@ -135,6 +136,17 @@ open_context open_context::ignoring_errors(const node& n, error_limit errors_max
   open_context upstream = *this;
   upstream.on_error = error_policy::skip;
   upstream.account = account_of(n, errors_max, nullptr);
+  return upstream;
+}
+
+open_context open_context::with_options(const node& n, const dataset_options& o) const {
+  open_context upstream = *this;
+  if (o.on_error && !on_error_is_given) {
+    upstream.on_error = *o.on_error;
+    upstream.account = *o.on_error == error_policy::skip ? account_of(n, o.errors_max, nullptr) : nullptr;
+    upstream.on_error_is_given = true;
+  }
+  if (!order_given) upstream.order_given = o.order;
   return upstream;
 }
 

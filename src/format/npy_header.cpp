@@ -7,7 +7,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kNpyMagic("\x93NUMPY\x01\x00", 8);
+constexpr std::string_view kNpyVersion1("\x93NUMPY\x01\x00", 8);
 
 }  // namespace
 
@@ -32,9 +32,9 @@ std::optional<std::string_view> npy_descr(dtype d) {
 }
 
 std::string npy_header(dtype d, std::span<const std::int64_t> shape, std::size_t bytes_min) {
-  std::string out(kNpyMagic);
+  std::string out(kNpyVersion1);
   out += "\0\0";  // the length of what follows, set below
-  out.resize(kNpyMagic.size() + 2);
+  out.resize(kNpyVersion1.size() + 2);
   out += "{'descr': '";
   out += *npy_descr(d);
   out += "', 'fortran_order': False, 'shape': (";
@@ -46,9 +46,9 @@ std::string npy_header(dtype d, std::span<const std::int64_t> shape, std::size_t
   const std::size_t size = std::max(bytes_min, (out.size() + 1 + kNpyAlignment - 1) / kNpyAlignment * kNpyAlignment);
   out.resize(size - 1, ' ');
   out += '\n';
-  const std::size_t length = size - kNpyMagic.size() - 2;  // at most some hundred: ranks are at most 9
-  out[kNpyMagic.size()] = static_cast<char>(length & 0xff);
-  out[kNpyMagic.size() + 1] = static_cast<char>(length >> 8);
+  const std::size_t length = size - kNpyVersion1.size() - 2;  // at most some hundred: ranks are at most 9
+  out[kNpyVersion1.size()] = static_cast<char>(length & 0xff);
+  out[kNpyVersion1.size() + 1] = static_cast<char>(length >> 8);
   return out;
 }
 

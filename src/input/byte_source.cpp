@@ -29,6 +29,7 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       path_(std::move(o.path)),
       compression_(o.compression),
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
+      raw_bytes_(kRawBytes),
       epoch_(o.epoch),
       reads_in_flight_(o.reads_in_flight) {}
 
@@ -70,6 +71,9 @@ task<void> byte_source::open_file(std::optional<file_info> known) {
   file_ = co_await opening;
   size_ = file_->size_bytes();
   can_seek_ = !file_->info().is_stream;
+  advice_ = file_->advice();
+  read_bytes_ = std::max(read_bytes_, advice_.first_bytes);
+  raw_bytes_ = std::max(raw_bytes_, advice_.first_bytes);
   make_ranges(read_bytes_);
   last_ = size_ == 0;
 }
@@ -92,7 +96,10 @@ task<void> byte_source::open_as_listed(file_info known) {
 
 void byte_source::make_ranges(std::size_t bytes) {
   ranges_.emplace(run_, file_, memory_,
-                  read_ahead_options{.ranges_max = can_seek_ ? reads_in_flight_ : nullptr, .range_bytes = bytes});
+                  read_ahead_options{.ranges_max = can_seek_ && !advice_.in_order ? reads_in_flight_ : nullptr,
+                                     .range_bytes = bytes,
+                                     .range_bytes_max = advice_.range_bytes_max,
+                                     .ahead_at_once = std::max(advice_.ahead_at_once, 1u)});
 }
 
 status byte_source::note_opened(std::uint64_t offset) {
@@ -125,8 +132,8 @@ status byte_source::start_inflating() {
   if (!fits.ok()) return fits;
   is_compressed_ = true;
   inflater_ = std::make_unique<inflater>(compression_);
-  make_ranges(kRawBytes);
-  if (!can_seek_) {  // what was looked at cannot be read again
+  make_ranges(raw_bytes_);
+  if (!can_seek_ || (advice_.keep_read && end_ != 0)) {  // what was looked at is not to be read again
     raw_begin_ = begin_;
     raw_end_ = end_;
     raw_offset_ = end_ - begin_;
@@ -298,7 +305,7 @@ status byte_source::took(std::size_t n) {
 status byte_source::refresh_raw() {
   std::size_t unread = raw_end_ - raw_begin_;
   if (!raw_) {
-    status why = memory_.make_buffer(std::max<std::size_t>(1, readable(0, kRawBytes)), raw_);
+    status why = memory_.make_buffer(std::max<std::size_t>(1, readable(0, raw_bytes_)), raw_);
     if (!why.ok()) return why.in_file(path_, raw_offset_);
   }
   if (unread) std::memmove(raw_.get()->data(), raw_.get()->data() + raw_begin_, unread);

@@ -117,6 +117,8 @@ class byte_source {
   std::string path_;
   compression compression_;
   std::size_t read_bytes_;
+  std::size_t raw_bytes_;  ///< compressed bytes that are read at once
+  read_advice advice_;     ///< the open file's
   std::uint64_t read_bytes_total_ = 0;  ///< since take_read_bytes()
   std::uint64_t epoch_;
   const live_knob* reads_in_flight_;

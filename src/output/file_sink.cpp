@@ -18,7 +18,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64 << 10;
+constexpr std::size_t kPulledBytes = 64 << 10;
 
 /// "jsonl", "csv with gzip in 4 shards".
 std::string described(std::string_view format, std::string_view packing, std::uint64_t shards, std::uint64_t bytes) {
@@ -33,7 +33,7 @@ std::string described(std::string_view format, std::string_view packing, std::ui
 
 std::uint32_t null_sink::wanted(const element_type& t) const {
   // So many that the block stays in a core's L2 on its way through the stages.
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(kBlockBytes / t.size, 16, 1 << 15));
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(kPulledBytes / t.size, 16, 1 << 15));
 }
 
 file_sink::file_sink(const output_options& o, const element_type& type)

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plan/arguments_of.hpp"
+#include "sluice/base/wait_time.hpp"
 
 namespace sluice::lib {
 
@@ -186,6 +187,21 @@ class byte_size_codec final : public value_codec<byte_size> {
   std::string_view rule(const byte_size& b) const override { return b.value >= 0 ? "" : "at least 0"; }
 };
 
+class wait_time_codec final : public value_codec<wait_time> {
+ public:
+  void print(const void* p, printer& to) const override { to.word(print_wait_time(get(p).value)); }
+  void read(void* p, const argument& a, reading& r) const override {
+    bool is_spelled = is_plain(a) || a.kind == argument::quoted;  // "10 min" has a space
+    if (!is_spelled || !read_wait_time(a.text, get(p).value))
+      r.expected(a, "a span of time, such as 50ms, 1.5s, 10min");
+  }
+  bool is_meant_when_given() const override { return true; }
+  std::string type_name() const override { return "span of time"; }
+
+ private:
+  std::string_view rule(const wait_time& t) const override { return t.value >= 0 ? "" : "at least 0"; }
+};
+
 class named_values_codec final : public value_codec<std::uint8_t> {
  public:
   named_values_codec(const std::string_view* names, std::size_t n) {
@@ -290,6 +306,7 @@ template <> const codec& codec_of<seed>() { return the<seed_codec>(); }
 template <> const codec& codec_of<later_seed>() { return the<later_seed_codec>(); }
 template <> const codec& codec_of<error_limit>() { return the<error_limit_codec>(); }
 template <> const codec& codec_of<byte_size>() { return the<byte_size_codec>(); }
+template <> const codec& codec_of<wait_time>() { return the<wait_time_codec>(); }
 template <> const codec& codec_of<required_text>() { return given_text<given_text_codec::required>(); }
 template <> const codec& codec_of<later_text>() { return given_text<given_text_codec::later>(); }
 template <> const codec& codec_of<file_path>() { return given_text<given_text_codec::path>(); }

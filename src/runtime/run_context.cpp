@@ -20,8 +20,9 @@ namespace {
 status beyond_limit(const status& why, const error_account* full, std::uint64_t of_run) {
   std::string limit = absl::StrCat("; one more than errors_max=", full ? full->errors_max : of_run, " of ");
   if (!full) limit += "the run, which --errors-max raises, in C++ iterate_options::errors_max";
-  else if (full->stage == "ignore_errors")
-    limit += "ignore_errors, which ignore_errors(errors_max=…) in the plan raises";
+  else if (full->stage == "ignore_errors" || full->stage == "with_options")
+    absl::StrAppend(&limit, std::string(full->stage), ", which ", std::string(full->stage),
+                    "(errors_max=…) in the plan raises");
   else absl::StrAppend(&limit, std::string(full->stage), ", which on_error=skip, errors_max=… in the plan raises");
   const provenance& at = why.where();
   status told(why.code(), absl::StrCat(std::string(why.message()), limit));

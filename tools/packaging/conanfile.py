@@ -47,6 +47,7 @@ class Sluice(ConanFile):
         self.requires("farmhash/cci.20190513")
         self.requires("nlohmann_json/[>=3.11]", visible=False)
         self.requires("flatbuffers/[>=2.0.8]", visible=False)
+        self.requires("fast_float/[>=3.9.0]", visible=False)
         if self.options.asio:
             self.requires("asio/[>=1.22]", transitive_headers=True)  # sluice/asio.hpp includes it
         if self.options.sqlite:
@@ -74,6 +75,7 @@ class Sluice(ConanFile):
         toolchain.project_options["bench"] = "disabled"
         toolchain.project_options["asio"] = "enabled" if self.options.asio else "disabled"
         toolchain.project_options["sqlite"] = "enabled" if self.options.sqlite else "disabled"
+        toolchain.project_options["http"] = "disabled"   # it needs the C sources of llhttp, which its recipe does not give
         toolchain.project_options["images"] = "enabled" if self.options.images else "disabled"
         toolchain.generate()
 
@@ -95,7 +97,8 @@ class Sluice(ConanFile):
         core.cxxflags = ["-foptimize-sibling-calls"] if self.settings.compiler == "gcc" else []
         core.system_libs = ["pthread"]
         core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "farmhash::farmhash",
-                         "nlohmann_json::nlohmann_json", "flatbuffers::flatbuffers"]
+                         "nlohmann_json::nlohmann_json", "flatbuffers::flatbuffers",
+                         "fast_float::fast_float"]
         for part, needs in (("asio", ["asio::asio"]), ("sqlite", ["sqlite3::sqlite3"]),
                             ("images", ["libjpeg-turbo::libjpeg-turbo", "libpng::libpng", "libwebp::libwebp", "giflib::giflib"])):
             if self.options.get_safe(part):

@@ -73,6 +73,7 @@ const op_info filter_op{
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<filter_arguments>().function.value, why); },
     .open = open_filter,
+    .only_drops = true,
 };
 
 }  // namespace sluice::lib
