@@ -255,7 +255,7 @@ void add_convert(CLI::App& app, typed& t) {
       ->required();
   add_plugins(*convert, t);
   convert->add_option("--from", c.from, "the inputs' format")
-      ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "lines"}));
+      ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "tar", "lines"}));
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
       ->check(CLI::IsMember({"jsonl", "csv", "raw", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
   convert->add_option(
@@ -334,11 +334,11 @@ void add_readers(CLI::App& app, typed& t) {
   cat->footer("example: sluice cat data/*.tfrecord | grep label");
   cat->callback([&t] { t.verb = reading([&t] { return cli::cat(t.files); }); });
 
-  auto* verify = app.add_subcommand(
-      "verify",
-      "check every CRC of TFRecord files; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be "
-      "opened");
-  verify->add_option("FILES", t.files, "TFRecord files, read at once on all workers")->required();
+  auto* verify = app.add_subcommand("verify",
+                                    "check every CRC of TFRecord files, and every header of tar archives; exits 0: "
+                                    "sound, 1: damaged, 2: none damaged, but some cannot be "
+                                    "opened");
+  verify->add_option("FILES", t.files, "TFRecord files and tar archives, read at once on all workers")->required();
   verify->add_option("--compression", t.compression, "of the files")
       ->check(CLI::IsMember({"automatic", "none", "gzip", "zlib"}))
       ->capture_default_str();

@@ -25,10 +25,13 @@ struct reader {
   std::string_view options;  ///< of a file that convert writes
   std::string_view behind;   ///< it in the plan
 };
-constexpr reader kReaders[] = {
-    {"tfrecord", "tfrecord", false, "", ""}, {"lines", "lines", false, "", ""},
-    {"csv", "csv", true, "header=true", ""}, {"jsonl", "jsonl", true, "", ""},
-    {"npy", "npy", false, "", ""},           {"arrow", "from_arrow", true, "", " | unbatch"}};
+constexpr reader kReaders[] = {{"tfrecord", "tfrecord", false, "", ""},
+                               {"lines", "lines", false, "", ""},
+                               {"csv", "csv", true, "header=true", ""},
+                               {"jsonl", "jsonl", true, "", ""},
+                               {"npy", "npy", false, "", ""},
+                               {"tar", "tar", false, "", ""},
+                               {"arrow", "from_arrow", true, "", " | unbatch"}};
 
 const reader& reader_named(std::string_view format) {
   for (const reader& r : kReaders)

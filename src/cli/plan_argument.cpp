@@ -15,6 +15,7 @@
 #include "base/system_calls.hpp"
 #include "cli/figures.hpp"
 #include "cli/verbs.hpp"
+#include "format/tar.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/plan/text.hpp"
@@ -134,11 +135,18 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+bool is_tar(const std::string& file) {
+  for (const char* suffix : {".tar", ".tar.gz", ".tgz"})
+    if (file.ends_with(suffix)) return true;
+  return find_tar_entry({.bytes = beginning_of(file)}, 0, 1) == 0;
+}
+
 std::string plan_reading(const std::string& file) {
   std::string begin = beginning_of(file);
   constexpr std::string_view kArrowFile = "ARROW1", kArrowStream = "\xff\xff\xff\xff";
   if (begin.starts_with(kArrowFile) || begin.starts_with(kArrowStream))
     return absl::StrCat("from_arrow(", in_quotes(file), ") | unbatch");
+  if (is_tar(file)) return absl::StrCat("tar(", in_quotes(file), ")");
   bool is_tfrecord = file.find(".tfrecord") != file.npos ||
                      (begin.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = begin}, 0) == 0);
   return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", in_quotes(file), ")");
