@@ -23,7 +23,8 @@ using std::chrono::milliseconds;
 
 // Whenever batches end, their rows are the input's. Which errors of the input come before which row is a matter of timing.
 const register_verb timed_case("batch with a timeout",
-                               {.build =
+                               {.ordered = false,
+                                .build =
                                     [](const verb_plan& p) {
                                       return p.in[0] |
                                              batch(p.a, {.timeout = std::chrono::microseconds(p.b % 300 + 1)}) |
