@@ -7,11 +7,9 @@
 //   csv<passenger>("a.csv", "age = 'Age (years)': double = 0", {.header = true})
 //   list_files("a-*.csv") | interleave(csv<passenger>({.header = true}))
 //
-// In plan text the columns are written as a text (format/csv.hpp), and the structure is made at run time; without one they
-// are inferred from the file's first 100 rows, when the plan is made:
-//
-//   csv("a.csv", "name: bytes, age: double, fare: float?", header=true)
-//   csv("a.csv", header=true)
+// In plan text the columns are written as a text (format/csv.hpp), csv("a.csv", "name: bytes, age: double, fare: float?",
+// header=true), and the structure is made at run time; without one, csv("a.csv", header=true), they are inferred from the file's
+// first 100 rows, when the plan is made.
 //
 // Shape:  a structure; what members may be is in format/csv.hpp. With a header, columns are found by their names, and others
 //         passed over; `select` says their numbers instead (from 0). Without both each field is a column. Inferred are int64, double

@@ -5,11 +5,9 @@
 //   jsonl<comment>("a.jsonl")
 //   list_files("a-*.jsonl.gz") | interleave(jsonl<comment>())
 //
-// In plan text the members are written as a text (element/type_text.hpp), and the structure is made at run time; without one
-// they are inferred from the file's first 100 lines, when the plan is made:
-//
-//   jsonl("a.jsonl", "text: string, score: double?, at: {x: float, y: float}, tags: string[]")
-//   jsonl("a.jsonl")
+// In plan text the members are written as a text (element/type_text.hpp), jsonl("a.jsonl", "text: string, score: double?, at:
+// {x: float, y: float}, tags: string[]"), and the structure is made at run time; without one, jsonl("a.jsonl"), they are inferred
+// from the file's first 100 lines, when the plan is made.
 //
 // Shape:  any element of numbers, bools, texts, optionals, lists, arrays, structures, pairs and tuples, as print writes it: so
 //         what `--output jsonl` of the program has written is read again. Members of the JSON that the structure does not have
