@@ -21,7 +21,7 @@
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the column: invalid_argument: a field is
 //         none of its type, or required and empty (or na_value); a row has another number of fields; a quote stands where
 //         none can; the header lacks a column (then there is no row of that file). data_loss: a quote is not closed.
-//         resource_exhausted: a row of more than 64 MiB. Under error_policy::skip the row is dropped; the next begins behind its line.
+//         resource_exhausted: a row of more than 16 MiB. Under error_policy::skip the row is dropped; the next begins behind its line.
 // State:  byte offset and index of the next row. A resume reads the header, then goes there.
 // Streams: as tfrecord, where the schema is given.
 // See:    format/csv.hpp, tf.data's CsvDataset in docs/from_tf_data.md

@@ -16,7 +16,7 @@
 // Order:  as in the file. Lines of nothing but spaces are no elements.
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the place within it, as in
 //         `tags[3]: expected string, got 5`: invalid_argument: no JSON in UTF-8, or not what the structure has.
-//         resource_exhausted: a line of more than 64 MiB. unimplemented: a library without simdjson. Under
+//         resource_exhausted: a line of more than 16 MiB. unimplemented: a library without simdjson. Under
 //         error_policy::skip the line is dropped.
 // State:  byte offset and index of the next line.
 // Streams: as tfrecord, where the members are given.
