@@ -14,6 +14,10 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kFieldShownBytes = 40;
+/// Of all columns together: half a megabyte, at most, of numbers or of texts' places.
+constexpr std::size_t kValuesHeld = std::size_t{32} << 10;
+/// Of a row, where nobody knows how many there are.
+constexpr std::size_t kFieldsHeld = std::size_t{64} << 10;
 
 std::string shown_field(std::string_view text) {
   std::string out;
@@ -60,6 +64,7 @@ csv_parser::csv_parser(csv_schema schema, csv_dialect dialect)
   }
   fields_needed_ = column_of_field_.size();
   na_is_number_ = detail::is_csv_number(dtype::float64, dialect_.na);
+  rows_most_ = std::clamp<std::size_t>(kValuesHeld / (columns_.size() + 1), 1, kRowsMax);
 }
 
 std::string csv_parser::in_line() const { return line_ ? absl::StrCat("line ", line_, ": ") : std::string(); }
@@ -116,7 +121,7 @@ bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, foun
     if (is_end) return true;
     otherwise = found_row::broken;
     why = invalid_argument_error(
-        absl::StrCat(in_line(), "field ", fields_.size() + 1,
+        absl::StrCat(in_line(), "field ", field_count_ + 1,
                      ": text stands behind the closing quote; a quote within a field is written twice"));
     return false;
   }
@@ -126,7 +131,9 @@ bool csv_parser::quoted_field(const window_view& w, place& p, csv_field& f, foun
 csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, status& why) {
   const place begin = p;
   found_row otherwise = found_row::whole;
+  const std::size_t kept = std::max(kFieldsHeld, fields_needed_);
   fields_.clear();
+  field_count_ = 0;
   for (;;) {
     csv_field f;
     const bool is_quoted = dialect_.quotes && p.at < w.indexed && w.bytes[p.at] == '"';
@@ -136,14 +143,14 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
       const std::size_t end = p.entry != w.entry_count ? w.at(p.entry) : w.indexed;
       if (p.entry != w.entry_count && dialect_.quotes && w.bytes[end] == '"') {
         otherwise = found_row::broken;
-        why = invalid_argument_error(absl::StrCat(in_line(), "field ", fields_.size() + 1,
+        why = invalid_argument_error(absl::StrCat(in_line(), "field ", field_count_ + 1,
                                                   ": a quote stands in a field that does not begin with one"));
         break;
       }
       f.text = w.bytes.substr(p.at, end - p.at);
       p.at = end;
     }
-    fields_.push_back(f);
+    if (++field_count_ <= kept) fields_.push_back(f);
     if (p.entry == w.entry_count) return w.is_all ? found_row::whole : found_row::incomplete;
     if (is_line_end(w.sign(p.entry))) return end_line(w, p);
     ++p.entry;
@@ -213,7 +220,7 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
   if (s.used_bytes || !s.why.ok() || s.ended) return s;
   s.searched_bytes = tape_.indexed_bytes();
   if (s.searched_bytes - s.used_bytes > kRowBytesMax) {
-    s.why = resource_exhausted_error(absl::StrCat(in_line(), "a row is longer than 64 MiB; is a quote not closed?"));
+    s.why = resource_exhausted_error(absl::StrCat(in_line(), "a row is longer than 16 MiB; is a quote not closed?"));
     place p{s.used_bytes, 0};
     const window_view w{window, tape_.entries(), tape_.size(), tape_.shift(), tape_.indexed_bytes(), true};
     while (p.entry != w.entry_count && w.at(p.entry) < p.at) ++p.entry;
@@ -362,10 +369,10 @@ status csv_parser::wrong_field(const parsed_column& c, std::string_view text) co
 /// The fields_ as a row.
 status csv_parser::read_row(std::size_t row) {
   const std::size_t wanted = fields_needed_;
-  const bool fits = any_count_ ? fields_.size() >= wanted : fields_.size() == wanted;
+  const bool fits = any_count_ ? field_count_ >= wanted : field_count_ == wanted;
   if (!fits)
-    return invalid_argument_error(absl::StrCat(in_line(), "the row has ", fields_.size(),
-                                               fields_.size() == 1 ? " field" : " fields", ", expected ",
+    return invalid_argument_error(absl::StrCat(in_line(), "the row has ", field_count_,
+                                               field_count_ == 1 ? " field" : " fields", ", expected ",
                                                any_count_ ? "at least " : "", wanted));
   for (parsed_column& c : columns_)
     if (c.is.is_optional) c.valid[row / 8] &= static_cast<std::uint8_t>(~(1 << (row % 8)));
@@ -381,7 +388,7 @@ status csv_parser::read_row(std::size_t row) {
 }
 
 csv_scan csv_parser::parse(std::string_view window, std::uint64_t offset, bool last, std::size_t rows_max) {
-  rows_max = std::min(rows_max, kRowsMax);
+  rows_max = std::min(rows_max, rows_most_);
   begin_rows(rows_max);
   return scan<true>(window, offset, last, rows_max);
 }

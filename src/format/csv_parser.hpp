@@ -53,8 +53,8 @@ struct csv_field {
 
 class csv_parser {
  public:
-  static constexpr std::size_t kRowBytesMax = std::size_t{64} << 20;
-  static constexpr std::size_t kRowsMax = 1024;  ///< at a time
+  static constexpr std::size_t kRowBytesMax = std::size_t{16} << 20;
+  static constexpr std::size_t kRowsMax = 1024;  ///< at a time; fewer of many columns
 
   csv_parser(csv_schema schema, csv_dialect dialect);
 
@@ -113,6 +113,8 @@ class csv_parser {
   std::vector<std::int32_t> column_of_field_{};  ///< -1: of none
   bool any_count_ = false;                       ///< rows may have more fields than are read
   std::size_t fields_needed_ = 0;
+  std::size_t rows_most_ = kRowsMax;
+  std::size_t field_count_ = 0;  ///< of the row in fields_, which keeps no more of them than could be wanted
   bool na_is_number_ = false;
   std::vector<place> run_{};         ///< usual rows, and where they end
   std::vector<csv_span> spans_{};    ///< of one of their columns

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs as the program meets them: standard input, FIFOs, files that changed since a checkpoint, odd compressions."""
+import contextlib
 import gzip
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -169,6 +171,22 @@ class InputsTest(unittest.TestCase):
     def test_a_lone_carriage_return_at_the_end_is_no_line(self):
         done = self.ok("run", f'lines("{self.write("a", bytes([97, 10, 13]))}")', "--output", "jsonl")
         self.assertEqual(elements(done), ["a"])
+
+    def test_tables_need_no_schema_and_what_is_written_is_read_again(self):
+        rows = [{"name": f"row {i}", "n": i, "x": None if i % 7 == 3 else i / 4} for i in range(3000)]
+        text = "name,n,x\n" + "".join(f'"row {r["n"]}",{r["n"]},{"" if r["x"] is None else r["x"]}\n' for r in rows)
+        for name, data in (("a.csv", text.encode()), ("b.csv.gz", gzip.compress(text.encode()))):
+            done = self.ok("run", f'csv("{self.write(name, data)}", header=true)', "--output", "jsonl")
+            self.assertEqual(elements(done), rows)
+            again = self.ok("run", f'jsonl("{self.write("c.jsonl", done.stdout)}")', "--output", "jsonl")
+            self.assertEqual(elements(again), rows)
+        database = self.path("d.db")
+        with contextlib.closing(sqlite3.connect(database)) as d:
+            d.execute("CREATE TABLE t(name TEXT, n INTEGER, x REAL)")
+            d.executemany("INSERT INTO t VALUES(:name, :n, :x)", rows)
+            d.commit()
+        query = f'sql("{database}", "SELECT * FROM t ORDER BY n") | take(10)'
+        self.assertEqual(elements(self.ok("run", query, "--output", "jsonl")), rows[:10])
 
 
 if __name__ == "__main__":

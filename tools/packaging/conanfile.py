@@ -48,6 +48,7 @@ class Sluice(ConanFile):
         self.requires("nlohmann_json/[>=3.11]", visible=False)
         self.requires("flatbuffers/[>=2.0.8]", visible=False)
         self.requires("fast_float/[>=3.9.0]", visible=False)
+        self.requires("simdjson/[>=3.0]", visible=False)
         if self.options.asio:
             self.requires("asio/[>=1.22]", transitive_headers=True)  # sluice/asio.hpp includes it
         if self.options.sqlite:
@@ -98,7 +99,7 @@ class Sluice(ConanFile):
         core.system_libs = ["pthread"]
         core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "farmhash::farmhash",
                          "nlohmann_json::nlohmann_json", "flatbuffers::flatbuffers",
-                         "fast_float::fast_float"]
+                         "fast_float::fast_float", "simdjson::simdjson"]
         for part, needs in (("asio", ["asio::asio"]), ("sqlite", ["sqlite3::sqlite3"]),
                             ("images", ["libjpeg-turbo::libjpeg-turbo", "libpng::libpng", "libwebp::libwebp", "giflib::giflib"])):
             if self.options.get_safe(part):

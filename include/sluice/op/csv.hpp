@@ -7,11 +7,9 @@
 //   csv<passenger>("a.csv", "age = 'Age (years)': double = 0", {.header = true})
 //   list_files("a-*.csv") | interleave(csv<passenger>({.header = true}))
 //
-// In plan text the columns are written as a text (format/csv.hpp), and the structure is made at run time; without one they
-// are inferred from the file's first 100 rows, when the plan is made:
-//
-//   csv("a.csv", "name: bytes, age: double, fare: float?", header=true)
-//   csv("a.csv", header=true)
+// In plan text the columns are written as a text (format/csv.hpp), csv("a.csv", "name: bytes, age: double, fare: float?",
+// header=true), and the structure is made at run time; without one, csv("a.csv", header=true), they are inferred from the file's
+// first 100 rows, when the plan is made.
 //
 // Shape:  a structure; what members may be is in format/csv.hpp. With a header, columns are found by their names, and others
 //         passed over; `select` says their numbers instead (from 0). Without both each field is a column. Inferred are int64, double
@@ -23,7 +21,7 @@
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the column: invalid_argument: a field is
 //         none of its type, or required and empty (or na_value); a row has another number of fields; a quote stands where
 //         none can; the header lacks a column (then there is no row of that file). data_loss: a quote is not closed.
-//         resource_exhausted: a row of more than 64 MiB. Under error_policy::skip the row is dropped; the next begins behind its line.
+//         resource_exhausted: a row of more than 16 MiB. Under error_policy::skip the row is dropped; the next begins behind its line.
 // State:  byte offset and index of the next row. A resume reads the header, then goes there.
 // Streams: as tfrecord, where the schema is given.
 // See:    format/csv.hpp, tf.data's CsvDataset in docs/from_tf_data.md

@@ -5,11 +5,9 @@
 //   jsonl<comment>("a.jsonl")
 //   list_files("a-*.jsonl.gz") | interleave(jsonl<comment>())
 //
-// In plan text the members are written as a text (element/type_text.hpp), and the structure is made at run time; without one
-// they are inferred from the file's first 100 lines, when the plan is made:
-//
-//   jsonl("a.jsonl", "text: string, score: double?, at: {x: float, y: float}, tags: string[]")
-//   jsonl("a.jsonl")
+// In plan text the members are written as a text (element/type_text.hpp), jsonl("a.jsonl", "text: string, score: double?, at:
+// {x: float, y: float}, tags: string[]"), and the structure is made at run time; without one, jsonl("a.jsonl"), they are inferred
+// from the file's first 100 lines, when the plan is made.
 //
 // Shape:  any element of numbers, bools, texts, optionals, lists, arrays, structures, pairs and tuples, as print writes it: so
 //         what `--output jsonl` of the program has written is read again. Members of the JSON that the structure does not have
@@ -18,7 +16,7 @@
 // Order:  as in the file. Lines of nothing but spaces are no elements.
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the place within it, as in
 //         `tags[3]: expected string, got 5`: invalid_argument: no JSON in UTF-8, or not what the structure has.
-//         resource_exhausted: a line of more than 64 MiB. unimplemented: a library without simdjson. Under
+//         resource_exhausted: a line of more than 16 MiB. unimplemented: a library without simdjson. Under
 //         error_policy::skip the line is dropped.
 // State:  byte offset and index of the next line.
 // Streams: as tfrecord, where the members are given.

@@ -4,12 +4,9 @@
 //   struct passenger { std::string name; std::optional<double> age; };
 //   sql<passenger>("a.db", "SELECT name, age FROM passengers ORDER BY id")
 //
-// In plan text the columns are written as a text (format/csv.hpp), and the structure is made at run time; without one they are
-// inferred from the query's first 100 rows, when the plan is made:
-//
-//   sql("a.db", "SELECT name, age FROM passengers ORDER BY id", "name: bytes, age: double?")
-//   sql("a.db", "SELECT name, age FROM passengers ORDER BY id")
-//   list_files("a-*.db") | flat_map(sql(query="SELECT n FROM t", schema="n: int64"))
+// In plan text the columns are written as a text (format/csv.hpp), sql("a.db", "SELECT name, age FROM passengers ORDER BY id",
+// "name: bytes, age: double?"), and the structure is made at run time; without one they are inferred from the query's first 100
+// rows, when the plan is made. As a reader it is written flat_map(sql(query="SELECT n FROM t", schema="n: int64")).
 //
 // Shape:  a structure, whose members are the query's columns in their order. INTEGER is any integer, float or double, and, 0 or 1, a
 //         bool; REAL is a float or double; TEXT and BLOB are texts; NULL is an optional without a value, or the column's default.

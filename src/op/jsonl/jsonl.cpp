@@ -15,7 +15,7 @@ namespace sluice::lib {
 
 namespace {
 
-constexpr std::size_t kJsonLineBytesMax = std::size_t{64} << 20;
+constexpr std::size_t kJsonLineBytesMax = std::size_t{16} << 20;
 constexpr std::size_t kLinesLookedAt = 100;
 /// Of which these many bytes have to hold one at least.
 constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
@@ -77,7 +77,7 @@ class jsonl_format final : public element_format {
     f.searched_bytes = bytes.size();
     f.needed_bytes = bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
     if (bytes.size() > kJsonLineBytesMax && elements_max != 0)
-      f.why = resource_exhausted_error("a line is longer than 64 MiB; does the file have one JSON text a line?");
+      f.why = resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
     return f;
   }
 
