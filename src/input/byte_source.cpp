@@ -28,6 +28,8 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       memory_(run_, stage),
       path_(std::move(o.path)),
       compression_(o.compression),
+      inflated_(o.inflated),
+      cache_(o.cache),
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
       epoch_(o.epoch),
       reads_in_flight_(o.reads_in_flight) {}
@@ -66,6 +68,7 @@ task<void> byte_source::open_file(std::optional<file_info> known) {
   open_options how;
   how.known = std::move(known);
   how.deadline = io_deadline(*run_);
+  how.cache = cache_;
   auto opening = files_of(*run_).open(path_, std::move(how));
   file_ = co_await opening;
   size_ = file_->size_bytes();
@@ -121,10 +124,12 @@ task<void> byte_source::guess_compression() {
 }
 
 status byte_source::start_inflating() {
-  status fits = memory_.hold_inflater();
+  status fits = memory_.hold_inflater(inflater::kBytes);
   if (!fits.ok()) return fits;
   is_compressed_ = true;
-  inflater_ = std::make_unique<inflater>(compression_);
+  inflate_limits limits = inflated_;
+  limits.held_max = inflater::kBytes;
+  inflater_ = std::make_unique<inflater>(compression_, limits);
   make_ranges(kRawBytes);
   if (!can_seek_) {  // what was looked at cannot be read again
     raw_begin_ = begin_;
@@ -233,6 +238,10 @@ status byte_source::inflate_some() {
   inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
   raw_begin_ += s.consumed;
   end_ += s.produced;
+  if (s.wants_bytes) {
+    s.why = memory_.hold_inflater(s.wants_bytes);
+    if (s.why.ok()) inflater_->allow(s.wants_bytes);
+  }
   if (s.ended) {
     last_ = true;
     inflater_.reset();

@@ -27,8 +27,8 @@ class input_memory {
   status make_buffer(std::size_t bytes, buffer_ref& made);
   /// The same for bytes that nobody waits for yet. False: at most half of the budget is for such.
   bool make_buffer_ahead(std::size_t bytes, buffer_ref& made);
-  /// The file has an inflater from now on; or no more. Errors: resource_exhausted.
-  status hold_inflater();
+  /// The file has an inflater of so many bytes from now on; or no more. Errors: resource_exhausted.
+  status hold_inflater(std::size_t bytes);
   void drop_inflater() { inflater_.shrink_by(inflater_.bytes()); }
 
  private:

@@ -168,7 +168,7 @@ class Verbs(ProgramTest):
         for words, offered in (
                 (["ver"], ["verify"]), (["run", "--mem"], ["--memory-budget"]), (["run", "--on-error", "s"], ["stop", "skip"]),
                 (["run", "--io", ""], ["auto", "uring", "threads"]), (["run", "range(3)", "--changed-inputs", "w"], ["warn"]),
-                (["verify", "--compression", ""], ["automatic", "none", "gzip", "zlib"]), (["verify", ""], files),
+                (["verify", "--compression", ""], ["automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"]), (["verify", ""], files),
                 (["completion", ""], ["bash", "zsh", "fish"]), (["completion", "z"], ["zsh"]), (["man", ""], []), (["ops", ""], []),
                 (["run", "--limit", ""], []), (["run", ""], []), (["run", "--checkpoint", "p"], ["plan"]), (["head", "a"], ["a file"]),
                 (["run", "-f", ""], files), (["select", "a,b", ""], files), (["run", "--output", "j"], ["jsonl", "jsonl:"]),
@@ -202,7 +202,7 @@ class Verbs(ProgramTest):
             if shutil.which(shell):
                 self.assertEqual(subprocess.run([shell, check, script], capture_output=True, text=True, timeout=60).stderr, "")
         fish = self.ok("completion", "fish").stdout
-        for line in ("run' -l on-error -r -f -a 'stop skip'", "verify' -l compression -r -f -a 'automatic none gzip zlib'",
+        for line in ("run' -l on-error -r -f -a 'stop skip'", "verify' -l compression -r -f -a 'automatic none gzip zlib zstd lz4 snappy snappy_blocks bzip2 xz'",
                      "completion' -f -a 'bash zsh fish'", "man' -f\n", "run' -l limit -r -f -d", "run' -l checkpoint -r -F -d"):
             self.assertIn(line, fish)
         self.assertIn("csh", self.fails(2, "completion", "csh"))

@@ -9,6 +9,12 @@ void tfrecord(std::string_view bytes);
 void lines(std::string_view bytes);
 void fixed_length(std::string_view bytes);
 void inflate(std::string_view bytes);
+void codec_zstd(std::string_view bytes);
+void codec_lz4(std::string_view bytes);
+void codec_snappy(std::string_view bytes);
+void codec_snappy_blocks(std::string_view bytes);
+void codec_bzip2(std::string_view bytes);
+void codec_xz(std::string_view bytes);
 void example(std::string_view bytes);
 void example_layout(std::string_view bytes);
 void example_json(std::string_view bytes);
@@ -28,6 +34,12 @@ std::span<const target> targets() {
   static constexpr target kAll[] = {
       {"bmp", bmp},
       {"checkpoint", checkpoint},
+      {"codec_bzip2", codec_bzip2},
+      {"codec_lz4", codec_lz4},
+      {"codec_snappy", codec_snappy},
+      {"codec_snappy_blocks", codec_snappy_blocks},
+      {"codec_xz", codec_xz},
+      {"codec_zstd", codec_zstd},
       {"example", example},
       {"example_json", example_json},
       {"example_layout", example_layout},
