@@ -69,7 +69,7 @@ uring_report look_at_uring() {
 std::vector<kernel_feature> look_at_reads() {
   return {{"reads that do not wait", reads_with(RWF_NOWAIT),
            "the page cache is read without a thread (4.14; refused by some sandboxes)"},
-          {"reads that leave no pages", reads_with(kDontCache), "cache=drop without a call for each read (6.14)"}};
+          {"reads that leave no pages", reads_with(kDontCache), "cache=drop: pages go as they are read (6.14)"}};
 }
 
 }  // namespace sluice::lib::detail

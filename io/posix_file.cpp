@@ -110,12 +110,14 @@ bool posix_file::give_in(std::int64_t got) noexcept {
 
 void posix_file::leave_behind(std::uint64_t offset, std::size_t n) noexcept {
   if (n == 0 || how_.load(std::memory_order_relaxed) != page_cache::drop) return;
-  // Of a page only a part of which was read the rest is wanted next; the one before was read in two parts.
-  constexpr std::uint64_t kPage = 4096;
-  const std::uint64_t from = down(offset, kPage),
-                      to = offset + n >= size_bytes() ? up(offset + n, kPage) : down(offset + n, kPage);
-  if (to > from)
-    ::posix_fadvise(from_->number, static_cast<off_t>(from), static_cast<off_t>(to - from), POSIX_FADV_DONTNEED);
+  // Folios are dropped whole, and may be larger than a read: one that was read in parts goes with the last of them. What is read
+  // again meanwhile, because it is behind and another read is still at it, costs time only.
+  constexpr std::uint64_t kBehind = std::uint64_t{4} << 20;
+  const std::uint64_t from = down(offset - std::min(offset, kBehind), kBehind);
+  const std::uint64_t to = offset + n >= size_bytes() ? 0 : offset + n;  // 0: to the end of the file
+  if (to == 0 || to > from)
+    ::posix_fadvise(from_->number, static_cast<off_t>(from), static_cast<off_t>(to == 0 ? 0 : to - from),
+                    POSIX_FADV_DONTNEED);
 }
 
 task<std::int64_t> posix_file::read_direct(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,

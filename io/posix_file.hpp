@@ -2,8 +2,9 @@
 // An open regular file of the real file system, read through the page cache, behind which pages are dropped, or past it.
 //
 // keep:   what is in the cache is read on the calling thread (preadv2 with RWF_NOWAIT), the rest by the back end.
-// drop:   the same with RWF_DONTCACHE (Linux 6.14), so that the pages that a read has brought go again when it has copied them.
-//         Where kernel or file system know no such flag: posix_fadvise(DONTNEED) behind each read.
+// drop:   the same, where the back end reads with RWF_DONTCACHE (Linux 6.14, some file systems), so that the pages that a read has
+//         brought go again when it has copied them; and posix_fadvise(DONTNEED) behind each read for what was there before, for
+//         what was read ahead, and where there is no such flag.
 // direct: the back end reads aligned ranges into a buffer of their own, past the cache, and what was asked for is copied out of
 //         it. Alignments are what statx says (Linux 6.1), else 4096. A read that is refused with EINVAL turns the file into one of
 //         `drop`.

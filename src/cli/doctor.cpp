@@ -137,7 +137,7 @@ void tell_formats(advice& better) {
   if (!missing.empty())
     better.push_back("compression: files of" + missing + " cannot be read: build sluice with their libraries");
 #if SLUICE_HAVE_IMAGES
-  std::string images = "bmp", images_missing;
+  std::string images = "BMP", images_missing;
   for (image_format f : {image_format::jpeg, image_format::png, image_format::webp, image_format::gif})
     absl::StrAppend(is_available(f) ? &images : &images_missing, " ", std::string(to_string(f)));
   line("images", images);

@@ -170,10 +170,14 @@ class quarantine_file final : public quarantine_sink {
       used += length;
     }
   }
-  /// Could these few bytes be the beginning of an entry that was torn? Nobody's data is cut away.
+  /// Are these the beginning of an entry that was torn? Nobody's data is cut away: what is too short to tell is none.
   bool begins_entry(std::string_view bytes) const {
-    if (json_) return bytes.starts_with(kFirstMember.substr(0, bytes.size())) || bytes.starts_with(kFirstMember);
-    return bytes.size() < kTfrecordHeaderBytes || find_tfrecord({.bytes = bytes}, 0, 1) == 0;
+    constexpr std::size_t kTelling = 4;
+    if (bytes.size() < kTelling) return false;
+    if (json_) return bytes.starts_with(kFirstMember.substr(0, bytes.size()));
+    if (bytes.size() >= kTfrecordHeaderBytes) return find_tfrecord({.bytes = bytes}, 0, 1) == 0;
+    // A length below 16 MiB, of eight bytes: an entry's is.
+    return bytes.substr(3, 5).find_first_not_of('\0') == bytes.npos;
   }
   static status not_ours() {
     return failed_precondition_error(

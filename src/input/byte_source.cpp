@@ -233,15 +233,17 @@ std::size_t byte_source::move_some() {
 }
 
 status byte_source::inflate_some() {
-  std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
-  std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
-  inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
-  raw_begin_ += s.consumed;
-  end_ += s.produced;
-  if (s.wants_bytes) {
+  inflate_step s;
+  do {
+    std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
+    std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
+    s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
+    raw_begin_ += s.consumed;
+    end_ += s.produced;
+    if (s.wants_bytes == 0) break;
     s.why = memory_.hold_inflater(s.wants_bytes);
-    if (s.why.ok()) inflater_->allow(s.wants_bytes);
-  }
+    inflater_->allow(s.wants_bytes);
+  } while (s.why.ok());
   if (s.ended) {
     last_ = true;
     inflater_.reset();

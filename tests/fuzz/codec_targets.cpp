@@ -65,7 +65,7 @@ void codec(compression c, std::string_view bytes) {
       std::string part(in.take(in.byte()));
       const auto how = in.byte();
       if (how & 0x80) part.append(in.byte() * std::size_t{64}, 'x');
-      file += testing::packed(c, part, how % 10);
+      file += testing::packed(c, part, how % (c == compression::xz ? 3 : 10));
       plain += part;
     }
     if (modes % 4 == 2) file[damage_at % file.size()] = static_cast<char>(damage);
@@ -73,7 +73,8 @@ void codec(compression c, std::string_view bytes) {
   }
   detect_compression(file);
   const reading pieces = undo(c, file, in_piece, out_piece);
-  if (modes % 4 == 1) expect(pieces.sound && pieces.plain == plain, "packed bytes do not come back");
+  if (modes % 4 == 1 && !pieces.is_too_large)
+    expect(pieces.sound && pieces.plain == plain, "packed bytes do not come back");
   const reading whole = undo(c, file, file.size() + 1, 1 << 16);
   if (pieces.is_too_large || whole.is_too_large) return;
   expect(whole.sound == pieces.sound, "in pieces and at once a file is sound and damaged");

@@ -226,14 +226,14 @@ TEST_CASE("what a crash has left of an entry is cut off, anywhere; a file of som
     const std::string path = folder.path(name);
     run(w.rt, tfrecord("a"), skipping(path));
     const std::string good = content(path);
-    for (std::size_t cut = 0; cut < good.size(); cut += 1 + cut % 7) {
+    for (std::size_t cut = 4; cut < good.size(); cut += 1 + cut % 7) {
       folder.write(name, good.substr(0, cut));
       outcome again = run(w.rt, tfrecord("a"), skipping(path));
       CAPTURE(name, cut, again.message());
       CHECK(again.why.ok());
       CHECK((content(path) == good));
     }
-    for (const std::string& other : {std::string("a text of somebody\n"), framed(some_records(3)),
+    for (const std::string& other : {std::string("{\"e"), std::string("a text of somebody\n"), framed(some_records(3)),
                                      std::string("{\"x\":1}\n"), framed({std::string()}), std::string(200, '\0')}) {
       folder.write(name, other);
       outcome refused = run(w.rt, tfrecord("a"), skipping(path));

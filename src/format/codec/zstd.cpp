@@ -25,20 +25,30 @@ struct frees_stream {
   void operator()(ZSTD_DStream* s) const { ::ZSTD_freeDStream(s); }
 };
 
-/// The window that a frame's header asks for (RFC 8878, 3.1.1.1); of a frame in a single segment that is its content.
-std::uint64_t window_bytes(std::string_view in) {
+constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+/// What a frame's header says (RFC 8878, 3.1.1.1).
+struct frame_header {
+  std::uint64_t window_bytes = 0;
+  std::uint64_t content_bytes = kUnknown;
+};
+
+frame_header header_of(std::string_view in) {
   auto byte = [&](std::size_t i) { return i < in.size() ? std::uint64_t{static_cast<unsigned char>(in[i])} : 0; };
   const std::uint64_t flags = byte(4);
-  const bool is_single_segment = (flags & 0x20) != 0;
-  if (!is_single_segment) {
-    const std::uint64_t base = std::uint64_t{1} << (10 + (byte(5) >> 3));
-    return base + base / 8 * (byte(5) & 7);
+  const bool is_single_segment = (flags & 0x20) != 0;  // then the window is the content, and is not told
+  constexpr std::size_t kDictionaryBytes[] = {0, 1, 2, 4}, kSizeBytes[] = {0, 2, 4, 8};
+  const std::size_t at = 5 + (is_single_segment ? 0 : 1) + kDictionaryBytes[flags & 3];
+  const std::size_t n = is_single_segment ? std::max<std::size_t>(1, kSizeBytes[flags >> 6]) : kSizeBytes[flags >> 6];
+  frame_header h;
+  if (n != 0 && at + n <= in.size()) {
+    h.content_bytes = n == 2 ? 256 : 0;
+    for (std::size_t i = 0; i != n; ++i) h.content_bytes += byte(at + i) << (8 * i);
   }
-  constexpr std::size_t kDictionaryBytes[] = {0, 1, 2, 4}, kSizeBytes[] = {1, 2, 4, 8};
-  const std::size_t at = 5 + kDictionaryBytes[flags & 3], n = kSizeBytes[flags >> 6];
-  std::uint64_t size = n == 2 ? 256 : 0;
-  for (std::size_t i = 0; i != n; ++i) size += byte(at + i) << (8 * i);
-  return size;
+  const std::uint64_t base = std::uint64_t{1} << (10 + (byte(5) >> 3));
+  if (!is_single_segment) h.window_bytes = base + base / 8 * (byte(5) & 7);
+  else if (h.content_bytes != kUnknown) h.window_bytes = h.content_bytes;
+  return h;
 }
 
 class zstd_codec final : public codec {
@@ -52,12 +62,13 @@ class zstd_codec final : public codec {
   }
   std::string_view expected() const override { return "the bytes 28 b5 2f fd"; }
   std::size_t begin(std::string_view in) override {
-    wants_ = kStateBytes;
-    if (begins_with(in, kMagic) != beginning::yes) return wants_;
-    const std::uint64_t window = window_bytes(in);
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // more than the library takes: it says so
-    wants_ += static_cast<std::size_t>(std::min(window, kMost) + 2 * std::min<std::uint64_t>(window, kBlockBytes) + 64);
-    return wants_;
+    header_ = {};
+    given_ = 0;
+    if (begins_with(in, kMagic) != beginning::yes) return kStateBytes;
+    header_ = header_of(in);
+    const std::uint64_t window = header_.window_bytes;
+    if (window > std::uint64_t{1} << kWindowLogMax) return kStateBytes;  // the library refuses it, and takes nothing
+    return kStateBytes + static_cast<std::size_t>(window + 2 * std::min<std::uint64_t>(window, kBlockBytes) + 64);
   }
   codec_progress go(std::string_view in, bool, char* out, std::size_t room) override {
     codec_progress p;
@@ -71,13 +82,18 @@ class zstd_codec final : public codec {
     const std::size_t left = ::ZSTD_decompressStream(stream_.get(), &to, &from);
     p.consumed = from.pos;
     p.produced = to.pos;
+    given_ += to.pos;
     if (::ZSTD_isError(left)) p.broken = ::ZSTD_getErrorName(left);
     else p.ended = left == 0;
+    // The library looks at it only where it is given the whole frame at once.
+    if (p.ended && header_.content_bytes != kUnknown && given_ != header_.content_bytes)
+      p.broken = "its content is not as long as its header says";
     return p;
   }
 
  private:
-  std::size_t wants_ = 0;
+  frame_header header_;
+  std::uint64_t given_ = 0;
   std::unique_ptr<ZSTD_DStream, frees_stream> stream_;
 };
 
