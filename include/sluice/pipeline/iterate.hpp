@@ -52,7 +52,7 @@ struct iterate_options {
   /// with stop may be resumed with skip, but not the reverse.
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< of all stages together; one more ends the stream (Counts, above)
-  /// Where bad elements are kept that stages without a policy of their own drop (docs/errors.md, Quarantine).
+  /// Where bad elements are kept that are dropped where the plan names no file for them (docs/errors.md, Quarantine).
   lib::quarantine quarantine = {};
   std::optional<std::uint64_t> seed = {};  ///< for stages without a seed of their own; nullopt: drawn
   /// The number of the epoch, for a program that iterates a plan once per epoch by hand: shuffles draw as in epoch
