@@ -2,12 +2,13 @@
 """count, select, head of examples, plans in files, verify of many, completion, the manual page."""
 import json
 import os
+import pathlib
 import pty
 import shutil
 import subprocess
 import tempfile
 
-from program import PROGRAM, ProgramTest, main, sluice
+from program import PROGRAM, ProgramTest, lines_of, main, sluice
 
 
 def piped(text, *arguments):
@@ -131,6 +132,18 @@ class Verbs(ProgramTest):
         running.stderr.close()
         self.assertEqual((running.returncode, said), (2, "sluice: /dev/zero: has more than the 16777216 bytes that a plan may have\n"))
         self.assertLess(used.ru_maxrss, 300 << 10)   # KiB, sanitizers included
+
+    def test_what_is_dropped_is_kept_and_can_be_looked_at(self):
+        path, first = self.damaged_file()
+        kept, lines = self.path("bad.tfrecord"), self.path("bad.jsonl")
+        for _ in range(2):   # nothing is doubled by a second run
+            self.ok("run", f'tfrecord("{path}")', "--on-error", "skip", "--quarantine", kept, "--output", "null")
+            self.ok("run", f'tfrecord("{path}", on_error=skip, quarantine="{lines}")', "--output", "null")
+            shown = lines_of(self.ok("cat", kept))
+            self.assertEqual([(e["file"], e["record"], e["code"], e["offset"]) for e in shown], [(path, 1, "data_loss", first)])
+            self.assertEqual([json.loads(line) for line in pathlib.Path(lines).read_text().splitlines()], shown)
+        self.assertIn("add --on-error skip", self.fails(2, "run", f'tfrecord("{path}")', "--quarantine", kept))
+        self.assertIn("left as it is", self.fails(1, "run", f'tfrecord("{path}")', "--on-error", "skip", "--quarantine", path))
 
     def test_verify_takes_a_compression_and_sums_up(self):
         done = self.ok("verify", *self.files)
