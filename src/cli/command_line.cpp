@@ -21,6 +21,7 @@
 #include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/engine/image_functions.hpp"
+#include "sluice/format/inflate.hpp"
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/io/sqlite_rows.hpp"
 #include "sluice/version.hpp"
@@ -205,6 +206,11 @@ void add_run(CLI::App& app, typed& t) {
                   "how many bad elements all stages together may drop: one more ends the run with its error")
       ->check(whole(0, kAny - 1));
   run->add_option(
+         "--quarantine", t.run.quarantine,
+         "keep the bad elements that are dropped in this file, with their errors: JSON lines if it ends in .jsonl, "
+         "else TFRecords")
+      ->check(path());
+  run->add_option(
          "--checkpoint", t.run.checkpoint_file,
          "write the position to this file at the end, when interrupted, and at an error unless the disk is full")
       ->check(path());
@@ -340,16 +346,14 @@ void add_readers(CLI::App& app, typed& t) {
                                     "opened");
   verify->add_option("FILES", t.files, "TFRecord files and tar archives, read at once on all workers")->required();
   verify->add_option("--compression", t.compression, "of the files")
-      ->check(CLI::IsMember({"automatic", "none", "gzip", "zlib"}))
+      ->check(
+          CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
   verify->footer("example: sluice verify data/*.tfrecord");
   verify->callback([&t] {
     t.verb = reading([&t] {
-      compression c = t.compression == "none"   ? compression::none
-                      : t.compression == "gzip" ? compression::gzip
-                      : t.compression == "zlib" ? compression::zlib
-                                                : compression::automatic;
-      return cli::verify(t.files, c);
+      const result<compression> told = parse_compression(t.compression);
+      return cli::verify(t.files, told.ok() ? *told : compression::automatic);
     });
   });
 }
@@ -364,6 +368,10 @@ void add_others(CLI::App& app, typed& t) {
   auto* ops = app.add_subcommand("ops", "the operators there are");
   add_plugins(*ops, t);
   ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
+
+  auto* doctor = app.add_subcommand("doctor", "what this machine and this build have, and what could be better");
+  doctor->footer("example: SLUICE_IO=threads sluice doctor");
+  doctor->callback([&t] { t.verb = [] { return cli::doctor(); }; });
 
   auto* completion = app.add_subcommand("completion", "a script that completes this program's arguments in a shell");
   completion->add_option("SHELL", t.shell, "bash, zsh or fish")

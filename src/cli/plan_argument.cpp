@@ -78,21 +78,26 @@ std::string beginning_of_standard_input() {
   return bytes;
 }
 
-std::string beginning_of_file(const std::string& path) {
-  std::string bytes(4096, '\0');
+std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4096) {
+  std::string bytes(bytes_max, '\0');
   std::ifstream in(path, std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }
 
-/// The first plain bytes of a file, undone from gzip or zlib.
+/// Compressed bytes that hold a whole block of every format: bzip2 and xz give nothing before.
+constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
+
+/// The first plain bytes of a file, decompressed if need be.
 std::string beginning_of(const std::string& path) {
   std::string plain(4096, '\0');
   std::string bytes = path == "-" ? beginning_of_standard_input() : is_file(path) ? beginning_of_file(path) : "";
   compression c = detect_compression(bytes, path);
   if (c == compression::none) return bytes;
   auto step = inflater(c).step(bytes, false, plain.data(), plain.size());
+  if (step.produced == 0 && step.why.ok() && path != "-")
+    step = inflater(c).step(beginning_of_file(path, kBlockBytes), false, plain.data(), plain.size());
   plain.resize(step.produced);
   return plain;
 }

@@ -41,6 +41,7 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
   o.on_error = a.skip_errors ? error_policy::skip : error_policy::stop;
   if (a.errors_max) o.errors_max = *a.errors_max;
+  o.quarantine = quarantine(a.quarantine);
   o.seed = a.seed;
   o.epoch = a.epoch;
   o.on_changed_inputs = policy_named(a.changed_inputs);
@@ -102,7 +103,13 @@ bool drops_errors(const node& plan) {
 
 /// A limit that nothing counts against is a mistake: who gave it takes bad elements to be dropped.
 void check_errors_max(const node& plan, const run_arguments& a) {
-  if (!a.errors_max || a.skip_errors || drops_errors(plan)) return;
+  if (a.skip_errors || drops_errors(plan)) return;
+  if (!a.quarantine.empty())
+    throw misuse(
+        "--quarantine keeps the bad elements that are dropped, and this run stops at the first one: add --on-error "
+        "skip, or "
+        "write on_error=skip in the plan");
+  if (!a.errors_max) return;
   throw misuse(
       "--errors-max limits the bad elements that are dropped, and this run stops at the first one: add --on-error "
       "skip, or on_error=skip to a stage of the plan");

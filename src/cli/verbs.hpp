@@ -41,6 +41,7 @@ struct run_arguments {
   std::string io = {};
   std::chrono::nanoseconds io_timeout{0};  ///< 0: none
   bool skip_errors = false;
+  std::string quarantine = {};                   ///< the file that keeps what is dropped; empty: none
   std::optional<std::uint64_t> errors_max = {};  ///< dropped by all stages together: one more ends the run
   std::string checkpoint_file = {}, resume_file = {};
   bool starts_without_checkpoint = false;  ///< a resume_file that is not there is no error
@@ -67,7 +68,7 @@ struct head_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"
   std::string plan_file;  ///< where it is not empty, the plan is there
   std::uint64_t elements = 10;
-  bool raw = false;  ///< records as they are, also where they are tf.Examples
+  bool raw = false;                ///< records as they are, also where they are tf.Examples
   std::string images_folder = {};  ///< where tensors that are images are written as PNG; empty: they are printed
 };
 /// The first elements of a plan or a file, as JSON lines.
@@ -83,6 +84,8 @@ int cat(const std::vector<std::string>& files);
 int verify(const std::vector<std::string>& files, compression c);
 int explain(const std::string& plan, const std::string& plan_file, bool spec_alone);
 int ops();
+/// What this machine and this build have that the program makes use of. kFailed: files cannot be read as SLUICE_IO says.
+int doctor();
 int sample(const std::string& folder, const sample_options& options);
 
 }  // namespace sluice::lib::cli

@@ -38,6 +38,8 @@ class element_format {
   /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere
   /// there.
   virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
+  /// False: what follows such damage is dropped with it, to the file's end.
+  virtual bool searches_behind_damage() const { return true; }
   /// Bytes at a window's end in which an element's start could hide, when find_next found none.
   virtual std::size_t overlap_bytes() const { return 0; }
   /// Returns true if passing over does not check the elements, so that it counts damaged ones, too.
@@ -68,6 +70,13 @@ class element_format {
 /// milliseconds.
 inline constexpr std::int64_t kReadsInFlight = 4;
 
+inline inflate_limits limits_of(size_limit bytes, ratio_limit ratio) {
+  inflate_limits limits;
+  if (bytes.value) limits.bytes_max = static_cast<std::uint64_t>(bytes.value);
+  if (ratio.value) limits.ratio_max = static_cast<std::uint64_t>(ratio.value);
+  return limits;
+}
+
 /// The options for reading, from an operator's arguments.
 template <class Arguments> byte_source_options reading_with(const node& n, const open_context& context) {
   auto& a = n.as<Arguments>();
@@ -75,6 +84,10 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
   reading.path = a.path.value;
   reading.compression = a.options.compression;
   reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
+  // Of readers that were written before there were these.
+  if constexpr (requires { a.options.cache; }) reading.cache = a.options.cache;
+  if constexpr (requires { a.options.inflated_bytes_max; })
+    reading.inflated = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
   return reading;
 }

@@ -64,6 +64,8 @@ struct open_context {
   open_context in_input(const node& combine, std::size_t index) const;
   /// All inputs of a combine, opened at once.
   input_set open_inputs(const node& combine) const;
+  /// Where the bad elements are kept that the stage of n drops: the file that the plan names for it, or that the run has for all.
+  quarantine_sink* quarantine_of(const node& n) const;
   /// What errors do in the stage of n.
   error_gate gate(const node& n) const;
   /// What is known of the stage n of this run, however often it is opened.

@@ -28,6 +28,8 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       memory_(run_, stage),
       path_(std::move(o.path)),
       compression_(o.compression),
+      inflated_(o.inflated),
+      cache_(o.cache),
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
       raw_bytes_(kRawBytes),
       epoch_(o.epoch),
@@ -67,6 +69,7 @@ task<void> byte_source::open_file(std::optional<file_info> known) {
   open_options how;
   how.known = std::move(known);
   how.deadline = io_deadline(*run_);
+  how.cache = cache_;
   auto opening = files_of(*run_).open(path_, std::move(how));
   file_ = co_await opening;
   size_ = file_->size_bytes();
@@ -128,10 +131,12 @@ task<void> byte_source::guess_compression() {
 }
 
 status byte_source::start_inflating() {
-  status fits = memory_.hold_inflater();
+  status fits = memory_.hold_inflater(inflater::kBytes);
   if (!fits.ok()) return fits;
   is_compressed_ = true;
-  inflater_ = std::make_unique<inflater>(compression_);
+  inflate_limits limits = inflated_;
+  limits.held_max = inflater::kBytes;
+  inflater_ = std::make_unique<inflater>(compression_, limits);
   make_ranges(raw_bytes_);
   if (!can_seek_ || (advice_.keep_read && end_ != 0)) {  // what was looked at is not to be read again
     raw_begin_ = begin_;
@@ -235,11 +240,17 @@ std::size_t byte_source::move_some() {
 }
 
 status byte_source::inflate_some() {
-  std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
-  std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
-  inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
-  raw_begin_ += s.consumed;
-  end_ += s.produced;
+  inflate_step s;
+  do {
+    std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
+    std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
+    s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
+    raw_begin_ += s.consumed;
+    end_ += s.produced;
+    if (s.wants_bytes == 0) break;
+    s.why = memory_.hold_inflater(s.wants_bytes);
+    inflater_->allow(s.wants_bytes);
+  } while (s.why.ok());
   if (s.ended) {
     last_ = true;
     inflater_.reset();

@@ -49,6 +49,6 @@ bool input_memory::make_buffer_ahead(std::size_t bytes, buffer_ref& made, buffer
   return true;
 }
 
-status input_memory::hold_inflater() { return inflater_.resize(inflater::kBytes); }
+status input_memory::hold_inflater(std::size_t bytes) { return inflater_.resize(bytes); }
 
 }  // namespace sluice::lib

@@ -131,6 +131,7 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& re
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
+  options.quarantine = o.quarantine;
   options.on_changed_inputs = o.on_changed_inputs;
   options.seed = !o.from.empty()     ? from.seed
                  : o.seed            ? *o.seed

@@ -55,6 +55,8 @@ void check_arguments(const node& n) {
         "of one of them end the run, give that one on_error=stop, or leave this call out");
   if (n.errors.errors_max.is_given() && n.errors.on_error != error_policy::skip)
     refuse(n, "errors_max goes with on_error=skip");
+  if (n.errors.quarantine.is_given() && n.errors.on_error != error_policy::skip)
+    refuse(n, "quarantine goes with on_error=skip: what is not dropped is not kept");
 }
 
 bool has_unbound(const node& n) {

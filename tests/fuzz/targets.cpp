@@ -12,6 +12,12 @@ void npy(std::string_view bytes);
 void lines(std::string_view bytes);
 void fixed_length(std::string_view bytes);
 void inflate(std::string_view bytes);
+void codec_zstd(std::string_view bytes);
+void codec_lz4(std::string_view bytes);
+void codec_snappy(std::string_view bytes);
+void codec_snappy_blocks(std::string_view bytes);
+void codec_bzip2(std::string_view bytes);
+void codec_xz(std::string_view bytes);
 void example(std::string_view bytes);
 void example_layout(std::string_view bytes);
 void example_json(std::string_view bytes);
@@ -33,6 +39,12 @@ std::span<const target> targets() {
       {"bmp", bmp},
       {"checkpoint", checkpoint},
       {"csv", csv},
+      {"codec_bzip2", codec_bzip2},
+      {"codec_lz4", codec_lz4},
+      {"codec_snappy", codec_snappy},
+      {"codec_snappy_blocks", codec_snappy_blocks},
+      {"codec_xz", codec_xz},
+      {"codec_zstd", codec_zstd},
       {"example", example},
       {"example_json", example_json},
       {"example_layout", example_layout},

@@ -25,8 +25,8 @@ class Sluice(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "fPIC": [True, False], "asio": [True, False], "sqlite": [True, False],
-               "images": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "asio": True, "sqlite": False, "images": False}
+               "images": [True, False], "codecs": [True, False]}
+    default_options = {"shared": False, "fPIC": True, "asio": True, "sqlite": False, "images": False, "codecs": True}
     implements = ["auto_shared_fpic"]
 
     def set_version(self):
@@ -59,6 +59,10 @@ class Sluice(ConanFile):
             self.requires("libwebp/[>=1.2]")
             self.requires("giflib/[>=5.2]")
 
+        if self.options.codecs:
+            for codec in ("zstd/[>=1.5]", "lz4/[>=1.9]", "snappy/[>=1.1]", "bzip2/[>=1.0]", "xz_utils/[>=5.2]"):
+                self.requires(codec)
+
     def build_requirements(self):
         self.tool_requires("meson/[>=1.0]")
         self.tool_requires("pkgconf/[>=1.8]")
@@ -78,6 +82,8 @@ class Sluice(ConanFile):
         toolchain.project_options["sqlite"] = "enabled" if self.options.sqlite else "disabled"
         toolchain.project_options["http"] = "disabled"   # it needs the C sources of llhttp, which its recipe does not give
         toolchain.project_options["images"] = "enabled" if self.options.images else "disabled"
+        for codec in ("zstd", "lz4", "snappy", "bzip2", "xz"):
+            toolchain.project_options[codec] = "enabled" if self.options.codecs else "disabled"
         toolchain.generate()
 
     def build(self):
@@ -100,6 +106,8 @@ class Sluice(ConanFile):
         core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "farmhash::farmhash",
                          "nlohmann_json::nlohmann_json", "flatbuffers::flatbuffers",
                          "fast_float::fast_float", "simdjson::simdjson"]
+        if self.options.codecs:
+            core.requires += ["zstd::zstd", "lz4::lz4", "snappy::snappy", "bzip2::bzip2", "xz_utils::xz_utils"]
         for part, needs in (("asio", ["asio::asio"]), ("sqlite", ["sqlite3::sqlite3"]),
                             ("images", ["libjpeg-turbo::libjpeg-turbo", "libpng::libpng", "libwebp::libwebp", "giflib::giflib"])):
             if self.options.get_safe(part):

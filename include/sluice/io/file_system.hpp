@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "sluice/base/buffer.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/base/file_info.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
@@ -126,6 +127,7 @@ struct open_options {
   /// again without this.
   std::optional<file_info> known = {};
   time_point deadline = kNever;
+  page_cache cache = page_cache::keep;  ///< a wish: file systems without such a cache need not know it
 };
 
 /// `files_of(runtime)` in files.hpp gives a runtime's own.

@@ -101,14 +101,15 @@ struct op_info {
   std::int8_t inputs_behind_list = -1;
 };
 
-/// Two arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
+/// Three arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
 /// errors_max=100)`; ignore_errors, which is itself a policy, has none. Operators contain no code for them. (In C++:
 /// plan/on_error.hpp.)
 struct error_handling {
   /// The error policy of the stage. nullopt: that of the nearest ignore_errors downstream; or else, in an inner plan,
   /// of the stage that opens it; or else of the run. Part of the fingerprint if it is set.
   std::optional<error_policy> on_error = {};
-  error_limit errors_max = {};  ///< under skip: one more bad element in this stage ends the stream
+  error_limit errors_max = {};      ///< under skip: one more bad element in this stage ends the stream
+  lib::quarantine quarantine = {};  ///< under skip: the file that keeps the bad elements of this stage
 };
 
 struct node {
