@@ -9,6 +9,7 @@
 #include "element/blocks.hpp"
 #include "engine/expression_forms.hpp"
 #include "expr/tree.hpp"
+#include "expr/type_limits.hpp"
 #include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
@@ -33,7 +34,7 @@ struct expression_filter final : predicate_function {
   expression_filter(const expression& e, const element_type& in) : c(e, in) {
     if (&c.p->type() != &type_of<bool>())
       throw expression_error(e.tree().at,
-                             absl::StrCat("the condition must be bool, and ", e.text(), " is ", c.p->type().name));
+                             absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()), " is ", expressions::shown(c.p->type())));
     describe_expression(*this, e, c, &in);
     captured = c.used.values();
   }
@@ -87,7 +88,7 @@ struct unbound_expression final : unbound_function {
     const element_type& in = context.in;
     if (!otherwise.empty() && !is_field(in))
       throw expression_error(e.tree().at,
-                             otherwise + (in.has_members() ? ", and " + in.name + " has no field of that name" : ""));
+                             otherwise + (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : ""));
     if (auto key = as_key(in, accepts)) return key;
     if (auto state = as_state(context, accepts)) return state;
     // f(it) is f.

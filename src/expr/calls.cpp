@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
 #include "expr/parts.hpp"
+#include "expr/type_limits.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -36,10 +37,10 @@ fit fit_of(const callable& f, const std::vector<computed_ptr>& parts) {
 /// `(int64, int64)`; of one argument `int64`.
 std::string parameters_of(const callable& f) {
   const element_type& in = f.in();
-  if (in.kind != kind::pair && in.kind != kind::tuple) return in.name;
+  if (in.kind != kind::pair && in.kind != kind::tuple) return shown(in);
   std::string out = "(";
-  for (auto& m : in.members) absl::StrAppend(&out, out.size() == 1 ? "" : ", ", m.type->name);
-  return out + ")";
+  for (auto& m : in.members) absl::StrAppend(&out, out.size() == 1 ? "" : ", ", shown(*m.type));
+  return cut(out) + ")";
 }
 
 }  // namespace
@@ -67,11 +68,11 @@ computed_ptr checker::registered(const expression_tree& e) {
   for (std::size_t k = 0; only && k != parts.size(); ++k) {
     const element_type* wanted = parameter(*only, k, parts.size());
     if (wanted && !checker::may_become(*parts[k], *wanted))
-      fail(e.parts[k], absl::StrCat(e.text, ": expects ", wanted->name, ", and ", printed(e.parts[k]), " is ",
-                                    parts[k]->type().name));
+      fail(e.parts[k], absl::StrCat(e.text, ": expects ", shown(*wanted), ", and ", shown(e.parts[k]), " is ",
+                                    shown(parts[k]->type())));
   }
   std::string gets, takes;
-  for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", part->type().name);
+  for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", shown(part->type()));
   for (auto& f : overloads) absl::StrAppend(&takes, takes.empty() ? "" : " or ", parameters_of(*f));
   fail(e, absl::StrCat(e.text, " takes ", takes, ", and gets ", parts.size() == 1 ? gets : "(" + gets + ")"));
 }
@@ -105,8 +106,8 @@ computed_ptr checker::call(const expression_tree& e) {
 // --- What built-in functions ask. ---
 
 void function_arguments::expected(std::size_t k, std::string_view what) const {
-  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", printed(e.parts[k]), " is ",
-                                         parts[k]->type().name));
+  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", shown(e.parts[k]), " is ",
+                                         shown(parts[k]->type())));
 }
 
 void function_arguments::need(std::size_t least, std::size_t most) const {

@@ -38,6 +38,8 @@ class checker {
 
   std::size_t variables() const { return most_variables_; }
   bool draws() const { return draws_; }
+  /// Are all parts numbers, or something of the element itself?
+  bool is_light() const { return is_light_; }
   /// The values depend on this, which the text does not say.
   void note_value(std::uint64_t hash) { functions_.note_value(hash); }
   /// Errors: the element's place is not known where `e` stands.
@@ -57,6 +59,8 @@ class checker {
   };
   computed_ptr made(const expression_tree& e);
   computed_ptr path_to(const element_type& t, std::size_t offset);
+  /// Errors: a type of these would be too large (type_limits.hpp).
+  void need_small_type(const expression_tree& e, const std::vector<const element_type*>& parts, std::size_t names) const;
   void note_copy(const expression_tree& e, const computed& c);
   computed_ptr name(const expression_tree& e);
   computed_ptr member_of(const expression_tree& e);
@@ -80,6 +84,7 @@ class checker {
   std::vector<variable> variables_;
   std::size_t most_variables_ = 0;
   bool draws_ = false;
+  bool is_light_ = true;
   std::uint64_t draw_calls_ = 0;
   std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all that there are
   struct needed_copy {

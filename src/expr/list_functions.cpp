@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "expr/checker.hpp"
+#include "expr/type_limits.hpp"
 #include "sluice/element/tensor.hpp"
 
 namespace sluice::lib::expressions {
@@ -196,6 +197,7 @@ class value_or final : public computed {
       : computed(t), maybe_(std::move(maybe)), otherwise_(std::move(otherwise)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, is_number(type()));
     auto* maybes = ev.room_for<const void*>(s.n);
     maybe_->eval(ev, s, maybes);
     const std::size_t bytes = register_bytes(type());
@@ -223,7 +225,7 @@ computed_ptr get_or(function_arguments& a) {
   else if (n != number::none && &t == &type_of_number(n)) otherwise = a.as(1, n);
   else if (t.kind == kind::text) otherwise = a.text(1);
   else if (&a.parts[1]->type() == &t) otherwise = std::move(a.parts[1]);
-  else a.expected(1, t.name);
+  else a.expected(1, shown(t));
   return std::make_unique<value_or>(t.kind == kind::text ? type_of<std::string>() : t, std::move(a.parts[0]),
                                     std::move(otherwise));
 }

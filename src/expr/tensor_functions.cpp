@@ -31,6 +31,7 @@ template <class R, class A, class B, class F> class made_of_two final : public m
   evaluation::objects& compute(evaluation& ev, selection s) const override {
     evaluation::objects& made = ev.kept_objects(type(), s.n);
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev);  // objects own what they consist of
     const A* a = registers_of<A>(*a_, ev, s);
     const B* b = registers_of<B>(*b_, ev, s);
     each(s, [&](std::uint32_t i) {
@@ -38,6 +39,7 @@ template <class R, class A, class B, class F> class made_of_two final : public m
         ::new (static_cast<void*>(made.data + i * sizeof(R))) R(f_(a[i], b[i]));
       } catch (const error& e) { throw bad_value{std::string(e.why().message())}; }
       ++made.constructed;
+      kept.outlive(ev.charge_owned(type(), made.data + i * sizeof(R), 1));
     });
     return made;
   }

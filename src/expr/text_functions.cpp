@@ -9,8 +9,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "element/build.hpp"
 #include "expr/checker.hpp"
 #include "expr/parts.hpp"
+#include "expr/type_limits.hpp"
 #include "expr/vocabulary.hpp"
 #include "sluice/base/utf8.hpp"
 #include "sluice/element/type_text.hpp"
@@ -45,7 +47,7 @@ view trimmed(view s) {
   return s;
 }
 
-std::string shown(view s) {
+std::string quoted(view s) {
   constexpr std::size_t kShownMax = 60;
   std::string out;
   print_json_text(s.substr(0, kShownMax), out);
@@ -74,9 +76,9 @@ template <class T> T to_number(view s) {
     }
   }
   if (r.ec == std::errc::result_out_of_range)
-    throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name, ": it does not fit")};
+    throw bad_value{absl::StrCat(quoted(s), " is no ", type_of<T>().name, ": it does not fit")};
   if (r.ec != std::errc() || r.ptr != t.data() + t.size() || t.empty())
-    throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name)};
+    throw bad_value{absl::StrCat(quoted(s), " is no ", type_of<T>().name)};
   return value;
 }
 
@@ -120,7 +122,8 @@ span_value split(evaluation& ev, view s, view by) {
     }
   };
   for_each_part([&](view) { ++n; });
-  evaluation::objects& made = ev.kept_objects(type_of<std::string>(), n);
+  evaluation::objects& made = ev.kept_objects(type_of<std::string>(), n, 1);
+  ev.charge(s.size());
   for_each_part([&](view part) {
     ::new (static_cast<void*>(made.data + made.constructed * sizeof(std::string))) std::string(part);
     ++made.constructed;
@@ -234,12 +237,14 @@ class parsed_json final : public made_objects {
   evaluation::objects& compute(evaluation& ev, selection s) const override {
     evaluation::objects& made = ev.kept_objects(type(), s.n);
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev);
     const auto* texts = registers_of<view>(*text_, ev, s);
     each(s, [&](std::uint32_t i) {
       auto v = value_from_json(type(), texts[i]);
       if (!v.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(v.why().message()))};
-      type().copy(type(), made.data + i * type().size, v->data(), 1, type().size, type().size);
+      value_room::move_out(*v, made.data + i * type().size);
       ++made.constructed;
+      kept.outlive(ev.charge_owned(type(), made.data + i * type().size, 1, true));
     });
     return made;
   }
@@ -253,7 +258,10 @@ computed_ptr parse_json_text(function_arguments& a) {
     a.expected(1, "a type in quotes, such as \"{label: int64, text: string}\"");
   auto t = type_from_text(wanted->text());
   if (!t.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(t.why().message()))};
-  if (!(*t)->copy) throw bad_value{absl::StrCat("parse_json: ", (*t)->name, " cannot be copied")};
+  if ((*t)->size > kExpressionTypeBytesMax)
+    throw bad_value{absl::StrCat("parse_json: ", shown(**t), " has ", (*t)->size, " bytes in each value; ",
+                                 kExpressionTypeBytesMax, " are the most: lists, T[], have their items elsewhere")};
+  if (!(*t)->copy) throw bad_value{absl::StrCat("parse_json: ", shown(**t), " cannot be copied")};
   return std::make_unique<parsed_json>(**t, a.text(0));
 }
 
