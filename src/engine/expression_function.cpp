@@ -33,8 +33,8 @@ struct expression_filter final : predicate_function {
   compiled_expression c;
   expression_filter(const expression& e, const element_type& in) : c(e, in) {
     if (&c.p->type() != &type_of<bool>())
-      throw expression_error(e.tree().at,
-                             absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()), " is ", expressions::shown(c.p->type())));
+      throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()),
+                                                       " is ", expressions::shown(c.p->type())));
     describe_expression(*this, e, c, &in);
     captured = c.used.values();
   }
@@ -87,17 +87,21 @@ struct unbound_expression final : unbound_function {
   function_ptr bind(const bind_context& context, bool (*accepts)(const stage_function&)) const override {
     const element_type& in = context.in;
     if (!otherwise.empty() && !is_field(in))
-      throw expression_error(e.tree().at,
-                             otherwise + (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : ""));
+      throw expression_error(
+          e.tree().at,
+          otherwise + (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : ""));
     if (auto key = as_key(in, accepts)) return key;
     if (auto state = as_state(context, accepts)) return state;
     // f(it) is f.
     if (function_ptr f = call_alone(in, accepts)) return f;
     auto map = std::make_shared<expression_map>(e, in, wanted);
     if (accepts(*map)) return map;
-    // The form is told from an instance, and an expression of another type than bool is none of a filter.
-    if (auto filter = std::make_shared<expression_filter>(e, in); accepts(*filter)) return filter;
-    throw expression_error(e.tree().at, "a function is needed here that no expression can be");
+    if (!accepts(probes_of_expressions().filter))
+      throw expression_error(
+          e.tree().at,
+          "no expression can be this function, which does not make a value of an element; register one in "
+          "C++ (SLUICE_FUNCTION), and write its name");
+    return std::make_shared<expression_filter>(e, in);
   }
 
  private:

@@ -68,9 +68,9 @@ struct expression_key final : key_function {
   expression_key(const expression& e, const element_type& in_type) : c(e, in_type, nullptr, {.is_looked_at = true}) {
     const element_type& t = c.p->type();
     if (!is_key_type(t) || !t.construct)
-      throw expression_error(
-          e.tree().at, absl::StrCat("a key is a number without a fraction, a text, or made of such, and ", expressions::cut(e.text()),
-                                    " is ", expressions::shown(t)));
+      throw expression_error(e.tree().at,
+                             absl::StrCat("a key is a number without a fraction, a text, or made of such, and ",
+                                          expressions::cut(e.text()), " is ", expressions::shown(t)));
     describe_expression(*this, e, c, &t);
     captured = c.used.values();
   }

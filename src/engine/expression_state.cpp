@@ -26,7 +26,7 @@ struct expression_state final : state_function {
     state_type = &t;
     state_size = t.size;
     owns_memory = t.footprint != nullptr;
-    can_undo = true;  // the state changes when all that can fail is done
+    can_undo = always_undoes = true;  // the state changes when all that can fail is done
   }
   const element_type& type() const { return c.p->type(); }
   void* make() const override {
@@ -83,8 +83,8 @@ value value_of_initial(const expression& e, const element_type* wanted) {
   compiled_expression c(e, type_of<std::int64_t>(), wanted, {.is_constant = true});
   const element_type& t = c.p->type();
   if (!t.copy || !can_serialise(t))
-    throw expression_error(e.tree().at,
-                           absl::StrCat("a checkpoint cannot contain ", expressions::shown(t), ", and so it is no state"));
+    throw expression_error(
+        e.tree().at, absl::StrCat("a checkpoint cannot contain ", expressions::shown(t), ", and so it is no state"));
   std::int64_t none = 0;
   void* room = ::operator new(t.size, std::align_val_t(t.align));
   status why;
@@ -118,8 +118,9 @@ function_ptr make_expression_state(const expression& e, const expression& initia
       try {
         first = value_of_initial(initial, &next);
       } catch (const expression_error&) {
-        throw expression_error(e.tree().at, absl::StrCat("the state is ", expressions::shown(*type), " at first, and ", expressions::shown(next),
-                                                         " afterwards; give the initial state that type"));
+        throw expression_error(e.tree().at,
+                               absl::StrCat("the state is ", expressions::shown(*type), " at first, and ",
+                                            expressions::shown(next), " afterwards; give the initial state that type"));
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
+#include "expr/batch_parts.hpp"
 #include "expr/parts.hpp"
 #include "expr/type_limits.hpp"
 
@@ -94,7 +95,16 @@ computed_ptr checker::call(const expression_tree& e) {
   if (e.text == "if") return condition(e);
   if (auto make_it = find_built_in(e.text)) {
     function_arguments arguments{*this, e, {}};
-    for (auto& part : e.parts) arguments.parts.push_back(make(part));
+    for (auto& part : e.parts) {
+      // What is made in place of an optional's value is of its type.
+      const bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple ||
+                           part.kind == expression_tree::list;
+      const bool is_otherwise =
+          e.text == "value_or" && is_made && arguments.count() == 1 && arguments.parts[0]->type().kind == kind::maybe;
+      arguments.parts.push_back(is_otherwise ? make(part, *arguments.parts[0]->type().element) : make(part));
+      computed_ptr& made = arguments.parts.back();
+      if (is_column(made->type()) && e.text != "length") made = column_alone(part, std::move(made));
+    }
     return at(e, [&] { return make_it(arguments); });
   }
   if (auto made = registered(e)) return made;
@@ -144,7 +154,8 @@ computed_ptr function_arguments::boolean(std::size_t k) {
 make_built_in find_built_in(std::string_view name) {
   static const auto table = [] {
     std::map<std::string_view, make_built_in> all;
-    for (auto* functions : {&number_functions(), &text_functions(), &list_functions(), &tensor_functions()})
+    for (auto* functions :
+         {&number_functions(), &text_functions(), &list_functions(), &tensor_functions(), &json_functions()})
       for (auto& f : *functions) all.emplace(f.name, f.make);
     return all;
   }();
@@ -154,7 +165,8 @@ make_built_in find_built_in(std::string_view name) {
 
 std::vector<std::string> built_in_names() {
   std::vector<std::string> names{"if", "let"};
-  for (auto* functions : {&number_functions(), &text_functions(), &list_functions(), &tensor_functions()})
+  for (auto* functions :
+       {&number_functions(), &text_functions(), &list_functions(), &tensor_functions(), &json_functions()})
     for (auto& f : *functions) names.emplace_back(f.name);
   return names;
 }

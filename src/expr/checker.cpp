@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expr/checker.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
+#include "expr/batch_parts.hpp"
+#include "expr/comparison.hpp"
+#include "expr/conversions.hpp"
 #include "expr/parts.hpp"
 #include "expr/type_limits.hpp"
 
@@ -37,12 +41,14 @@ computed_ptr number_literal(const expression_tree& e) {
   bool is_hex = s.find("0x") != s.npos;
   bool is_real = !is_hex && s.find_first_of(".ef") != s.npos;
   if (is_real) {
-    bool is_float = s.back() == 'f';
-    if (is_float) s.remove_suffix(1);
-    double value = 0;
-    auto r = std::from_chars(s.data(), s.data() + s.size(), value);
-    if (r.ec != std::errc()) checker::fail(e, absl::StrCat(e.text, " is no double"));
-    return is_float ? literal::of(static_cast<float>(value)) : literal::of(value);
+    auto read = [&]<class T>(T value) {
+      auto r = std::from_chars(s.data(), s.data() + s.size(), value);
+      if (r.ec != std::errc()) checker::fail(e, absl::StrCat(e.text, " is no ", type_of<T>().name));
+      return literal::of(value);
+    };
+    if (s.back() != 'f') return read(double{});
+    s.remove_suffix(1);
+    return read(float{});
   }
   bool is_unsigned = s.back() == 'u', is_negative = s[0] == '-';
   if (is_unsigned) s.remove_suffix(1);
@@ -115,31 +121,14 @@ computed_ptr checker::made(const expression_tree& e) {
   }
 }
 
-computed_ptr checker::make(const expression_tree& e, const element_type& wanted) {
-  bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
-  if (is_made && wanted.has_members()) return structure(e, &wanted);
-  return converted_to(e, make(e), wanted);
-}
-
-bool checker::may_become(const computed& c, const element_type& wanted) {
-  if (&c.type() == &wanted) return true;
-  if (c.type().kind == kind::text) return &wanted == &type_of<std::string>();
-  auto from = number_of(c.type()), to = number_of(wanted);
-  if (from == number::none || to == number::none || &type_of_number(to) != &wanted) return false;
-  if ((from == number::boolean) != (to == number::boolean)) return false;
-  if (is_float(from) && !is_float(to)) return false;
-  return c.constant() || common(from, to) == to;
-}
-
-computed_ptr checker::converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted) {
-  if (&c->type() == &wanted) return c;
-  if (!may_become(*c, wanted))
-    fail(e, absl::StrCat("expected ", shown(wanted), ", and ", shown(e), " is ", shown(c->type())));
-  if (c->type().kind == kind::text) return std::make_unique<as_string>(std::move(c));
-  return at(e, [&] { return converted(std::move(c), number_of(wanted)); });
+/// Is it a field or a variable?
+bool checker::means_something(std::string_view name) const {
+  return std::any_of(in_.members.begin(), in_.members.end(), [&](const member& m) { return m.name == name; }) ||
+         std::any_of(variables_.begin(), variables_.end(), [&](const variable& v) { return v.name == name; });
 }
 
 computed_ptr checker::name(const expression_tree& e) {
+  if (e.text == "none" && (scope_.is_constant || !means_something(e.text))) return no_value();
   if (scope_.is_constant)
     fail(e, absl::StrCat("an initial state is made before there is an element, and cannot contain ", e.text));
   if (e.text == "it") return path_to(in_, 0);
@@ -148,6 +137,9 @@ computed_ptr checker::name(const expression_tree& e) {
   if (scope_.state && e.text == "state") return std::make_unique<state_path>(*scope_.state, 0);
   for (auto& m : in_.members)
     if (m.name == e.text) return path_to(*m.type, m.offset);
+  if (in_.kind == kind::batch && in_.element->stacks_by_member())
+    for (auto& m : in_.element->members)
+      if (m.name == e.text) return column_of(e, path_to(in_, 0));
   std::vector<std::string> known = names_of(in_);
   if (scope_.state) known.emplace_back("state");
   fail(e, absl::StrCat("no field is named ", e.text, "; the element, `it`, is ", shown(in_),
@@ -155,8 +147,28 @@ computed_ptr checker::name(const expression_tree& e) {
                        detail::did_you_mean(e.text, known)));
 }
 
+/// A column of a batch, by the name of the rows' member.
+computed_ptr checker::column_of(const expression_tree& e, computed_ptr batch) {
+  const element_type& row = *batch->type().element;
+  for (std::size_t k = 0; k != row.members.size(); ++k) {
+    if (row.members[k].name != e.text || !row.stacks_by_member()) continue;
+    if (computed_ptr column = batch_column(std::move(batch), k)) return column;
+    fail(e,
+         absl::StrCat("the column ", e.text, " is of ", shown(*row.members[k].type), ", which there are no lists of"));
+  }
+  fail(e, absl::StrCat("the batch has no column ", e.text, ": ", fields_of(row),
+                       detail::did_you_mean(e.text, names_of(row))));
+}
+
+computed_ptr checker::column_alone(const expression_tree& e, computed_ptr batch) {
+  std::string name = shown(batch->type());
+  if (computed_ptr column = batch_column(std::move(batch), std::nullopt)) return column;
+  fail(e, absl::StrCat(shown(e), " is ", name, ", and there are no lists of its rows"));
+}
+
 computed_ptr checker::member_of(const expression_tree& e) {
   computed_ptr of = make(e.parts[0]);
+  if (of->type().kind == kind::batch) return column_of(e, std::move(of));
   const element_type& t = of->type();
   for (auto& m : t.members) {
     if (m.name != e.text) continue;
@@ -186,6 +198,10 @@ computed_ptr checker::index(const expression_tree& e) {
     auto& found = t.members[static_cast<std::size_t>(m)];
     if (computed_ptr part = part_in_memory(*of, *found.type, found.offset)) return part;
     return std::make_unique<member_part>(std::move(of), *found.type, found.offset);
+  }
+  if (t.kind == kind::batch) {
+    if (!t.element->copy) fail(e, absl::StrCat(shown(*t.element), " cannot be copied out of a batch"));
+    return batch_row(std::move(of), at(e, [&] { return converted(std::move(k), number::i64); }));
   }
   if (t.kind == kind::tensor)
     return tensor_item(std::move(of), at(e, [&] { return converted(std::move(k), number::i64); }));
@@ -222,6 +238,7 @@ computed_ptr checker::slice(const expression_tree& e) {
       fail(b, absl::StrCat("an index is an integer, and ", shown(b), " is ", shown(k->type())));
     return at(b, [&] { return converted(std::move(k), number::i64); });
   };
+  if (of->type().kind == kind::batch) of = column_alone(e.parts[0], std::move(of));
   computed_ptr first = bound(e.parts[1], 0), last = bound(e.parts[2], INT64_MAX);
   const element_type& t = of->type();
   if (t.kind == kind::tensor) return tensor_slice(std::move(of), std::move(first), std::move(last));
@@ -264,19 +281,31 @@ computed_ptr checker::unary(const expression_tree& e) {
       fail(e.parts[0], absl::StrCat("! expects bool, and ", shown(e.parts[0]), " is ", shown(of->type())));
     return from_one<bool, bool>(type_of<bool>(), std::move(of), [](evaluation&, bool v) { return !v; });
   }
+  if (of->type().kind == kind::tensor) return tensor_negated(std::move(of));
   if (n == number::none || n == number::boolean)
     fail(e.parts[0], absl::StrCat("- expects a number, and ", shown(e.parts[0]), " is ", shown(of->type())));
   n = promoted(n);
   return negated(n, converted(std::move(of), n));
 }
 
+namespace {
+
+/// A list, or a column, of numbers?
+bool is_numbers(const element_type& t) {
+  return (t.kind == kind::list || t.kind == kind::array || is_column(t)) && number_of(*t.element) != number::none;
+}
+
+}  // namespace
+
 computed_ptr checker::binary(const expression_tree& e) {
   computed_ptr a = make(e.parts[0]), b = make(e.parts[1]);
   auto x = number_of(a->type()), y = number_of(b->type());
   bool texts = a->type().kind == kind::text && b->type().kind == kind::text;
   auto refuse = [&](std::string_view what) {
-    fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a->type()),
-                         ", and ", shown(e.parts[1]), " is ", shown(b->type())));
+    fail(e,
+         absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a->type()),
+                      ", and ", shown(e.parts[1]), " is ", shown(b->type()),
+                      is_numbers(a->type()) || is_numbers(b->type()) ? "; to_tensor() makes a tensor of numbers" : ""));
   };
   int level = precedence_of(e.text);
   if (level <= 2) {
@@ -288,11 +317,15 @@ computed_ptr checker::binary(const expression_tree& e) {
     return c.type().kind == kind::tensor || (n != number::none && n != number::boolean);
   };
   bool any_tensor = a->type().kind == kind::tensor || b->type().kind == kind::tensor;
-  if (level > 3 && any_tensor && e.text != "%" && is_operand(*a, x) && is_operand(*b, y))
+  if (level > 3 && any_tensor && is_operand(*a, x) && is_operand(*b, y))
     return at(e, [&] { return tensor_arithmetic(e.text[0], std::move(a), std::move(b)); });
   if (level == 3) {
     if (texts) return compared_texts(e.text, std::move(a), std::move(b));
-    if (!numbers || (x == number::boolean) != (y == number::boolean)) refuse("two numbers or two texts");
+    const bool is_equality = e.text == "==" || e.text == "!=";
+    if (!numbers && is_equality && can_be_equal(a->type(), b->type()))
+      return compared_parts(std::move(a), std::move(b), e.text == "==");
+    if (!numbers || (x == number::boolean) != (y == number::boolean))
+      refuse(is_equality ? "two values of one kind" : "two numbers or two texts");
     return at(e, [&] { return compared(e.text, std::move(a), std::move(b)); });
   }
   if (texts && e.text == "+")
@@ -355,6 +388,19 @@ computed_ptr checker::structure(const expression_tree& e, const element_type* wa
   return std::make_unique<made_structure>(*t, std::move(parts));
 }
 
+/// The optional that values of both types can be, where one of them is an optional or `none`; or else `a`.
+const element_type& checker::common_optional(const element_type& a, const element_type& b) {
+  auto own = [](const element_type& t) -> const element_type& {
+    return t.kind == kind::text ? type_of<std::string>() : t;
+  };
+  if (a.kind == kind::maybe) return a;
+  if (b.kind == kind::maybe) return b;
+  const element_type* t = is_no_value(b) && !is_no_value(a)   ? maybe_of(&own(a))
+                          : is_no_value(a) && !is_no_value(b) ? maybe_of(&own(b))
+                                                              : nullptr;
+  return t ? *t : a;
+}
+
 computed_ptr checker::list(const expression_tree& e) {
   std::vector<computed_ptr> parts;
   for (auto& part : e.parts) parts.push_back(make(part));
@@ -369,12 +415,15 @@ computed_ptr checker::list(const expression_tree& e) {
   }
   if (numbers) item = &type_of_number(n);
   else if (texts) item = &type_of<std::string>();
+  else
+    for (auto& part : parts) item = &common_optional(*item, part->type());
   need_small_type(e, {item}, 2);
   const element_type* list = list_of(item);
   if (!list) fail(e, absl::StrCat("there are no lists of ", shown(*item)));
   for (std::size_t k = 0; k != parts.size(); ++k) {
     if (numbers) parts[k] = at(e.parts[k], [&] { return converted(std::move(parts[k]), n); });
     else if (texts) parts[k] = std::make_unique<as_string>(std::move(parts[k]));
+    else if (item->kind == kind::maybe) parts[k] = converted_to(e.parts[k], std::move(parts[k]), *item);
     else if (&parts[k]->type() != item)
       fail(e.parts[k], absl::StrCat("the items of a list have one type; the first is ", shown(*item), ", and ",
                                     shown(e.parts[k]), " is ", shown(parts[k]->type())));
@@ -397,6 +446,13 @@ computed_ptr checker::condition(const expression_tree& e) {
   } else if (a->type().kind == kind::text && b->type().kind == kind::text) {
     a = std::make_unique<as_string>(std::move(a));
     b = std::make_unique<as_string>(std::move(b));
+  } else if (&a->type() != &b->type()) {
+    const element_type* t = &common_optional(a->type(), b->type());
+    if (t->kind != kind::maybe) t = &common_optional(b->type(), a->type());
+    if (t->kind == kind::maybe) {
+      a = converted_to(e.parts[1], std::move(a), *t);
+      b = converted_to(e.parts[2], std::move(b), *t);
+    }
   }
   if (&a->type() != &b->type())
     fail(e, absl::StrCat("both values of if() must have one type; ", shown(e.parts[1]), " is ", shown(a->type()),

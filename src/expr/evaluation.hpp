@@ -84,6 +84,9 @@ class evaluation {
   /// The one object that `state` is for all elements of the chunk.
   const char* state() const { return state_; }
   void set_state(const void* state) { state_ = static_cast<const char*>(state); }
+  /// The items of a list that are being converted.
+  const char* items() const { return items_; }
+  void set_items(const char* items) { items_ = items; }
   std::size_t stride() const { return stride_; }
   std::uint64_t ordinal() const { return ordinal_; }
   std::uint64_t seed() const { return seed_; }
@@ -181,6 +184,7 @@ class evaluation {
   std::uint64_t seed_;
   char* elements_ = nullptr;
   const char* state_ = nullptr;
+  const char* items_ = nullptr;
   std::uint64_t ordinal_ = 0;
   std::uint32_t n_ = 1;
   std::size_t bytes_ = 0, peak_ = 0, largest_ = 0;  ///< charged now; most at once and the largest of this chunk

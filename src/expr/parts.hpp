@@ -170,7 +170,7 @@ class made_structure final : public computed {
   std::vector<computed_ptr> parts_;
 };
 
-/// [a, b, c]
+/// [a, b, c], as a list or an array
 class made_list final : public computed {
  public:
   made_list(const element_type& list, std::vector<computed_ptr> parts) : computed(list), parts_(std::move(parts)) {}
@@ -195,6 +195,9 @@ class made_list final : public computed {
       kept.outlive(ev.charge_owned(item, to[i].data, n, true));
     }
   }
+
+  const std::vector<computed_ptr>& parts() const { return parts_; }
+  std::vector<computed_ptr> take_parts() { return std::move(parts_); }
 
  private:
   std::vector<computed_ptr> parts_;

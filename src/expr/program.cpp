@@ -87,7 +87,8 @@ class run_length {
   }
   /// Returns how many elements to try next.
   std::uint32_t refused(std::uint32_t n, std::size_t largest) {
-    const std::uint32_t fewer = within(std::min<std::size_t>(n / 4, expressions::kRunBytes / std::max<std::size_t>(1, largest)));
+    const std::uint32_t fewer =
+        within(std::min<std::size_t>(n / 4, expressions::kRunBytes / std::max<std::size_t>(1, largest)));
     if (learnt_) set(fewer);
     return fewer;
   }

@@ -54,7 +54,7 @@ std::vector<std::string> built_in_function_names();
 struct expression_scope {
   const element_type* state = nullptr;  ///< of `state`, where there is one
   bool is_constant = false;             ///< there is no element
-  bool is_looked_at = false;            ///< the element stays as it is: nothing is moved from it; its place is not known
+  bool is_looked_at = false;  ///< the element stays as it is: nothing is moved from it; its place is not known
 };
 
 class program {
@@ -93,7 +93,7 @@ class program {
   std::unique_ptr<expressions::computed> root_;
   std::size_t variables_ = 0;
   bool draws_ = false;
-  bool is_light_ = false;  ///< its values, and those within it, own nothing
+  bool is_light_ = false;                          ///< its values, and those within it, own nothing
   mutable std::atomic<std::uint32_t> at_once_{1};  ///< what elements before have shown that fits; no part of any value
 };
 

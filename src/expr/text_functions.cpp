@@ -9,14 +9,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "element/build.hpp"
 #include "expr/checker.hpp"
-#include "expr/parts.hpp"
-#include "expr/type_limits.hpp"
 #include "expr/vocabulary.hpp"
 #include "sluice/base/utf8.hpp"
-#include "sluice/element/type_text.hpp"
-#include "sluice/element/value.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -228,43 +223,6 @@ computed_ptr lookup(function_arguments& a) {
   });
 }
 
-/// parse_json(text, "{label: int64, values: double[]}")
-class parsed_json final : public made_objects {
- public:
-  parsed_json(const element_type& t, computed_ptr text) : made_objects(t), text_(std::move(text)) {}
-
- private:
-  evaluation::objects& compute(evaluation& ev, selection s) const override {
-    evaluation::objects& made = ev.kept_objects(type(), s.n);
-    evaluation::scratch here(ev);
-    evaluation::kept_scope kept(ev);
-    const auto* texts = registers_of<view>(*text_, ev, s);
-    each(s, [&](std::uint32_t i) {
-      auto v = value_from_json(type(), texts[i]);
-      if (!v.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(v.why().message()))};
-      value_room::move_out(*v, made.data + i * type().size);
-      ++made.constructed;
-      kept.outlive(ev.charge_owned(type(), made.data + i * type().size, 1, true));
-    });
-    return made;
-  }
-
-  computed_ptr text_;
-};
-computed_ptr parse_json_text(function_arguments& a) {
-  a.need(2, 2);
-  auto* wanted = dynamic_cast<const literal*>(a.parts[1].get());
-  if (!wanted || wanted->type().kind != kind::text)
-    a.expected(1, "a type in quotes, such as \"{label: int64, text: string}\"");
-  auto t = type_from_text(wanted->text());
-  if (!t.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(t.why().message()))};
-  if ((*t)->size > kExpressionTypeBytesMax)
-    throw bad_value{absl::StrCat("parse_json: ", shown(**t), " has ", (*t)->size, " bytes in each value; ",
-                                 kExpressionTypeBytesMax, " are the most: lists, T[], have their items elsewhere")};
-  if (!(*t)->copy) throw bad_value{absl::StrCat("parse_json: ", shown(**t), " cannot be copied")};
-  return std::make_unique<parsed_json>(**t, a.text(0));
-}
-
 computed_ptr found(function_arguments& a) {
   a.need(2, 2);
   computed_ptr s = a.text(0), part = a.text(1);
@@ -319,7 +277,6 @@ const std::vector<built_in>& text_functions() {
       {"string", as_text},
       {"hash_bucket", bucket_of},
       {"lookup", lookup},
-      {"parse_json", parse_json_text},
       {"characters",
        [](function_arguments& a) {
          return of_text<std::int64_t>(a, [](evaluation&, view s) { return characters(s); });

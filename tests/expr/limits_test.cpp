@@ -87,7 +87,8 @@ std::int64_t most_of(const std::string& text, std::vector<std::int64_t> elements
   std::vector<std::int64_t> out(elements.size());
   weight::live = weight::most = 0;
   status why;
-  CHECK(p.apply(elements.data(), static_cast<std::uint32_t>(elements.size()), out.data(), 0, 0, why) == elements.size());
+  CHECK(p.apply(elements.data(), static_cast<std::uint32_t>(elements.size()), out.data(), 0, 0, why) ==
+        elements.size());
   CHECK(why.ok());
   CHECK(out == elements);
   CHECK(weight::live == 0);
@@ -121,15 +122,16 @@ TEST_CASE("a message has the beginning of a long type, and of a long expression"
 }
 
 TEST_CASE("texts and lists that an expression makes are bounded", "[expr]") {
-  const std::string wanted = "; those that an expression makes have 268435456 at most";
+  const std::string wanted = "; those that an expression makes have 67108864 at most";
   CHECK(mistake_of("length(" + doubled(40, "\"ab\" + \"ab\"", "", " + ", "", "x39") + ")").find(wanted) !=
         std::string::npos);
   CHECK(mistake_of("length(" + doubled(40, "[1, 1]", "[", ", ", "]", "x39") + ")").find(wanted) != std::string::npos);
-  CHECK(mistake_of("length(" +
-                   doubled(40, "[replace(\"" + std::string(30000, 'a') + "\", \"a\", \"" + std::string(100, 'b') + "\")]",
-                           "[", ", ", "]", "x39") +
-                   ")")
-            .find(wanted) != std::string::npos);
+  CHECK(
+      mistake_of("length(" +
+                 doubled(40, "[replace(\"" + std::string(30000, 'a') + "\", \"a\", \"" + std::string(100, 'b') + "\")]",
+                         "[", ", ", "]", "x39") +
+                 ")")
+          .find(wanted) != std::string::npos);
 }
 
 TEST_CASE("heavy values are computed for few elements at a time, and go as soon as they are used", "[expr]") {

@@ -33,7 +33,7 @@ inline constexpr std::size_t kExpressionTypeNodesMax = 4096;
 /// Of one value of such a type, without what it owns.
 inline constexpr std::size_t kExpressionTypeBytesMax = std::size_t{16} << 20;
 /// Of one text, list or structure that an expression makes, with what it owns.
-inline constexpr std::size_t kExpressionValueBytesMax = std::size_t{256} << 20;
+inline constexpr std::size_t kExpressionValueBytesMax = std::size_t{64} << 20;
 /// Of all values that are held at once while an element is computed, those of registered functions and tensors too.
 inline constexpr std::size_t kExpressionElementBytesMax = std::size_t{1} << 30;
 
