@@ -13,6 +13,8 @@ namespace sluice::lib::expressions {
 
 namespace {
 
+__extension__ using wide = __int128;
+
 template <class T> inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 template <class T> auto widened(T v) {
   if constexpr (is_half<T>) return static_cast<float>(v);
@@ -66,7 +68,8 @@ template <class F> tensor with_operands(char op, const tensor& t, F calculate) {
     if constexpr (is_half<T> || std::is_same_v<T, bool>) {
       refuse();
     } else {
-      if (std::is_floating_point_v<T> && op == '%') refuse();
+      if (std::is_floating_point_v<T> && op == '%')
+        throw bad_value{absl::StrCat("% is for integers, and this is ", t.spec_text())};
       std::span<const T> x = t.values<T>();
       calculate(std::type_identity<T>(), [x](std::size_t i) { return x[i]; }, made.writable<T>());
     }
@@ -119,15 +122,15 @@ template <class R> std::string inexact(std::string_view name, std::string_view t
 }
 
 /// A whole number as an R, which has it.
-template <class R> R whole(std::string_view name, __int128 total) {
+template <class R> R whole(std::string_view name, wide total) {
   if constexpr (std::is_floating_point_v<R>) {
     const R made = static_cast<R>(total);
-    if (static_cast<__int128>(made) == total) return made;
-    std::string shown = total < 0 ? absl::StrCat(static_cast<std::int64_t>(std::max<__int128>(total, INT64_MIN)))
-                                  : absl::StrCat(static_cast<std::uint64_t>(std::min<__int128>(total, UINT64_MAX)));
+    if (static_cast<wide>(made) == total) return made;
+    std::string shown = total < 0 ? absl::StrCat(static_cast<std::int64_t>(std::max<wide>(total, INT64_MIN)))
+                                  : absl::StrCat(static_cast<std::uint64_t>(std::min<wide>(total, UINT64_MAX)));
     throw bad_value{inexact<R>(name, shown) + "; " + std::string(name) + "(t, \"int64\") has it"};
   } else {
-    if (total < std::numeric_limits<R>::min() || total > static_cast<__int128>(std::numeric_limits<R>::max()))
+    if (total < std::numeric_limits<R>::min() || total > static_cast<wide>(std::numeric_limits<R>::max()))
       throw bad_value{inexact<R>(name, "the total")};
     return static_cast<R>(total);
   }
@@ -135,7 +138,7 @@ template <class R> R whole(std::string_view name, __int128 total) {
 
 template <class R, class T> R sum_of(std::span<const T> values) {
   if constexpr (std::is_integral_v<T>) {
-    __int128 total = 0;  // of up to 2^63 numbers
+    wide total = 0;  // of up to 2^63 numbers
     for (T v : values) total += v;
     return whole<R>("sum", total);
   } else {
@@ -147,7 +150,7 @@ template <class R, class T> R sum_of(std::span<const T> values) {
 template <class T> double mean_of(std::span<const T> values) {
   const auto n = static_cast<double>(values.size());
   if constexpr (std::is_integral_v<T>) {
-    __int128 total = 0;
+    wide total = 0;
     for (T v : values) total += v;
     return static_cast<double>(total) / n;
   } else {
