@@ -32,8 +32,8 @@ task<std::string> count_and_error(stream<int64> s) {
   int64 n = 0;
   for (;;) {
     auto next = co_await s.try_next();
-    if (!next.ok()) co_return std::to_string(n) + " " + std::string(next.why().message());
-    if (!*next) co_return std::to_string(n);
+    if (!next && next.why.ok()) co_return std::to_string(n);
+    if (!next) co_return std::to_string(n) + " " + std::string(next.why.message());
     ++n;
   }
 }
