@@ -86,7 +86,8 @@ struct unbound_expression final : unbound_function {
 
   function_ptr bind(const bind_context& context, bool (*accepts)(const stage_function&)) const override {
     const element_type& in = context.in;
-    if (!otherwise.empty() && !is_field(in))
+    const bool is_state = context.initial && e.tree().text == "state";
+    if (!otherwise.empty() && !is_field(in) && !is_state)
       throw expression_error(
           e.tree().at,
           otherwise + (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : ""));
@@ -120,7 +121,8 @@ struct unbound_expression final : unbound_function {
   }
   bool is_field(const element_type& in) const {
     if (e.tree().text == "it" || e.tree().kind != expression_tree::name) return true;
-    for (auto& m : in.members)
+    const element_type& row = in.kind == kind::batch ? *in.element : in;
+    for (auto& m : row.members)
       if (m.name == e.tree().text) return true;
     return false;
   }

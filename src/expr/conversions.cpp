@@ -75,6 +75,41 @@ class optional_made final : public made_objects {
   computed_ptr of_;
 };
 
+class optional_converted final : public made_objects {
+ public:
+  optional_converted(const element_type& t, computed_ptr of, computed_ptr item)
+      : made_objects(t), of_(std::move(of)), item_(std::move(item)) {}
+
+ private:
+  evaluation::objects& compute(evaluation& ev, selection s) const override {
+    evaluation::objects& made = ev.kept_objects(type(), s.n);
+    evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev);
+    const element_type &from = of_->type(), &item = *type().element;
+    const auto* optionals = registers_of<const void*>(*of_, ev, s);
+    for (std::uint32_t i = 0; i != s.n; ++i) {
+      evaluation::objects& value = ev.kept_objects(item, 1);
+      std::size_t n = 0;
+      const char* before = ev.items();
+      ev.set_items(static_cast<const char*>(from.items(from, optionals[i], n)));
+      try {
+        item_->build(ev, {nullptr, static_cast<std::uint32_t>(n)}, value.data, item.size);
+      } catch (failed_at& bad) {
+        ev.set_items(before);
+        throw failed_at{s.element(i), std::move(bad.why), std::move(bad.told)};
+      }
+      ev.set_items(before);
+      value.constructed = n;
+      type().collect(type(), made.data + i * type().size, value.data, n, n, item.size);
+      ++made.constructed;
+    }
+    kept.outlive(ev.charge_owned(type(), made.data, s.n));
+    return made;
+  }
+
+  computed_ptr of_, item_;
+};
+
 }  // namespace
 
 computed_ptr list_items(const element_type& item) { return std::make_unique<items_of_list>(item); }
@@ -84,6 +119,9 @@ computed_ptr converted_list(const element_type& wanted, computed_ptr of, compute
 
 computed_ptr made_optional(const element_type& optional, computed_ptr of) {
   return std::make_unique<optional_made>(optional, std::move(of));
+}
+computed_ptr converted_optional(const element_type& wanted, computed_ptr of, computed_ptr item) {
+  return std::make_unique<optional_converted>(wanted, std::move(of), std::move(item));
 }
 computed_ptr no_value() {
   static const none nothing;

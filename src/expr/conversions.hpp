@@ -13,6 +13,8 @@ computed_ptr converted_list(const element_type& wanted, computed_ptr of, compute
 
 /// An optional that has the value of `of`; of null one that has none.
 computed_ptr made_optional(const element_type& optional, computed_ptr of);
+/// An optional of what `item`, a part over list_items(), makes of the value of an optional, if that has one.
+computed_ptr converted_optional(const element_type& wanted, computed_ptr of, computed_ptr item);
 /// `none`, which becomes an optional of any type.
 computed_ptr no_value();
 bool is_no_value(const element_type& t);

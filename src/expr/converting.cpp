@@ -22,6 +22,7 @@ bool becomes(const element_type& from, const element_type& to) {
     const bool fits = to.kind == kind::list || (from.kind == kind::array && from.extent == to.extent);
     return fits && becomes(*from.element, *to.element);
   }
+  if (from.kind == kind::maybe && to.kind == kind::maybe) return becomes(*from.element, *to.element);
   if (to.kind == kind::maybe) return is_no_value(from) || becomes(from, *to.element);
   auto a = number_of(from), b = number_of(to);
   if (a == number::none || b == number::none || &type_of_number(b) != &to) return false;
@@ -83,6 +84,10 @@ computed_ptr checker::converted_to(const expression_tree& e, computed_ptr c, con
   if (is_sequence(wanted)) return list_converted_to(e, std::move(c), wanted);
   if (wanted.kind == kind::maybe) {
     if (is_no_value(c->type())) return made_optional(wanted, nullptr);
+    if (c->type().kind == kind::maybe && &c->type() != wanted.element) {
+      computed_ptr item = converted_to(e, list_items(*c->type().element), *wanted.element);
+      return converted_optional(wanted, std::move(c), std::move(item));
+    }
     return made_optional(wanted, converted_to(e, std::move(c), *wanted.element));
   }
   return at(e, [&] { return converted(std::move(c), number_of(wanted)); });

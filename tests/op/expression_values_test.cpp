@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,8 @@ TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
   CHECK(elements<maybe_row>(range(2) |
                             map(expr<maybe_row>("{weight: if(it == 0, none, it), values: [it], pair: [1, it]}"))) ==
         R"({"weight":null,"values":[0],"pair":[1,0]} {"weight":1,"values":[1],"pair":[1,1]})");
+  CHECK(elements<std::optional<double>>(range(2) | map(expr<std::optional<std::int32_t>>("if(it == 0, none, 7)")) |
+                                        map(expr<std::optional<double>>("it"))) == "null 7");
   CHECK_THROWS_WITH((range(1) | map(expr<std::array<double, 3>>("[it, it]"))),
                     Catch::Contains("expected double[3], and [it, it] is int64[]"));
   CHECK_THROWS_WITH((lists | map(expr<std::vector<std::int8_t>>("it"))),
@@ -111,7 +114,7 @@ TEST_CASE("a batch is read by its columns and rows", "[op]") {
         "[[0,0],[1,1]] [[2,2],[3,3]]");
   CHECK(refusal_of("range(4) | batch(2) | map(it * 2)").find("to_tensor() makes a tensor of numbers") !=
         std::string::npos);
-  CHECK(refusal_of(rows + "map(y)").find("no field is named y") != std::string::npos);
+  CHECK(refusal_of(rows + "map(y + 1)").find("no field is named y") != std::string::npos);
   CHECK(refusal_of(rows + "map(it.y)").find("the batch has no column y") != std::string::npos);
   CHECK(count_and_error("range(4) | batch(2) | map(it[2])").find("row 2 of a batch of 2") != std::string::npos);
   CHECK(elements<int64>("range(5) | batch(2) | filter(length(it) == 2) | map(sum(it))") == "1 5");
@@ -127,7 +130,9 @@ TEST_CASE("a state that doubles is stopped by the element that takes it over the
         std::string::npos);
   CHECK(count_and_error("range(40) | group_by_reducer(it * 0, \"ab\", state + state) | map(length(it))").find(wanted) !=
         std::string::npos);
-  CHECK(count_and_error("range(40) | scan(\"ab\", state + state, on_error=skip) | map(length(it))") == "18");
+  // No policy drops it: the elements behind it would fail as well.
+  CHECK(count_and_error("range(40) | scan(\"ab\", state + state, on_error=skip) | map(length(it))").find(wanted) !=
+        std::string::npos);
   std::string initial = refusal_of("range(2) | scan(replace(replace(\"" + std::string(2000, 'a') + "\", \"a\", \"" +
                                    std::string(30, 'b') + "\"), \"b\", \"" + std::string(30, 'c') + "\"), state)");
   CHECK(initial.find("the function's state takes 1800003 bytes") != std::string::npos);

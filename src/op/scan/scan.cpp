@@ -19,7 +19,9 @@ namespace {
 // the elements that have left the input's view, and for no other.
 erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, error_gate gate) {
   const state_function& f = state->function();
-  if (gate.skips()) in.may_go_back();  // behind a bad element the rest of the view stays, for the next demand
+  // Behind a bad element the rest of the view stays: for the next demand, or, where it ends the run, for the marks of the stages
+  // above.
+  if (gate.skips() || f.can_fail) in.may_go_back();
   block_fit fit(out.type(), true);
   for (;;) {
     bool more = co_await in.ready({0, fit.at_most(out.ask()), out.wanted_bytes()});
