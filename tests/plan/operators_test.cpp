@@ -31,6 +31,8 @@ stream<int64> three() {
 
 // One function of each form that an operator may accept, where its form can have a name.
 SLUICE_FUNCTION_VERSION(operators_test_map, 7, [](int64 x) { return x + 1; });
+SLUICE_FUNCTION(operators_test_list, [](int64 x) { return std::vector<int64>{x, x}; });
+SLUICE_FUNCTION(operators_test_place, [](int64 i) { return std::pair<int64, int64>(i / 2, i % 2); });
 SLUICE_FUNCTION(operators_test_size, [](const record& r) { return static_cast<int64>(r.size()); });
 SLUICE_FUNCTION(operators_test_predicate, [](const int64& x) { return x > 0; });
 SLUICE_FUNCTION(operators_test_plan, [](int64 x) { return range(x); });

@@ -281,6 +281,7 @@ class spill_folder_codec final : public codec {
   }
   bool equal(const void* a, const void* b) const override { return get(a) == get(b); }
   bool is_knob() const override { return true; }
+  bool takes_text() const override { return true; }
   std::string type_name() const override { return "folder"; }
 
  private:
