@@ -266,8 +266,8 @@ void add_convert(CLI::App& app, typed& t) {
       ->check(CLI::IsMember({"jsonl", "csv", "raw", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
   convert->add_option(
       "--schema", c.schema,
-      "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\"; without it "
-      "that of tf.Examples is guessed from the first 100");
+      "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\" of tf.Examples "
+      "and CSV, \"text: string, label: int64?\" of JSON lines and Arrow; without it it is guessed from the first 100");
   add_output_options(*convert, t, c.run.output);
   convert->add_flag("--overwrite", c.overwrites, "replace an output that is there");
   convert->add_option("--limit", c.run.limit, "end after so many elements")->check(whole(0, kAny));
