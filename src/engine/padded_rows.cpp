@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/padded_rows.hpp"
 
+#include <charconv>
 #include <utility>
 
 #include "sluice/element/tensor.hpp"
@@ -33,6 +34,12 @@ class pad_value_codec final : public codec {
 };
 
 }  // namespace
+
+std::string pad_value::spelled(double number) {
+  char text[32];
+  char* end = std::to_chars(text, text + sizeof text, number).ptr;
+  return {text, end};
+}
 
 template <> const codec& codec_of<pad_value>() {
   static const pad_value_codec c;

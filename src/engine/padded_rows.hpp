@@ -13,7 +13,7 @@
 #include "runtime/held_memory.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/element/slab.hpp"
-#include "sluice/op/padded_batch.hpp"
+#include "sluice/engine/pad_value.hpp"
 
 namespace sluice::lib {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/padded_batch.hpp"
 
-#include <charconv>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,12 +39,6 @@ const element_type* padded_type(const node& n, std::string& why) {
 }
 
 }  // namespace
-
-std::string pad_value::spelled(double number) {
-  char text[32];
-  char* end = std::to_chars(text, text + sizeof text, number).ptr;
-  return {text, end};
-}
 
 const op_info padded_batch_op{
     .name = "padded_batch",

@@ -82,6 +82,14 @@ MISTAKES = {
     "group_by_reducer's states begin as something else":
         ("auto ds = range(5) | group_by_reducer([](std::int64_t x) { return x; }, [](std::int64_t x) { return std::to_string(x); }, [](std::int64_t& sum, std::int64_t x) { sum += x; });",
          ["group_by_reducer: the function of the key must return the state that f changes"]),
+    "group_by_window's reduce is no stage":
+        ("auto ds = range(5) | group_by_window([](std::int64_t x) { return x; }, [](std::int64_t x) { return x; }, 5);",
+         ["group_by_window: reduce is a stage, as batch(5), or takes a dataset<T> and returns a dataset", "long"]),
+    "group_by_window's size is of another key":
+        ("auto ds = range(5) | group_by_window([](std::int64_t x) { return x; }, batch(5), [](const std::string& s) { return s.size(); });",
+         ["group_by_window: the size is a number, or a function that takes the key and returns one", "long"]),
+    "pack_sequences of numbers": ("auto ds = range(5) | pack_sequences(9);", ["pack_sequences: sequences are lists of whole numbers", "long"]),
+    "sparse_batch of numbers": ("auto ds = range(5) | sparse_batch(2, {3});", ["sparse_batch: rows are lists of numbers or texts", "long"]),
     "saved<S> of what cannot be saved":
         ("stream<int> f(saved<int*> at, stream<int> in) { while (auto x = co_await in.next()) co_yield *x; }",
          ["a position cannot hold this value"]),

@@ -26,9 +26,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "sluice/element/batch.hpp"
 #include "sluice/engine/batch_limits.hpp"
 #include "sluice/engine/keys.hpp"
-#include "sluice/op/padded_batch.hpp"
+#include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

@@ -25,8 +25,9 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/element/batch.hpp"
 #include "sluice/engine/keys.hpp"
-#include "sluice/op/padded_batch.hpp"
+#include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

@@ -21,48 +21,16 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "sluice/op/batch.hpp"
+#include "sluice/element/batch.hpp"
+#include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {
 
 extern const op_info padded_batch_op;
-
-/// What stands where there is nothing: a number, or a text.
-class pad_value {
- public:
-  pad_value() = default;
-  template <class N>
-    requires std::is_arithmetic_v<N>
-  pad_value(N number) : text_(spelled(number)) {}                     // NOLINT: numbers are written as numbers
-  pad_value(std::string_view text) : text_(text), is_text_(true) {}   // NOLINT
-  pad_value(const char* text) : pad_value(std::string_view(text)) {}  // NOLINT
-
-  /// A number as C++ writes it.
-  static pad_value number(std::string_view spelled) {
-    pad_value v(spelled);
-    v.is_text_ = false;
-    return v;
-  }
-  const std::string& text() const { return text_; }
-  bool is_text() const { return is_text_; }
-  bool operator==(const pad_value&) const = default;
-
- private:
-  static std::string spelled(double number);
-  static std::string spelled(std::int64_t number) { return std::to_string(number); }
-  template <class N> static std::string spelled(N number) {
-    if constexpr (std::is_floating_point_v<N>) return spelled(static_cast<double>(number));
-    else return std::to_string(number);
-  }
-
-  std::string text_{"0"};
-  bool is_text_ = false;
-};
 
 struct padded_batch_options {
   /// lengths of each dimension, by member; -1: of the longest in the batch
