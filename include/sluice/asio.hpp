@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // async_next: an asio operation that completes with the next element of a stream, for any executor and completion
-// token.
+// token. async_push: one that pushes an element into a channel (op/from_channel.hpp).
 //
 //   asio::awaitable<void> serve(tcp::socket socket, stream<std::string> s) {
 //     while (auto line = co_await async_next(s, asio::use_awaitable))      // std::optional<std::string>
@@ -9,6 +9,13 @@
 //   async_next(s, [](std::exception_ptr why, std::optional<std::string> element) { … });
 //   std::future<std::optional<std::string>> f = async_next(s, asio::use_future);
 //
+//   asio::awaitable<void> receive(tcp::socket socket, channel_sender<std::string> push) {
+//     std::string line;
+//     while (co_await read_line(socket, line))
+//       if (!co_await async_push(push, line, asio::use_awaitable)) break;    // the pipeline is gone
+//   }
+//
+// What follows is said of async_next; async_push differs where its declaration says so.
 // Shape:  completes with void(std::exception_ptr, std::optional<T>); nullopt is the end.
 // Order:  one operation on a stream at a time; a second one completes with failed_precondition.
 // Errors: `sluice::error`, after the elements before it; every later operation completes with the same error.
@@ -43,6 +50,7 @@
 #include <asio/query.hpp>
 
 #include "sluice/coro/stream.hpp"
+#include "sluice/op/from_channel.hpp"
 #include "sluice/pipeline/loan.hpp"
 
 namespace sluice::lib {
@@ -146,6 +154,7 @@ template <class T, class Handler> class asio_waiter final : public loan::waiter 
   auto slot() const { return wait_->what->slot(); }
   void ready(std::shared_ptr<loan> from) noexcept override { answer(std::move(from)); }
   void give_up(status why) { answer(std::move(why)); }
+  void give(T value) { answer(&value); }
 
  private:
   struct wait final : owned_wait {
@@ -209,7 +218,70 @@ template <class T> struct start_next {
   }
 };
 
+/// The handler of an async_push as one of an async_next of bools.
+template <class Handler> struct push_handler {
+  using executor_type = asio::associated_executor_t<Handler>;
+  using allocator_type = asio::associated_allocator_t<Handler>;
+  using cancellation_slot_type = asio::associated_cancellation_slot_t<Handler>;
+  Handler handler;
+  executor_type get_executor() const noexcept { return asio::get_associated_executor(handler); }
+  allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
+  cancellation_slot_type get_cancellation_slot() const noexcept {
+    return asio::get_associated_cancellation_slot(handler);
+  }
+  void operator()(std::exception_ptr why, std::optional<bool> sent) {
+    std::move(handler)(std::move(why), sent.value_or(false));
+  }
+};
+
+template <class T, class Handler> class asio_push final : value_holder<T>, public element_queue::pending {
+ public:
+  asio_push(Handler handler, T&& x)
+      : value_holder<T>(std::move(x)),
+        pending(&this->room.value, bytes_of(this->room.value)),
+        waiting_(std::move(handler)) {}
+  ~asio_push() override {
+    if (!is_taken_) this->room.value.~T();
+  }
+  auto slot() const { return waiting_.slot(); }
+  void finished(bool sent, status why) noexcept override {
+    is_taken_ = sent;
+    if (why.ok()) waiting_.give(sent);
+    else waiting_.give_up(std::move(why));
+  }
+
+ private:
+  asio_waiter<bool, Handler> waiting_;
+  bool is_taken_ = false;
+};
+
+template <class T> struct start_push {
+  template <class Handler> void operator()(Handler&& handler, std::shared_ptr<element_queue> queue, T value) const {
+    using own_handler = push_handler<std::decay_t<Handler>>;
+    auto p = std::make_unique<asio_push<T, own_handler>>(own_handler{std::forward<Handler>(handler)}, std::move(value));
+    // Before push(): after it the handler may have been called, and the slot may belong to its next operation.
+    if (auto slot = p->slot(); slot.is_connected()) {
+      slot.assign([q = std::weak_ptr<element_queue>(queue), who = p.get()](asio::cancellation_type type) {
+        if ((type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
+            asio::cancellation_type::none)
+          return;
+        auto there = q.lock();
+        if (!there) return;
+        if (auto left = there->abandon(who)) left->finished(false, cancelled_error("the push was cancelled"));
+      });
+    }
+    queue->push(std::move(p));
+  }
+};
+
 }  // namespace detail
+
+/// Pushes `value` into the channel: completes with void(std::exception_ptr, bool) once it is there (true), or the channel is
+/// closed (false). Any number of operations may be outstanding. Cancel: the value is destroyed, the channel goes on.
+template <class T, class Token> auto async_push(const channel_sender<T>& push, T value, Token&& token) {
+  return asio::async_initiate<Token, void(std::exception_ptr, bool)>(detail::start_push<T>(), token, push.queue(),
+                                                                     std::move(value));
+}
 
 template <class T, class Token> auto async_next(stream<T>& s, Token&& token) {
   return asio::async_initiate<Token, void(std::exception_ptr, std::optional<T>)>(detail::start_next<T>(), token, &s);
@@ -221,5 +293,6 @@ namespace sluice {
 
 // What users write.
 using lib::async_next;
+using lib::async_push;
 
 }  // namespace sluice

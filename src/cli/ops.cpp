@@ -31,9 +31,9 @@ std::string arguments_text(const op_info& op) {
 }
 
 bool takes_expressions(const codec& type) {
-  auto& [map, filter, scan, reduce, key] = probes_of_expressions();
+  auto& [map, filter, scan, reduce, key, look] = probes_of_expressions();
   return type.takes_function(map) || type.takes_function(filter) || type.takes_function(scan) ||
-         type.takes_function(reduce) || type.takes_function(key);
+         type.takes_function(reduce) || type.takes_function(key) || type.takes_function(look);
 }
 
 /// No expression and no registered function can be what has to be given here.
@@ -92,7 +92,8 @@ int ops() {
   absl::PrintF(
       "\nEvery call but that of ignore_errors also takes, by name, on_error=stop or skip (what an element that fails "
       "there does) and "
-      "errors_max=N\n(with on_error=skip: one more ends the run).\n");
+      "errors_max=N\n(with on_error=skip: one more ends the run) and quarantine=\"PATH\" (with on_error=skip: what is "
+      "dropped is kept there).\n");
   print_built_in_functions();
   print_functions();
   if (any_needs)

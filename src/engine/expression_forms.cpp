@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/expression_forms.hpp"
 
+#include <memory>
+
 #include "absl/strings/str_cat.h"
 #include "sluice/base/hash.hpp"
+#include "sluice/element/none.hpp"
+#include "sluice/engine/look_functions.hpp"
 
 namespace sluice::lib {
 
 namespace {
 
-class called_function final : public callable {
+/// What expressions call has a name, a version and captured values.
+class registered_callable : public callable {
+ public:
+  virtual const stage_function& function() const = 0;
+};
+
+class called_function final : public registered_callable {
  public:
   explicit called_function(std::shared_ptr<const block_function> f) : f_(std::move(f)) {}
   const element_type& in() const override { return *f_->in; }
@@ -21,10 +31,29 @@ class called_function final : public callable {
     why = std::move(a.why);
     return a.done;
   }
-  const block_function& function() const { return *f_; }
+  const stage_function& function() const override { return *f_; }
 
  private:
   std::shared_ptr<const block_function> f_;
+};
+
+/// A function that returns nothing, which is what its value is: inspect(note(a, b)).
+class called_look final : public registered_callable {
+ public:
+  explicit called_look(std::shared_ptr<const look_function> f) : f_(std::move(f)) {}
+  const element_type& in() const override { return *f_->in; }
+  const element_type& out() const override { return type_of<none>(); }
+  bool draws() const override { return false; }
+  std::uint32_t call(void* in, std::uint32_t n, void* out, std::uint64_t, std::uint64_t, status& why) const override {
+    applied a = f_->look(block(nullptr, f_->in, static_cast<char*>(in), n));
+    std::uninitialized_default_construct_n(static_cast<none*>(out), a.done);
+    why = std::move(a.why);
+    return a.done;
+  }
+  const stage_function& function() const override { return *f_; }
+
+ private:
+  std::shared_ptr<const look_function> f_;
 };
 
 struct map_probe final : block_function {
@@ -50,6 +79,10 @@ struct key_probe final : key_function {
   void build_key(std::string_view, void*) const override {}
 };
 
+struct look_probe final : look_function {
+  applied look(const block&) const override { return {}; }
+};
+
 }  // namespace
 
 const expression_probes& probes_of_expressions() {
@@ -58,7 +91,8 @@ const expression_probes& probes_of_expressions() {
   static const auto& scan = *new state_probe(&type_of<std::int64_t>());
   static const auto& reduce = *new state_probe(nullptr);
   static const auto& key = *new key_probe;
-  static const expression_probes all{map, filter, scan, reduce, key};
+  static const auto& look = *new look_probe;
+  static const expression_probes all{map, filter, scan, reduce, key, look};
   return all;
 }
 
@@ -67,6 +101,8 @@ std::vector<std::shared_ptr<const callable>> functions_used::named(std::string_v
   for (auto& f : find_functions(name)) {
     if (auto block = std::dynamic_pointer_cast<const block_function>(f))
       found.push_back(std::make_shared<called_function>(std::move(block)));
+    else if (auto look = std::dynamic_pointer_cast<const look_function>(f))
+      found.push_back(std::make_shared<called_look>(std::move(look)));
     else
       why = absl::StrCat(std::string(name),
                          " cannot be called in an expression: it is awaited, or makes no value of an element");
@@ -75,7 +111,7 @@ std::vector<std::shared_ptr<const callable>> functions_used::named(std::string_v
 }
 
 void functions_used::note_call(const callable& called) {
-  const block_function& f = static_cast<const called_function&>(called).function();
+  const stage_function& f = static_cast<const registered_callable&>(called).function();
   values_ = stable_hash(
       f.name, derive(derive(values_, static_cast<std::uint64_t>(f.version)), f.values_known ? f.values() : 0));
   values_known_ &= f.values_known;

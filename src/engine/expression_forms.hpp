@@ -35,7 +35,7 @@ class functions_used final : public callables {
 
 /// A function of each form that an expression can be, which is only asked who takes it.
 struct expression_probes {
-  const stage_function &map, &filter, &scan, &reduce, &key;
+  const stage_function &map, &filter, &scan, &reduce, &key, &look;
 };
 const expression_probes& probes_of_expressions();
 
@@ -57,6 +57,8 @@ value value_of_initial(const expression& e, const element_type* wanted);
 /// A state_function, whose state begins as `initial`; its type is `wanted`, if that is known. Errors: expression_error.
 function_ptr make_expression_state(const expression& step, const expression& initial, const element_type& in,
                                    const element_type* wanted, bool makes_elements);
+/// A look_function, which computes the expression and drops its value. Errors: expression_error.
+function_ptr make_expression_look(const expression& e, const element_type& in);
 /// A key_function. Errors: expression_error.
 function_ptr make_expression_key(const expression& e, const element_type& in);
 

@@ -81,15 +81,15 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
   if (st->ended.size() != in.size()) co_await fail(damaged_position());
   auto open = static_cast<std::size_t>(std::count(st->ended.begin(), st->ended.end(), 0));
   std::array<std::uint32_t, kChosenAtOnce> chosen{};
-  std::uint32_t next = kChosenAtOnce;  // of the choices: the first that nothing was taken for
+  std::uint32_t next = 0, have = 0;  // of the choices: the first that nothing was taken for, and their number
   chosen_elements elements(in, out.type());
   while (!st->at_end && open != 0) {
-    if (next == kChosenAtOnce) {
-      choose(*st, chosen);
+    if (next == have) {
+      have = static_cast<std::uint32_t>(choose(*st, chosen));
       next = 0;
     }
     const std::uint32_t* from = chosen.data() + next;
-    const std::uint32_t most = std::min(out.ask(), kChosenAtOnce - next);
+    const std::uint32_t most = std::min(out.ask(), have - next);
     char* to = out.room(most);
     std::uint32_t made = elements.move_to(to, from, most);
     if (made == 0) {
@@ -99,7 +99,7 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
         st->ended[*from] = 1;
         --open;
         st->at_end = stop_on_empty;
-        next = kChosenAtOnce;
+        next = have = 0;
         continue;
       }
       made = elements.move_to(to, from, most);

@@ -5,10 +5,12 @@
 #include <cstdlib>
 
 #include "coro/position_records.hpp"
+#include "engine/quarantine_file.hpp"
 #include "engine/types.hpp"
 #include "plan/codec.hpp"
 #include "plan/parts.hpp"
 #include "runtime/error_account.hpp"
+#include "runtime/quarantine_sink.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
@@ -86,6 +88,7 @@ open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) co
 open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
   constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
   open_context inner = *this;
+  inner.order_given.reset();  // of a sloppy stage in there no mark of this chain would know the choices
   inner.scope = derive(scope, site);
   inner.outers = derive(outers, kOuter + mix(ordinal));
   inner.passes = derive(passes, kOuter + mix(ordinal));
@@ -128,13 +131,30 @@ error_gate open_context::gate(const node& n) const {
   // Errors are counted where the policy is set: those of a stage with a policy of its own do not count for an
   // ignore_errors.
   if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
-  return {run.get(), std::move(label), policy, own};
+  return {run.get(), std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr};
+}
+
+quarantine_sink* open_context::quarantine_of(const node& n) const {
+  const quarantine& into = n.errors.quarantine.is_given() ? n.errors.quarantine : run->quarantine;
+  if (!into.is_given()) return nullptr;
+  return run->quarantines->of(into.path, [&] { return open_quarantine_file(into.path); });
 }
 
 open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {
   open_context upstream = *this;
   upstream.on_error = error_policy::skip;
   upstream.account = account_of(n, errors_max, nullptr);
+  return upstream;
+}
+
+open_context open_context::with_options(const node& n, const dataset_options& o) const {
+  open_context upstream = *this;
+  if (o.on_error && !on_error_is_given) {
+    upstream.on_error = *o.on_error;
+    upstream.account = *o.on_error == error_policy::skip ? account_of(n, o.errors_max, nullptr) : nullptr;
+    upstream.on_error_is_given = true;
+  }
+  if (!order_given) upstream.order_given = o.order;
   return upstream;
 }
 

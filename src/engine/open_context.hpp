@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ahead/channel_memory.hpp"
@@ -11,6 +12,7 @@
 #include "runtime/site_record.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/coro/input_set.hpp"
+#include "sluice/engine/dataset_options.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/run_context.hpp"
 
@@ -18,6 +20,8 @@ namespace sluice::lib {
 
 /// The identity by which the stage of `n` finds its record in a position.
 stage_identity identity_of(const node& n);
+
+class element_group;  // engine/given_elements.hpp
 
 /// Where a plan stands within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
 /// depend on it.
@@ -34,6 +38,14 @@ struct open_context {
   /// or the stage whose inner plan this is; else the run's options.
   error_policy on_error;
   error_account* account = nullptr;  ///< of the one that says so; null: the run
+  /// The stream is to give a few elements from a place (op_info::seeks): nothing below works ahead of what it is asked for.
+  bool on_demand = false;
+  /// A with_options downstream says so, and decides before those upstream of it.
+  bool on_error_is_given = false;
+  std::optional<sluice::lib::order> order_given = {};
+
+  /// What the source of a stage_plan gives; null: this is in none.
+  std::shared_ptr<element_group> given = {};
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}
@@ -52,12 +64,20 @@ struct open_context {
   open_context in_input(const node& combine, std::size_t index) const;
   /// All inputs of a combine, opened at once.
   input_set open_inputs(const node& combine) const;
+  /// Where the bad elements are kept that the stage of n drops: the file that the plan names for it, or that the run has for all.
+  quarantine_sink* quarantine_of(const node& n) const;
   /// What errors do in the stage of n.
   error_gate gate(const node& n) const;
   /// What is known of the stage n of this run, however often it is opened.
   site_record& site(const node& n) const;
   /// For stages that drop bad elements because `n`, an ignore_errors downstream of them, says so.
   open_context ignoring_errors(const node& n, error_limit errors_max) const;
+  /// For stages upstream of `n`, a with_options.
+  open_context with_options(const node& n, const dataset_options& o) const;
+  /// What order a stage delivers in that says `own`.
+  sluice::lib::order order_of(sluice::lib::order own) const {
+    return own == order::sloppy ? own : order_given.value_or(own);
+  }
   /// For the plans that the stage of n opens for its elements: what n itself says of errors holds for them, too.
   open_context inside_of(const node& n) const;
   /// What a channel of n is charged to; channels of the same stage in sibling plans learn from each other.

@@ -68,6 +68,7 @@ const op_info enumerate_op{
     .type = [](const node& n, std::string&) { return pair_of(&type_of<std::int64_t>(), n.inputs[0]->type); },
     .open = open_enumerate,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .seeks = seeks_with_inputs,
 };
 
 verb<detail::numbered> enumerate(enumerate_options o) { return {enumerate_op, arguments::of(enumerate_arguments{o})}; }

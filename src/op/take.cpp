@@ -46,6 +46,8 @@ const op_info take_op{
           std::int64_t most = n.as<take_arguments>().elements;
           return most < 0 ? in : in.at_most(most);
         },
+    .seeks = seeks_with_inputs,
+    .only_drops = true,
 };
 
 preserving take(count_or_all elements) { return {take_op, arguments::of(take_arguments{elements})}; }

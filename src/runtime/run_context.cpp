@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/error_account.hpp"
 #include "runtime/known_files.hpp"
+#include "runtime/quarantine_sink.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -20,8 +21,9 @@ namespace {
 status beyond_limit(const status& why, const error_account* full, std::uint64_t of_run) {
   std::string limit = absl::StrCat("; one more than errors_max=", full ? full->errors_max : of_run, " of ");
   if (!full) limit += "the run, which --errors-max raises, in C++ iterate_options::errors_max";
-  else if (full->stage == "ignore_errors")
-    limit += "ignore_errors, which ignore_errors(errors_max=…) in the plan raises";
+  else if (full->stage == "ignore_errors" || full->stage == "with_options")
+    absl::StrAppend(&limit, std::string(full->stage), ", which ", std::string(full->stage),
+                    "(errors_max=…) in the plan raises");
   else absl::StrAppend(&limit, std::string(full->stage), ", which on_error=skip, errors_max=… in the plan raises");
   const provenance& at = why.where();
   status told(why.code(), absl::StrCat(std::string(why.message()), limit));
@@ -40,6 +42,8 @@ run_context::run_context(runtime& home, run_options options)
       inputs(std::make_shared<seen_inputs>()),
       known(std::make_shared<known_files>(ledger)),
       sites(std::make_shared<site_table>()),
+      quarantine(std::move(options.quarantine)),
+      quarantines(std::make_shared<quarantine_table>()),
       reaper_(&home.reaper()) {
   exec = &home.exec();
   time = &home.time();
@@ -61,6 +65,10 @@ status run_context::met(dropped_error e) {
   errors_.store(counted + dropped, std::memory_order_relaxed);
   count_errors(e.account, dropped);
   if (dropped != 0 && first_errors_.size() < kErrorsKept) first_errors_.push_back(e.why);
+  if (dropped == e.times || (dropped != 0 && e.into)) {
+    status why = e.into ? e.into->keep(e) : status();
+    if (!why.ok()) return why;
+  }
   if (dropped == e.times) return {};
   return beyond_limit(e.why, counted + dropped == errors_max ? nullptr : full_account(e.account), errors_max);
 }
@@ -71,8 +79,8 @@ std::vector<stage_errors> run_context::errors_by_stage() const {
 }
 
 std::size_t run_context::errors_kept_apart() const {
-  bool has_limit = errors_max != ~std::uint64_t{0} || sites->has_error_limits();
-  return has_limit ? dropped_errors::kKeptApart : kErrorsKept;
+  const bool all_are_wanted = errors_max != ~std::uint64_t{0} || sites->has_error_limits() || !quarantines->empty();
+  return all_are_wanted ? dropped_errors::kKeptApart : kErrorsKept;
 }
 
 std::vector<status> run_context::first_errors() const {

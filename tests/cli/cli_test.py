@@ -164,7 +164,7 @@ class Run(ProgramTest):
         said = self.ok("explain", "range(9, on_error=stop) | take(4, on_error=skip, errors_max=2) | repeat(2) | ignore_errors | skip(1)").stdout
         lines = [line.split("; ", 1)[1] for line in said.splitlines() if "; " in line]
         self.assertEqual(lines, ["stop=9, start=0, step=1, on_error=stop", "elements=4, on_error=skip, errors_max=2",
-                                 "times=2, on_error=skip by ignore_errors", "errors_max=-1", "elements=1"])
+                                 "times=2, on_error=skip by ignore_errors", "errors_max=-1, errors_share=1, share_after=100", "elements=1"])
 
     def test_an_interrupt_stops_cleanly_and_the_rest_can_be_had(self):
         here = self.path("here")
@@ -315,7 +315,7 @@ class Misuse(ProgramTest):
             (["walk", "--version"], "The following argument was not expected: walk"),
             (["run"], "PLAN or --file is required"),
             (["verify"], "FILES is required"),
-            (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH or arrow-binary:PATH, not xml"),
+            (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, tfrecord, "),
             (["run", "range(3)", "--output", "tfrecord:x"], "takes records, lines or strings, and the plan gives int64"),
             (["run", "range(3)", "--memory-budget", "much"], "--memory-budget: expects a size such as 64MiB, and is \"much\""),
             (["run", "range(3)", "--memory-budget", ""], "--memory-budget: expects a size such as 64MiB, and is \"\""),
@@ -448,6 +448,14 @@ class Data(ProgramTest):
         self.assertEqual(done.returncode, 1)
         self.assertEqual({line.split(": ")[1] for line in done.stdout.splitlines()[:-1]}, {"damaged"})
 
+    def test_explain_tells_the_spec_bounds_and_what_options_say(self):
+        self.assertEqual(self.ok("explain", "--spec", "range(9) | map({label: it, x: [1.5, it]}) | batch(2)").stdout, "{label: int64[?], x: float64[?,?]}\n")
+        self.assertEqual(self.ok("explain", "--spec", "zip(range(9), range(9) | map(string(it)))").stdout, "(int64, string)\n")
+        self.assertIn("at most 15 elements", self.ok("explain", "range(15) | filter(it > 3) | take_while(it < 9)").stdout)
+        said = self.ok("explain", "range(9) | map(it + 1, parallelism=2) | with_options(on_error=skip) | with_options(on_error=stop, order=sloppy)").stdout
+        self.assertIn("order=sloppy by with_options", said)
+        self.assertIn("on_error=stop by with_options", said)
+
     def test_explain_reads_back_to_itself(self):
         plan = 'list_files("a*") | interleave(tfrecord | take(3), cycle_length=4) | parse_example("x: float[2]") | batch(8)'
         said = self.ok("explain", plan).stdout
@@ -467,7 +475,7 @@ class Data(ProgramTest):
             self.assertIn(words, said)
         stages = said.split("\n")
         alone = [stages[i - 1].split()[0] for i, line in enumerate(stages) if line.endswith("  C++")]
-        self.assertEqual(alone, ["from_elements", "generate", "transform"])
+        self.assertEqual(alone, ["from_elements", "generate", "from_channel", "transform"])
         self.assertIn("\nC++: not in a plan for this program", said)
 
     def test_a_sample_is_not_taken_for_another(self):

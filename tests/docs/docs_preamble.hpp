@@ -2,6 +2,9 @@
 // The names that short examples in the documentation use without saying where they come from.
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <cstdio>
 #include <ranges>
 #include <sluice/sluice.hpp>
 #include <string>
@@ -20,6 +23,10 @@ struct reply {
 
 struct image {
   std::int64_t pixels;
+};
+struct checked_sample {
+  std::int64_t label = 0;
+  bool valid = true;
 };
 struct sentence {
   std::string text;
@@ -41,6 +48,13 @@ inline sluice::task<reply> fetch(std::int64_t id) {
 inline sentence tokenise(const sluice::record& r) { return {std::string(r.view()), {1, 2}}; }
 inline std::vector<std::string> split(std::string_view text) { return {std::string(text)}; }
 
+inline void log_dropped(const sluice::status& why, std::uint64_t n) {
+  std::printf("%lu: %s\n", static_cast<unsigned long>(n), why.to_string().c_str());
+}
+inline void subscribe(const sluice::channel_sender<std::string>& push, std::uint64_t from) {
+  push.try_push(std::to_string(from));
+}
+
 inline auto numbers = sluice::range(10);
 inline auto ids = sluice::range(10);
 inline auto records = sluice::tfrecord("a.tfrecord");
@@ -48,6 +62,7 @@ inline auto files = sluice::tfrecord("a.tfrecord");
 inline auto samples = records | sluice::map(parse);
 inline auto images = records | sluice::map(decode);
 inline auto sentences = records | sluice::map(tokenise);
+inline auto checked_samples = numbers | sluice::map([](std::int64_t x) { return checked_sample{x, true}; });
 inline auto cats = images, dogs = images;
 inline auto turns = sluice::range(9) | sluice::map([](std::int64_t x) { return x % 2; });
 inline auto batches = numbers | sluice::batch(2);

@@ -39,6 +39,15 @@ MISTAKES = {
     "filter's function takes another type":
         ("auto ds = range(5) | filter([](const std::string& s) { return s.empty(); });",
          ["a predicate: the function must take const T& and return bool", "long"]),
+    "inspect's function takes another type":
+        ("auto ds = range(5) | inspect([](const std::string&) {});", ["inspect: the function must take const T&", "long"]),
+    "inspect's function is awaited":
+        ("task<> log(std::int64_t); auto ds = range(5) | inspect(&log);", ["inspect: the function cannot be awaited", "long"]),
+    "apply's function takes another dataset":
+        ("auto ds = range(5) | apply([](const dataset<std::string>& in) { return in; });", ["apply: the function must take the dataset", "long"]),
+    "broadcast of elements that cannot be copied":
+        ("std::vector<stream<std::unique_ptr<int>>> all(runtime& rt, dataset<std::unique_ptr<int>> ds) { return broadcast(ds, rt, 2); }",
+         ["broadcast: each consumer gets a copy"]),
     "flat_map's function makes no dataset":
         ("auto ds = range(5) | flat_map([](std::int64_t x) { return x; });", ["must take the element and return a dataset", "long"]),
     "scan's state cannot be saved":
@@ -109,6 +118,8 @@ MISTAKES = {
     "a user names the engine's stream": ("task<> f(erased_stream s) { co_return; }", ["erased_stream"]),
     "inputs of two types, one after the other":
         ("auto ds = concatenate(range(3), lines(\"a\"));", ["concatenate: the inputs must have one type", "long"]),
+    "inputs of two types, as they come":
+        ("auto ds = merge(range(3), lines(\"a\"));", ["merge: the inputs must have one type", "long"]),
     # A misspelt designator makes the braces fit nothing; the compilers name the struct, not the word.
     "a misspelt option of a named struct":
         ("auto ds = range(5) | shuffle(10, shuffle_options{.sead = 7});", ["shuffle_options", "sead"]),

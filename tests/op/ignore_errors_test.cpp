@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ignore_errors does to policies is in pipeline/stage_policies_test.cpp.
 #include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -67,9 +70,120 @@ TEST_CASE("a stage with a policy of its own conforms") {
             .before_error = without_sevens});
 }
 
+namespace {
+
+/// Every n-th element is bad, from the first on.
+auto bad_every(int64 n) {
+  return map([n](int64 x) {
+    if (x % n == 0) throw_status(data_loss_error("bad"));
+    return x;
+  });
+}
+/// What a function was called with.
+struct calls {
+  std::shared_ptr<std::vector<std::string>> told = std::make_shared<std::vector<std::string>>();
+  void operator()(const status& why, std::uint64_t n) const {
+    told->push_back(std::to_string(n) + " " + why.to_string());
+  }
+};
+
+const register_verb counted_case("ignore_errors counted",
+                                 {.build =
+                                      [](const verb_plan& p) {
+                                        return p.in[0] | map([b = p.b](int64 x) {
+                                                 if (is_bad(x, b)) throw_status(data_loss_error("a bad element"));
+                                                 return x;
+                                               }) |
+                                               ignore_errors([](const status&, std::uint64_t) {},
+                                                             {.errors_share = 0.99, .share_after = 1'000'000});
+                                      },
+                                  .expected =
+                                      [](const verb_lists& l) {
+                                        int64s good;
+                                        for (int64 x : l.in())
+                                          if (!is_bad(x, l.b)) good.push_back(x);
+                                        return good;
+                                      },
+                                  .resume = {.takes = 2}});
+
+}  // namespace
+
+TEST_CASE("a share of bad elements ends the stream once enough have come, at the same place whatever works ahead") {
+  for (int64 parallelism : {1, 3}) {
+    auto in = range(10'000) | map([](int64 x) { return x; }, {.parallelism = parallelism});
+    // One in ten: the 11th of 101 is more than a tenth, while 10 of 100 are not looked at.
+    consumed got = consume(in | bad_every(10) | ignore_errors({.errors_share = 0.1}) | prefetch(4), {});
+    CHECK(got.elements.size() == 90);
+    CHECK(got.why.to_string() ==
+          "data_loss: map at element 100: bad; with it 11 of 101 elements are bad, more than errors_share=0.1 of "
+          "ignore_errors");
+    CHECK(consume(in | bad_every(10) | ignore_errors({.errors_share = 0.11}), {}).elements.size() == 9000);
+    CHECK(
+        consume(in | bad_every(2) | ignore_errors({.errors_share = 0.1, .share_after = 50'000}), {}).elements.size() ==
+        5000);
+    CHECK(consume(in | bad_every(1) | ignore_errors({.errors_share = 0.5}), {}).why.code() == status_code::data_loss);
+    CHECK(consume(in | bad_every(9) | ignore_errors({.errors_share = 0, .share_after = 0}), {}).elements.empty());
+  }
+}
+
+TEST_CASE("what is passed over counts among the elements of a share") {
+  consumption how;
+  how.skip = 5000;
+  auto ds = range(10'000) | bad_every(20) | ignore_errors({.errors_share = 0.06});
+  CHECK(consume(ds, how).complaint() == "");
+  CHECK(consume(ds, how).elements.size() == 4500);
+}
+
+TEST_CASE("ignore_errors calls a function with each error, in order, where it says so and nowhere else") {
+  calls c;
+  auto ds = range(30) | bad_every(10) | on_error(error_policy::skip, map([](int64 x) {
+                                                   if (x == 5) throw_status(data_loss_error("five"));
+                                                   return x;
+                                                 })) |
+            ignore_errors(c);
+  consumed got = consume(ds, {});
+  CHECK(got.complaint() == "");
+  CHECK(got.elements.size() == 26);
+  CHECK(got.errors.back() == 4);
+  CHECK(*c.told == std::vector<std::string>{"1 data_loss: map at element 0: bad", "2 data_loss: map at element 10: bad",
+                                            "3 data_loss: map at element 20: bad"});
+  auto throwing = range(30) | bad_every(10) | ignore_errors([](const status&, std::uint64_t n) {
+                    if (n == 2) throw std::runtime_error("the log is full");
+                  });
+  got = consume(throwing, {});
+  CHECK(got.elements.size() == 9);
+  CHECK(got.why.to_string() == "unknown: ignore_errors: the log is full");
+  c.told->clear();
+  got = consume(range(30) | bad_every(10) | ignore_errors(c, {.errors_max = 1}), {});
+  CHECK(got.elements.size() == 9);
+  CHECK(got.why.to_string().find("one more than errors_max=1 of ignore_errors") != std::string::npos);
+}
+
+TEST_CASE("an input that fails without taking an element ends, and is not asked for ever") {
+  consumption how;
+  how.on_error = error_policy::skip;
+  auto never = [](stream<int64> in) -> stream<int64> {
+    if (in) throw_status(data_loss_error("not even begun"));
+    co_yield 1;
+  };
+  CHECK(consume(range(9) | transform(never) | ignore_errors(), how).why.code() == status_code::data_loss);
+  auto source = generate([]() -> stream<int64> {
+    throw_status(data_loss_error("no source"));
+    co_yield 1;
+  });
+  CHECK(consume(source | ignore_errors(), how).why.code() == status_code::data_loss);
+}
+
 TEST_CASE("ignore_errors prints as text, and is read again") {
   round_trips(*(range(5) | ignore_errors()).plan(), "range(5) | ignore_errors");
   round_trips(*(range(5) | ignore_errors({.errors_max = 3})).plan(), "range(5) | ignore_errors(errors_max=3)");
+  round_trips(*(range(5) | ignore_errors({.errors_share = 0.01, .share_after = 1000})).plan(),
+              "range(5) | ignore_errors(errors_share=0.01, share_after=1000)");
+  CHECK(fingerprint(*(range(5) | ignore_errors({.errors_share = 0.01})).plan()) ==
+        fingerprint(*(range(5) | ignore_errors(calls())).plan()));
+  CHECK_THROWS_WITH(parse_plan("range(5) | ignore_errors(errors_share=1.5)"), Catch::Contains("from 0 to 1"));
+  CHECK_THROWS_WITH(parse_plan("range(5) | ignore_errors(f)"), Catch::Contains("in C++ only"));
+  CHECK_THROWS(plan_json(*(range(5) | ignore_errors(calls())).plan()));
 }
 
 }  // namespace sluice::lib

@@ -2,6 +2,7 @@
 // Registers a named function (SLUICE_FUNCTION) for every operator that its signature fits.
 //
 //   bool f(const T&)            map, filter          task<U> f(T)          map, awaited
+//   void f(const T&)            inspect
 //   U f(T)                      map                  dataset<U> f(T)       map, flat_map, interleave
 //   stream<U> f(stream<T>)      transform            stream<T> f()         generate
 //   U f(S&, T)                  scan                 void f(S&, T)         reduce, group_by_reducer
@@ -24,6 +25,7 @@
 #include "sluice/engine/element_functions.hpp"
 #include "sluice/engine/inner_functions.hpp"
 #include "sluice/engine/keys.hpp"
+#include "sluice/engine/look_functions.hpp"
 #include "sluice/engine/state_calls.hpp"
 #include "sluice/engine/stream_functions.hpp"
 
@@ -53,6 +55,7 @@ template <class A, class B> struct values_of<A, B> {
 
 /// A function of several values as one of a pair or tuple of them.
 template <class F, class R, class... A> struct spread_function {
+  using wrapped_function = F;
   F function;
   using values = typename values_of<A...>::type;
   /// By reference, where the function copies what it keeps: so it may be a predicate, which only looks at its element.
@@ -61,6 +64,7 @@ template <class F, class R, class... A> struct spread_function {
   R operator()(parameter all) const { return std::apply(function, std::forward<parameter>(all)); }
 };
 template <class F, class R, class... A> struct random_spread_function {
+  using wrapped_function = F;
   F function;
   R operator()(typename values_of<A...>::type&& all, random_source& random) const {
     return std::apply([&](auto&&... a) -> R { return function(std::move(a)..., random); }, std::move(all));
@@ -112,6 +116,8 @@ template <class F> void register_forms(const named_function<F>& f, bool is_overl
     register_forms(named_function<spread>{{f.function}, f.name, f.version}, is_overload);
   } else if constexpr (detail::is_stream<T>) {
     add_function(detail::adopt(new detail::transform_function<typename T::value_type, named>(f)));
+  } else if constexpr (std::is_void_v<typename named::result>) {
+    detail::add_form(new detail::look_calls<T, named>(f), is_overload);
   } else {
     if constexpr (detail::opens_datasets<named, T>)
       detail::add_form(new detail::opening_function<T, named>(f), is_overload);

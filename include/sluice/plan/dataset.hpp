@@ -24,7 +24,9 @@
 namespace sluice::lib {
 
 class runtime;
+struct spec;  // element/spec.hpp
 template <class T> class stream;
+template <class T> class task;
 struct iterate_options;
 
 /// The element type of what apply() returns after its static_assert has failed: operators behind it report no further
@@ -45,6 +47,14 @@ template <class T> struct element_is {
 class plan_holder {
  public:
   const node_ptr& plan() const noexcept { return node_; }
+  /// How many elements it gives, as far as that is known without a run: exact, infinite or unknown; and bounds of it.
+  sluice::lib::cardinality cardinality() const;
+  cardinality_bounds cardinality_limits() const;
+  /// What its elements are: dtypes, shapes as far as they are known, structures. `element_spec().text()` is its text, such as
+  /// "{label: int64, image: uint8[?,?,3]}". To use the result, include sluice/element/spec.hpp.
+  spec element_spec() const;
+  /// What its with_options say together, the outermost first. To use the result, include sluice/engine/dataset_options.hpp.
+  dataset_options options() const;
   /// As an element of another dataset: its plan's text, as JSON.
   void sluice_print(std::string& json) const;
 
@@ -74,6 +84,9 @@ template <class T> class dataset : public plan_holder {
   /// Starts a run and returns its root. Defined in pipeline/iterate.hpp.
   stream<T> iterate(runtime& rt) const;
   stream<T> iterate(runtime& rt, const iterate_options& o) const;
+  /// The element number `index`, from 0. Defined in pipeline/one_element.hpp.
+  task<T> at(runtime& rt, std::int64_t index) const;
+  task<T> at(runtime& rt, std::int64_t index, const iterate_options& o) const;
 };
 template <> class dataset<refused> {};
 

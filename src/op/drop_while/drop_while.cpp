@@ -68,6 +68,7 @@ const op_info drop_while_op{
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<drop_while_arguments>().function.value, why); },
     .open = open_drop_while,
+    .only_drops = true,
 };
 
 }  // namespace sluice::lib

@@ -31,11 +31,12 @@ erased_stream open_interleave(const node& n, open_context& context) {
   // At 1, or with one input at a time, there is nothing to work on ahead of the consumer.
   bool parallel = o.parallelism.value != 1 && width > 1;
   live_knob* parallelism = parallel ? &context.live(n, o.parallelism, context.tuned_parallelism()) : nullptr;
-  inner_plans inners(n, inner, context, parallelism, o.order);
+  const order delivered = context.order_of(o.order);
+  inner_plans inners(n, inner, context, parallelism, delivered);
   erased_stream outer = context.open(n.inputs[0]);
-  if (inners.parallel() && o.order == order::deterministic)
+  if (inners.parallel() && delivered == order::deterministic)
     outer = read_outer_ahead(n, context, std::move(outer), inners);
-  if (o.order == order::sloppy) return sloppy_interleave(out, std::move(outer), std::move(inners), width);
+  if (delivered == order::sloppy) return sloppy_interleave(out, std::move(outer), std::move(inners), width);
   saved<cycle> c;
   return interleave_loop(out, std::move(c), std::move(outer), std::move(inners), width,
                          static_cast<std::uint64_t>(o.block_length.value));

@@ -188,6 +188,7 @@ const op_info shuffle_op{
     .open = open_shuffle,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+    .only_drops = true,
 };
 
 preserving shuffle(count buffer_size, shuffle_options o) {

@@ -81,6 +81,7 @@ const op_info take_while_op{
     .type = [](const node& n,
                std::string& why) { return type_of_function(n, n.as<take_while_arguments>().function.value, why); },
     .open = open_take_while,
+    .only_drops = true,
 };
 
 }  // namespace sluice::lib

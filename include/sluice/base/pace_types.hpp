@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types of arguments that say how fast a run may go: times, rates, amounts. They change no element, so they are not part
+// of fingerprints, and a checkpoint fits a plan with others.
+//
+//   numbers | sleep(std::chrono::milliseconds(10))       // in plan text: sleep(10ms)
+//
+// See: base/field_types.hpp for the other types of arguments.
+#pragma once
+
+#if __has_include(<bits/chrono.h>)
+#include <bits/chrono.h>  // as in coro/environment.hpp: <chrono> brings streams
+#else
+#include <chrono>
+#endif
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice::lib {
+
+/// A required time ≥ 0; plan text writes 10ms, 1.5s, 250us, 5min, 1h.
+struct time_span {
+  static constexpr std::int64_t kNotGiven = -1;
+  std::int64_t value = kNotGiven;  ///< nanoseconds
+  constexpr time_span() = default;
+  template <class Rep, class Period>
+  constexpr time_span(std::chrono::duration<Rep, Period> d)  // NOLINT: times are written as times
+      : value(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count()) {}
+};
+/// Parses "10ms", "1.5 s", "5m" (minutes), "0s". Returns false if the text is no time, or one beyond a million hours.
+bool read_time_span(std::string_view text, std::int64_t& nanoseconds);
+/// In the largest unit that gives a whole number: "10ms", "90s".
+std::string print_time_span(std::int64_t nanoseconds);
+
+/// So many a second, more than 0; or 0, which is no limit.
+struct rate {
+  double value = 0;
+  constexpr rate() = default;
+  constexpr rate(double v) : value(v) {}  // NOLINT: numbers are written as numbers
+};
+
+/// A number of elements or of bytes, at least 1; or 0, which leaves it to the operator. Plan text reads 1MiB, too.
+struct amount {
+  std::int64_t value = 0;
+  constexpr amount() = default;
+  constexpr amount(std::int64_t v) : value(v) {}  // NOLINT
+};
+
+}  // namespace sluice::lib

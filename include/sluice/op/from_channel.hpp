@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// from_channel: elements that the program pushes while the run goes on: those of a server, for instance.
+//
+//   auto both = from_channel<std::string>({.elements = 64, .bytes = 1 << 20});    // or: auto [push, requests] = …
+//   auto batches_of_requests = both.elements | batch(32);
+//   both.push.try_push("a request")              // in a task: co_await push(x); in asio: co_await async_push(push, x, token)
+//   both.push.size()                             // close() is the end; with a status: an error behind the elements
+//
+// `push` is a channel_sender, which may be copied; when the last one is gone without close(), the run fails with
+// `unavailable`, since elements may be missing. A push waits where the channel is full; so a slow pipeline slows its producers down.
+// Order:  that of the pushes, which are served in the order in which they began to wait.
+// Ends:   behind the last element, after close().
+// Errors: the status given to close(). failed_precondition, where another run reads the channel: it has one at a time. A push:
+//         false where the channel is closed or its plan is gone; failed_precondition where it should have begun elsewhere
+//         (State). A plan with it has no text or JSON form (failed_precondition), because the channel has no name.
+// Cancel: a stop of the run leaves the elements in the channel, for the next run. A stop of the pushing task ends its push.
+// Thread: pushes from any thread and executor.
+// Owns:   the elements in the channel, at most so many and of so many bytes; one larger element is admitted alone. While a run
+//         reads it they are charged to its ledger, and a push also waits for room in the memory budget.
+// State:  the number of elements delivered. They cannot be read again, so a resumed run needs a producer that can send some
+//         again: resume_from() returns the ordinal from which on, once iterate() has returned, and until it is asked pushes
+//         fail with failed_precondition. That may be before the checkpoint's element, by what stages held and since the last mark
+//         (docs/resuming.md). A run that goes on in the same process with what is in the channel needs no resend.
+//
+// A source that can send from any ordinal makes a channel for each run, of which there may then be several, and for each pass of a
+// repeat: `open` is called on a worker when the run asks for its first element, and starts whoever pushes from there on.
+//
+//   auto ds = from_channel<std::string>([](channel_sender<std::string> push, std::uint64_t from) { subscribe(push, from); });
+//
+// See:    examples/08_channel.cpp; coro/channel.hpp, a queue between tasks.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <utility>
+
+#include "sluice/engine/element_queue.hpp"
+#include "sluice/engine/functions.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+extern const op_info from_channel_op;
+
+/// A channel, or what opens one for each run, without the type of its elements.
+struct channel_function : stage_function {
+  bool is_data() const final { return queue != nullptr; }
+  std::shared_ptr<element_queue> queue{};  ///< null: open() starts a producer for a new one
+  element_queue::limits limits{};
+  virtual void open(std::shared_ptr<element_queue>, std::uint64_t) const {}
+};
+
+struct from_channel_arguments {
+  function_arg<channel_function> function = {};  ///< the channel
+};
+
+namespace detail {
+
+struct shared_channel final : channel_function {
+  explicit shared_channel(std::shared_ptr<element_queue> q) {
+    queue = std::move(q);
+    out = &queue->type();
+  }
+  ~shared_channel() override { queue->abandon_reading(); }
+};
+
+/// Closes the queue when its last sender is gone.
+class sending_end {
+ public:
+  explicit sending_end(std::shared_ptr<element_queue> q) : queue(std::move(q)) {}
+  sending_end(const sending_end&) = delete;
+  ~sending_end() { queue->close(unavailable_error("the last sender is gone, and has not closed the channel")); }
+  const std::shared_ptr<element_queue> queue;
+};
+
+template <class T> std::size_t bytes_of(const T& x) {
+  const element_type& t = type_of<T>();
+  return sizeof(T) + (t.footprint ? t.footprint(t, &x, 1) : 0);
+}
+
+/// Room for a T whose life may end before the room's does.
+template <class T> union value_room {
+  explicit value_room(T&& v) : value(std::move(v)) {}
+  value_room(const value_room&) = delete;
+  ~value_room() {}  // NOLINT(modernize-use-equals-default): a union's is deleted
+  T value;
+};
+
+/// The first base of what pushes a T.
+template <class T> struct value_holder {
+  explicit value_holder(T&& v) : room(std::move(v)) {}
+  value_room<T> room;
+};
+
+}  // namespace detail
+
+template <class T>
+class [[nodiscard]] channel_push final : detail::value_holder<T>, public element_queue::push_awaiter {
+ public:
+  channel_push(const std::shared_ptr<element_queue>& q, T&& x)
+      : detail::value_holder<T>(std::move(x)), push_awaiter(q, &this->room.value, detail::bytes_of(this->room.value)) {}
+  ~channel_push() {
+    if (!is_sent()) this->room.value.~T();
+  }
+};
+
+template <class T> class channel_sender {
+ public:
+  explicit channel_sender(const std::shared_ptr<element_queue>& q)
+      : end_(std::make_shared<const detail::sending_end>(q)) {}
+
+  /// `co_await push(x)` returns true once x is in the channel, false if it is closed: x is destroyed then.
+  channel_push<T> operator()(T value) const { return channel_push<T>(end_->queue, std::move(value)); }
+  /// Without waiting. Returns false if the channel is full or closed: `value` is unchanged then. Errors: as a push.
+  bool try_push(T&& value) const {
+    detail::value_room<T> room(std::move(value));
+    bool sent = false;
+    try {
+      sent = end_->queue->try_push(&room.value, detail::bytes_of(room.value)) == element_queue::pushed::sent;
+    } catch (...) {
+      give_back(room, value);
+      throw;
+    }
+    if (!sent) give_back(room, value);
+    return sent;
+  }
+  /// The end of the elements; with a status that is not ok the run fails with it behind them. The first call decides.
+  void close(status why = {}) const { end_->queue->close(std::move(why)); }
+  /// The ordinal of the element that is to be pushed next: 0 at first.
+  std::uint64_t resume_from() const { return end_->queue->resume_from(); }
+  /// How many are in the channel now.
+  std::size_t size() const { return end_->queue->size(); }
+  const std::shared_ptr<element_queue>& queue() const { return end_->queue; }
+
+ private:
+  static void give_back(detail::value_room<T>& from, T& to) {
+    to = std::move(from.value);
+    from.value.~T();
+  }
+  std::shared_ptr<const detail::sending_end> end_;
+};
+
+namespace detail {
+
+template <class T, class F> struct opened_channel_function final : channel_function {
+  F f;
+  opened_channel_function(F function, element_queue::limits l) : f(std::move(function)) {
+    limits = l;
+    describe(*this, f, nullptr, &type_of<T>());
+  }
+  void open(std::shared_ptr<element_queue> q, std::uint64_t from) const override {
+    detail::call(f, channel_sender<T>(q), from);
+  }
+};
+
+}  // namespace detail
+
+/// Both ends of a channel.
+template <class T> struct channel_source {
+  channel_sender<T> push;
+  dataset<T> elements;
+};
+
+template <class T> channel_source<T> from_channel(element_queue::limits limits = {}) {
+  auto q = std::make_shared<element_queue>(type_of<T>(), limits);
+  from_channel_arguments a{detail::adopt(new detail::shared_channel(q))};
+  return {channel_sender<T>(q), dataset<T>(make_source(from_channel_op, arguments::of(std::move(a))))};
+}
+/// A channel for each run: open(sender, ordinal of the first element to push).
+template <class T, std::invocable<channel_sender<T>, std::uint64_t> F>
+dataset<T> from_channel(F open, element_queue::limits limits = {}) {
+  from_channel_arguments a{detail::adopt(new detail::opened_channel_function<T, F>(std::move(open), limits))};
+  return dataset<T>(make_source(from_channel_op, arguments::of(std::move(a))));
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::channel_sender;
+using lib::channel_source;
+using lib::from_channel;
+
+}  // namespace sluice

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/from_channel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/block_fit.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// A run's hold on the queue, and how many elements it has had of it.
+struct channel_reading {
+  std::shared_ptr<element_queue> queue;
+  std::uint64_t delivered = 0;
+  bool is_own = false;  ///< the run's alone
+  bool is_attached = false;
+  bool is_resumed = false;
+
+  channel_reading() = default;
+  channel_reading(channel_reading&& other) noexcept
+      : queue(std::move(other.queue)),
+        delivered(other.delivered),
+        is_own(other.is_own),
+        is_attached(std::exchange(other.is_attached, false)),
+        is_resumed(other.is_resumed) {}
+  ~channel_reading() {
+    if (is_attached) queue->detach();
+    if (is_attached && is_own) queue->abandon_reading();
+  }
+  void save(position_writer& w) const { w.number(delivered); }
+  /// The producer is told at once: it may ask as soon as iterate() has returned.
+  void load(position_reader& r) {
+    delivered = r.number();
+    is_resumed = true;
+    if (is_attached && !is_own && r.ok()) queue->resume_at(delivered);
+  }
+  bool may_wait() const { return queue->may_wait(); }
+};
+
+erased_stream from_channel_loop(outlet out, saved<channel_reading> reading, function_ptr function, std::string label,
+                                status refused) {
+  if (!refused.ok()) co_await fail(refused.in_stage(label));
+  element_queue& queue = *reading->queue;
+  if (reading->is_own) static_cast<const channel_function&>(*function).open(reading->queue, reading->delivered);
+  else if (!reading->is_resumed) queue.begin();
+  block_fit fit(out.type());
+  for (;;) {
+    element_queue::ready_awaiter some(queue);
+    co_await some;
+    if (out.to_pass()) {
+      constexpr std::uint64_t kAtOnce = 1 << 20;
+      std::uint32_t gone = queue.take(nullptr, static_cast<std::uint32_t>(std::min(out.to_pass(), kAtOnce)));
+      out.pass(gone);
+      reading->delivered += gone;
+      if (gone) continue;
+    }
+    auto most = static_cast<std::uint32_t>(std::min<std::size_t>(fit.at_most(out.wanted()), queue.size()));
+    std::uint32_t n = most ? queue.take(out.room(most), most) : 0;
+    if (n == 0) break;
+    reading->delivered += n;
+    block made = out.made(n);
+    fit.made(made, out.wanted_bytes());
+    co_yield made;
+  }
+  status why = queue.why();
+  if (!why.ok()) co_await fail(why.in_stage(label));
+}
+
+erased_stream open_from_channel(const node& n, open_context& context) {
+  outlet out(*n.type);
+  saved<channel_reading> reading;
+  const function_ptr& function = n.as<from_channel_arguments>().function.value;
+  auto& channel = static_cast<const channel_function&>(*function);
+  reading->is_own = !channel.queue;
+  reading->queue = channel.queue ? channel.queue : std::make_shared<element_queue>(*n.type, channel.limits);
+  status refused = reading->queue->attach(context.run);
+  reading->is_attached = refused.ok();
+  std::string label = context.gate(n).label();
+  return from_channel_loop(out, std::move(reading), function, std::move(label), std::move(refused));
+}
+
+}  // namespace
+
+const op_info from_channel_op{
+    .name = "from_channel",
+    .doc = "elements that the program pushes",
+    .shape = op_info::source,
+    .arguments = arguments_of<from_channel_arguments>,
+    .type = [](const node& n,
+               std::string& why) { return type_of_function(n, n.as<from_channel_arguments>().function.value, why); },
+    .open = open_from_channel,
+};
+
+}  // namespace sluice::lib

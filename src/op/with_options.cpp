@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/with_options.hpp"
+
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+namespace {
+
+erased_stream open_with_options(const node& n, open_context& context) {
+  return context.with_options(n, n.as<with_options_arguments>().options).open(n.inputs[0]);
+}
+
+const element_type* type_with_options(const node& n, std::string& why) {
+  const dataset_options& o = n.as<with_options_arguments>().options;
+  if (!o.on_error && !o.order) why = "needs an option: on_error or order";
+  if (o.errors_max.is_given() && o.on_error != error_policy::skip) why = "errors_max goes with on_error=skip";
+  return why.empty() ? n.inputs[0]->type : nullptr;
+}
+
+cardinality size_with_options(const node& n) {
+  cardinality in = cardinality_of(*n.inputs[0]);
+  bool may_drop = n.as<with_options_arguments>().options.on_error == error_policy::skip;
+  return may_drop && in != cardinality::of(0) ? cardinality{} : in;
+}
+
+}  // namespace
+
+const op_info with_options_op{
+    .name = "with_options",
+    .doc = "error policy and order of the stages upstream",
+    .arguments = arguments_of<with_options_arguments>,
+    .type = type_with_options,
+    .open = open_with_options,
+    .size = size_with_options,
+    .sets_error_policy = true,
+    .only_drops = true,
+    .options = [](const node& n) -> const dataset_options& { return n.as<with_options_arguments>().options; },
+};
+
+preserving with_options(dataset_options o) { return {with_options_op, arguments::of(with_options_arguments{o})}; }
+
+}  // namespace sluice::lib

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/merge.hpp
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using int64 = std::int64_t;
+
+int64s sorted(int64s v) {
+  std::sort(v.begin(), v.end());
+  return v;
+}
+int64s of_all(const verb_lists& l) {
+  int64s all;
+  for (std::size_t k = 0; k != l.inputs(); ++k) {
+    int64s one = l.in(k);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+const register_verb merge_case("merge", {.inputs = 2,
+                                         .ordered = false,
+                                         .build = [](const verb_plan& p) { return merge(p.in); },
+                                         .expected = of_all,
+                                         .resume = {.takes = 0}});
+
+dataset<int64> paced(int64 first, int64 n, std::chrono::microseconds each) {
+  return range(first + n, {.start = first}) | sleep(each);
+}
+
+}  // namespace
+
+TEST_CASE("merge conforms for elements of every kind") {
+  conforms_for_elements([](const auto& in) { return merge(in, in | take(0), in | skip(1000)); },
+                        {.expected = [](const int64s& in) { return in; }, .ordered = false});
+}
+
+TEST_CASE("merge is first come, first served") {
+  consumed got = consume(merge(paced(0, 3, 1000us), paced(100, 8, 300us)), {});
+  CHECK(got.complaint() == "");
+  CHECK(got.elements == int64s{100, 101, 102, 0, 103, 104, 105, 1, 106, 107, 2});
+}
+
+TEST_CASE("inputs that are ready take turns, and one that never gives does not hold the others") {
+  consumption how;
+  how.ask_max = 10;
+  how.asks_all = true;
+  how.elements_max = 60;
+  consumed got = consume(merge(range(1000), paced(5000, 1, 1h), range(3000, {.start = 2000})), how);
+  CHECK(got.mistake == "");
+  auto of_second = std::count_if(got.elements.begin(), got.elements.end(), [](int64 x) { return x >= 2000; });
+  CHECK(of_second >= 20);
+  CHECK(of_second <= 40);
+}
+
+TEST_CASE("each element of merged inputs comes once, from every place, whatever the timing is by then") {
+  for (std::uint64_t seed = 1; seed != 8; ++seed) {
+    CAPTURE(seed);
+    auto ds = merge(paced(0, 20, 70us), paced(100, 20, 50us) | prefetch(2), range(220, {.start = 200}));
+    consumption how;
+    how.save = true;
+    how.marks_every = 3;
+    how.ask_max = seed % 2 ? 1 : 5;
+    how.seed = seed;
+    consumed full = consume(ds, how);
+    CHECK(full.complaint() == "");
+    REQUIRE(full.elements.size() == 60);
+    for (std::size_t at = 0; at <= full.elements.size(); ++at) {
+      if (full.places[at].bytes.empty()) continue;
+      CAPTURE(at);
+      consumption again;
+      again.from = full.places[at];
+      again.seed = seed * 100 + at;
+      consumed rest = consume(ds, again);
+      CHECK(rest.complaint() == "");
+      int64s all(full.elements.begin(), full.elements.begin() + static_cast<std::ptrdiff_t>(at));
+      all.insert(all.end(), rest.elements.begin(), rest.elements.end());
+      CHECK(sorted(all) == sorted(full.elements));
+      CHECK(rest.length == 60);
+    }
+  }
+}
+
+TEST_CASE("what merge's inputs wait with is charged, and on two workers none is lost") {
+  runtime rt({.workers = 2});
+  auto ds = merge(range(3000) | prefetch(8), paced(10'000, 40, 20us), range(23'000, {.start = 20'000}));
+  for (std::uint64_t i = 0; i != 10; ++i) {
+    consumption how;
+    how.ask_max = i % 2 ? 0 : 50;
+    how.marks_every = 100;
+    how.seed = i;
+    consumed got = consume_on(rt, ds, how);  // complains of what is still charged behind it
+    CHECK(got.complaint() == "");
+    CHECK(got.elements.size() == 6040);
+    CHECK(std::adjacent_find(got.elements.begin(), got.elements.end()) == got.elements.end());
+  }
+}
+
+TEST_CASE("an error of an input ends merge when that input is served, and is dropped under the policy") {
+  auto broken = paced(0, 4, 100us) | map([](int64 x) {
+                  if (x == 2) throw_status(data_loss_error("broken here"));
+                  return x;
+                });
+  CHECK(consume(merge(broken, paced(100, 50, 30us)), {}).why.code() == status_code::data_loss);
+  consumption how;
+  how.on_error = error_policy::skip;
+  consumed got = consume(merge(broken, paced(100, 5, 30us)), how);
+  CHECK(got.complaint() == "");
+  CHECK(sorted(got.elements) == int64s{0, 1, 3, 100, 101, 102, 103, 104});
+}
+
+TEST_CASE("merge prints as text, and is read again; it knows its size, and refuses what does not fit") {
+  round_trips(*merge(range(3), range(4)).plan(), "merge(range(3), range(4))");
+  CHECK(cardinality_of(*merge(range(3), range(4)).plan()) == cardinality::of(7));
+  CHECK(elements<int64>("merge(range(1), range(10, start=8), range(1)) | shuffle(9) | reduce(0, state + it)") == "17");
+  CHECK_THROWS_WITH(parse_plan("merge(range(3))"), Catch::Contains("needs two inputs or more"));
+  CHECK_THROWS_WITH(parse_plan("merge(range(3), range(2) | map(string(it)))"),
+                    Catch::Contains("the inputs have one type"));
+}
+
+}  // namespace sluice::lib

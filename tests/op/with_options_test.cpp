@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/with_options.hpp, sluice/engine/dataset_options.hpp, and what else a dataset can be asked (plan/dataset.hpp).
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/element/spec.hpp"
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using int64 = std::int64_t;
+constexpr auto kSkip = error_policy::skip, kStop = error_policy::stop;
+
+int64 not_seven(int64 x) {
+  if (x % 7 == 3) throw_status(data_loss_error("three is out"));
+  return x;
+}
+int64s without_sevens(const int64s& in) {
+  int64s good;
+  for (int64 x : in)
+    if (x % 7 != 3) good.push_back(x);
+  return good;
+}
+
+const register_verb with_options_case("with_options", {.build =
+                                                           [](const verb_plan& p) {
+                                                             return p.in[0] | map([b = p.b](int64 x) {
+                                                                      if (is_bad(x, b))
+                                                                        throw_status(data_loss_error("a bad element"));
+                                                                      return x;
+                                                                    }) |
+                                                                    with_options({.on_error = error_policy::skip});
+                                                           },
+                                                       .expected =
+                                                           [](const verb_lists& l) {
+                                                             int64s good;
+                                                             for (int64 x : l.in())
+                                                               if (!is_bad(x, l.b)) good.push_back(x);
+                                                             return good;
+                                                           },
+                                                       .resume = {.takes = 2}});
+
+task<int64> later(int64 x) {
+  co_await sleep_for(x % 5 == 0 ? 10ms : 1ms);
+  co_return x;
+}
+bool is_sorted(const int64s& v) { return std::is_sorted(v.begin(), v.end()); }
+consumption tolerant() {
+  consumption how;
+  how.on_error = kSkip;
+  return how;
+}
+
+}  // namespace
+
+TEST_CASE("with_options says what bad elements upstream do, the outermost first, and a stage's own word before it") {
+  auto bad = range(20) | map(not_seven);
+  const int64s good = without_sevens(consume(range(20), {}).elements), until_three{0, 1, 2};
+  CHECK(consume(bad | with_options({.on_error = kSkip}), {}).elements == good);
+  CHECK(consume(bad | with_options({.on_error = kStop}), tolerant()).elements == until_three);
+  CHECK(consume(bad | with_options({.on_error = kStop}) | with_options({.on_error = kSkip}), {}).elements == good);
+  CHECK(consume(bad | with_options({.on_error = kSkip}) | with_options({.on_error = kStop}), {}).elements ==
+        until_three);
+  // The outer one says nothing of errors: the inner one's word holds.
+  CHECK(consume(bad | with_options({.on_error = kSkip}) | with_options({.order = deterministic}), {}).elements == good);
+  CHECK(consume(range(20) | on_error(kStop, map(not_seven)) | with_options({.on_error = kSkip}), {}).elements ==
+        until_three);
+  CHECK(consume(bad | ignore_errors() | with_options({.on_error = kStop}), {}).elements == good);
+  CHECK(consume(range(20) | with_options({.on_error = kSkip}) | map(not_seven), {}).elements == until_three);
+  auto inner = range(3) | flat_map([](int64) { return range(5) | map(not_seven); });
+  CHECK(consume(inner | with_options({.on_error = kSkip}), {}).elements.size() == 12);
+}
+
+TEST_CASE("with_options has one limit for all stages that it decides for") {
+  auto bad = range(60) | map(not_seven) | map([](int64 x) {
+               if (x % 7 == 5) throw_status(data_loss_error("five is out"));
+               return x;
+             });
+  consumed got = consume(bad | with_options({.on_error = kSkip, .errors_max = 3}), {});
+  CHECK(got.elements == int64s{0, 1, 2, 4, 6, 7, 8, 9, 11});
+  CHECK(got.why.to_string() ==
+        "data_loss: map at element 10: five is out; one more than errors_max=3 of with_options, which "
+        "with_options(errors_max=…) in the plan raises");
+}
+
+TEST_CASE("order=sloppy makes maps and interleaves upstream sloppy, and those alone") {
+  auto slow = range(40) | map(later, {.parallelism = 8});
+  CHECK(is_sorted(consume(slow, {}).elements));
+  int64s got = consume(slow | with_options({.order = sloppy}), {}).elements;
+  CHECK(got.size() == 40);
+  CHECK(!is_sorted(got));
+  CHECK(
+      is_sorted(consume(slow | with_options({.order = sloppy}) | with_options({.order = deterministic}), {}).elements));
+  CHECK(is_sorted(consume(range(40) | with_options({.order = sloppy}) | map(later, {.parallelism = 8}), {}).elements));
+  auto says_so = range(40) | map(later, {.parallelism = 8, .order = sloppy});
+  CHECK(!is_sorted(consume(says_so | with_options({.order = deterministic}), {}).elements));
+  auto later_each = [](int64 k) { return range(100 * k + 10, {.start = 100 * k}) | map(later); };
+  auto opened = range(4) | interleave(later_each, {.cycle_length = 4, .parallelism = 4});
+  CHECK(consume(opened | with_options({.order = sloppy}), {}).elements != consume(opened, {}).elements);
+}
+
+TEST_CASE("a run with options goes on from every element") {
+  auto ds =
+      range(60) | map(later, {.parallelism = 4}) | map(not_seven) | with_options({.on_error = kSkip, .order = sloppy});
+  consumption how;
+  how.save = true;
+  how.ask_max = 1;
+  consumed whole = consume(ds, how);
+  CHECK(whole.complaint() == "");
+  for (std::size_t at = 0; at < whole.elements.size(); at += 5) {
+    consumption again;
+    again.from = whole.places[at];
+    int64s all(whole.elements.begin(), whole.elements.begin() + static_cast<std::ptrdiff_t>(at));
+    int64s rest = consume(ds, again).elements;
+    all.insert(all.end(), rest.begin(), rest.end());
+    std::sort(all.begin(), all.end());
+    CHECK(all == without_sevens(consume(range(60), {}).elements));
+  }
+}
+
+TEST_CASE("with_options prints as text, is read again, and refuses what says nothing") {
+  round_trips(*(range(5) | with_options({.on_error = kSkip, .errors_max = 9, .order = sloppy})).plan(),
+              "range(5) | with_options(on_error=skip, errors_max=9, order=sloppy)");
+  round_trips(*(range(5) | with_options({.order = deterministic})).plan(),
+              "range(5) | with_options(order=deterministic)");
+  CHECK_THROWS_WITH(parse_plan("range(5) | with_options()"), Catch::Contains("needs an option: on_error or order"));
+  CHECK_THROWS_WITH(parse_plan("range(5) | with_options(errors_max=3, order=sloppy)"),
+                    Catch::Contains("errors_max goes with on_error=skip"));
+  CHECK_THROWS_WITH(parse_plan("range(5) | with_options(order=fast)"), Catch::Contains("deterministic or sloppy"));
+  CHECK(fingerprint(*parse_plan("range(5) | with_options(order=sloppy)")) !=
+        fingerprint(*parse_plan("range(5) | with_options(order=deterministic)")));
+}
+
+TEST_CASE("a dataset tells its options, the outermost first") {
+  CHECK(!range(5).options().on_error);
+  CHECK(!range(5).options().order);
+  auto ds = range(5) | with_options({.on_error = kSkip, .errors_max = 9}) | map(not_seven) |
+            with_options({.on_error = kStop}) | batch(2) | with_options({.order = sloppy});
+  CHECK(ds.options().on_error == kStop);
+  CHECK(!ds.options().errors_max.is_given());
+  CHECK(ds.options().order == sloppy);
+  auto inner = range(5) | with_options({.on_error = kSkip, .errors_max = 9, .order = deterministic}) | take(2);
+  CHECK(inner.options().errors_max.value == 9);
+}
+
+TEST_CASE("a dataset tells how many elements it gives: exactly, between bounds, without end, or not at all") {
+  auto odd = [](int64 x) { return x % 2 == 1; };
+  CHECK((range(10) | batch(4)).cardinality() == cardinality::of(3));
+  CHECK(counter().cardinality() == cardinality::forever());
+  auto some = range(10) | filter(odd) | take_while(odd) | unique() | shuffle(3) | skip(1) | prefetch(2);
+  CHECK(some.cardinality() == cardinality{});
+  CHECK(some.cardinality_limits().least == 0);
+  CHECK(some.cardinality_limits().most == cardinality::of(10));
+  CHECK((range(10) | on_error(kSkip, map(not_seven))).cardinality_limits().most == cardinality::of(10));
+  CHECK((range(10) | map(not_seven) | ignore_errors()).cardinality_limits().most == cardinality::of(10));
+  CHECK((counter() | filter(odd)).cardinality_limits().most == cardinality::forever());
+  CHECK(lines("a").cardinality_limits().most == cardinality{});
+  CHECK((range(10) | batch(4)).cardinality_limits().least == 3);
+}
+
+TEST_CASE("a dataset tells what its elements are, with partial shapes") {
+  CHECK(range(3).element_spec().text() == "int64");
+  CHECK((range(3) | batch(2)).element_spec().text() == "int64[?]");
+  CHECK(zip(range(3), range(3) | map([](int64) { return std::string(); })).element_spec().text() == "(int64, string)");
+  CHECK((range(3) | map([](int64) { return std::vector<std::array<float, 3>>(2); })).element_spec().text() ==
+        "float32[?,3]");
+  CHECK(parse_plan("range(3) | map({label: it, x: [it, it]})")->type->name.size() > 3);
+}
+
+}  // namespace sluice::lib
