@@ -449,6 +449,7 @@ computed_ptr checker::condition(const expression_tree& e) {
   } else if (&a->type() != &b->type()) {
     const element_type* t = &common_optional(a->type(), b->type());
     if (t->kind != kind::maybe) t = &common_optional(b->type(), a->type());
+    if (t->kind == kind::maybe && !may_become(*b, *t) && may_become(*a, b->type())) t = &b->type();
     if (t->kind == kind::maybe) {
       a = converted_to(e.parts[1], std::move(a), *t);
       b = converted_to(e.parts[2], std::move(b), *t);

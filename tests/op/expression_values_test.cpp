@@ -120,6 +120,11 @@ TEST_CASE("a batch is read by its columns and rows", "[op]") {
   CHECK(elements<int64>("range(5) | batch(2) | filter(length(it) == 2) | map(sum(it))") == "1 5");
 }
 
+TEST_CASE("a state may be an optional, or stay as it is", "[op]") {
+  CHECK(elements<std::optional<int64>>("range(4) | scan(some(0), if(it % 2 == 0, some(it), state))") == "0 0 2 2");
+  CHECK(elements<std::int32_t>("range(3) | scan({n: 4}, state) | map(n)") == "4 4 4");
+}
+
 TEST_CASE("a state that doubles is stopped by the element that takes it over the limit", "[op]") {
   const std::string wanted = "the function's state takes 1048579 bytes in a checkpoint, where 1048576 is the most";
   std::string scanned = count_and_error("range(40) | scan(\"ab\", state + state) | map(length(it))");
