@@ -109,9 +109,12 @@ bool looks_like_path(const std::string& text, const plan_error& why) {
   return !find_op(text) && why.why().message().find("did you mean") == std::string_view::npos;
 }
 
+bool is_url(const std::string& text) { return text.starts_with("http://") || text.starts_with("https://"); }
+
 /// What to write instead of a path.
 std::string told_from_path(const std::string& path) {
   std::error_code ignored;
+  if (is_url(path)) return absl::StrCat(path, " is a URL; the plan that reads it is '", plan_reading(path), "'");
   if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
   if (std::filesystem::is_directory(path, ignored)) {
     const std::string files = (std::filesystem::path(path) / "*").string();
@@ -168,7 +171,8 @@ node_ptr plan_of(const std::string& text) {
 
 bool names_data(const std::string& plan_or_file) {
   std::error_code ignored;
-  return plan_or_file == "-" || is_file(plan_or_file) || std::filesystem::is_fifo(plan_or_file, ignored);
+  return plan_or_file == "-" || is_url(plan_or_file) || is_file(plan_or_file) ||
+         std::filesystem::is_fifo(plan_or_file, ignored);
 }
 
 node_ptr plan_or_reader(const std::string& plan_or_file) {

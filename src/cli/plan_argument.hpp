@@ -16,13 +16,13 @@ node_ptr plan_of(const std::string& text);
 /// Errors: misuse, FILE:LINE:COLUMN: the words of the plan_error, with the line and a caret; `error`: it cannot be read.
 node_ptr plan_in_file(const std::string& path);
 
-/// Is this a name of data rather than a plan: a file, a FIFO, or "-" for standard input?
+/// Is this a name of data rather than a plan: a file, a FIFO, a URL, or "-" for standard input?
 bool names_data(const std::string& plan_or_file);
 /// What reads the data it names, else the plan it is.
 node_ptr plan_or_reader(const std::string& plan_or_file);
 
-/// The plan that reads this file: TFRecords, Arrow, the files of a tar where it begins as one (compressed or not), else lines. Of a FIFO only the
-/// name tells.
+/// The plan that reads this file: TFRecords, Arrow, the files of a tar where it begins as one (compressed or not), else lines. Of a FIFO and a URL
+/// only the name tells.
 std::string plan_reading(const std::string& file);
 /// By its name, or by what it begins with.
 bool is_tar(const std::string& file);

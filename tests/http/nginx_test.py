@@ -15,7 +15,7 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import certificates
 import nginx_server
-from program import PROGRAM, main, sluice
+from program import PROGRAM, example, main, sluice, write_tfrecord
 
 RECORD = 16 << 10
 MIB = 1 << 20
@@ -108,6 +108,16 @@ class Objects(unittest.TestCase):
     def test_redirects_and_servers_without_ranges(self):
         self.check_object(self.server.url("moved/large"), "large")
         self.check_object(self.server.url("whole/large"), "large")
+
+    def test_a_url_may_stand_where_a_file_may(self):
+        text = self.objects / "some.txt"
+        text.write_text("one\ntwo\nthree\n")
+        write_tfrecord(self.objects / "one.tfrecord", example({b"text": b"hello"}))
+        done = sluice("head", "--raw", self.server.url("raw/some.txt"))
+        self.assertIn("two", done.stdout, done.stderr)
+        self.assertEqual(sluice("count", self.server.url("raw/some.txt")).stdout, "3\n")
+        self.assertEqual(sluice("verify", self.server.url("raw/one.tfrecord")).returncode, 0)
+        self.assertIn("hello", sluice("cat", self.server.url("raw/one.tfrecord")).stdout)
 
     def test_what_does_not_exist_names_itself(self):
         said = self.read(f'lines("{self.server.url("raw/none")}")', status=1)
