@@ -8,19 +8,19 @@ namespace sluice::lib {
 
 namespace {
 
-struct unit {
+struct time_unit {
   std::string_view name;
   std::int64_t nanoseconds;
 };
 // Largest first; the first of a size is the one that is printed.
-constexpr unit kUnits[] = {{"h", 3'600'000'000'000},
-                           {"min", 60'000'000'000},
-                           {"m", 60'000'000'000},
-                           {"s", 1'000'000'000},
-                           {"ms", 1'000'000},
-                           {"us", 1'000},
-                           {"ns", 1}};
-constexpr double kMost = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
+constexpr time_unit kTimeUnits[] = {{"h", 3'600'000'000'000},
+                                    {"min", 60'000'000'000},
+                                    {"m", 60'000'000'000},
+                                    {"s", 1'000'000'000},
+                                    {"ms", 1'000'000},
+                                    {"us", 1'000},
+                                    {"ns", 1}};
+constexpr double kLongestTime = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
 
 }  // namespace
 
@@ -32,10 +32,10 @@ bool read_time_span(std::string_view text, std::int64_t& nanoseconds) {
   if (!is_number) return false;
   std::string_view name(read.ptr, static_cast<std::size_t>(end - read.ptr));
   name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
-  for (const unit& u : kUnits) {
+  for (const time_unit& u : kTimeUnits) {
     if (u.name != name) continue;
     double total = number * static_cast<double>(u.nanoseconds);
-    if (total > kMost) return false;
+    if (total > kLongestTime) return false;
     nanoseconds = static_cast<std::int64_t>(total + 0.5);  // 0.1ms is not 99999ns
     return true;
   }
@@ -44,8 +44,8 @@ bool read_time_span(std::string_view text, std::int64_t& nanoseconds) {
 
 std::string print_time_span(std::int64_t nanoseconds) {
   if (nanoseconds == 0) return "0s";
-  const unit* fits = std::find_if(std::begin(kUnits), std::end(kUnits),
-                                  [&](const unit& u) { return nanoseconds % u.nanoseconds == 0; });
+  const time_unit* fits = std::find_if(std::begin(kTimeUnits), std::end(kTimeUnits),
+                                       [&](const time_unit& u) { return nanoseconds % u.nanoseconds == 0; });
   return std::to_string(nanoseconds / fits->nanoseconds) + std::string(fits->name);
 }
 
