@@ -115,7 +115,10 @@ task<std::unique_ptr<file_writer>> file_router::create(std::string path, time_po
 std::string file_router::description() const {
   absl::MutexLock lock(&mutex_);
   std::string text = local().value()->description();
-  for (auto& [scheme, files] : schemes_) absl::StrAppend(&text, "; ", scheme, "://: ", files->description());
+  for (auto& [scheme, files] : schemes_) {
+    const std::string of_scheme = files->description();
+    if (!of_scheme.empty()) absl::StrAppend(&text, "; ", scheme, "://: ", of_scheme);
+  }
   return text;
 }
 

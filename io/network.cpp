@@ -6,6 +6,12 @@
 
 namespace sluice::lib {
 
+task<std::vector<std::string>> network::resolve(std::string address, time_point) {
+  std::vector<std::string> itself;
+  itself.push_back(std::move(address));
+  co_return itself;
+}
+
 task<> read_exactly(connection& from, std::span<char> to, time_point deadline) {
   std::size_t done = 0;
   while (done < to.size()) {

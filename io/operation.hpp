@@ -37,7 +37,7 @@ struct operation {
 
   enum class kind : std::uint8_t {
     open,  ///< path, open_flags → result: a descriptor
-    read,  ///< from, offset, length, to, at → result: bytes
+    read,  ///< from, offset, length, to, at, read_flags → result: bytes
     call,  ///< run(): blocks a thread
   };
 
@@ -51,6 +51,7 @@ struct operation {
   buffer_ref to;
   std::size_t at = 0, length = 0;
   int open_flags = 0;
+  int read_flags = 0;  ///< of preadv2
   std::uint64_t offset = 0;
   std::int64_t result = -ECANCELED;  ///< ≥ 0, or a negative errno
 

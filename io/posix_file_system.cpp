@@ -6,7 +6,6 @@
 #include <glob.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -16,30 +15,15 @@
 
 #include "base/whole_file.hpp"
 #include "io/listed.hpp"
+#include "io/posix_file.hpp"
 #include "io/shared_call.hpp"
 
 namespace sluice::lib::detail {
-
-std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, std::size_t n,
-                                       std::atomic<bool>& refused) noexcept {
-  if (!usable_.load(std::memory_order_relaxed) || refused.load(std::memory_order_relaxed)) return -EAGAIN;
-  iovec piece{to, n};
-  ssize_t got = ::preadv2(fd, &piece, 1, static_cast<off_t>(offset), RWF_NOWAIT);
-  if (got >= 0) return got;
-  if (errno == EAGAIN || errno == EINTR) return -EAGAIN;
-  if (errno == EIO) return -EIO;
-  bool for_all = errno == ENOSYS || errno == EPERM;  // an old kernel, seccomp; else EOPNOTSUPP, EINVAL of this file
-  if (for_all) usable_.store(false, std::memory_order_relaxed);
-  else refused.store(true, std::memory_order_relaxed);  // the slow path tells what is wrong
-  return -EAGAIN;
-}
 
 namespace {
 
 // O_NONBLOCK so that a FIFO without a writer does not hang; it is cleared again for regular files.
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-// The kernel takes at most this much in one read; a multiple of every page size.
-constexpr std::size_t kReadBytesMax = std::size_t{1} << 30;
 
 file_info info_of(const struct stat& s) {
   file_info info;
@@ -82,14 +66,6 @@ status check_regular(mode_t mode, const std::string& path) {
       .in_file(path);
 }
 
-/// Of a wait that no system call has ended, but a stop or the deadline: `done` is what was to be done by then. Else ok.
-status ended_early(std::int64_t got, std::string_view done) {
-  if (got == -ECANCELED) return cancelled_error();
-  if (got != operation::kTimedOut) return {};
-  return status(status_code::deadline_exceeded,
-                absl::StrCat("could not be ", std::string(done), " until the deadline"));
-}
-
 status open_error(int error_number, const std::string& path) {
   if (status early = ended_early(-error_number, "opened"); !early.ok()) return early.in_file(path);
   struct stat s;
@@ -97,66 +73,6 @@ status open_error(int error_number, const std::string& path) {
   if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
     return check_regular(s.st_mode, path);
   return errno_error(error_number, "cannot open").in_file(path);
-}
-
-status read_error(int error_number, const std::string& path, std::uint64_t offset) {
-  status early = ended_early(-error_number, "read");
-  return (early.ok() ? errno_error(error_number, "cannot read") : std::move(early)).in_file(path, offset);
-}
-
-class posix_file final : public file {
- public:
-  posix_file(std::string path, file_info info, std::shared_ptr<descriptor> from, backend& io, page_cache_reader& cache)
-      : file(std::move(path), info), from_(std::move(from)), io_(io), cache_(cache) {}
-
-  ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override {
-    std::ptrdiff_t got = cache_.read(from_->number, offset, to, n, cache_refused_);
-    if (got >= 0) return {.bytes = static_cast<std::size_t>(got)};
-    if (got == -EAGAIN) return {.must_wait = true};
-    return {.why = read_error(static_cast<int>(-got), path(), offset)};
-  }
-  std::uint64_t size_now() const noexcept override {
-    struct stat s;
-    return ::fstat(from_->number, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : size_bytes();
-  }
-  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
-                            time_point deadline) override;
-
- private:
-  operation* new_read(std::uint64_t offset, const buffer_ref& to, std::size_t at, std::size_t n) const {
-    auto* op = new operation(operation::kind::read);
-    op->from = from_;
-    op->to = to;
-    op->at = at;
-    op->length = std::min(n, kReadBytesMax);
-    op->offset = offset;
-    return op;
-  }
-
-  std::shared_ptr<descriptor> from_;
-  backend& io_;
-  page_cache_reader& cache_;
-  std::atomic<bool> cache_refused_{false};
-};
-
-task<std::size_t> posix_file::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
-                                      time_point deadline) {
-  std::size_t done = 0;
-  while (done < n) {
-    std::int64_t got = cache_.read(from_->number, offset + done, to->data() + at + done, n - done, cache_refused_);
-    if (got == -EAGAIN) {
-      operation* op = new_read(offset + done, to, at + done, n - done);
-      got = co_await perform(io_, op, deadline);
-    }
-    if (got == -EINTR) continue;
-    if (got < 0) {
-      status why = read_error(static_cast<int>(-got), path(), offset + done);
-      co_await fail(std::move(why));
-    }
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  co_return done;
 }
 
 class posix_stream final : public file {
@@ -383,8 +299,15 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path, open_optio
   }
   auto* op = new operation(operation::kind::open);
   op->path = path;
-  op->open_flags = kOpenFlags;
+  op->open_flags = kOpenFlags | (o.cache == page_cache::direct ? O_DIRECT : 0);
   std::int64_t got = co_await perform(*io_, op, o.deadline);
+  if (got == -EINVAL && o.cache == page_cache::direct) {  // this file system has no such reads
+    o.cache = page_cache::drop;
+    op = new operation(operation::kind::open);
+    op->path = path;
+    op->open_flags = kOpenFlags;
+    got = co_await perform(*io_, op, o.deadline);
+  }
   if (got < 0) {
     status why = open_error(static_cast<int>(-got), path);
     co_await fail(std::move(why));
@@ -403,10 +326,10 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path, open_optio
     co_return std::move(stream);
   }
   // io_uring answers reads on O_NONBLOCK files with EAGAIN instead of waiting.
-  ::fcntl(from->number, F_SETFL, 0);
+  ::fcntl(from->number, F_SETFL, o.cache == page_cache::direct ? O_DIRECT : 0);
   ::posix_fadvise(from->number, 0, 0, POSIX_FADV_SEQUENTIAL);
   std::unique_ptr<file> opened =
-      std::make_unique<posix_file>(std::move(path), std::move(info), std::move(from), *io_, cache_);
+      std::make_unique<posix_file>(std::move(path), std::move(info), std::move(from), *io_, cache_, o.cache);
   co_return std::move(opened);
 }
 

@@ -7,23 +7,12 @@
 #include <string>
 
 #include "io/operation.hpp"
+#include "io/posix_file.hpp"
 #include "io/stream_backend.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::detail {
-
-/// preadv2(RWF_NOWAIT): what the page cache has, else -EAGAIN. Where a sandbox refuses the call it turns itself off for good,
-/// and everything goes to the back end; a file system that refuses the flag is asked in vain for each file.
-class page_cache_reader {
- public:
-  /// `refused`: this descriptor's file system does not know the flag, or this read is none: do not ask again.
-  std::ptrdiff_t read(int fd, std::uint64_t offset, char* to, std::size_t n, std::atomic<bool>& refused) noexcept;
-
- private:
-  // Relaxed: a hint; a thread that sees it late makes one more call in vain.
-  std::atomic<bool> usable_{true};
-};
 
 class posix_file_system final : public file_system {
  public:

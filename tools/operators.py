@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "operators.md"
 UMBRELLA = ROOT / "include" / "sluice" / "sluice.hpp"
 BLOCK = re.compile(r"(// Operators: [^\n]*\n)(.*?)(// End of operators\.\n)", re.S)
 LABELS = ["Shape", "Patterns", "Streams", "Readers", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
-REQUIRED = {"count", "integer", "count_or_all", "function", "reader or function", "path", "text", "schema", "time_span"}
+REQUIRED = {"count", "integer", "count_or_all", "function", "reader or function", "path", "text", "schema", "time_span", "stages"}
 LABEL = re.compile(rf"({'|'.join(LABELS)}):\s+(.*)")
 INTRODUCTION = """# Operators
 
@@ -86,7 +86,8 @@ def type_of(spelled):
         return f"{bounded[1]}, at most {int(bounded[2].replace(chr(39), '')):,}"
     name = spelled.split("<")[0].split("::")[-1]
     return {"function_arg": "function", "inner_plan": "reader or function", "file_path": "path", "later_text": "text",
-            "required_text": "text", "example_schema_arg": "schema",
+            "required_text": "text", "stage_plan": "stages", "window_size_function": "function of the key",
+            "wait_time": "span of time", "example_schema_arg": "schema",
             "context_schema_arg": "features", "sequence_schema_arg": "feature lists"}.get(name, name)
 
 

@@ -154,7 +154,7 @@ class asio_network final : public network {
   task<std::unique_ptr<listener>> listen(std::string address, time_point deadline) override {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
-    auto endpoints = co_await resolve(*at, deadline);
+    auto endpoints = co_await look_up(*at, deadline);
     auto a = std::make_shared<tcp::acceptor>(io_);  // nobody else knows it yet: it is ours on this thread
     asio::error_code e;
     tcp::endpoint first = endpoints.begin()->endpoint();
@@ -170,7 +170,7 @@ class asio_network final : public network {
   task<std::unique_ptr<connection>> connect(std::string address, time_point deadline) override {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
-    auto endpoints = co_await resolve(*at, deadline);
+    auto endpoints = co_await look_up(*at, deadline);
     auto s = std::make_shared<tcp::socket>(io_);
     auto start = [s, endpoints](const std::shared_ptr<socket_state>& state) {
       asio::async_connect(*s, endpoints, completion_of(state));
@@ -182,8 +182,17 @@ class asio_network final : public network {
     co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(address));
   }
 
+  task<std::vector<std::string>> resolve(std::string address, time_point deadline) override {
+    auto at = parse_address(address);
+    if (!at.ok()) co_await fail(at.why());
+    auto endpoints = co_await look_up(*at, deadline);
+    std::vector<std::string> found;
+    for (const auto& e : endpoints) found.push_back(text_of(e.endpoint()));
+    co_return found;
+  }
+
  private:
-  task<tcp::resolver::results_type> resolve(host_and_port at, time_point deadline) {
+  task<tcp::resolver::results_type> look_up(host_and_port at, time_point deadline) {
     auto resolver = std::make_shared<tcp::resolver>(io_);
     auto found = std::make_shared<tcp::resolver::results_type>();
     auto start = [resolver, found, at](const std::shared_ptr<socket_state>& state) {
@@ -193,9 +202,9 @@ class asio_network final : public network {
       };
       resolver->async_resolve(at.host, std::to_string(at.port), keep);
     };
-    socket_operation look_up(io_, absl::StrCat(at.host, ": look up"), std::move(start), deadline);
-    look_up.can_be_left();  // it blocks a thread of asio's for as long as the name servers take
-    co_await look_up;
+    socket_operation asking(io_, absl::StrCat(at.host, ": look up"), std::move(start), deadline);
+    asking.can_be_left();  // it blocks a thread of asio's for as long as the name servers take
+    co_await asking;
     tcp::resolver::results_type r = *found;
     co_return r;
   }

@@ -61,6 +61,7 @@ class simulated_network::end final : public connection {
     out().packets.close();
     co_return;
   }
+  void reset() { wire_->cut(lost()); }
   void close() noexcept override {
     closed_ = true;
     out().packets.close();
@@ -150,6 +151,24 @@ simulated_network::~simulated_network() { SLUICE_ASSERT(doors_.empty(), "a liste
 duration simulated_network::draw_delay() {
   auto spread = static_cast<std::uint64_t>((options_.delay_max - options_.delay_min).count());
   return options_.delay_min + duration(world_.random(spread + 1));
+}
+
+void simulated_network::reset(connection& one) {
+  ++broken_;
+  static_cast<end&>(one).reset();
+}
+
+task<std::vector<std::string>> simulated_network::resolve(std::string address, time_point) {
+  auto at = parse_address(address);
+  if (!at.ok()) co_await fail(at.why());
+  const duration delay = draw_delay();
+  co_await sleep_for(delay);
+  std::vector<std::string> found;
+  auto i = names_.find(address);
+  if (i == names_.end()) found.push_back(address);
+  else found = i->second;
+  if (found.empty()) co_await fail(unavailable_error(absl::StrCat(at->host, ": look up: no such host")));
+  co_return found;
 }
 
 task<std::unique_ptr<listener>> simulated_network::listen(std::string address, time_point deadline) {

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,18 @@
 #include <system_error>
 
 namespace sluice::lib::detail {
+
+namespace {
+
+/// preadv2 only where it is needed: sandboxes refuse it.
+std::int64_t read_once(const operation& op) noexcept {
+  char* to = op.to->data() + op.at;
+  if (op.read_flags == 0) return ::pread(op.from->number, to, op.length, static_cast<off_t>(op.offset));
+  iovec piece{to, op.length};
+  return ::preadv2(op.from->number, &piece, 1, static_cast<off_t>(op.offset), op.read_flags);
+}
+
+}  // namespace
 
 std::int64_t carry_out(operation& op) noexcept {
   if (op.cancel_wanted.load(std::memory_order_relaxed)) return -ECANCELED;
@@ -21,7 +34,7 @@ std::int64_t carry_out(operation& op) noexcept {
       while (got < 0 && errno == EINTR);
       return got < 0 ? -errno : got;
     case operation::kind::read:
-      do got = ::pread(op.from->number, op.to->data() + op.at, op.length, static_cast<off_t>(op.offset));
+      do got = read_once(op);
       while (got < 0 && errno == EINTR);
       return got < 0 ? -errno : got;
     case operation::kind::call: op.run(); return op.result;

@@ -292,6 +292,7 @@ void uring_backend::start(operation* op) noexcept {
   if (op->what == operation::kind::open) ::io_uring_prep_openat(sqe, AT_FDCWD, op->path.c_str(), op->open_flags, 0);
   else
     ::io_uring_prep_read(sqe, op->from->number, op->to->data() + op->at, static_cast<unsigned>(op->length), op->offset);
+  if (op->what == operation::kind::read) sqe->rw_flags = op->read_flags;
   ::io_uring_sqe_set_data(sqe, op);  // prep does not reset user_data: every SQE sets it
   op->in_kernel = true;
   op->in_kernel_at = static_cast<unsigned>(in_kernel_.size());

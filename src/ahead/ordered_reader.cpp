@@ -81,7 +81,7 @@ erased_stream read_in_order(outlet out, one_to_one, saved<link_handle> handle) {
       std::uint32_t until = slot->outputs_before(dropped);
       if (at == until && dropped < slot->dropped.size()) {
         dropped_input& bad = slot->dropped[dropped++];
-        auto counting = out.drop(dropped_error{std::move(bad.why), 1, bad.account});
+        auto counting = out.drop(bad.taken());
         co_await counting;
         continue;
       }

@@ -18,7 +18,12 @@ namespace sluice::lib {
 struct dropped_input {
   std::uint32_t number = 0;  ///< within its slot
   status why;
-  error_account* account = nullptr;  ///< as dropped_error's
+  // As dropped_error's.
+  error_account* account = nullptr;
+  quarantine_sink* into = nullptr;
+  std::shared_ptr<const std::string> bytes = {};
+
+  dropped_error taken() { return {std::move(why), 1, account, into, std::move(bytes)}; }
 };
 
 /// Made once and used again. Whose it is depends on `at`: while it is being filled the pump's or the computation's,

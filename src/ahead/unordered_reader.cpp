@@ -101,7 +101,7 @@ erased_stream read_as_finished(outlet out, saved<unordered_link> link, channel_m
     SLUICE_ASSERT(slot->dropped.empty() || slot->count == 1, "an unordered slot of several elements lost one");
     if (slot->delivered == 0) {
       dropped_errors missed = std::exchange(slot->missed, dropped_errors());
-      for (dropped_input& input : slot->dropped) missed.add({std::move(input.why), 1, input.account});
+      for (dropped_input& input : slot->dropped) missed.add(input.taken());
       auto dropping = out.drop(std::move(missed));
       co_await dropping;
     }

@@ -20,7 +20,7 @@ constexpr time_unit kTimeUnits[] = {{"h", 3'600'000'000'000},
                                     {"ms", 1'000'000},
                                     {"us", 1'000},
                                     {"ns", 1}};
-constexpr double kLongestTime = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
+constexpr double kNanosecondsMost = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
 
 }  // namespace
 
@@ -35,7 +35,7 @@ bool read_time_span(std::string_view text, std::int64_t& nanoseconds) {
   for (const time_unit& u : kTimeUnits) {
     if (u.name != name) continue;
     double total = number * static_cast<double>(u.nanoseconds);
-    if (total > kLongestTime) return false;
+    if (total > kNanosecondsMost) return false;
     nanoseconds = static_cast<std::int64_t>(total + 0.5);  // 0.1ms is not 99999ns
     return true;
   }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/line_sink.hpp"
-#include "cli/pull.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
 #include "sluice/op/tfrecord.hpp"
 
 namespace sluice::lib::cli {
 
 int cat(const std::vector<std::string>& files) {
   runtime rt;
+  add_remote_files(rt);
   example_sink sink;
   pull_counts counts;
   for (auto& file : files) {

@@ -16,12 +16,14 @@
 #include <sstream>
 
 #include "cli/description.hpp"
-#include "cli/output_stream.hpp"
 #include "cli/plugins.hpp"
 #include "cli/verbs.hpp"
+#include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/engine/image_functions.hpp"
+#include "sluice/format/inflate.hpp"
 #include "sluice/io/open_file_system.hpp"
+#include "sluice/io/sqlite_rows.hpp"
 #include "sluice/version.hpp"
 
 namespace sluice::lib::cli {
@@ -112,11 +114,12 @@ CLI::Validator path() {
 /// What was typed, and the verb that was chosen.
 struct typed {
   run_arguments run;
-  std::string memory_budget, on_error = "stop", every, io_timeout, plan, folder = "data";
+  std::string memory_budget, shard_size, on_error = "stop", every, io_timeout, plan, folder = "data";
   std::string resume_or_start, plan_file, names, compression = "automatic", shell;
   bool reads = false, spec_alone = false;
   std::uint64_t limit = kAny;
   head_arguments head;
+  convert_arguments convert;
   std::vector<std::string> files, plugins;
   sample_options sample;
   std::function<int()> verb;
@@ -153,6 +156,23 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
   });
 }
 
+/// What an output is besides its format and path.
+void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
+  verb.add_option("--compression", output.compression, "of the output; automatic: gzip where its name ends in .gz")
+      ->check(CLI::IsMember({"automatic", "none", "gzip"}))
+      ->capture_default_str();
+  auto* shards =
+      verb.add_option(
+              "--shards", output.shards,
+              "files that take turns, element by element: out-00000-of-00004.csv, or as a PATH with {shard} and "
+              "{shards} in it says")
+          ->check(whole(1, 99999));
+  verb.add_option("--shard-size", t.shard_size,
+                  "as many files as it takes when each has about so many bytes before compression: out-00000.csv …")
+      ->check(size_in_bytes())
+      ->excludes(shards);
+}
+
 void add_run(CLI::App& app, typed& t) {
   auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
   add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file,
@@ -160,11 +180,14 @@ void add_run(CLI::App& app, typed& t) {
   run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
   auto* output =
       run->add_option(
-             "--output", t.run.output,
-             "null; jsonl (texts that are not UTF-8 as {\"base64\":\"…\"}) or raw (texts as they are, one after the "
-             "other) on standard output; jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH (an Arrow IPC stream; texts "
-             "as binary: arrow-binary:PATH); the PATH - is standard output")
+             "--output", t.run.output.output,
+             "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz; or FORMAT:PATH: jsonl "
+             "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts as they are, one after the other), "
+             "tfrecord (of texts), example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; texts "
+             "as "
+             "binary: arrow-binary), npy (one array); the PATH - is standard output, as are jsonl, csv and raw alone")
           ->capture_default_str();
+  add_output_options(*run, t, t.run.output);
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
   run->add_option("--seed", t.run.seed,
                   "of stages that have none of their own; a resumed run has that of its checkpoint")
@@ -182,6 +205,11 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--errors-max", t.run.errors_max,
                   "how many bad elements all stages together may drop: one more ends the run with its error")
       ->check(whole(0, kAny - 1));
+  run->add_option(
+         "--quarantine", t.run.quarantine,
+         "keep the bad elements that are dropped in this file, with their errors: JSON lines if it ends in .jsonl, "
+         "else TFRecords")
+      ->check(path());
   run->add_option(
          "--checkpoint", t.run.checkpoint_file,
          "write the position to this file at the end, when interrupted, and at an error unless the disk is full")
@@ -213,9 +241,54 @@ void add_run(CLI::App& app, typed& t) {
       if (t.run.starts_without_checkpoint) t.run.resume_file = t.resume_or_start;
       t.run.skip_errors = t.on_error == "skip";
       if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
+      if (!t.shard_size.empty()) read_byte_size(t.shard_size, t.run.output.shard_bytes);
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
       if (!t.io_timeout.empty()) read_time(t.io_timeout, t.run.io_timeout);
       return cli::run(t.run);
+    });
+  });
+}
+
+void add_convert(CLI::App& app, typed& t) {
+  convert_arguments& c = t.convert;
+  auto* convert = app.add_subcommand(
+      "convert", "files of one format into a file of another: TFRecords, CSV, JSON lines, Arrow, npy, lines of text");
+  convert
+      ->add_option(
+          "FILES", c.inputs,
+          "what is read: files (or one plan); and at the end the output. Names say the formats: .tfrecord, .csv, "
+          ".jsonl, .arrow, .npy, .txt, and .gz for gzip; what is read is recognised by its content, too")
+      ->required();
+  add_plugins(*convert, t);
+  convert->add_option("--from", c.from, "the inputs' format")
+      ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "tar", "lines"}));
+  convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
+      ->check(CLI::IsMember({"jsonl", "csv", "raw", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
+  convert->add_option(
+      "--schema", c.schema,
+      "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\"; without it "
+      "that of tf.Examples is guessed from the first 100");
+  add_output_options(*convert, t, c.run.output);
+  convert->add_flag("--overwrite", c.overwrites, "replace an output that is there");
+  convert->add_option("--limit", c.run.limit, "end after so many elements")->check(whole(0, kAny));
+  convert->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
+  convert
+      ->add_option("--checkpoint", c.run.checkpoint_file,
+                   "write how far it is to this file; the same command line again goes on from there")
+      ->check(path());
+  convert->add_option("--every", t.every, "write it so often while it runs")->check(interval());
+  convert->add_flag("--quiet", c.run.quiet, "no progress line and no report");
+  convert->footer(
+      "examples: sluice convert a.tfrecord b.jsonl\n"
+      "          sluice convert part-*.tfrecord all.csv.gz --schema \"text: bytes, label: int64\"\n"
+      "          sluice convert a.arrow b.tfrecord --shards 16\n"
+      "          sluice convert 'range(9) | map(it * 2)' b.npy");
+  convert->callback([&t, &c] {
+    t.verb = reading([&t, &c] {
+      c.run.skip_errors = t.on_error == "skip";
+      if (!t.shard_size.empty()) read_byte_size(t.shard_size, c.run.output.shard_bytes);
+      if (!t.every.empty()) read_interval(t.every, c.run.every_elements, c.run.every);
+      return cli::convert(c);
     });
   });
 }
@@ -267,22 +340,20 @@ void add_readers(CLI::App& app, typed& t) {
   cat->footer("example: sluice cat data/*.tfrecord | grep label");
   cat->callback([&t] { t.verb = reading([&t] { return cli::cat(t.files); }); });
 
-  auto* verify = app.add_subcommand(
-      "verify",
-      "check every CRC of TFRecord files; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be "
-      "opened");
-  verify->add_option("FILES", t.files, "TFRecord files, read at once on all workers")->required();
+  auto* verify = app.add_subcommand("verify",
+                                    "check every CRC of TFRecord files, and every header of tar archives; exits 0: "
+                                    "sound, 1: damaged, 2: none damaged, but some cannot be "
+                                    "opened");
+  verify->add_option("FILES", t.files, "TFRecord files and tar archives, read at once on all workers")->required();
   verify->add_option("--compression", t.compression, "of the files")
-      ->check(CLI::IsMember({"automatic", "none", "gzip", "zlib"}))
+      ->check(
+          CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
   verify->footer("example: sluice verify data/*.tfrecord");
   verify->callback([&t] {
     t.verb = reading([&t] {
-      compression c = t.compression == "none"   ? compression::none
-                      : t.compression == "gzip" ? compression::gzip
-                      : t.compression == "zlib" ? compression::zlib
-                                                : compression::automatic;
-      return cli::verify(t.files, c);
+      const result<compression> told = parse_compression(t.compression);
+      return cli::verify(t.files, told.ok() ? *told : compression::automatic);
     });
   });
 }
@@ -297,6 +368,10 @@ void add_others(CLI::App& app, typed& t) {
   auto* ops = app.add_subcommand("ops", "the operators there are");
   add_plugins(*ops, t);
   ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
+
+  auto* doctor = app.add_subcommand("doctor", "what this machine and this build have, and what could be better");
+  doctor->footer("example: SLUICE_IO=threads sluice doctor");
+  doctor->callback([&t] { t.verb = [] { return cli::doctor(); }; });
 
   auto* completion = app.add_subcommand("completion", "a script that completes this program's arguments in a shell");
   completion->add_option("SHELL", t.shell, "bash, zsh or fish")
@@ -394,6 +469,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "sluice " SLUICE_VERSION_STRING);
   app.require_subcommand(0, 1);  // without one we say which there are
   add_run(app, t);
+  add_convert(app, t);
   add_readers(app, t);
   add_others(app, t);
   try {
@@ -407,10 +483,14 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
   if (!t.verb)
     return complain(
-        "a verb is needed: run, head, count, select, cat, verify, explain, ops or sample; --help tells more", kMisuse);
+        "a verb is needed: run, convert, head, count, select, cat, verify, explain, ops or sample; --help tells more",
+        kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES
     register_image_functions();
+#endif
+#if SLUICE_HAVE_SQLITE
+    register_sqlite();
 #endif
     load_plugins(t.plugins);
     return checked_output(t.verb());

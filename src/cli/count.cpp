@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/plan_argument.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/pipeline/iterate.hpp"
 
@@ -40,6 +41,7 @@ std::uint64_t count_of(runtime& rt, const node_ptr& plan, bool reads) {
 
 int count(const std::vector<std::string>& plans, const std::string& plan_file, bool reads) {
   runtime rt;
+  add_remote_files(rt);
   if (!plan_file.empty()) {
     std::printf("%llu\n", static_cast<unsigned long long>(count_of(rt, plan_in_file(plan_file), reads)));
     return kOk;

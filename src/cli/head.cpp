@@ -4,13 +4,15 @@
 #include "cli/image_sink.hpp"
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
-#include "cli/pull.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
 
 namespace sluice::lib::cli {
 
 int head(const head_arguments& a) {
   runtime rt;
+  add_remote_files(rt);
   bool is_data = a.plan_file.empty() && names_data(a.plan);
   node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
   example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/element_sink.hpp"
-#include "cli/output_stream.hpp"
+#include "output/element_sink.hpp"
+#include "output/output_stream.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib::cli {

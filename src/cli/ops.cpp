@@ -92,7 +92,8 @@ int ops() {
   absl::PrintF(
       "\nEvery call but that of ignore_errors also takes, by name, on_error=stop or skip (what an element that fails "
       "there does) and "
-      "errors_max=N\n(with on_error=skip: one more ends the run).\n");
+      "errors_max=N\n(with on_error=skip: one more ends the run) and quarantine=\"PATH\" (with on_error=skip: what is "
+      "dropped is kept there).\n");
   print_built_in_functions();
   print_functions();
   if (any_needs)

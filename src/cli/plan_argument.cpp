@@ -15,6 +15,7 @@
 #include "base/system_calls.hpp"
 #include "cli/figures.hpp"
 #include "cli/verbs.hpp"
+#include "format/tar.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/plan/text.hpp"
@@ -58,15 +59,6 @@ std::string pointed_at(const std::string& text, std::size_t at) {
   return out + "\n  " + blank + "^";
 }
 
-std::string in_quotes(const std::string& path) {
-  std::string out = "\"";
-  for (char c : path) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 /// What standard input begins with, left where it is: a pipe's bytes are duplicated, not taken.
 std::string beginning_of_standard_input() {
   std::string bytes(4096, '\0');
@@ -86,21 +78,26 @@ std::string beginning_of_standard_input() {
   return bytes;
 }
 
-std::string beginning_of_file(const std::string& path) {
-  std::string bytes(4096, '\0');
+std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4096) {
+  std::string bytes(bytes_max, '\0');
   std::ifstream in(path, std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }
 
-/// The first plain bytes of a file, undone from gzip or zlib.
+/// Compressed bytes that hold a whole block of every format: bzip2 and xz give nothing before.
+constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
+
+/// The first plain bytes of a file, decompressed if need be.
 std::string beginning_of(const std::string& path) {
   std::string plain(4096, '\0');
   std::string bytes = path == "-" ? beginning_of_standard_input() : is_file(path) ? beginning_of_file(path) : "";
   compression c = detect_compression(bytes, path);
   if (c == compression::none) return bytes;
   auto step = inflater(c).step(bytes, false, plain.data(), plain.size());
+  if (step.produced == 0 && step.why.ok() && path != "-")
+    step = inflater(c).step(beginning_of_file(path, kBlockBytes), false, plain.data(), plain.size());
   plain.resize(step.produced);
   return plain;
 }
@@ -129,9 +126,24 @@ std::string told_from_path(const std::string& path) {
 
 }  // namespace
 
+std::string in_quotes(const std::string& path) {
+  std::string out = "\"";
+  for (char c : path) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
 bool is_file(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);
+}
+
+bool is_tar(const std::string& file) {
+  for (const char* suffix : {".tar", ".tar.gz", ".tgz"})
+    if (file.ends_with(suffix)) return true;
+  return find_tar_entry({.bytes = beginning_of(file)}, 0, 1) == 0;
 }
 
 std::string plan_reading(const std::string& file) {
@@ -139,6 +151,7 @@ std::string plan_reading(const std::string& file) {
   constexpr std::string_view kArrowFile = "ARROW1", kArrowStream = "\xff\xff\xff\xff";
   if (begin.starts_with(kArrowFile) || begin.starts_with(kArrowStream))
     return absl::StrCat("from_arrow(", in_quotes(file), ") | unbatch");
+  if (is_tar(file)) return absl::StrCat("tar(", in_quotes(file), ")");
   bool is_tfrecord = file.find(".tfrecord") != file.npos ||
                      (begin.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = begin}, 0) == 0);
   return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", in_quotes(file), ")");

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "cli/pull.hpp"
+#include "pipeline/pull.hpp"
 #include "sluice/plan/node.hpp"
 #include "sluice/runtime/runtime.hpp"
 

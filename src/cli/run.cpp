@@ -5,14 +5,16 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "cli/element_sink.hpp"
 #include "cli/figures.hpp"
+#include "cli/output_choice.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/progress.hpp"
-#include "cli/run_checkpoint.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/stage_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
+#include "pipeline/output_checkpoint.hpp"
+#include "pipeline/pull.hpp"
 #include "plan/parts.hpp"
 
 namespace sluice::lib::cli {
@@ -39,6 +41,7 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
   o.on_error = a.skip_errors ? error_policy::skip : error_policy::stop;
   if (a.errors_max) o.errors_max = *a.errors_max;
+  o.quarantine = quarantine(a.quarantine);
   o.seed = a.seed;
   o.epoch = a.epoch;
   o.on_changed_inputs = policy_named(a.changed_inputs);
@@ -100,7 +103,13 @@ bool drops_errors(const node& plan) {
 
 /// A limit that nothing counts against is a mistake: who gave it takes bad elements to be dropped.
 void check_errors_max(const node& plan, const run_arguments& a) {
-  if (!a.errors_max || a.skip_errors || drops_errors(plan)) return;
+  if (a.skip_errors || drops_errors(plan)) return;
+  if (!a.quarantine.empty())
+    throw misuse(
+        "--quarantine keeps the bad elements that are dropped, and this run stops at the first one: add --on-error "
+        "skip, or "
+        "write on_error=skip in the plan");
+  if (!a.errors_max) return;
   throw misuse(
       "--errors-max limits the bad elements that are dropped, and this run stops at the first one: add --on-error "
       "skip, or on_error=skip to a stage of the plan");
@@ -136,7 +145,7 @@ bool is_missing(const std::string& path) {
 /// The checkpoint to go on from, if any.
 resumed start_of(const run_arguments& a) {
   if (a.resume_file.empty()) return {};
-  if (!a.starts_without_checkpoint || !is_missing(a.resume_file)) return read_resumed(a.resume_file);
+  if (!a.starts_without_checkpoint || !is_missing(a.resume_file)) return read_resumed(a.resume_file).value();
   if (!a.quiet) std::fprintf(stderr, "%s is not there: starting at the beginning\n", a.resume_file.c_str());
   return {};
 }
@@ -170,25 +179,27 @@ cardinality total_of(const node& plan, const run_arguments& a, const resumed& fr
 
 std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const element_type& type,
                                           const resumed& from, const watch& interrupts) {
-  sink_options o;
-  o.goes_on = !from.at.empty() && !a.new_output;
-  if (o.goes_on) o.from = from.output;
-  o.stop_fd = interrupts.interrupted_fd();
+  output_start start;
+  start.goes_on = !from.at.empty() && !a.new_output;
+  if (start.goes_on) start.from = from.output;
+  output_choice watched = output;
+  watched.options.stop_fd = interrupts.interrupted_fd();
   std::uint64_t cut_bytes = 0;
-  auto sink = open_sink(output, type, o, cut_bytes);
+  auto sink = open_sink(watched, type, start, cut_bytes);
+  const std::string& path = output.options.path;
   if (cut_bytes && !a.quiet)
-    std::fprintf(stderr, "%s: %s after the checkpoint cut off\n",
-                 output.path.empty() ? "standard output" : output.path.c_str(), counted(cut_bytes, "byte").c_str());
+    std::fprintf(stderr, "%s: %s after the checkpoint cut off\n", path.empty() ? "standard output" : path.c_str(),
+                 counted(cut_bytes, "byte").c_str());
   return sink;
 }
 
 /// Checkpoint and output take their names, in this order (output_file says why). An error of the run leaves the elements
 /// before it, and a position from which to try again: with a checkpoint they are of use together.
-status end_output(run_checkpoint& checkpoint, const pull_outcome& out, element_sink& sink) {
+status end_output(output_checkpoint& checkpoint, const pull_outcome& out, element_sink& sink) {
   if (checkpoint.is_wanted() ? out.position.empty() : !out.why.ok()) return {};
   output_place unused;
   status why = checkpoint.is_wanted() ? checkpoint.save(out.position, sink) : sink.commit(unused);
-  return why.ok() ? sink.finish() : why;
+  return why.ok() ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
 }
 
 /// Pulls with the watch looking on: an interrupt ends the run between two blocks, and what it waits for is given up.
@@ -213,16 +224,18 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
 int run(const run_arguments& a) {
   node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   output_choice output = read_output(a.output, *plan->type);
-  check_arguments(a, output.path);
+  check_arguments(a, output.options.path);
   check_errors_max(*plan, a);
   check_resumable(*plan, a);
   // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
   // its lock, after which nobody replaces it.
-  run_checkpoint checkpoint(a.checkpoint_file);
+  output_checkpoint checkpoint;
+  throw_unless_ok(checkpoint.open(a.checkpoint_file));
   resumed from = start_of(a);
   check_output_of(from, a);
   watch interrupts;
   runtime rt(runtime_of(a));
+  add_remote_files(rt);
   pull_counts counts;
   pull_request request;
   request.stream = open_run(rt, plan, iteration_of(a, from.at));

@@ -8,8 +8,9 @@
 #include "cli/json_members.hpp"
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
-#include "cli/pull.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
 #include "sluice/format/example.hpp"
 
 namespace sluice::lib::cli {
@@ -156,6 +157,7 @@ int select(const std::string& names, const std::string& plan, const std::string&
     if (!why.ok()) throw misuse(absl::StrCat("select: ", std::string(why.message())));
   }
   runtime rt;
+  add_remote_files(rt);
   selecting_sink sink(chosen);
   if (plan_file.empty() && names_data(plan)) sink.begin(plan);
   pull_counts counts;

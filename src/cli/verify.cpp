@@ -6,9 +6,12 @@
 #include <mutex>
 
 #include "cli/figures.hpp"
-#include "cli/pull.hpp"
+#include "cli/plan_argument.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
 #include "sluice/coro/when_all.hpp"
+#include "sluice/op/tar.hpp"
 #include "sluice/op/tfrecord.hpp"
 
 namespace sluice::lib::cli {
@@ -46,7 +49,9 @@ task<verdict> verified(runtime& rt, std::string file, compression c) {
   pull_request request;
   tfrecord_options options;
   options.compression = c;
-  auto plan = tfrecord(file, options).plan();
+  tar_options of_tar;
+  of_tar.compression = c;
+  node_ptr plan = is_tar(file) ? tar(file, of_tar).plan() : tfrecord(file, options).plan();
   iterate_options over_errors;
   over_errors.on_error = error_policy::skip;
   request.stream = open_run(rt, plan, over_errors);
@@ -131,6 +136,7 @@ class verification {
 
 int verify(const std::vector<std::string>& files, compression c) {
   runtime rt;
+  add_remote_files(rt);
   verification all(files, c);
   std::vector<task<void>> workers;
   for (std::size_t n = std::min<std::size_t>(files.size(), rt.workers()); n; --n)

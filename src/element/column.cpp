@@ -270,11 +270,17 @@ void column::refuse(std::string_view what) const {
                                       " (element/column.hpp)"));
 }
 
-void column::append_values(const void* from, std::size_t n) {
+char* column::append_values(std::size_t n) {
   if (form_ != column_form::values) refuse("values");
   ensure_main(rows_ + n);
-  if (n) std::memcpy(values() + rows_ * type_->size, from, n * type_->size);
+  char* room = values() + rows_ * type_->size;
   rows_ += n;
+  return room;
+}
+
+void column::append_values(const void* from, std::size_t n) {
+  char* room = append_values(n);
+  if (n) std::memcpy(room, from, n * type_->size);
 }
 
 void column::append_any_text(std::string_view text) {
@@ -290,6 +296,14 @@ void column::append_list() {
   check_offset(children_[0].rows_, *type_);
   ensure_main(rows_ + 1);
   writable_offsets()[++rows_] = static_cast<std::int32_t>(children_[0].rows_);
+}
+
+void column::append_lists_of(std::size_t n, std::size_t size) {
+  if (form_ != column_form::lists) refuse("lists");
+  check_offset(children_[0].rows_, *type_);
+  ensure_main(rows_ + n);
+  std::int32_t* offsets = writable_offsets();
+  for (; n != 0; --n, ++rows_) offsets[rows_ + 1] = offsets[rows_] + static_cast<std::int32_t>(size);
 }
 
 void column::set_valid(std::size_t row, bool valid) noexcept {

@@ -236,6 +236,7 @@ class list_padder {
       return;
     }
     const std::int32_t* offsets = from.offsets() + first;
+    if (depth + 1 == dims_.size() && fill_.dtype != dtype::string) return put_numbers(from, offsets, n, to);
     for (std::size_t i = 0; i != n; ++i) {
       const auto begin = static_cast<std::size_t>(offsets[i]), size = static_cast<std::size_t>(offsets[i + 1]) - begin;
       put(from.child(0), begin, size, to.child(0), depth + 1);
@@ -246,6 +247,26 @@ class list_padder {
 
  private:
   static constexpr std::size_t kFilled = 64;
+
+  /// Lists of numbers, whose room is made at once.
+  void put_numbers(const column& from, const std::int32_t* offsets, std::size_t n, column& to) {
+    const auto dim = static_cast<std::size_t>(dims_.back());
+    const std::size_t item = from.child(0).type().size, list_bytes = dim * item;
+    const char* values = from.child(0).values();
+    char* at = to.child(0).append_values(n * dim);
+    for (std::size_t i = 0; i != n; ++i, at += list_bytes) {
+      const std::size_t bytes = static_cast<std::size_t>(offsets[i + 1] - offsets[i]) * item;
+      if (bytes) std::memcpy(at, values + static_cast<std::size_t>(offsets[i]) * item, bytes);
+      fill_numbers(at + bytes, list_bytes - bytes);
+    }
+    to.append_lists_of(n, dim);
+  }
+  void fill_numbers(char* to, std::size_t bytes) const {
+    for (std::size_t some = 0; bytes; bytes -= some, to += some) {
+      some = std::min(bytes, filled_.size());
+      std::memcpy(to, filled_.data(), some);
+    }
+  }
 
   void fill(column& to, std::size_t n, std::size_t depth) {
     if (depth != dims_.size()) {

@@ -2,11 +2,13 @@
 // Values from JSON: the inverse of print (element/print.cpp and batch.cpp).
 #include <charconv>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "element/build.hpp"
-#include "element/json_tree.hpp"
+#include "element/json_view.hpp"
 #include "element/path.hpp"
 #include "element/print.hpp"
 #include "element/scalars.hpp"
@@ -17,13 +19,14 @@ namespace sluice::lib {
 
 namespace {
 
-using detail::json_tree;
+using detail::json_items;
+using detail::json_value;
 using detail::path;
 
 [[noreturn]] void refuse(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
-[[noreturn]] void refuse_kind(const path& at, const element_type& t, const json_tree& j) {
+[[noreturn]] void refuse_kind(const path& at, const element_type& t, const json_value& j) {
   refuse(at, absl::StrCat("expected ", type_text(t), ", got ", j.shown()));
 }
 [[noreturn]] void refuse_type(const path& at, const element_type& t) {
@@ -32,7 +35,7 @@ using detail::path;
 
 // --- Numbers ---
 
-template <class T> bool read_integer(const std::string& spelled, T& out) {
+template <class T> bool read_integer(std::string_view spelled, T& out) {
   auto* end = spelled.data() + spelled.size();
   auto read = std::from_chars(spelled.data(), end, out);
   if (read.ec == std::errc() && read.ptr == end) return true;
@@ -49,31 +52,34 @@ template <class T> bool read_integer(const std::string& spelled, T& out) {
   return static_cast<double>(out) == d;
 }
 
-template <class T> bool read_real(const json_tree& j, T& out) {
+template <class T> bool read_real(const json_value& j, T& out) {
   using limits = std::numeric_limits<T>;
-  if (j.kind == json_tree::string) {
-    if (j.text == "NaN") out = limits::quiet_NaN();
-    else if (j.text == "Infinity") out = limits::infinity();
-    else if (j.text == "-Infinity") out = -limits::infinity();
+  if (j.kind() == json_value::string) {
+    const std::string word = j.text();
+    if (word == "NaN") out = limits::quiet_NaN();
+    else if (word == "Infinity") out = limits::infinity();
+    else if (word == "-Infinity") out = -limits::infinity();
     else return false;
     return true;
   }
-  auto* end = j.text.data() + j.text.size();
-  auto read = std::from_chars(j.text.data(), end, out);
-  return j.kind == json_tree::number && read.ec == std::errc() && read.ptr == end;
+  if (j.kind() != json_value::number) return false;
+  const std::string_view spelled = j.spelled();
+  auto* end = spelled.data() + spelled.size();
+  auto read = std::from_chars(spelled.data(), end, out);
+  return read.ec == std::errc() && read.ptr == end;
 }
 
-void make_number(const element_type& t, void* to, const json_tree& j, const path& at) {
+void make_number(const element_type& t, void* to, const json_value& j, const path& at) {
   detail::with_number(t, [&]<class T>(std::type_identity<T>) {
     T x{};
     bool ok = false;
     if constexpr (std::is_same_v<T, bool>) {
-      ok = j.kind == json_tree::boolean;
-      x = j.text == "true";
+      ok = j.kind() == json_value::boolean;
+      x = ok && j.spelled() == "true";
     } else if constexpr (std::is_floating_point_v<T>) {
       ok = read_real(j, x);
     } else {
-      ok = j.kind == json_tree::number && read_integer(j.text, x);
+      ok = j.kind() == json_value::number && read_integer(j.spelled(), x);
     }
     if (!ok) refuse_kind(at, t, j);
     std::memcpy(to, &x, sizeof x);
@@ -88,12 +94,15 @@ std::string decoded(const std::string& base64, const path& at) {
   return bytes;
 }
 
-void make_text(const element_type& t, void* to, const json_tree& j, const path& at) {
-  if (j.kind == json_tree::string) return detail::make_text(t, to, j.text);
-  if (j.kind != json_tree::object || j.names.size() != 1 || j.names[0] != "base64" ||
-      j.items[0].kind != json_tree::string)
-    refuse_kind(at, t, j);
-  detail::make_text(t, to, decoded(j.items[0].text, at));
+void make_text(const element_type& t, void* to, const json_value& j, const path& at) {
+  if (j.kind() == json_value::string) return detail::make_text(t, to, j.text());
+  if (j.kind() != json_value::object) refuse_kind(at, t, j);
+  json_items members(j);
+  const bool is_bytes = members.next() && members.name() == "base64" && members.value().kind() == json_value::string;
+  if (!is_bytes) refuse_kind(at, t, j);
+  const std::string bytes = members.value().text();
+  if (members.next()) refuse_kind(at, t, j);
+  detail::make_text(t, to, decoded(bytes, at));
 }
 
 /// A member's name as it stands in JSON.
@@ -112,38 +121,56 @@ std::string names_of(const element_type& t) {
   return out;
 }
 
-void make(const element_type& t, void* to, const json_tree& j, const path& at);
+void make(const element_type& t, void* to, const json_value& j, const path& at);
 
-const std::vector<json_tree>& array_at(const element_type& t, const json_tree& j, const path& at) {
-  if (j.kind != json_tree::array) refuse_kind(at, t, j);
-  return j.items;
+void need_array(const element_type& t, const json_value& j, const path& at) {
+  if (j.kind() != json_value::array) refuse_kind(at, t, j);
 }
 
-/// What stands for each member: of a structure by name, of a pair or tuple in its order. Null: a member is left out.
-std::vector<const json_tree*> parts_of(const element_type& t, const json_tree& j, const path& at) {
-  std::vector<const json_tree*> parts;
+/// The member that has this name in JSON, looked for from the `first` on; members.size(): there is none.
+std::size_t member_named(const element_type& t, const std::string& name, std::size_t first) {
+  const std::size_t n = t.members.size();
+  for (std::size_t i = 0; i != n; ++i) {
+    const std::size_t k = (first + i) % n;
+    if (json_name(t.members[k].name) == name) return k;
+  }
+  return n;
+}
+
+/// What stands for each member: of a structure by name, of a pair or tuple in its order. Nothing: a member is left out.
+using member_values = std::vector<std::optional<json_value>>;
+member_values parts_of(const element_type& t, const json_value& j, const path& at) {
+  member_values parts(t.members.size());
   if (t.kind != kind::structure) {
-    auto& items = array_at(t, j, at);
-    if (items.size() != t.members.size()) refuse(at, absl::StrCat("expected ", type_text(t), ", got ", j.shown()));
-    for (auto& item : items) parts.push_back(&item);
+    need_array(t, j, at);
+    std::size_t n = 0;
+    for (json_items items(j); items.next(); ++n)
+      if (n < parts.size()) parts[n] = items.value();
+    if (n != parts.size()) refuse_kind(at, t, j);
     return parts;
   }
-  if (j.kind != json_tree::object) refuse_kind(at, t, j);
-  std::size_t found = 0;
-  for (auto& m : t.members) {
-    parts.push_back(j.find(json_name(m.name)));
-    found += parts.back() != nullptr;
-  }
-  if (found == j.names.size()) return parts;
-  for (auto& name : j.names) {
-    bool known =
-        std::any_of(t.members.begin(), t.members.end(), [&](const member& m) { return json_name(m.name) == name; });
-    if (!known) refuse(at, absl::StrCat("there is no member ", name, " (there is ", names_of(t), ")"));
+  if (j.kind() != json_value::object) refuse_kind(at, t, j);
+  std::size_t next = 0;  // most are in the order of the members
+  for (json_items members(j); members.next();) {
+    const std::size_t k = member_named(t, members.name(), next);
+    if (k == t.members.size())
+      refuse(at, absl::StrCat("there is no member ", members.name(), " (there is ", names_of(t), ")"));
+    if (parts[k]) refuse(at, absl::StrCat("an object has the name ", members.name(), " twice"));
+    parts[k] = members.value();
+    next = k + 1;
   }
   return parts;
 }
 
-void make_part(const element_type& t, std::size_t k, void* to, const json_tree* j, const path& at) {
+/// make_item(k, void* uninitialised, json) for each item of an array.
+template <class F> auto each_item(const json_value& j, F make_item) {
+  return [items = json_items(j), make_item](std::size_t i, void* p) mutable {
+    items.next();
+    make_item(i, p, items.value());
+  };
+}
+
+void make_part(const element_type& t, std::size_t k, void* to, const std::optional<json_value>& j, const path& at) {
   const member& m = t.members[k];
   if (j) return make(*m.type, to, *j, at.part(t, k));
   if (m.type->kind != kind::maybe) refuse(at, absl::StrCat("the member ", m.name, " is missing"));
@@ -151,28 +178,33 @@ void make_part(const element_type& t, std::size_t k, void* to, const json_tree* 
 }
 
 /// By column: {"label":[1,2],"text":["a","b"]}
-void make_batch(const element_type& t, void* to, const json_tree& j, const path& at) {
+void make_batch(const element_type& t, void* to, const json_value& j, const path& at) {
   const element_type& row = *t.element;
   if (!row.stacks_by_member()) {
-    auto& rows = array_at(t, j, at);
-    return detail::make_batch(t, to, rows.size(), [&](std::size_t i, void* p) { make(row, p, rows[i], at.item(i)); });
+    need_array(t, j, at);
+    return detail::make_batch(t, to, j.count(), each_item(j, [&](std::size_t i, void* p, const json_value& item) {
+                                make(row, p, item, at.item(i));
+                              }));
   }
   auto columns = parts_of(row, j, at);
+  std::vector<json_items> items;
   std::size_t rows = 0;
   for (std::size_t k = 0; k != columns.size(); ++k) {
     path column = at.part(row, k);
     if (!columns[k]) refuse(at, absl::StrCat("the column ", row.members[k].name, " is missing"));
-    if (columns[k]->kind != json_tree::array)
+    if (columns[k]->kind() != json_value::array)
       refuse(column,
              absl::StrCat("expected a column of ", type_text(*row.members[k].type), ", got ", columns[k]->shown()));
-    if (k == 0) rows = columns[k]->items.size();
-    if (columns[k]->items.size() != rows)
-      refuse(column, absl::StrCat("a column of ", columns[k]->items.size(), " rows, where the first one has ", rows));
+    const std::size_t n = columns[k]->count();
+    if (k == 0) rows = n;
+    if (n != rows) refuse(column, absl::StrCat("a column of ", n, " rows, where the first one has ", rows));
+    items.emplace_back(*columns[k]);
   }
   detail::make_batch(t, to, rows, [&](std::size_t i, void* p) {
     detail::make_members(row, p, [&](std::size_t k, const element_type& m, void* part) {
       path column = at.part(row, k);
-      make(m, part, columns[k]->items[i], column.item(i));
+      items[k].next();
+      make(m, part, items[k].value(), column.item(i));
     });
   });
 }
@@ -188,31 +220,30 @@ bool prints_itself(const element_type& t) {
   }
 }
 
-void make(const element_type& t, void* to, const json_tree& j, const path& at) {
+void make(const element_type& t, void* to, const json_value& j, const path& at) {
   if (prints_itself(t)) refuse_type(at, t);
   switch (t.kind) {
     case kind::scalar: return make_number(t, to, j, at);
     case kind::text: return make_text(t, to, j, at);
-    case kind::array: {
-      auto& items = array_at(t, j, at);
-      if (items.size() != t.extent) refuse_kind(at, t, j);
-      return detail::make_items(*t.element, to, t.extent,
-                                [&](std::size_t i, void* p) { make(*t.element, p, items[i], at.item(i)); });
-    }
+    case kind::array:
     case kind::list: {
-      auto& items = array_at(t, j, at);
-      return detail::make_list(t, to, items.size(),
-                               [&](std::size_t i, void* p) { make(*t.element, p, items[i], at.item(i)); });
+      need_array(t, j, at);
+      const std::size_t n = j.count();
+      auto make_item =
+          each_item(j, [&](std::size_t i, void* p, const json_value& item) { make(*t.element, p, item, at.item(i)); });
+      if (t.kind == kind::list) return detail::make_list(t, to, n, make_item);
+      if (n != t.extent) refuse_kind(at, t, j);
+      return detail::make_items(*t.element, to, t.extent, make_item);
     }
     case kind::maybe:
-      return detail::make_list(t, to, j.kind == json_tree::null ? 0 : 1,
+      return detail::make_list(t, to, j.kind() == json_value::null ? 0 : 1,
                                [&](std::size_t, void* p) { make(*t.element, p, j, at); });
     case kind::batch: return make_batch(t, to, j, at);
     case kind::structure:
     case kind::pair:
     case kind::tuple: {
       if (is_none(t)) {
-        if (j.kind != json_tree::null) refuse_kind(at, t, j);
+        if (j.kind() != json_value::null) refuse_kind(at, t, j);
         return detail::make_members(t, to, [](auto&&...) {});
       }
       auto parts = parts_of(t, j, at);
@@ -227,7 +258,7 @@ void make(const element_type& t, void* to, const json_tree& j, const path& at) {
 
 result<value> value_from_json(const element_type& t, std::string_view text) {
   try {
-    json_tree j = detail::read_json_tree(text);
+    const json_value j = detail::checked_json(text);
     return value_room::make(t, [&](void* to) { make(t, to, j, {}); });
   } catch (...) { return current_exception_status(); }
 }

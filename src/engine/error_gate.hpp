@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sluice/base/status.hpp"
@@ -17,12 +19,16 @@
 
 namespace sluice::lib {
 
+using kept_bytes = std::shared_ptr<const std::string>;
+
 /// One stage's error policy. The run must outlive it.
 class error_gate {
  public:
   /// `account`: the account that the stage's errors are counted in, besides the run's count; null: none.
-  error_gate(run_context* run, std::string label, error_policy policy, error_account* account)
-      : run_(run), label_(std::move(label)), account_(account), policy_(policy) {}
+  /// `into`: what keeps the bad elements that are dropped; null: nothing does.
+  error_gate(run_context* run, std::string label, error_policy policy, error_account* account,
+             quarantine_sink* into = nullptr)
+      : run_(run), label_(std::move(label)), account_(account), into_(into), policy_(policy) {}
   error_gate(const error_gate&) = default;
 
   /// Returns true if bad elements are dropped, so that the stage may make fewer outputs than inputs.
@@ -34,10 +40,20 @@ class error_gate {
   status told(const status& why, std::uint64_t element = provenance::kUnknown) const {
     return why.in_stage(label_, element);
   }
-  /// The argument of outlet::drop for `times` dropped elements.
-  dropped_error dropped(status told, std::uint64_t times = 1) const { return {std::move(told), times, account_}; }
+  /// The argument of outlet::drop for `times` dropped elements. `bytes`: of the element, from kept().
+  dropped_error dropped(status told, std::uint64_t times = 1, kept_bytes bytes = {}) const {
+    return {std::move(told), times, account_, into_, std::move(bytes)};
+  }
   /// An awaiter that drops the element, or ends the stage with the error.
-  outlet::error_awaiter settle(outlet& out, const status& why, std::uint64_t element = provenance::kUnknown) const;
+  outlet::error_awaiter settle(outlet& out, const status& why, std::uint64_t element = provenance::kUnknown,
+                               kept_bytes bytes = {}) const;
+  /// Returns true if what is dropped is kept: the stage then says of what bytes a bad element is, if it has any.
+  bool keeps() const { return into_ != nullptr; }
+  quarantine_sink* into() const { return into_; }
+  /// A copy of the first kKeptBytesMax bytes of a bad element, charged to the ledger until it is written. Null where the budget is
+  /// used up, and where nothing is kept.
+  kept_bytes kept(std::string_view bytes) const;
+  static constexpr std::size_t kKeptBytesMax = std::size_t{1} << 20;
   /// With more errors than this the run certainly ends at one of them.
   std::uint64_t errors_max() const;
   /// As run_context::errors_kept_apart.
@@ -49,6 +65,7 @@ class error_gate {
   run_context* run_;
   std::string label_;
   error_account* account_;
+  quarantine_sink* into_;
   error_policy policy_;
 };
 

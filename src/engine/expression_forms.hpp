@@ -16,7 +16,7 @@
 namespace sluice::lib {
 
 /// Of the language. To be raised when an expression gets other values than before.
-inline constexpr int kExpressionLanguageVersion = 1;
+inline constexpr int kExpressionLanguageVersion = 2;
 
 /// Finds registered functions, and keeps what a checkpoint has to know of them.
 class functions_used final : public callables {

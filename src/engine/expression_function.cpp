@@ -9,6 +9,7 @@
 #include "element/blocks.hpp"
 #include "engine/expression_forms.hpp"
 #include "expr/tree.hpp"
+#include "expr/type_limits.hpp"
 #include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
@@ -32,8 +33,8 @@ struct expression_filter final : predicate_function {
   compiled_expression c;
   expression_filter(const expression& e, const element_type& in) : c(e, in) {
     if (&c.p->type() != &type_of<bool>())
-      throw expression_error(e.tree().at,
-                             absl::StrCat("the condition must be bool, and ", e.text(), " is ", c.p->type().name));
+      throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()),
+                                                       " is ", expressions::shown(c.p->type())));
     describe_expression(*this, e, c, &in);
     captured = c.used.values();
   }
@@ -85,9 +86,11 @@ struct unbound_expression final : unbound_function {
 
   function_ptr bind(const bind_context& context, bool (*accepts)(const stage_function&)) const override {
     const element_type& in = context.in;
-    if (!otherwise.empty() && !is_field(in))
-      throw expression_error(e.tree().at,
-                             otherwise + (in.has_members() ? ", and " + in.name + " has no field of that name" : ""));
+    const bool is_state = context.initial && e.tree().text == "state";
+    if (!otherwise.empty() && !is_field(in) && !is_state)
+      throw expression_error(
+          e.tree().at,
+          otherwise + (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : ""));
     if (auto key = as_key(in, accepts)) return key;
     if (auto state = as_state(context, accepts)) return state;
     // f(it) is f.
@@ -95,9 +98,12 @@ struct unbound_expression final : unbound_function {
     if (accepts(probes_of_expressions().look)) return make_expression_look(e, in);
     auto map = std::make_shared<expression_map>(e, in, wanted);
     if (accepts(*map)) return map;
-    // The form is told from an instance, and an expression of another type than bool is none of a filter.
-    if (auto filter = std::make_shared<expression_filter>(e, in); accepts(*filter)) return filter;
-    throw expression_error(e.tree().at, "a function is needed here that no expression can be");
+    if (!accepts(probes_of_expressions().filter))
+      throw expression_error(
+          e.tree().at,
+          "no expression can be this function, which does not make a value of an element; register one in "
+          "C++ (SLUICE_FUNCTION), and write its name");
+    return std::make_shared<expression_filter>(e, in);
   }
 
  private:
@@ -116,7 +122,8 @@ struct unbound_expression final : unbound_function {
   }
   bool is_field(const element_type& in) const {
     if (e.tree().text == "it" || e.tree().kind != expression_tree::name) return true;
-    for (auto& m : in.members)
+    const element_type& row = in.kind == kind::batch ? *in.element : in;
+    for (auto& m : row.members)
       if (m.name == e.tree().text) return true;
     return false;
   }

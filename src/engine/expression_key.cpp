@@ -8,6 +8,7 @@
 #include "engine/expression_forms.hpp"
 #include "expr/numbers.hpp"
 #include "expr/tree.hpp"
+#include "expr/type_limits.hpp"
 #include "sluice/engine/keys.hpp"
 
 namespace sluice::lib {
@@ -67,17 +68,16 @@ struct expression_key final : key_function {
   expression_key(const expression& e, const element_type& in_type) : c(e, in_type, nullptr, {.is_looked_at = true}) {
     const element_type& t = c.p->type();
     if (!is_key_type(t) || !t.construct)
-      throw expression_error(
-          e.tree().at, absl::StrCat("a key is a number without a fraction, a text, or made of such, and ", e.text(),
-                                    " is ", t.name));
+      throw expression_error(e.tree().at,
+                             absl::StrCat("a key is a number without a fraction, a text, or made of such, and ",
+                                          expressions::cut(e.text()), " is ", expressions::shown(t)));
     describe_expression(*this, e, c, &t);
     captured = c.used.values();
   }
 
   applied codes(const block& elements, key_codes& to) const override {
     const element_type& t = c.p->type();
-    constexpr std::uint32_t kAtOnce = 256;
-    const std::uint32_t most = std::min(elements.size(), kAtOnce);
+    const std::uint32_t most = std::min(elements.size(), c.p->values_at_once());
     std::unique_ptr<char[]> bytes(new char[most * t.size + t.align]);
     void* at = bytes.get();
     std::size_t space = most * t.size + t.align;

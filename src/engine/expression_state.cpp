@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/expression_forms.hpp"
+#include "engine/state_box.hpp"
 #include "expr/tree.hpp"
+#include "expr/type_limits.hpp"
 #include "sluice/element/serialise.hpp"
 
 namespace sluice::lib {
@@ -24,7 +26,7 @@ struct expression_state final : state_function {
     state_type = &t;
     state_size = t.size;
     owns_memory = t.footprint != nullptr;
-    can_undo = true;  // the state changes when all that can fail is done
+    can_undo = always_undoes = true;  // the state changes when all that can fail is done
   }
   const element_type& type() const { return c.p->type(); }
   void* make() const override {
@@ -58,11 +60,20 @@ struct expression_state final : state_function {
   void move_state(void* state, void* to) const override { type().copy(type(), to, state, 1, type().size, type().size); }
   applied apply(void* state, const block& in, void* to, bool) const override {
     applied a;
-    a.done = c.p->fold(state, in.data(), in.size(), to, a.why);
+    a.done = c.p->fold(state, in.data(), in.size(), to, [this](const void* next) { return fits(next); }, a.why);
     return a;
   }
 
  private:
+  /// Behind each element, because one that doubles has no room in memory behind a block of them.
+  status fits(const void* state) const {
+    const element_type& t = type();
+    // What is written has at most as many bytes as what is in memory, which costs less to be told.
+    if (t.trivially_destroyed || t.size + t.footprint(t, state, 1) <= kStateBytesMax) return {};
+    std::string bytes;
+    serialise_bare(t, state, bytes);
+    return bytes.size() > kStateBytesMax ? resource_exhausted_error(state_too_large(bytes.size())) : status();
+  }
   void* allocate() const { return ::operator new(type().size, std::align_val_t(type().align)); }
 };
 
@@ -72,8 +83,8 @@ value value_of_initial(const expression& e, const element_type* wanted) {
   compiled_expression c(e, type_of<std::int64_t>(), wanted, {.is_constant = true});
   const element_type& t = c.p->type();
   if (!t.copy || !can_serialise(t))
-    throw expression_error(e.tree().at,
-                           absl::StrCat("a checkpoint cannot contain ", t.name, ", and so it is no state"));
+    throw expression_error(
+        e.tree().at, absl::StrCat("a checkpoint cannot contain ", expressions::shown(t), ", and so it is no state"));
   std::int64_t none = 0;
   void* room = ::operator new(t.size, std::align_val_t(t.align));
   status why;
@@ -81,6 +92,9 @@ value value_of_initial(const expression& e, const element_type* wanted) {
   if (c.p->apply(&none, 1, room, 0, 0, why) == 1) made = value(t, room);
   ::operator delete(room, std::align_val_t(t.align));
   if (!why.ok()) throw expression_error(e.tree().at, why.message());
+  std::string bytes;
+  serialise_bare(t, made.data(), bytes);
+  if (bytes.size() > kStateBytesMax) throw expression_error(e.tree().at, state_too_large(bytes.size()));
   return made;
 }
 
@@ -104,8 +118,9 @@ function_ptr make_expression_state(const expression& e, const expression& initia
       try {
         first = value_of_initial(initial, &next);
       } catch (const expression_error&) {
-        throw expression_error(e.tree().at, absl::StrCat("the state is ", type->name, " at first, and ", next.name,
-                                                         " afterwards; give the initial state that type"));
+        throw expression_error(e.tree().at,
+                               absl::StrCat("the state is ", expressions::shown(*type), " at first, and ",
+                                            expressions::shown(next), " afterwards; give the initial state that type"));
       }
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/file_stage.hpp"
 
+#include <absl/strings/str_cat.h>
+
 #include "coro/long_work.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -77,19 +79,21 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   if (source.has_bytes()) co_await fail(data_loss_error(kNoElementThere).in_file(source.path(), offset));
 }
 
-/// Goes past a damaged element: as far as its framing says, or to the next one that can be found.
-task<void> pass_damage(byte_source& source, const element_format& format, const found& f) {
-  if (f.damaged_bytes) {
-    source.consume(f.damaged_bytes);
-    co_return;
-  }
+/// Goes past a damaged element that does not say how long it is: to the next one that can be found, or to the file's end. `bytes`:
+/// gets the first of those passed, as many as are kept of an element; null: nothing is kept.
+task<void> search_behind_damage(byte_source& source, const element_format& format, std::string* bytes) {
   long_work work;
   std::size_t from = 1;
+  auto keep = [bytes](const byte_window& w, std::size_t n) {
+    if (bytes) bytes->append(w.view().substr(0, std::min(n, error_gate::kKeptBytesMax - bytes->size())));
+  };
+  const bool searches = format.searches_behind_damage();
   for (;;) {
     byte_window w = source.window();
     std::size_t to = std::min(from + kPlacesAtOnce, w.bytes.size());
-    std::size_t at = format.find_next(w, from, to);
+    std::size_t at = searches ? format.find_next(w, from, to) : std::string_view::npos;
     if (at != std::string_view::npos) {
+      keep(w, at);
       source.consume(at);
       co_return;
     }
@@ -99,19 +103,68 @@ task<void> pass_damage(byte_source& source, const element_format& format, const 
       continue;
     }
     if (w.last) {
+      keep(w, w.bytes.size());
       source.consume(w.bytes.size());
       co_return;
     }
-    std::size_t keep = std::min(format.overlap_bytes(), w.bytes.size());
-    source.consume(w.bytes.size() - keep);
+    std::size_t overlap = std::min(format.overlap_bytes(), w.bytes.size());
+    keep(w, w.bytes.size() - overlap);
+    source.consume(w.bytes.size() - overlap);
     from = 0;
-    auto reading = source.more(keep + 1);
+    auto reading = source.more(overlap + 1);
     co_await reading;
   }
 }
 
+/// Rows that are passed over are made, to know which are good, and go again: none of those behind them is made together with
+/// them.
+found land_file_rows(outlet& out, const element_format& format, const byte_window& w, column& rows) {
+  const std::uint64_t to_pass = out.to_pass();
+  const auto n = to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, out.ask())) : out.ask();
+  const std::size_t before = rows.rows();
+  found f = format.scan_rows(w, rows, reinterpret_cast<landed_row*>(out.room(n)), n);
+  if (to_pass) rows.truncate(before);
+  return f;
+}
+
+/// What is known of damage when it has been passed.
+struct passed_damage {
+  status why;
+  kept_bytes bytes;
+};
+
+/// Goes past a damaged element: as far as its framing says, or to the next one that can be found; its error then says how much
+/// was lost. Errors: of the file, which cannot be read any further.
+task<passed_damage> pass_damage(byte_source& source, const element_format& format, found f, const error_gate& gate) {
+  passed_damage passed;
+  passed.why = std::move(f.why);
+  if (f.damaged_bytes) {
+    if (gate.keeps()) {
+      const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(f.damaged_bytes, error_gate::kKeptBytesMax));
+      auto reading = source.more(wanted);
+      co_await reading;
+      passed.bytes = gate.kept(source.window().view().substr(0, wanted));
+    }
+    source.consume(f.damaged_bytes);
+    co_return std::move(passed);
+  }
+  std::string bytes;
+  const std::uint64_t from = source.window().offset;
+  auto searching = search_behind_damage(source, format, gate.keeps() ? &bytes : nullptr);
+  co_await searching;
+  const std::uint64_t lost = source.window().offset - from;
+  const bool is_all = source.window().last && !source.has_bytes();
+  passed.why = status(passed.why.code(),
+                      absl::StrCat(std::string(passed.why.message()), "; with it ", lost, " bytes are lost, up to ",
+                                   is_all ? "the end of the file" : "the next element that was found"));
+  passed.bytes = gate.kept(bytes);
+  co_return std::move(passed);
+}
+
+/// `landing`: where rows go; null: elements are made.
 erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
-                        std::shared_ptr<const element_format> format, error_gate gate) {
+                        std::shared_ptr<const element_format> format, error_gate gate,
+                        std::shared_ptr<row_landing> landing) {
   byte_source source(run, gate.label(), std::move(o));
   auto opening = open_at(source, *format, at->offset);
   status opened = co_await opening.as_result();
@@ -138,6 +191,8 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
       f = format->pass_over(w, out.to_pass());
       out.pass(f.elements);
       co_await out.breath();
+    } else if (source.has_bytes() && landing) {
+      f = land_file_rows(out, *format, w, *landing->rows);
     } else if (source.has_bytes()) {
       std::uint32_t n = out.ask();
       char* to = out.room(n);
@@ -159,10 +214,15 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
       if (broken.ok()) break;
     }
     if (!f.why.ok()) {
-      auto settled = gate.settle(out, f.why.in_file(source.path(), at->offset, at->index));
+      if (!gate.may_drop(f.why)) {
+        auto ending = gate.settle(out, f.why.in_file(source.path(), at->offset, at->index));
+        co_await ending;
+      }
+      auto passing_damage = pass_damage(source, *format, std::move(f), gate);
+      passed_damage passed = co_await passing_damage;
+      auto settled = gate.settle(out, passed.why.in_file(source.path(), at->offset, at->index), provenance::kUnknown,
+                                 std::move(passed.bytes));
       co_await settled;
-      auto passing_damage = pass_damage(source, *format, f);
-      co_await passing_damage;
       at->offset = source.window().offset;
       ++at->index;            // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
       co_await out.breath();  // a file may have nothing else
@@ -202,13 +262,27 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
 std::size_t element_format::find_next(const byte_window&, std::size_t, std::size_t) const {
   return std::string_view::npos;
 }
+found element_format::scan_rows(const byte_window&, column&, landed_row*, std::size_t) const {
+  found f;
+  f.why = internal_error("this format makes elements, and no rows");
+  return f;
+}
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {
   o.epoch = context.passes;
   outlet out(*n.type);
   saved<file_place> at;
-  return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n));
+  return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n), nullptr);
+}
+
+erased_stream open_file_rows(const node& n, open_context& context, byte_source_options o,
+                             std::shared_ptr<const element_format> format, std::shared_ptr<row_landing> landing) {
+  o.epoch = context.passes;
+  outlet out(landed_row_type());
+  saved<file_place> at;
+  return file_loop(out, std::move(at), context.run, std::move(o), std::move(format), context.gate(n),
+                   std::move(landing));
 }
 
 }  // namespace sluice::lib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stage of tfrecord, lines, fixed_length and from_arrow: it reads a file through a byte window, out of which a format cuts the
+// The stage of tfrecord, lines, csv and other sources of files: it reads a file through a byte window, out of which a format cuts the
 // elements.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/open_context.hpp"
+#include "engine/row_landing.hpp"
 #include "input/byte_source.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
@@ -31,9 +32,14 @@ class element_format {
   virtual ~element_format() = default;
   virtual found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const = 0;
   virtual found pass_over(const byte_window& w, std::uint64_t elements_max) const = 0;
+  /// scan(), with the elements as rows at the end of `rows`, and a receipt for each at uninitialised `receipts`. Of formats for
+  /// which open_file_rows() is called.
+  virtual found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const;
   /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere
   /// there.
   virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
+  /// False: what follows such damage is dropped with it, to the file's end.
+  virtual bool searches_behind_damage() const { return true; }
   /// Bytes at a window's end in which an element's start could hide, when find_next found none.
   virtual std::size_t overlap_bytes() const { return 0; }
   /// Returns true if passing over does not check the elements, so that it counts damaged ones, too.
@@ -64,6 +70,13 @@ class element_format {
 /// milliseconds.
 inline constexpr std::int64_t kReadsInFlight = 4;
 
+inline inflate_limits limits_of(size_limit bytes, ratio_limit ratio) {
+  inflate_limits limits;
+  if (bytes.value) limits.bytes_max = static_cast<std::uint64_t>(bytes.value);
+  if (ratio.value) limits.ratio_max = static_cast<std::uint64_t>(ratio.value);
+  return limits;
+}
+
 /// The options for reading, from an operator's arguments.
 template <class Arguments> byte_source_options reading_with(const node& n, const open_context& context) {
   auto& a = n.as<Arguments>();
@@ -71,11 +84,18 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
   reading.path = a.path.value;
   reading.compression = a.options.compression;
   reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
+  // Of readers that were written before there were these.
+  if constexpr (requires { a.options.cache; }) reading.cache = a.options.cache;
+  if constexpr (requires { a.options.inflated_bytes_max; })
+    reading.inflated = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
   return reading;
 }
 
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format);
+/// The same, with rows in the consumer's columns (op_info::open_rows).
+erased_stream open_file_rows(const node& n, open_context& context, byte_source_options o,
+                             std::shared_ptr<const element_format> format, std::shared_ptr<row_landing> landing);
 
 }  // namespace sluice::lib

@@ -6,6 +6,7 @@
 
 #include "ahead/open_channel.hpp"
 #include "element/blocks.hpp"
+#include "engine/kept_texts.hpp"
 #include "engine/types.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/coro/block_fit.hpp"
@@ -55,7 +56,10 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
   block_fit fit(out.type(), true);
+  kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, fit.at_most(out.ask()), out.wanted_bytes()})) {
+    texts.note(b);
+    std::uint32_t looked_at = 0;  // of what was noted
     while (b) {
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
       block whole = b, part = b.first(fit.at_most(std::min(b.size(), out.ask())));
@@ -67,11 +71,12 @@ erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr funct
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (made) co_yield made;
       if (!a.why.ok()) {
-        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen);
+        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
         co_await settled;
         in.hold_from(in.consumed() - (whole.size() - ++seen));
       }
       if (seen == whole.size()) break;
+      looked_at += seen;
       b = tail_of(whole, seen);
     }
   }
@@ -112,7 +117,10 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
                                      error_gate gate, std::shared_ptr<row_landing> landing) {
   auto& f = static_cast<const block_function&>(*function);
   in.may_go_back();
+  kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, std::min(out.ask(), kRowsAtOnce), out.wanted_bytes()})) {
+    texts.note(b);
+    std::uint32_t looked_at = 0;  // of what was noted
     while (b) {
       // Rows that are passed over are made, to know which are good, and go again: none of those behind them is made
       // together with them.
@@ -130,11 +138,12 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
       in.hold_from(in.consumed() - (whole.size() - seen));
       if (made) co_yield made;
       if (!a.why.ok()) {
-        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen);
+        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
         co_await settled;
         in.hold_from(in.consumed() - (whole.size() - ++seen));
       }
       if (seen == whole.size()) break;
+      looked_at += seen;
       b = tail_of(whole, seen);
     }
   }
@@ -144,15 +153,17 @@ erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr 
 erased_stream map_awaiting_loop(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
                                 std::uint64_t seed, error_gate gate) {
   auto& f = static_cast<const async_function&>(*function);
+  kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, 1, out.wanted_bytes()})) {
     char* to = out.room(1);
+    texts.note(b);
     auto call = f.start(b.data(), to, {in.consumed() - 1, seed});
     status why = co_await call.as_result();
     if (why.ok()) {
       co_yield out.made(1);
       continue;
     }
-    auto settled = gate.settle(out, why, in.consumed() - 1);
+    auto settled = gate.settle(out, why, in.consumed() - 1, texts.of(0));
     co_await settled;
   }
 }
@@ -175,10 +186,12 @@ class map_computation final : public slot_computation {
  private:
   static task<void> await_one(ring_slot* slot, const async_function& f, std::uint64_t seed, const error_gate& gate) {
     char* to = slot->output.reserve(1);
+    kept_texts texts(gate, slot->input.type());
+    texts.note(slot->input.begin(), 1);
     auto call = f.start(slot->input.begin(), to, {slot->first, seed});
     status why = co_await call.as_result();
     if (why.ok()) slot->output.set_live(0, 1);
-    else drop_or_fail(slot, 0, why, gate);
+    else drop_or_fail(slot, 0, why, gate, texts.of(0));
   }
   static task<void> compute_block(slot_supply& ring, ring_slot* slot, const block_function& f, std::uint64_t seed,
                                   const error_gate& gate) {
@@ -188,6 +201,8 @@ class map_computation final : public slot_computation {
     const element_type& out = slot->output.type();
     bool sized = owns_bytes(out) && !f.in_place;  // how much it makes of an element, nobody knows beforehand
     std::size_t made_bytes = payload_bytes(slot->input);
+    kept_texts texts(gate, in.type());
+    texts.note(slot->input.begin() + slot->input_at * in.type().size, slot->count);
     for (std::uint32_t seen = 0; seen < slot->count;) {
       char* from = slot->input.begin() + (slot->input_at + seen) * in.type().size;
       std::uint32_t n = slot->count - seen;
@@ -202,7 +217,7 @@ class map_computation final : public slot_computation {
       to += a.done * out.size;
       seen += a.done;
       if (!a.why.ok()) {
-        if (!drop_or_fail(slot, seen, a.why, gate)) break;
+        if (!drop_or_fail(slot, seen, a.why, gate, texts.of(seen))) break;
         ++seen;
       }
       if (sized && done && seen < slot->count && !ring.has_room(slot, made_bytes, made_bytes / done)) {
@@ -213,7 +228,8 @@ class map_computation final : public slot_computation {
     co_return;
   }
   /// Returns true if the input is dropped, and the next one is to be computed.
-  static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate) {
+  static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate,
+                           kept_bytes bytes) {
     std::vector<dropped_input>& dropped = slot->dropped;
     bool apart = dropped.size() < gate.kept_apart();
     status told = apart ? gate.told(why, slot->first + input) : dropped.back().why;
@@ -221,7 +237,7 @@ class map_computation final : public slot_computation {
       slot->why = gate.told(why, slot->first + input);
       return false;
     }
-    dropped.push_back({input, told, gate.account()});
+    dropped.push_back({input, told, gate.account(), gate.into(), std::move(bytes)});
     if (dropped.size() > gate.errors_max()) slot->why = std::move(told);  // the reader ends at one of these, or before
     return slot->why.ok();
   }
@@ -248,7 +264,7 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
   outlet out(*n.type);
   const std::uint64_t drawn = f->draws ? context.seed_of(n, drawn_by.value) : 0;
   one_to_one counts{!skips};
-  if (on_demand(parallelism, delivered)) {
+  if (context.on_demand || on_demand(parallelism, delivered)) {
     if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, drawn, std::move(gate));
     if (skips) return map_tolerant_loop(out, std::move(in), f, drawn, std::move(gate));
     return map_loop(out, counts, std::move(in), f, drawn, std::move(gate));

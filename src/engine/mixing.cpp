@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 #include "engine/open_context.hpp"
 
@@ -13,6 +15,63 @@ namespace {
 
 constexpr std::uint32_t kChosenAtOnce = 256;
 
+/// Moves elements of several streams to one place, each from the front of the stream that is chosen for it.
+class chosen_elements {
+ public:
+  chosen_elements(input_set& in, const element_type& t)
+      : in_(in), type_(t), as_bytes_(t.relocatable && t.trivially_destroyed), cursors_(as_bytes_ ? in.size() : 0) {}
+
+  /// As many as are there: up to the first whose stream has none ready. Returns how many.
+  std::uint32_t move_to(char* to, const std::uint32_t* chosen, std::uint32_t n) {
+    if (!as_bytes_) return move_one_by_one(to, chosen, n);
+    const std::uint32_t moved = type_.size == 8 ? gather(to, chosen, n, std::integral_constant<std::size_t, 8>())
+                                                : gather(to, chosen, n, type_.size);
+    for (std::uint32_t i : touched_) in_[i].drop(std::exchange(cursors_[i], {}).taken);
+    touched_.clear();
+    return moved;
+  }
+
+ private:
+  /// What is ready of a stream, and how much of it is taken; none of it is dropped yet.
+  struct cursor {
+    const char* at = nullptr;
+    std::uint32_t left = 0, taken = 0;
+  };
+
+  // Which stream comes next is not to be foreseen: a number is copied without a call, and without a branch that depends on it.
+  template <class Size> std::uint32_t gather(char* to, const std::uint32_t* chosen, std::uint32_t n, Size size) {
+    cursor* cursors = cursors_.data();
+    for (std::uint32_t k = 0; k != n; ++k, to += size) {
+      cursor& from = cursors[chosen[k]];
+      if (from.left == 0 && !look(chosen[k])) return k;
+      std::memcpy(to, from.at, size);
+      from.at += size;
+      --from.left;
+      ++from.taken;
+    }
+    return n;
+  }
+  bool look(std::uint32_t i) {
+    if (cursors_[i].taken) return false;
+    element_view ready = in_[i].peek();
+    if (ready.empty()) return false;
+    cursors_[i] = {ready.data(), ready.size(), 0};
+    touched_.push_back(i);
+    return true;
+  }
+  std::uint32_t move_one_by_one(char* to, const std::uint32_t* chosen, std::uint32_t n) {
+    std::uint32_t k = 0;
+    while (k != n && in_[chosen[k]].move_to(to + k * type_.size, 1)) ++k;
+    return k;
+  }
+
+  input_set& in_;
+  const element_type& type_;
+  const bool as_bytes_;
+  std::vector<cursor> cursors_;
+  std::vector<std::uint32_t> touched_;
+};
+
 }  // namespace
 
 // Elements to be passed over are made: inputs may end at any of them. One that is not there is waited for only where nothing
@@ -20,34 +79,35 @@ constexpr std::uint32_t kChosenAtOnce = 256;
 erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty) {
   if (st->ended.empty()) st->ended.resize(in.size());
   if (st->ended.size() != in.size()) co_await fail(damaged_position());
-  const std::size_t element_bytes = out.type().size;
-  std::size_t open = static_cast<std::size_t>(std::count(st->ended.begin(), st->ended.end(), 0));
+  auto open = static_cast<std::size_t>(std::count(st->ended.begin(), st->ended.end(), 0));
   std::array<std::uint32_t, kChosenAtOnce> chosen{};
+  std::uint32_t next = 0, have = 0;  // of the choices: the first that nothing was taken for, and their number
+  chosen_elements elements(in, out.type());
   while (!st->at_end && open != 0) {
-    const std::uint32_t most = std::min(out.ask(), kChosenAtOnce);
-    choose(*st, std::span(chosen.data(), most));
-    char* to = out.room(most);
-    std::uint32_t made = 0;
-    while (made != most) {
-      const std::uint32_t i = chosen[made];
-      erased_stream& from = in[i];
-      if (from.left() == 0) {
-        if (made) break;
-        auto wanted = static_cast<std::uint32_t>(std::count(chosen.begin(), chosen.begin() + most, i));
-        bool there = co_await from.ready({0, wanted, out.wanted_bytes()});
-        if (!there) {
-          st->ended[i] = 1;
-          --open;
-          st->at_end = stop_on_empty;
-          break;
-        }
-      }
-      from.move_to(to + made * element_bytes, 1);
-      ++made;
-      ++st->step;
-      st->last = i + 1;
+    if (next == have) {
+      have = static_cast<std::uint32_t>(choose(*st, chosen));
+      next = 0;
     }
-    if (made) co_yield out.made(made);
+    const std::uint32_t* from = chosen.data() + next;
+    const std::uint32_t most = std::min(out.ask(), have - next);
+    char* to = out.room(most);
+    std::uint32_t made = elements.move_to(to, from, most);
+    if (made == 0) {
+      auto wanted = static_cast<std::uint32_t>(std::count(from, from + most, *from));
+      bool there = co_await in[*from].ready({0, wanted, out.wanted_bytes()});
+      if (!there) {
+        st->ended[*from] = 1;
+        --open;
+        st->at_end = stop_on_empty;
+        next = have = 0;
+        continue;
+      }
+      made = elements.move_to(to, from, most);
+    }
+    st->step += made;
+    st->last = from[made - 1] + 1;
+    next += made;
+    co_yield out.made(made);
   }
 }
 

@@ -5,10 +5,12 @@
 #include <cstdlib>
 
 #include "coro/position_records.hpp"
+#include "engine/quarantine_file.hpp"
 #include "engine/types.hpp"
 #include "plan/codec.hpp"
 #include "plan/parts.hpp"
 #include "runtime/error_account.hpp"
+#include "runtime/quarantine_sink.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/base/random.hpp"
 #include "sluice/plan/function.hpp"
@@ -129,7 +131,13 @@ error_gate open_context::gate(const node& n) const {
   // Errors are counted where the policy is set: those of a stage with a policy of its own do not count for an
   // ignore_errors.
   if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
-  return {run.get(), std::move(label), policy, own};
+  return {run.get(), std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr};
+}
+
+quarantine_sink* open_context::quarantine_of(const node& n) const {
+  const quarantine& into = n.errors.quarantine.is_given() ? n.errors.quarantine : run->quarantine;
+  if (!into.is_given()) return nullptr;
+  return run->quarantines->of(into.path, [&] { return open_quarantine_file(into.path); });
 }
 
 open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {

@@ -21,6 +21,8 @@ namespace sluice::lib {
 /// The identity by which the stage of `n` finds its record in a position.
 stage_identity identity_of(const node& n);
 
+class element_group;  // engine/given_elements.hpp
+
 /// Where a plan stands within a run: in which inputs of combines and inner plans, and in which epoch. All random draws
 /// depend on it.
 struct open_context {
@@ -36,9 +38,14 @@ struct open_context {
   /// or the stage whose inner plan this is; else the run's options.
   error_policy on_error;
   error_account* account = nullptr;  ///< of the one that says so; null: the run
+  /// The stream is to give a few elements from a place (op_info::seeks): nothing below works ahead of what it is asked for.
+  bool on_demand = false;
   /// A with_options downstream says so, and decides before those upstream of it.
   bool on_error_is_given = false;
   std::optional<sluice::lib::order> order_given = {};
+
+  /// What the source of a stage_plan gives; null: this is in none.
+  std::shared_ptr<element_group> given = {};
 
   /// At the top of a run. An epoch that the user counts is that of a repeat above the whole plan.
   explicit open_context(std::shared_ptr<run_context> r) : run(std::move(r)), on_error(run->on_error) {}
@@ -57,6 +64,8 @@ struct open_context {
   open_context in_input(const node& combine, std::size_t index) const;
   /// All inputs of a combine, opened at once.
   input_set open_inputs(const node& combine) const;
+  /// Where the bad elements are kept that the stage of n drops: the file that the plan names for it, or that the run has for all.
+  quarantine_sink* quarantine_of(const node& n) const;
   /// What errors do in the stage of n.
   error_gate gate(const node& n) const;
   /// What is known of the stage n of this run, however often it is opened.

@@ -97,10 +97,10 @@ status make_padded_batch(const std::vector<padded_member>& members, slab& rows, 
   if (!why.ok()) return why;
   made.append(row, rows.begin(), n);
   rows.set_live(0, 0);
-  const std::size_t bytes = before + made.memory_bytes() + padded_bytes(members, made);
+  const std::size_t bytes = before + made.memory_bytes() + (members.empty() ? 0 : padded_bytes(members, made));
   if (!memory.has_room_for(bytes)) return memory.refused_of(bytes);
   why = memory.resize(bytes);
-  if (why.ok()) why = pad_lists(members, row, made, which);
+  if (why.ok() && !members.empty()) why = pad_lists(members, row, made, which);
   made_bytes = made.memory_bytes();
   if (why.ok()) why = memory.resize(before + made_bytes);
   return why;

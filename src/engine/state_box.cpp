@@ -49,14 +49,14 @@ bool from_hex(std::string_view text, std::string& bytes) {
   return true;
 }
 
-std::string too_large(std::size_t bytes) {
+}  // namespace
+
+std::string state_too_large(std::size_t bytes) {
   return "the function's state takes " + std::to_string(bytes) + " bytes in a checkpoint, where " +
          std::to_string(kStateBytesMax) +
          " is the most; keep counts, sums or a few elements in it, and the elements themselves in a window, a batch "
          "or a file";
 }
-
-}  // namespace
 
 std::string saved_state(const state_function& f, const void* state) {
   position_writer w;
@@ -107,7 +107,7 @@ std::string initial_state_mistake(const state_function& f, std::string_view init
   if (initial_state.empty()) return {};
   std::string bytes;
   if (!from_hex(initial_state, bytes)) return "initial_state is not hexadecimal";
-  if (bytes.size() > kStateBytesMax) return too_large(bytes.size());
+  if (bytes.size() > kStateBytesMax) return state_too_large(bytes.size());
   scoped_state state(f);
   position_reader r({});
   load_state(f, state.get(), r, bytes, "initial_state");
@@ -143,7 +143,7 @@ state_box::~state_box() {
 
 void state_box::save(position_writer& w) const {
   std::string bytes = saved_state(function(), state_);
-  if (bytes.size() > kStateBytesMax) throw_status(resource_exhausted_error(too_large(bytes.size())).in_stage(label_));
+  if (bytes.size() > kStateBytesMax) throw_status(resource_exhausted_error(state_too_large(bytes.size())).in_stage(label_));
   w.text(bytes);
 }
 

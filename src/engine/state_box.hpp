@@ -30,6 +30,9 @@ namespace sluice::lib {
 /// meant for counts, sums and the last few elements, not for a buffer.
 inline constexpr std::size_t kStateBytesMax = std::size_t{1} << 20;
 
+/// What to say of a state that takes more than that.
+std::string state_too_large(std::size_t bytes);
+
 /// Empty, or why `initial_state`, an argument of a plan, is no state of f: " is …".
 std::string initial_state_mistake(const state_function& f, std::string_view initial_state);
 /// Empty, or why a function that is no expression has `initial`.

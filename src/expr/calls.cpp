@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
+#include "expr/batch_parts.hpp"
 #include "expr/parts.hpp"
+#include "expr/type_limits.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -36,10 +38,10 @@ fit fit_of(const callable& f, const std::vector<computed_ptr>& parts) {
 /// `(int64, int64)`; of one argument `int64`.
 std::string parameters_of(const callable& f) {
   const element_type& in = f.in();
-  if (in.kind != kind::pair && in.kind != kind::tuple) return in.name;
+  if (in.kind != kind::pair && in.kind != kind::tuple) return shown(in);
   std::string out = "(";
-  for (auto& m : in.members) absl::StrAppend(&out, out.size() == 1 ? "" : ", ", m.type->name);
-  return out + ")";
+  for (auto& m : in.members) absl::StrAppend(&out, out.size() == 1 ? "" : ", ", shown(*m.type));
+  return cut(out) + ")";
 }
 
 }  // namespace
@@ -67,11 +69,11 @@ computed_ptr checker::registered(const expression_tree& e) {
   for (std::size_t k = 0; only && k != parts.size(); ++k) {
     const element_type* wanted = parameter(*only, k, parts.size());
     if (wanted && !checker::may_become(*parts[k], *wanted))
-      fail(e.parts[k], absl::StrCat(e.text, ": expects ", wanted->name, ", and ", printed(e.parts[k]), " is ",
-                                    parts[k]->type().name));
+      fail(e.parts[k], absl::StrCat(e.text, ": expects ", shown(*wanted), ", and ", shown(e.parts[k]), " is ",
+                                    shown(parts[k]->type())));
   }
   std::string gets, takes;
-  for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", part->type().name);
+  for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", shown(part->type()));
   for (auto& f : overloads) absl::StrAppend(&takes, takes.empty() ? "" : " or ", parameters_of(*f));
   fail(e, absl::StrCat(e.text, " takes ", takes, ", and gets ", parts.size() == 1 ? gets : "(" + gets + ")"));
 }
@@ -93,7 +95,16 @@ computed_ptr checker::call(const expression_tree& e) {
   if (e.text == "if") return condition(e);
   if (auto make_it = find_built_in(e.text)) {
     function_arguments arguments{*this, e, {}};
-    for (auto& part : e.parts) arguments.parts.push_back(make(part));
+    for (auto& part : e.parts) {
+      // What is made in place of an optional's value is of its type.
+      const bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple ||
+                           part.kind == expression_tree::list;
+      const bool is_otherwise =
+          e.text == "value_or" && is_made && arguments.count() == 1 && arguments.parts[0]->type().kind == kind::maybe;
+      arguments.parts.push_back(is_otherwise ? make(part, *arguments.parts[0]->type().element) : make(part));
+      computed_ptr& made = arguments.parts.back();
+      if (is_column(made->type()) && e.text != "length") made = column_alone(part, std::move(made));
+    }
     return at(e, [&] { return make_it(arguments); });
   }
   if (auto made = registered(e)) return made;
@@ -105,8 +116,8 @@ computed_ptr checker::call(const expression_tree& e) {
 // --- What built-in functions ask. ---
 
 void function_arguments::expected(std::size_t k, std::string_view what) const {
-  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", printed(e.parts[k]), " is ",
-                                         parts[k]->type().name));
+  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", shown(e.parts[k]), " is ",
+                                         shown(parts[k]->type())));
 }
 
 void function_arguments::need(std::size_t least, std::size_t most) const {
@@ -143,7 +154,8 @@ computed_ptr function_arguments::boolean(std::size_t k) {
 make_built_in find_built_in(std::string_view name) {
   static const auto table = [] {
     std::map<std::string_view, make_built_in> all;
-    for (auto* functions : {&number_functions(), &text_functions(), &list_functions(), &tensor_functions()})
+    for (auto* functions :
+         {&number_functions(), &text_functions(), &list_functions(), &tensor_functions(), &json_functions()})
       for (auto& f : *functions) all.emplace(f.name, f.make);
     return all;
   }();
@@ -153,7 +165,8 @@ make_built_in find_built_in(std::string_view name) {
 
 std::vector<std::string> built_in_names() {
   std::vector<std::string> names{"if", "let"};
-  for (auto* functions : {&number_functions(), &text_functions(), &list_functions(), &tensor_functions()})
+  for (auto* functions :
+       {&number_functions(), &text_functions(), &list_functions(), &tensor_functions(), &json_functions()})
     for (auto& f : *functions) names.emplace_back(f.name);
   return names;
 }

@@ -10,6 +10,7 @@
 #include "expr/numbers.hpp"
 #include "expr/program.hpp"
 #include "expr/tree.hpp"
+#include "sluice/element/dtype.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -36,8 +37,18 @@ class checker {
   /// Can values of c become `wanted` without loss, or because c is a constant, whose value may fit?
   static bool may_become(const computed& c, const element_type& wanted);
 
+  /// All rows of a batch, which `e` is, as one list or tensor. Errors: there are no lists of such.
+  computed_ptr column_alone(const expression_tree& e, computed_ptr batch);
+  /// c, which `e` is, as a value of the type. Errors: it may not become one.
+  computed_ptr converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted);
+  /// Errors: a type of these would be too large (type_limits.hpp).
+  void need_small_type(const expression_tree& e, const std::vector<const element_type*>& parts,
+                       std::size_t names) const;
+
   std::size_t variables() const { return most_variables_; }
   bool draws() const { return draws_; }
+  /// Are all parts numbers, or something of the element itself?
+  bool is_light() const { return is_light_; }
   /// The values depend on this, which the text does not say.
   void note_value(std::uint64_t hash) { functions_.note_value(hash); }
   /// Errors: the element's place is not known where `e` stands.
@@ -59,7 +70,10 @@ class checker {
   computed_ptr path_to(const element_type& t, std::size_t offset);
   void note_copy(const expression_tree& e, const computed& c);
   computed_ptr name(const expression_tree& e);
+  bool means_something(std::string_view name) const;
+  static const element_type& common_optional(const element_type& a, const element_type& b);
   computed_ptr member_of(const expression_tree& e);
+  computed_ptr column_of(const expression_tree& e, computed_ptr batch);
   computed_ptr index(const expression_tree& e);
   computed_ptr slice(const expression_tree& e);
   computed_ptr let(const expression_tree& e);
@@ -71,7 +85,7 @@ class checker {
   computed_ptr registered(const expression_tree& e);
   computed_ptr called_with(const expression_tree& e, const std::shared_ptr<const callable>& f,
                            std::vector<computed_ptr> parts);
-  computed_ptr converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted);
+  computed_ptr list_converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted);
   computed_ptr condition(const expression_tree& e);
 
   const element_type& in_;
@@ -80,6 +94,7 @@ class checker {
   std::vector<variable> variables_;
   std::size_t most_variables_ = 0;
   bool draws_ = false;
+  bool is_light_ = true;
   std::uint64_t draw_calls_ = 0;
   std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all that there are
   struct needed_copy {
@@ -122,12 +137,18 @@ extern const std::vector<built_in>& number_functions();
 extern const std::vector<built_in>& text_functions();
 extern const std::vector<built_in>& list_functions();
 extern const std::vector<built_in>& tensor_functions();
+extern const std::vector<built_in>& json_functions();
 
-// Of tensors: a + b, where one may be a number; t[k]; t[a:b]; sum() and mean().
+// Of tensors: a + b, where one may be a number; -t; t[k]; t[a:b]; sum(), mean(), max(), min() and argmax().
 computed_ptr tensor_arithmetic(char op, computed_ptr a, computed_ptr b);
 computed_ptr tensor_item(computed_ptr of, computed_ptr index);
 computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last);
-computed_ptr tensor_reduction(std::string_view name, computed_ptr of);
+computed_ptr tensor_negated(computed_ptr of);
+/// Of numbers or texts in lists within lists. `dims`: what the shape has to be, -1 for any length; empty: anything. `function`: for
+/// errors.
+computed_ptr tensor_of_lists(std::string_view function, computed_ptr lists, dtype d,
+                             const std::vector<std::int64_t>& dims);
+computed_ptr tensor_reduction(function_arguments& a);
 /// The place of a slice's bound in a list of n: negative ones count from the end, and what is beyond ends there.
 std::size_t bound_of(std::int64_t k, std::size_t n);
 

@@ -46,6 +46,7 @@ class choice final : public computed {
       : computed(a->type()), condition_(std::move(condition)), a_(std::move(a)), b_(std::move(b)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, is_number(type()));
     const bool* condition = registers_of<bool>(*condition_, ev, s);
     eval_chosen(*a_, ev, choose_where(ev, s, condition, true), out);
     eval_chosen(*b_, ev, choose_where(ev, s, condition, false), out);
@@ -62,6 +63,7 @@ class joined final : public computed {
       : computed(type_of<bool>()), a_(std::move(a)), b_(std::move(b)), is_and_(is_and) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev);
     auto* to = static_cast<bool*>(out);
     a_->eval(ev, s, to);
     eval_chosen(*b_, ev, choose_where(ev, s, to, is_and_), to);

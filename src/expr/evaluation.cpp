@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
+
 namespace sluice::lib::expressions {
 
 register_form register_form_of(const element_type& t) {
@@ -48,8 +50,10 @@ void* evaluation::room(std::size_t bytes) {
   return at;
 }
 
-char* evaluation::kept_room(std::size_t bytes) {
+char* evaluation::kept_room(std::size_t bytes, std::size_t n) {
+  if (bytes / std::max<std::size_t>(n, 1) > kExpressionValueBytesMax) refuse_value(bytes);
   bytes = rounded(bytes);
+  charge(bytes, n);
   if (kept_.empty() || kept_.back().size - kept_used_ < bytes) {
     std::size_t size = std::max(bytes, kPieceBytes);
     kept_.push_back({std::unique_ptr<char[]>(new char[size]), size});
@@ -60,20 +64,49 @@ char* evaluation::kept_room(std::size_t bytes) {
   return at;
 }
 
-evaluation::objects& evaluation::kept_objects(const element_type& type, std::size_t n) {
-  objects_.push_back(std::make_unique<objects>(objects{&type, kept_room(n * type.size + type.align), 0}));
+evaluation::objects& evaluation::kept_objects(const element_type& type, std::size_t n, std::size_t values) {
+  objects_.push_back(std::make_unique<objects>(objects{&type, kept_room(n * type.size + type.align, values), 0}));
   auto& made = *objects_.back();
   auto address = reinterpret_cast<std::uintptr_t>(made.data);
   made.data += (type.align - address % type.align) % type.align;
   return made;
 }
 
-void evaluation::forget() {
-  for (auto& o : objects_) o->type->destroy(*o->type, o->data, o->constructed);
-  objects_.clear();
-  if (kept_.size() > 1) kept_.erase(kept_.begin(), kept_.end() - 1);
-  if (!kept_.empty() && kept_.back().size > kPieceBytes) kept_.clear();
-  kept_used_ = 0;
+std::size_t evaluation::charge_owned(const element_type& type, const void* objects, std::size_t n, bool is_value) {
+  if (type.trivially_destroyed || !type.footprint || n == 0) return 0;
+  const std::size_t bytes = type.footprint(type, objects, n);
+  if (is_value && bytes / n > kExpressionValueBytesMax) refuse_value(bytes / n);
+  charge(bytes, n);
+  return bytes;
+}
+
+void evaluation::refuse_value(std::size_t bytes) const {
+  if (n_ > 1) throw too_heavy{bytes};
+  throw failed_at{0, absl::StrCat("a value of ", bytes, " bytes; those that an expression makes have ",
+                                  kExpressionValueBytesMax, " at most")};
+}
+
+void evaluation::check_bytes() const {
+  if (n_ > 1) throw too_heavy{largest_};
+  if (bytes_ > kExpressionElementBytesMax)
+    throw failed_at{0, absl::StrCat("the values that the expression holds for this element take ", bytes_, " bytes; ",
+                                    kExpressionElementBytesMax, " are the most")};
+}
+
+void evaluation::forget_from(std::size_t objects, std::size_t pieces, std::size_t used, std::size_t bytes) {
+  while (objects_.size() > objects) {
+    auto& last = *objects_.back();
+    if (last.constructed != 0) last.type->destroy(*last.type, last.data, last.constructed);
+    objects_.pop_back();
+  }
+  // One of the usual size stays: the next chunk needs it again.
+  if (pieces == 0 && !kept_.empty() && kept_.front().size == kPieceBytes) {
+    pieces = 1;
+    used = 0;
+  }
+  kept_.resize(std::min(kept_.size(), pieces));
+  kept_used_ = used;
+  bytes_ = bytes;
 }
 
 namespace {
@@ -172,6 +205,7 @@ void store(const element_type& t, const void* registers, std::uint32_t n, char* 
 
 void computed::build(evaluation& ev, selection s, char* to, std::size_t stride) const {
   evaluation::scratch here(ev);
+  evaluation::kept_scope kept(ev);  // what is stored owns all of it
   const void* values = in_place(ev, s);
   if (!values) {
     void* out = ev.room(s.n * register_bytes(*type_));

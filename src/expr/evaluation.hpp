@@ -16,6 +16,7 @@
 
 #include "sluice/base/status.hpp"
 #include "sluice/element/type.hpp"
+#include "sluice/expr/expression.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -33,9 +34,17 @@ register_form register_form_of(const element_type& t);
 /// Bytes of one register.
 std::size_t register_bytes(const element_type& t);
 
+/// Bytes that the values of a run of elements may take at once, of more than one element. Runs of elements whose values are heavy
+/// are shorter than kChunk.
+inline constexpr std::size_t kRunBytes = std::size_t{1} << 20;
+
 /// Thrown where a value cannot be computed.
 struct bad_value {
   std::string why;
+};
+/// Thrown where the values of several elements take more than kRunBytes: fewer elements are to be computed at a time.
+struct too_heavy {
+  std::size_t largest;  ///< of the values that were made, in bytes
 };
 /// The same, with the element's number within the chunk.
 struct failed_at {
@@ -51,6 +60,9 @@ struct selection {
   std::uint32_t element(std::uint32_t i) const { return at ? at[i] : i; }
 };
 
+/// Is a register of this type the value itself, which refers to nothing?
+inline bool is_number(const element_type& t) { return t.kind == kind::scalar; }
+
 /// One chunk of elements, and the memory in which it is computed.
 class evaluation {
  public:
@@ -58,16 +70,23 @@ class evaluation {
   evaluation(const evaluation&) = delete;
   ~evaluation() { forget(); }
 
-  /// Goes on to the elements at `elements`; `ordinal`: of the first.
-  void start(char* elements, std::uint64_t ordinal) {
+  /// Goes on to the `n` elements at `elements`; `ordinal`: of the first.
+  void start(char* elements, std::uint32_t n, std::uint64_t ordinal) {
     forget();
     elements_ = elements;
     ordinal_ = ordinal;
+    n_ = n;
+    peak_ = largest_ = 0;
   }
+  /// The most bytes that values of this chunk took at once.
+  std::size_t peak_bytes() const { return peak_; }
   char* elements() const { return elements_; }
   /// The one object that `state` is for all elements of the chunk.
   const char* state() const { return state_; }
   void set_state(const void* state) { state_ = static_cast<const char*>(state); }
+  /// The items of a list that are being converted.
+  const char* items() const { return items_; }
+  void set_items(const char* items) { items_ = items; }
   std::size_t stride() const { return stride_; }
   std::uint64_t ordinal() const { return ordinal_; }
   std::uint64_t seed() const { return seed_; }
@@ -76,21 +95,35 @@ class evaluation {
   void* room(std::size_t bytes);
   template <class T> T* room_for(std::size_t n) { return static_cast<T*>(room(n * sizeof(T))); }
 
-  /// Memory until the chunk ends.
-  char* kept_room(std::size_t bytes);
+  /// Memory until the chunk, or the `kept_scope` in which it is taken, ends. Errors: as of charge(); failed_at where it has more than
+  /// kExpressionValueBytesMax.
+  char* kept_room(std::size_t bytes) { return kept_room(bytes, 1); }
   std::string_view kept(std::string_view text) {
     char* to = kept_room(text.size());
     std::copy(text.begin(), text.end(), to);
     return {to, text.size()};
   }
-  /// Uninitialised room for n objects; how many of them are constructed the caller says, so that they are destroyed when
-  /// the chunk ends.
+  /// Counts bytes that a value of an element owns, beyond the room it is in, or n values. Errors: too_heavy; failed_at where the
+  /// values of one element take more than kExpressionElementBytesMax.
+  void charge(std::size_t bytes, std::size_t n = 1) {
+    bytes_ += bytes;
+    largest_ = std::max(largest_, bytes / std::max<std::size_t>(n, 1));
+    peak_ = std::max(peak_, bytes_);
+    if (bytes_ > kRunBytes) check_bytes();
+  }
+  /// The same of what n objects own. `is_value`: they were made by the language, and so are limited as texts are.
+  /// Returns how many they are.
+  std::size_t charge_owned(const element_type& type, const void* objects, std::size_t n, bool is_value = false);
+
+  /// Uninitialised room for n objects of so many values; how many of them are constructed the caller says, so that they are destroyed
+  /// when the chunk, or the `kept_scope`, ends.
   struct objects {
     const element_type* type;
     char* data;
     std::size_t constructed;
   };
-  objects& kept_objects(const element_type& type, std::size_t n);
+  objects& kept_objects(const element_type& type, std::size_t n, std::size_t values);
+  objects& kept_objects(const element_type& type, std::size_t n) { return kept_objects(type, n, n); }
 
   class scratch {
    public:
@@ -106,6 +139,27 @@ class evaluation {
     std::size_t chunk_, used_;
   };
 
+  /// What is kept from its beginning on is destroyed at its end: for parts whose values refer to nothing of it.
+  class kept_scope {
+   public:
+    explicit kept_scope(evaluation& ev, bool is_wanted = true)
+        : ev_(is_wanted ? &ev : nullptr),
+          objects_(ev.objects_.size()),
+          pieces_(ev.kept_.size()),
+          used_(ev.kept_used_),
+          bytes_(ev.bytes_) {}
+    ~kept_scope() {
+      if (ev_) ev_->forget_from(objects_, pieces_, used_, bytes_);
+    }
+    kept_scope(const kept_scope&) = delete;
+    /// So many bytes that were charged within the scope belong to what is older, and stay charged.
+    void outlive(std::size_t bytes) { bytes_ += bytes; }
+
+   private:
+    evaluation* ev_;
+    std::size_t objects_, pieces_, used_, bytes_;
+  };
+
   /// The values of variables, by number: registers for the whole chunk, by element.
   std::vector<char*> variables;
 
@@ -117,7 +171,11 @@ class evaluation {
   /// The registers of most expressions fit in here: memory that the last block has used, and no allocation.
   static constexpr std::size_t kOwnBytes = 16 << 10;
 
-  void forget();
+  void forget() { forget_from(0, 0, 0, 0); }
+  void forget_from(std::size_t objects, std::size_t pieces, std::size_t used, std::size_t bytes);
+  char* kept_room(std::size_t bytes, std::size_t n);
+  void check_bytes() const;
+  void refuse_value(std::size_t bytes) const;
   /// The k-th part of the memory for registers; the first is its own.
   char* part(std::size_t k) { return k == 0 ? own_ : scratch_[k - 1].data.get(); }
   std::size_t part_bytes(std::size_t k) const { return k == 0 ? kOwnBytes : scratch_[k - 1].size; }
@@ -126,7 +184,10 @@ class evaluation {
   std::uint64_t seed_;
   char* elements_ = nullptr;
   const char* state_ = nullptr;
+  const char* items_ = nullptr;
   std::uint64_t ordinal_ = 0;
+  std::uint32_t n_ = 1;
+  std::size_t bytes_ = 0, peak_ = 0, largest_ = 0;  ///< charged now; most at once and the largest of this chunk
   std::vector<piece> scratch_;
   std::size_t chunk_ = 0, used_ = 0;
   std::vector<piece> kept_;

@@ -3,7 +3,11 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "expr/batch_parts.hpp"
 #include "expr/checker.hpp"
+#include "expr/comparison.hpp"
+#include "expr/conversions.hpp"
+#include "expr/type_limits.hpp"
 #include "sluice/element/tensor.hpp"
 
 namespace sluice::lib::expressions {
@@ -12,22 +16,23 @@ namespace {
 
 bool is_list(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
 
-bool is_one_tensor(const function_arguments& a) { return a.count() == 1 && a.parts[0]->type().kind == kind::tensor; }
+bool is_tensor(const function_arguments& a) { return a.count() != 0 && a.parts[0]->type().kind == kind::tensor; }
 
 computed_ptr length(function_arguments& a) {
   a.need(1, 1);
-  if (is_one_tensor(a))
+  if (is_tensor(a))
     return from_one<std::int64_t, const void*>(type_of<std::int64_t>(), std::move(a.parts[0]),
                                                [](evaluation&, const void* t) {
                                                  auto shape = static_cast<const tensor*>(t)->shape();
                                                  if (shape.empty()) throw bad_value{"length: a scalar has none"};
                                                  return shape[0];
                                                });
-  auto kind = a.parts[0]->type().kind;
-  if (kind == kind::text)
+  const auto of = a.parts[0]->type().kind;
+  if (of == kind::text)
     return from_one<std::int64_t, std::string_view>(
         type_of<std::int64_t>(), a.text(0),
         [](evaluation&, std::string_view s) { return static_cast<std::int64_t>(s.size()); });
+  if (of == kind::batch) return batch_length(std::move(a.parts[0]));
   if (!is_list(a.parts[0]->type())) a.expected(0, "a text or a list");
   return from_one<std::int64_t, span_value>(type_of<std::int64_t>(), a.list(0),
                                             [](evaluation&, span_value s) { return static_cast<std::int64_t>(s.n); });
@@ -49,7 +54,7 @@ template <class T> T item(span_value s, std::size_t i) {
 }
 
 computed_ptr sum(function_arguments& a) {
-  if (is_one_tensor(a)) return tensor_reduction("sum", std::move(a.parts[0]));
+  if (is_tensor(a)) return tensor_reduction(a);
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     // Integers are added as 64 bits, so that a list of bytes does not overflow.
     using R =
@@ -74,7 +79,7 @@ computed_ptr sum(function_arguments& a) {
 }
 
 computed_ptr mean(function_arguments& a) {
-  if (is_one_tensor(a)) return tensor_reduction("mean", std::move(a.parts[0]));
+  if (is_tensor(a)) return tensor_reduction(a);
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     return from_one<double, span_value>(type_of<double>(), std::move(list), [](evaluation&, span_value s) {
       if (s.n == 0) throw bad_value{"mean: the list is empty"};
@@ -99,16 +104,32 @@ template <bool IsMax> computed_ptr extreme_of(function_arguments& a) {
   });
 }
 
+/// The place of what max() gives: of the first NaN, if there is one.
 computed_ptr arg_max(function_arguments& a) {
+  if (is_tensor(a)) return tensor_reduction(a);
   return of_numbers(a, []<class T>(std::type_identity<T>, computed_ptr list) {
     return from_one<std::int64_t, span_value>(type_of<std::int64_t>(), std::move(list), [](evaluation&, span_value s) {
       if (s.n == 0) throw bad_value{"argmax: the list is empty"};
       std::size_t best = 0;
-      for (std::size_t i = 1; i != s.n; ++i)
-        if (item<T>(s, i) > item<T>(s, best)) best = i;
+      for (std::size_t i = 0; i != s.n; ++i) {
+        const T v = item<T>(s, i);
+        if (v != v) return static_cast<std::int64_t>(i);
+        if (v > item<T>(s, best)) best = i;
+      }
       return static_cast<std::int64_t>(best);
     });
   });
+}
+
+/// A 64-bit integer in a list of floating point: by its value, which double may lack.
+template <class I> computed_ptr contains_large(function_arguments& a, number n) {
+  const bool is_double = n == number::f64;
+  return from_two<bool, span_value, I>(
+      type_of<bool>(), a.list(0), std::move(a.parts[1]), [is_double](evaluation&, span_value s, I what) {
+        for (std::size_t i = 0; i != s.n; ++i)
+          if (order_of(what, is_double ? item<double>(s, i) : static_cast<double>(item<float>(s, i))) == 0) return true;
+        return false;
+      });
 }
 
 computed_ptr contains(function_arguments& a) {
@@ -134,6 +155,9 @@ computed_ptr contains(function_arguments& a) {
   }
   number n = number_of(item_type);
   if (n == number::none) a.expected(0, "a list of numbers or texts");
+  const number key_type = a.number_at(1);
+  if (is_float(n) && (key_type == number::i64 || key_type == number::u64))
+    return key_type == number::i64 ? contains_large<std::int64_t>(a, n) : contains_large<std::uint64_t>(a, n);
   return with_number(n, [&]<class T>(std::type_identity<T>) {
     computed_ptr list = a.list(0);
     computed_ptr key = std::is_same_v<T, bool> ? a.boolean(1) : a.as(1, n);
@@ -196,6 +220,7 @@ class value_or final : public computed {
       : computed(t), maybe_(std::move(maybe)), otherwise_(std::move(otherwise)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, is_number(type()));
     auto* maybes = ev.room_for<const void*>(s.n);
     maybe_->eval(ev, s, maybes);
     const std::size_t bytes = register_bytes(type());
@@ -223,9 +248,19 @@ computed_ptr get_or(function_arguments& a) {
   else if (n != number::none && &t == &type_of_number(n)) otherwise = a.as(1, n);
   else if (t.kind == kind::text) otherwise = a.text(1);
   else if (&a.parts[1]->type() == &t) otherwise = std::move(a.parts[1]);
-  else a.expected(1, t.name);
+  else a.expected(1, shown(t));
   return std::make_unique<value_or>(t.kind == kind::text ? type_of<std::string>() : t, std::move(a.parts[0]),
                                     std::move(otherwise));
+}
+
+computed_ptr some(function_arguments& a) {
+  a.need(1, 1);
+  const element_type& t = a.parts[0]->type();
+  const element_type& own = t.kind == kind::text ? type_of<std::string>() : t;
+  a.check.need_small_type(a.e, {&own}, 1);
+  const element_type* optional = maybe_of(&own);
+  if (!optional || !own.copy) a.expected(0, "a value that can be copied");
+  return a.check.converted_to(a.e.parts[0], std::move(a.parts[0]), *optional);
 }
 
 }  // namespace
@@ -242,6 +277,7 @@ const std::vector<built_in>& list_functions() {
       {"any", all_or_any<true>},
       {"all", all_or_any<false>},
       {"one_hot", one_hot},
+      {"some", some},
       {"has_value", is_there},
       {"value_or", get_or},
   };

@@ -47,11 +47,14 @@ number common_of(function_arguments& a) {
 template <bool IsMax> computed_ptr extreme(function_arguments& a) {
   if (a.count() == 1) {
     auto kind = a.parts[0]->type().kind;
+    if (kind == kind::tensor) return tensor_reduction(a);
     if (kind == kind::list || kind == kind::array) {
       auto* of_list = find_built_in(IsMax ? "max_of" : "min_of");
       return of_list(a);
     }
   }
+  if (a.count() == 2 && a.parts[0]->type().kind == kind::tensor) return tensor_reduction(a);
+  if (a.count() == 1) a.expected(0, "a list of numbers, a tensor, or several numbers");
   a.need(2, SIZE_MAX);
   number n = common_of(a);
   return with_promoted(n, [&]<class T>(std::type_identity<T>) {
@@ -132,8 +135,12 @@ template <bool IsLeft> computed_ptr shifted(function_arguments& a) {
           type_of<T>(), a.as(0, n), a.as(1, number::i64), [](evaluation&, T x, std::int64_t by) {
             if (by < 0 || by >= static_cast<std::int64_t>(sizeof(T) * 8))
               throw bad_value{absl::StrCat("a shift of ", type_of<T>().name, " by ", by)};
-            if constexpr (IsLeft) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << by);
-            else return static_cast<T>(x >> by);
+            if constexpr (IsLeft) {
+              const T moved = static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << by);
+              if (static_cast<T>(moved >> by) != x)
+                throw bad_value{absl::StrCat("shift_left(", x, ", ", by, ") is no ", type_of<T>().name)};
+              return moved;
+            } else return static_cast<T>(x >> by);
           });
     else return nullptr;
   });
@@ -188,7 +195,12 @@ computed_ptr draws_number(function_arguments& a) {
   }
   return from_three<double, double, double, double>(
       type_of<double>(), std::move(made), a.as(0, number::f64), a.as(1, number::f64),
-      [](evaluation&, double u, double low, double high) { return low + u * (high - low); });
+      [](evaluation&, double u, double low, double high) {
+        if (!(low <= high) || !std::isfinite(high - low))
+          throw bad_value{"random(" + spelled(low) + ", " + spelled(high) +
+                          "): the second is to be the larger, and both finite"};
+        return low + u * (high - low);
+      });
 }
 
 }  // namespace

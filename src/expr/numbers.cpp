@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "expr/comparison.hpp"
 #include "expr/vectorised.hpp"
 
 namespace sluice::lib::expressions {
@@ -206,36 +207,8 @@ struct divided_by {
   template <class T> static T compute(T a, T b) { return a / b; }
 };
 
-struct equal {
-  template <class T> static bool compute(T a, T b) { return a == b; }
-};
-struct unequal {
-  template <class T> static bool compute(T a, T b) { return a != b; }
-};
-struct less {
-  template <class T> static bool compute(T a, T b) { return a < b; }
-};
-struct less_equal {
-  template <class T> static bool compute(T a, T b) { return a <= b; }
-};
-struct greater {
-  template <class T> static bool compute(T a, T b) { return a > b; }
-};
-struct greater_equal {
-  template <class T> static bool compute(T a, T b) { return a >= b; }
-};
-
-template <class F> computed_ptr with_comparison(std::string_view op, F f) {
-  if (op == "==") return f(equal());
-  if (op == "!=") return f(unequal());
-  if (op == "<") return f(less());
-  if (op == "<=") return f(less_equal());
-  if (op == ">") return f(greater());
-  return f(greater_equal());
-}
-
 /// Is a, which is signed, below, at or above b?
-template <class T> struct order_of {
+struct mixed_integers {
   std::int64_t signed_value;
   std::uint64_t unsigned_value;
   int compare() const {
@@ -249,10 +222,30 @@ template <class Op> computed_ptr compare_mixed(computed_ptr a, computed_ptr b, b
   if (signed_first)
     return from_two<bool, std::int64_t, std::uint64_t>(
         type_of<bool>(), std::move(a), std::move(b),
-        [](evaluation&, std::int64_t x, std::uint64_t y) { return Op::compute(order_of<void>{x, y}.compare(), 0); });
+        [](evaluation&, std::int64_t x, std::uint64_t y) { return Op::compute(mixed_integers{x, y}.compare(), 0); });
   return from_two<bool, std::uint64_t, std::int64_t>(
       type_of<bool>(), std::move(a), std::move(b),
-      [](evaluation&, std::uint64_t x, std::int64_t y) { return Op::compute(0, order_of<void>{y, x}.compare()); });
+      [](evaluation&, std::uint64_t x, std::int64_t y) { return Op::compute(0, mixed_integers{y, x}.compare()); });
+}
+
+/// Of a 64-bit integer and floating point.
+template <class Op, class I> computed_ptr compare_with_real(computed_ptr a, computed_ptr b, bool integer_first) {
+  if (integer_first)
+    return from_two<bool, I, double>(type_of<bool>(), std::move(a), std::move(b),
+                                     [](evaluation&, I x, double y) { return Op::compute(order_of(x, y), 0.0); });
+  return from_two<bool, double, I>(type_of<bool>(), std::move(a), std::move(b),
+                                   [](evaluation&, double x, I y) { return Op::compute(-order_of(y, x), 0.0); });
+}
+
+/// Is it a constant that double has, too?
+bool is_exact_constant(const computed& c) {
+  if (!c.constant()) return false;
+  return with_number(number_of(c.type()), [&]<class T>(std::type_identity<T>) {
+    T v;
+    std::memcpy(&v, c.constant(), sizeof v);
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) return order_of(v, static_cast<double>(v)) == 0;
+    else return true;
+  });
 }
 
 template <class Op> computed_ptr arithmetic_of_floats(number n, computed_ptr a, computed_ptr b) {
@@ -346,6 +339,20 @@ computed_ptr compared(std::string_view op, computed_ptr a, computed_ptr b) {
                            [&]<class Op>(Op) { return compare_mixed<Op>(std::move(a), std::move(b), signed_first); });
   }
   number n = common(x, y);
+  if (is_float(n) && is_float(x) != is_float(y)) {
+    const bool integer_first = is_float(y);
+    const number integer = integer_first ? x : y;
+    const bool is_large = integer == number::i64 || integer == number::u64;
+    if (is_large && !is_exact_constant(integer_first ? *a : *b)) {
+      a = converted(std::move(a), integer_first ? integer : number::f64);
+      b = converted(std::move(b), integer_first ? number::f64 : integer);
+      return with_comparison(op, [&]<class Op>(Op) {
+        return integer == number::i64 ? compare_with_real<Op, std::int64_t>(std::move(a), std::move(b), integer_first)
+                                      : compare_with_real<Op, std::uint64_t>(std::move(a), std::move(b), integer_first);
+      });
+    }
+    n = number::f64;  // which has every int32, and every float
+  }
   a = converted(std::move(a), n);
   b = converted(std::move(b), n);
   computed_ptr bits = with_promoted(n, [&]<class T>(std::type_identity<T>) -> computed_ptr {

@@ -128,6 +128,7 @@ template <class R, class A, class F> class of_one final : public computed {
   of_one(const element_type& t, computed_ptr a, F f) : computed(t), a_(std::move(a)), f_(std::move(f)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, std::is_arithmetic_v<R>);
     const A* a = registers_of<A>(*a_, ev, s);
     auto* to = static_cast<R*>(out);
     each(s, [&](std::uint32_t i) { to[i] = f_(ev, a[i]); });
@@ -143,6 +144,7 @@ template <class R, class A, class B, class F> class of_two final : public comput
       : computed(t), a_(std::move(a)), b_(std::move(b)), f_(std::move(f)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, std::is_arithmetic_v<R>);
     auto* to = static_cast<R*>(out);
     const A* a = registers_of<A>(*a_, ev, s);
     if (const void* one = b_->constant()) {
@@ -164,6 +166,7 @@ template <class R, class A, class B, class C, class F> class of_three final : pu
       : computed(t), a_(std::move(a)), b_(std::move(b)), c_(std::move(c)), f_(std::move(f)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, std::is_arithmetic_v<R>);
     auto* to = static_cast<R*>(out);
     const A* a = registers_of<A>(*a_, ev, s);
     const B* b = registers_of<B>(*b_, ev, s);

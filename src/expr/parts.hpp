@@ -98,6 +98,7 @@ class member_part final : public computed {
       : computed(t), of_(std::move(of)), offset_(offset) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, is_number(type()));
     auto* objects = ev.room_for<const void*>(s.n);
     of_->eval(ev, s, objects);
     for (std::uint32_t i = 0; i != s.n; ++i) objects[i] = static_cast<const char*>(objects[i]) + offset_;
@@ -116,6 +117,7 @@ class item_part final : public computed {
       : computed(t), of_(std::move(of)), index_(std::move(index)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, is_number(type()));
     const auto* lists = registers_of<span_value>(*of_, ev, s);
     const auto* at = registers_of<std::int64_t>(*index_, ev, s);
     auto* objects = ev.room_for<const void*>(s.n);
@@ -141,6 +143,7 @@ class made_structure final : public computed {
     evaluation::objects& made = ev.kept_objects(type(), s.n);
     build(ev, s, made.data, type().size);
     made.constructed = s.n;
+    ev.charge_owned(type(), made.data, s.n, true);
     auto* to = static_cast<const void**>(out);
     for (std::uint32_t i = 0; i != s.n; ++i) to[i] = made.data + i * type().size;
   }
@@ -167,15 +170,16 @@ class made_structure final : public computed {
   std::vector<computed_ptr> parts_;
 };
 
-/// [a, b, c]
+/// [a, b, c], as a list or an array
 class made_list final : public computed {
  public:
   made_list(const element_type& list, std::vector<computed_ptr> parts) : computed(list), parts_(std::move(parts)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     const element_type& item = *type().element;
     const std::size_t n = parts_.size();
-    evaluation::objects& made = ev.kept_objects(item, n * s.n);
+    evaluation::objects& made = ev.kept_objects(item, n * s.n, s.n);
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev);  // items are copies
     std::vector<char*> registers;
     for (auto& part : parts_) {
       registers.push_back(static_cast<char*>(ev.room(s.n * register_bytes(item))));
@@ -188,8 +192,12 @@ class made_list final : public computed {
         store(item, registers[k] + i * register_bytes(item), 1, made.data + made.constructed * item.size, item.size);
         ++made.constructed;
       }
+      kept.outlive(ev.charge_owned(item, to[i].data, n, true));
     }
   }
+
+  const std::vector<computed_ptr>& parts() const { return parts_; }
+  std::vector<computed_ptr> take_parts() { return std::move(parts_); }
 
  private:
   std::vector<computed_ptr> parts_;
@@ -218,6 +226,7 @@ class let_part final : public computed {
       : computed(body->type()), number_(number), value_(std::move(value)), body_(std::move(body)) {}
   void eval(evaluation& ev, selection s, void* out) const override {
     evaluation::scratch here(ev);
+    evaluation::kept_scope kept(ev, is_number(type()));
     set(ev, s);
     body_->eval(ev, s, out);
   }
@@ -249,6 +258,7 @@ class made_objects : public computed {
     load(type(), results.data, type().size, {nullptr, s.n}, out);
   }
   void build(evaluation& ev, selection s, char* to, std::size_t stride) const final {
+    evaluation::kept_scope kept(ev);
     evaluation::objects& results = compute(ev, s);
     results.constructed = 0;
     type().relocate(type(), to, results.data, s.n, stride, type().size);
@@ -268,21 +278,25 @@ class called final : public made_objects {
 
  private:
   evaluation::objects& compute(evaluation& ev, selection s) const override {
+    evaluation::objects& results = ev.kept_objects(type(), s.n);
+    evaluation::kept_scope kept(ev);  // results own what they consist of
     const element_type& in = f_->in();
     evaluation::objects& arguments = ev.kept_objects(in, s.n);
     argument_->build(ev, s, arguments.data, in.size);
     arguments.constructed = s.n;
-    evaluation::objects& results = ev.kept_objects(type(), s.n);
+    ev.charge_owned(in, arguments.data, s.n);
     // The first one draws as it does alone: map(f) is map(f(it)).
     const std::uint64_t seed = draw_ > 1 ? derive(ev.seed(), draw_) : ev.seed();
+    const bool owns = !type().trivially_destroyed;
     for (std::uint32_t i = 0; i != s.n;) {
-      // In one call, unless numbers have to be those of elements that do not follow each other.
-      std::uint32_t n = s.at ? 1 : s.n;
+      // In one call, unless numbers have to be those of elements that do not follow each other, or each result may be large.
+      std::uint32_t n = s.at || owns ? 1 : s.n;
       status why;
       std::uint32_t done = f_->call(arguments.data + i * in.size, n, results.data + i * type().size,
                                     ev.ordinal() + s.element(i), seed, why);
       results.constructed += done;
       if (done != n) throw failed_at{s.element(i + done), {}, std::move(why)};
+      if (owns) kept.outlive(ev.charge_owned(type(), results.data + i * type().size, 1));
       i += n;
     }
     return results;

@@ -2,6 +2,7 @@
 #include "expr/program.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,7 @@ program::program(const expression& e, const element_type& in, callables& functio
   check.let_move(*root_);
   variables_ = check.variables();
   draws_ = check.draws();
+  is_light_ = check.is_light();
 }
 
 std::vector<std::string> built_in_function_names() {
@@ -27,6 +29,12 @@ std::vector<std::string> built_in_function_names() {
 }
 
 program::~program() = default;
+
+std::uint32_t program::values_at_once() const {
+  std::size_t fits = expressions::kRunBytes / std::max<std::size_t>(1, type().size);
+  if (!is_light_) fits = std::min<std::size_t>(fits, at_once_.load(std::memory_order_relaxed));
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(fits, 1, expressions::kChunk));
+}
 
 const element_type& program::type() const { return root_->type(); }
 
@@ -65,18 +73,56 @@ status naming_element(const status& why, const element_type& in, const void* ele
   return status(why.code(), message).with_cause(why.cause());
 }
 
+/// Elements at a time, so that their values take kRunBytes or less, of more than one.
+class run_length {
+ public:
+  /// `learnt`: what runs before this one have shown.
+  run_length(std::atomic<std::uint32_t>& learnt, bool is_light) : learnt_(is_light ? nullptr : &learnt) {}
+  std::uint32_t elements() const {
+    return learnt_ ? learnt_->load(std::memory_order_relaxed) : expressions::kChunk;  // a hint, which orders nothing
+  }
+  void computed(std::uint32_t n, std::size_t bytes) {
+    // Half of what would fit: elements differ.
+    if (learnt_) set(expressions::kRunBytes / 2 / std::max<std::size_t>(1, bytes / n));
+  }
+  /// Returns how many elements to try next.
+  std::uint32_t refused(std::uint32_t n, std::size_t largest) {
+    const std::uint32_t fewer =
+        within(std::min<std::size_t>(n / 4, expressions::kRunBytes / std::max<std::size_t>(1, largest)));
+    if (learnt_) set(fewer);
+    return fewer;
+  }
+
+ private:
+  static std::uint32_t within(std::size_t n) {
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(n, 1, expressions::kChunk));
+  }
+  void set(std::size_t n) {
+    const std::uint32_t to = within(n);
+    if (to != elements()) learnt_->store(to, std::memory_order_relaxed);
+  }
+
+  std::atomic<std::uint32_t>* learnt_;
+};
+
 /// Calls f(first, n) for the elements from first on, a chunk at a time, until all are done. What is before a bad element is
 /// computed again without it, because a later part of the expression may fail for an earlier element. Returns how many
-/// were done.
-template <class F> std::uint32_t in_chunks(std::uint32_t n, status& why, F f) {
-  std::uint32_t at_once = expressions::kChunk;
+/// were done. `at_once`: elements of a chunk, changed by what their values take.
+template <class F>
+std::uint32_t in_chunks(std::uint32_t n, status& why, const expressions::evaluation& ev, run_length& at_once, F f) {
+  std::uint32_t most = expressions::kChunk;
   for (std::uint32_t done = 0; done != n;) {
-    std::uint32_t part = std::min(n - done, at_once);
+    std::uint32_t part = std::min({n - done, most, at_once.elements()});
     bool is_bad = false;
     while (part != 0) {
       try {
         f(done, part);
+        if (!is_bad) at_once.computed(part, ev.peak_bytes());
         break;
+      } catch (const expressions::too_heavy& heavy) {
+        part = at_once.refused(part, heavy.largest);
+        is_bad = false;
+        why = {};
       } catch (const expressions::failed_at& bad) {
         part = bad.element;
         why = status_of(bad);
@@ -86,7 +132,7 @@ template <class F> std::uint32_t in_chunks(std::uint32_t n, status& why, F f) {
           why = current_exception_status();
           return done;
         }
-        part = at_once = 1;  // nobody knows for which element
+        part = most = 1;  // nobody knows for which element
       }
     }
     done += part;
@@ -102,9 +148,10 @@ std::uint32_t program::apply(void* elements, std::uint32_t n, void* to, std::uin
   expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
   const std::size_t size = type().size;
-  const std::uint32_t done = in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
+  run_length at_once(at_once_, is_light_);
+  const std::uint32_t done = in_chunks(n, why, ev, at_once, [&](std::uint32_t first, std::uint32_t some) {
     char* at = static_cast<char*>(to) + first * size;
-    ev.start(static_cast<char*>(elements) + first * in_->size, ordinal + first);
+    ev.start(static_cast<char*>(elements) + first * in_->size, some, ordinal + first);
     root_->build(ev, {nullptr, some}, at, size);
     root_->take(ev, some, at, size);
   });
@@ -112,7 +159,8 @@ std::uint32_t program::apply(void* elements, std::uint32_t n, void* to, std::uin
   return done;
 }
 
-std::uint32_t program::fold(void* state, void* elements, std::uint32_t n, void* states, status& why) const {
+std::uint32_t program::fold(void* state, void* elements, std::uint32_t n, void* states, const state_limit& fits,
+                            status& why) const {
   expressions::evaluation ev(*in_, 0);
   ev.variables.resize(variables_);
   const element_type& t = type();
@@ -120,10 +168,15 @@ std::uint32_t program::fold(void* state, void* elements, std::uint32_t n, void* 
   std::uint32_t done = 0;
   try {
     for (; done != n; ++done) {
-      ev.start(static_cast<char*>(elements) + done * in_->size, 0);
+      ev.start(static_cast<char*>(elements) + done * in_->size, 1, 0);
       ev.set_state(state);
       root_->build(ev, {nullptr, 1}, next.at(), t.size);
       root_->take(ev, 1, next.at(), t.size);
+      why = fits(next.at());
+      if (!why.ok()) {
+        t.destroy(t, next.at(), 1);
+        break;
+      }
       if (states) {
         try {
           t.copy(t, static_cast<char*>(states) + done * t.size, next.at(), 1, t.size, t.size);
@@ -145,9 +198,10 @@ std::uint32_t program::test(const void* elements, std::uint32_t n, bool* to, std
                             status& why) const {
   expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
-  const std::uint32_t done = in_chunks(n, why, [&](std::uint32_t first, std::uint32_t some) {
+  run_length at_once(at_once_, is_light_);
+  const std::uint32_t done = in_chunks(n, why, ev, at_once, [&](std::uint32_t first, std::uint32_t some) {
     // A bool is made of them: nothing is moved.
-    ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, ordinal + first);
+    ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, some, ordinal + first);
     root_->eval(ev, {nullptr, some}, to + first);
   });
   if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);

@@ -2,7 +2,9 @@
 // An expression whose types are known, and that can be computed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,7 +54,7 @@ std::vector<std::string> built_in_function_names();
 struct expression_scope {
   const element_type* state = nullptr;  ///< of `state`, where there is one
   bool is_constant = false;             ///< there is no element
-  bool is_looked_at = false;            ///< the element stays as it is: nothing is moved from it; its place is not known
+  bool is_looked_at = false;  ///< the element stays as it is: nothing is moved from it; its place is not known
 };
 
 class program {
@@ -76,16 +78,23 @@ class program {
   /// The same of a bool, for elements that are only looked at.
   std::uint32_t test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,
                      status& why) const;
-  /// Of an expression with a state, which has the type of its values: for one element after the other the value becomes the
-  /// state at `state`, and a copy of it is constructed at `states`, unless that is null. Returns how many there were before an
-  /// error, `why`; the state is as they left it.
-  std::uint32_t fold(void* state, void* elements, std::uint32_t n, void* states, status& why) const;
+  /// The error of a new state that takes too much, or none.
+  using state_limit = std::function<status(const void* state)>;
+  /// Of an expression with a state, which has the type of its values: for one element after the other the value, if it `fits`,
+  /// becomes the state at `state`, and a copy of it is constructed at `states`, unless that is null. Returns how many there were
+  /// before an error, `why`; the state is as they left it.
+  std::uint32_t fold(void* state, void* elements, std::uint32_t n, void* states, const state_limit& fits,
+                     status& why) const;
+  /// Values that are made at a time, so that they do not take much memory at once.
+  std::uint32_t values_at_once() const;
 
  private:
   const element_type* in_;
   std::unique_ptr<expressions::computed> root_;
   std::size_t variables_ = 0;
   bool draws_ = false;
+  bool is_light_ = false;                          ///< its values, and those within it, own nothing
+  mutable std::atomic<std::uint32_t> at_once_{1};  ///< what elements before have shown that fits; no part of any value
 };
 
 }  // namespace sluice::lib

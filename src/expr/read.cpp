@@ -147,6 +147,7 @@ class expression_reader {
     }
     if (at(at_) == 'f' || at(at_) == 'u') token_ += text_[at_++];
     if (continues_name(at(at_))) fail(at_, absl::StrCat("'", token_, std::string(1, text_[at_]), "' is no number"));
+    token_ = canonical_number(token_);
   }
   void read_text() {
     kind_ = text;
@@ -250,7 +251,7 @@ class expression_reader {
     tree operand = unary();
     bool is_literal = operand.kind == tree::number && operand.text[0] != '-' && operand.text.back() != 'u';
     if (op == "-" && is_literal && !parenthesised_) {
-      operand.text = "-" + operand.text;
+      if (operand.text != "0") operand.text = "-" + operand.text;
       operand.at = column_of(from);
       return operand;
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions and operators of tensors.
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "element/with_dtype.hpp"
 #include "expr/checker.hpp"
-#include "expr/parts.hpp"
+#include "expr/object_parts.hpp"
 #include "sluice/element/ragged_tensor.hpp"
 #include "sluice/element/sparse_tensor.hpp"
 #include "sluice/element/tensor_array.hpp"
@@ -18,46 +18,6 @@ namespace sluice::lib::expressions {
 namespace {
 
 using view = std::string_view;
-
-const tensor& tensor_at(const void* p) { return *static_cast<const tensor*>(p); }
-
-/// Objects that f makes of the registers of two parts; exceptions of f are errors of the element.
-template <class R, class A, class B, class F> class made_of_two final : public made_objects {
- public:
-  made_of_two(computed_ptr a, computed_ptr b, F f)
-      : made_objects(type_of<R>()), a_(std::move(a)), b_(std::move(b)), f_(std::move(f)) {}
-
- private:
-  evaluation::objects& compute(evaluation& ev, selection s) const override {
-    evaluation::objects& made = ev.kept_objects(type(), s.n);
-    evaluation::scratch here(ev);
-    const A* a = registers_of<A>(*a_, ev, s);
-    const B* b = registers_of<B>(*b_, ev, s);
-    each(s, [&](std::uint32_t i) {
-      try {
-        ::new (static_cast<void*>(made.data + i * sizeof(R))) R(f_(a[i], b[i]));
-      } catch (const error& e) { throw bad_value{std::string(e.why().message())}; }
-      ++made.constructed;
-    });
-    return made;
-  }
-
-  computed_ptr a_, b_;
-  F f_;
-};
-template <class R, class A, class B, class F> computed_ptr object_from(computed_ptr a, computed_ptr b, F f) {
-  return std::make_unique<made_of_two<R, A, B, F>>(std::move(a), std::move(b), std::move(f));
-}
-template <class R, class A, class F> computed_ptr object_from(computed_ptr a, F f) {
-  auto of_one = [f](const A& x, bool) { return f(x); };
-  return object_from<R, A, bool>(std::move(a), literal::of(false), of_one);
-}
-template <class A, class B, class F> computed_ptr tensor_from(computed_ptr a, computed_ptr b, F f) {
-  return object_from<tensor, A, B>(std::move(a), std::move(b), std::move(f));
-}
-template <class A, class F> computed_ptr tensor_from(computed_ptr a, F f) {
-  return object_from<tensor, A>(std::move(a), std::move(f));
-}
 
 computed_ptr take_tensor(function_arguments& a, std::size_t k) {
   if (a.parts[k]->type().kind != kind::tensor) a.expected(k, "a tensor");
@@ -125,6 +85,8 @@ computed_ptr shape_of(function_arguments& a) {
 
 template <class T> const T& object_at(const void* p) { return *static_cast<const T*>(p); }
 
+bool is_integer_dtype(dtype d) { return d >= dtype::int8 && d <= dtype::uint64; }
+
 /// `fill(object, otherwise)` with the second value of the call as a scalar of the object's dtype, or null.
 template <class T, class F> computed_ptr filled(function_arguments& a, F fill) {
   if (a.count() == 1)
@@ -136,7 +98,12 @@ template <class T, class F> computed_ptr filled(function_arguments& a, F fill) {
     return tensor_from<const void*, V>(std::move(a.parts[0]), std::move(otherwise), [fill](const void* p, V x) {
       const T& of = object_at<T>(p);
       tensor scalar = tensor::scalar(x);
-      if (of.values.dtype() != scalar.dtype()) scalar = cast(scalar, of.values.dtype());
+      if (of.values.dtype() != scalar.dtype()) {
+        if constexpr (std::is_same_v<V, double>)
+          if (std::trunc(x) != x && is_integer_dtype(of.values.dtype()))
+            throw bad_value{absl::StrCat(spelled(x), " is no ", std::string(name_of(of.values.dtype())))};
+        scalar = cast(scalar, of.values.dtype());
+      }
       return fill(of, &scalar);
     });
   };
@@ -216,7 +183,64 @@ computed_ptr unstacked(function_arguments& a) {
   return object_from<tensor_array, const void*>(take_tensor(a, 0), [](const void* p) { return unstack(tensor_at(p)); });
 }
 
-/// A vector of a list's numbers or texts; a ragged_tensor with its rows filled.
+/// The numbers or texts of lists within lists, which have one shape.
+class nest_reader {
+ public:
+  explicit nest_reader(const element_type& list) {
+    for (const element_type* t = &list; t->kind == kind::list || t->kind == kind::array; t = t->element) {
+      ++rank_;
+      leaf_ = t->element;
+    }
+  }
+  const element_type* leaf() const { return leaf_; }
+  std::size_t rank() const { return rank_; }
+
+  tensor read(std::string_view function, const element_type& list, span_value items) const {
+    std::vector<std::int64_t> dims;
+    std::string numbers;
+    std::vector<view> texts;
+    try {
+      add(list, items, 0, dims, numbers, texts);
+    } catch (bad_value& bad) { throw bad_value{absl::StrCat(std::string(function), bad.why)}; }
+    dims.resize(rank_, 0);  // of empty lists
+    if (leaf_->kind == kind::text) return tensor::of(std::span<const view>(texts), dims);
+    return with_number(number_of(*leaf_), [&]<class T>(std::type_identity<T>) {
+      tensor made = tensor::make(dtype_of<T>(), dims);
+      if (!numbers.empty()) std::memcpy(made.writable_data(), numbers.data(), numbers.size());
+      return made;
+    });
+  }
+
+ private:
+  void add(const element_type& list, span_value items, std::size_t depth, std::vector<std::int64_t>& dims,
+           std::string& numbers, std::vector<view>& texts) const {
+    const auto n = static_cast<std::int64_t>(items.n);
+    if (dims.size() == depth) dims.push_back(n);
+    if (dims[depth] != n)
+      throw bad_value{absl::StrCat(": a list of ", n, " items beside one of ", dims[depth],
+                                   "; to_ragged() takes lists of different lengths")};
+    const element_type& item = *list.element;
+    if (depth + 1 == rank_ && item.kind != kind::text) {
+      if (items.n != 0) numbers.append(items.data, items.n * item.size);
+      return;
+    }
+    for (std::size_t i = 0; i != items.n; ++i) {
+      const char* at = items.data + i * item.size;
+      if (depth + 1 == rank_) {
+        texts.push_back(item.text(at));
+        continue;
+      }
+      span_value inner{at, item.extent};
+      if (item.kind == kind::list) inner.data = static_cast<const char*>(item.items(item, at, inner.n));
+      add(item, inner, depth + 1, dims, numbers, texts);
+    }
+  }
+
+  std::size_t rank_ = 0;
+  const element_type* leaf_ = nullptr;
+};
+
+/// Of a list's numbers or texts, or of lists within lists; a ragged_tensor with its rows filled.
 computed_ptr to_tensor(function_arguments& a) {
   if (a.count() != 0 && &a.parts[0]->type() == &type_of<ragged_tensor>()) {
     a.need(1, 2);
@@ -226,86 +250,27 @@ computed_ptr to_tensor(function_arguments& a) {
   }
   a.need(1, 1);
   const element_type& list = a.parts[0]->type();
-  bool is_list = list.kind == kind::list || list.kind == kind::array;
-  if (is_list && list.element->kind == kind::text) {
-    const element_type& item = *list.element;
-    return tensor_from<span_value>(a.list(0), [&item](span_value s) {
-      std::vector<view> texts(s.n);
-      for (std::size_t i = 0; i != s.n; ++i) texts[i] = item.text(s.data + i * item.size);
-      return tensor::of(std::span<const view>(texts), {static_cast<std::int64_t>(s.n)});
-    });
-  }
-  number n = is_list ? number_of(*list.element) : number::none;
-  if (n == number::none) a.expected(0, "a list of numbers or texts");
-  return with_number(n, [&]<class T>(std::type_identity<T>) {
-    return tensor_from<span_value>(a.list(0), [](span_value s) {
-      tensor made = tensor::make(dtype_of<T>(), {static_cast<std::int64_t>(s.n)});
-      if (s.n != 0) std::memcpy(made.writable_data(), s.data, s.n * sizeof(T));
-      return made;
-    });
-  });
-}
-
-template <class T> double as_double(T v) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) return static_cast<float>(v);
-  else return static_cast<double>(v);
-}
-
-// --- Arithmetic, an element at a time. ---
-
-/// The loop knows its operator, so that it is compiled for vectors.
-template <class T, class Y> void calculate(char op, std::span<const T> x, Y y, std::span<T> to, bool is_turned) {
-  auto all = [&](auto f) {
-    for (std::size_t i = 0; i != x.size(); ++i) to[i] = f(x[i], y(i));
-  };
-  if (op == '+') all([](T a, T b) { return a + b; });
-  else if (op == '*') all([](T a, T b) { return a * b; });
-  else if (op == '-' && is_turned) all([](T a, T b) { return b - a; });
-  else if (op == '-') all([](T a, T b) { return a - b; });
-  else if (is_turned) all([](T a, T b) { return b / a; });
-  else all([](T a, T b) { return a / b; });
-}
-
-/// Calls f with the type of the tensor's numbers, which are float32 or float64.
-template <class F> tensor with_real(char op, const tensor& t, F f) {
-  if (t.dtype() == dtype::float32) return f(std::type_identity<float>());
-  if (t.dtype() == dtype::float64) return f(std::type_identity<double>());
-  throw bad_value{absl::StrCat(std::string(1, op), " is for tensors of float32 and float64, and this is ",
-                               t.spec_text(), "; cast(t, \"float32\") makes such a one")};
-}
-tensor with_number_each(char op, const tensor& t, double value, bool is_turned) {
-  return with_real(op, t, [&]<class T>(std::type_identity<T>) {
-    tensor made = tensor::make(t.dtype(), tensor_shape(t.shape()));
-    const T y = static_cast<T>(value);
-    calculate<T>(op, t.values<T>(), [y](std::size_t) { return y; }, made.writable<T>(), is_turned);
-    return made;
-  });
-}
-tensor of_two_tensors(char op, const tensor& a, const tensor& b) {
-  if (a.spec() != b.spec())
-    throw bad_value{absl::StrCat(std::string(1, op), " expects tensors of one shape; these are ", a.spec_text(),
-                                 " and ", b.spec_text())};
-  return with_real(op, a, [&]<class T>(std::type_identity<T>) {
-    tensor made = tensor::make(a.dtype(), tensor_shape(a.shape()));
-    std::span<const T> y = b.values<T>();
-    calculate<T>(op, a.values<T>(), [y](std::size_t i) { return y[i]; }, made.writable<T>(), false);
-    return made;
-  });
+  const nest_reader nest(list);
+  const bool fits = nest.leaf() && (nest.leaf()->kind == kind::text || number_of(*nest.leaf()) != number::none);
+  if (!fits) a.expected(0, "a list of numbers or texts, or lists of such lists");
+  if (nest.rank() > tensor::kRankMax)
+    throw bad_value{absl::StrCat("to_tensor: a tensor has ", tensor::kRankMax, " dimensions at most")};
+  return tensor_from<span_value>(a.list(0), [nest, &list](span_value s) { return nest.read("to_tensor", list, s); });
 }
 
 }  // namespace
 
-computed_ptr tensor_arithmetic(char op, computed_ptr a, computed_ptr b) {
-  const bool is_first = a->type().kind == kind::tensor, is_second = b->type().kind == kind::tensor;
-  if (is_first && is_second)
-    return tensor_from<const void*, const void*>(std::move(a), std::move(b), [op](const void* x, const void* y) {
-      return of_two_tensors(op, tensor_at(x), tensor_at(y));
-    });
-  computed_ptr& number_part = is_first ? b : a;
-  number_part = converted(std::move(number_part), number::f64);
-  if (!is_first) std::swap(a, b);
-  return tensor_from<const void*, double>(std::move(a), std::move(b), [op, is_first](const void* x, double y) {
-    return with_number_each(op, tensor_at(x), y, !is_first);
+computed_ptr tensor_of_lists(std::string_view function, computed_ptr lists, dtype d,
+                             const std::vector<std::int64_t>& dims) {
+  const element_type& list = lists->type();
+  const nest_reader nest(list);
+  return tensor_from<span_value>(std::move(lists), [=, &list](span_value s) {
+    tensor made = nest.read(function, list, s);
+    for (std::size_t k = 0; k != dims.size(); ++k)
+      if (dims[k] >= 0 && dims[k] != made.shape()[k])
+        throw bad_value{absl::StrCat(std::string(function), ": dimension ", k, " has ", made.shape()[k],
+                                     " items, and not ", dims[k])};
+    return cast(made, d);
   });
 }
 
@@ -335,20 +300,6 @@ computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last
     const auto n = static_cast<std::size_t>(t.shape()[0]);
     std::size_t from = bound_of(a, n), to = bound_of(b, n);
     return t.slice(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to > from ? to - from : 0));
-  });
-}
-
-computed_ptr tensor_reduction(std::string_view name, computed_ptr of) {
-  return from_one<double, const void*>(type_of<double>(), std::move(of), [name](evaluation&, const void* p) {
-    const tensor& t = tensor_at(p);
-    if (t.size() == 0 && name != "sum") throw bad_value{absl::StrCat(std::string(name), ": the tensor is empty")};
-    return with_number_dtype(t.dtype(), [&]<class T>(std::type_identity<T>) {
-      auto values = t.values<T>();
-      double total = 0;
-      for (T v : values) total += as_double(v);
-      if (name == "sum") return total;
-      return total / static_cast<double>(values.size());
-    });
   });
 }
 

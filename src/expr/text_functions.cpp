@@ -10,11 +10,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "expr/checker.hpp"
-#include "expr/parts.hpp"
 #include "expr/vocabulary.hpp"
 #include "sluice/base/utf8.hpp"
-#include "sluice/element/type_text.hpp"
-#include "sluice/element/value.hpp"
 
 namespace sluice::lib::expressions {
 
@@ -45,7 +42,7 @@ view trimmed(view s) {
   return s;
 }
 
-std::string shown(view s) {
+std::string quoted(view s) {
   constexpr std::size_t kShownMax = 60;
   std::string out;
   print_json_text(s.substr(0, kShownMax), out);
@@ -74,9 +71,9 @@ template <class T> T to_number(view s) {
     }
   }
   if (r.ec == std::errc::result_out_of_range)
-    throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name, ": it does not fit")};
+    throw bad_value{absl::StrCat(quoted(s), " is no ", type_of<T>().name, ": it does not fit")};
   if (r.ec != std::errc() || r.ptr != t.data() + t.size() || t.empty())
-    throw bad_value{absl::StrCat(shown(s), " is no ", type_of<T>().name)};
+    throw bad_value{absl::StrCat(quoted(s), " is no ", type_of<T>().name)};
   return value;
 }
 
@@ -120,7 +117,8 @@ span_value split(evaluation& ev, view s, view by) {
     }
   };
   for_each_part([&](view) { ++n; });
-  evaluation::objects& made = ev.kept_objects(type_of<std::string>(), n);
+  evaluation::objects& made = ev.kept_objects(type_of<std::string>(), n, 1);
+  ev.charge(s.size());
   for_each_part([&](view part) {
     ::new (static_cast<void*>(made.data + made.constructed * sizeof(std::string))) std::string(part);
     ++made.constructed;
@@ -225,38 +223,6 @@ computed_ptr lookup(function_arguments& a) {
   });
 }
 
-/// parse_json(text, "{label: int64, values: double[]}")
-class parsed_json final : public made_objects {
- public:
-  parsed_json(const element_type& t, computed_ptr text) : made_objects(t), text_(std::move(text)) {}
-
- private:
-  evaluation::objects& compute(evaluation& ev, selection s) const override {
-    evaluation::objects& made = ev.kept_objects(type(), s.n);
-    evaluation::scratch here(ev);
-    const auto* texts = registers_of<view>(*text_, ev, s);
-    each(s, [&](std::uint32_t i) {
-      auto v = value_from_json(type(), texts[i]);
-      if (!v.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(v.why().message()))};
-      type().copy(type(), made.data + i * type().size, v->data(), 1, type().size, type().size);
-      ++made.constructed;
-    });
-    return made;
-  }
-
-  computed_ptr text_;
-};
-computed_ptr parse_json_text(function_arguments& a) {
-  a.need(2, 2);
-  auto* wanted = dynamic_cast<const literal*>(a.parts[1].get());
-  if (!wanted || wanted->type().kind != kind::text)
-    a.expected(1, "a type in quotes, such as \"{label: int64, text: string}\"");
-  auto t = type_from_text(wanted->text());
-  if (!t.ok()) throw bad_value{absl::StrCat("parse_json: ", std::string(t.why().message()))};
-  if (!(*t)->copy) throw bad_value{absl::StrCat("parse_json: ", (*t)->name, " cannot be copied")};
-  return std::make_unique<parsed_json>(**t, a.text(0));
-}
-
 computed_ptr found(function_arguments& a) {
   a.need(2, 2);
   computed_ptr s = a.text(0), part = a.text(1);
@@ -311,7 +277,6 @@ const std::vector<built_in>& text_functions() {
       {"string", as_text},
       {"hash_bucket", bucket_of},
       {"lookup", lookup},
-      {"parse_json", parse_json_text},
       {"characters",
        [](function_arguments& a) {
          return of_text<std::int64_t>(a, [](evaluation&, view s) { return characters(s); });

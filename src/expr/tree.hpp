@@ -13,7 +13,7 @@ namespace sluice::lib {
 
 struct expression_tree {
   enum kind_type : std::uint8_t {
-    number,   ///< `text`, without separators
+    number,   ///< `text`, as canonical_number() spells it
     text_,    ///< `text`, without quotes and escapes
     boolean,  ///< `text` is true or false
     name,     ///< it, a field, or a variable
@@ -45,6 +45,8 @@ expression_tree read_expression(std::string_view text, std::size_t column);
 /// With as few parentheses as possible.
 void print_expression(const expression_tree& e, std::string& out);
 std::string printed(const expression_tree& e);
+/// A number's one spelling: decimal, without needless digits. Of what is none: as it is.
+std::string canonical_number(std::string_view spelled);
 
 }  // namespace expressions
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include <absl/strings/ascii.h>
@@ -12,7 +13,9 @@
 namespace sluice::lib::detail {
 namespace {
 
+/// Values of a fixed number of them, which each record has. Sparse ones have any lengths: a record has the values that are there.
 constexpr std::size_t kValuesMax = std::size_t{1} << 20;
+constexpr std::size_t kSparseMax = std::numeric_limits<std::int64_t>::max();
 
 class schema_reader {
  public:
@@ -93,8 +96,12 @@ class schema_reader {
     if (std::size_t n = 0; part.meaning != means::uniform) {
       part.name = name_in_quotes();
     } else {
-      if (!number(n) || n == 0 || n > kValuesMax)
-        fail_in_schema(at_, absl::StrCat("uniform: \"", rest(), "\" is no length"));
+      const std::size_t from = at_;
+      if (!number(n) || n == 0 || n > kValuesMax) {
+        at_ = from;
+        fail_in_schema(
+            at_, absl::StrCat("uniform: expected a length from 1 to ", kValuesMax, ", and found \"", rest(), "\""));
+      }
       part.length = static_cast<std::int64_t>(n);
     }
     expect(')');
@@ -137,9 +144,10 @@ class schema_reader {
     feature_slot& slot = f.slot;
     const field_form form = slot.form;
     const bool has_shape = take('[') && read_shape(f);
-    if (has_shape && slot.form == field_form::array) slot.shape = {static_cast<std::int64_t>(slot.length)};
+    if (has_shape && slot.form == field_form::array && slot.shape.empty())
+      slot.shape = {static_cast<std::int64_t>(slot.length)};
     const std::size_t wanted = form == field_form::sparse ? slot.parts.size() : 0;
-    if (slot.shape.size() != wanted || slot.each != 1 || slot.form == field_form::list)
+    if (slot.shape.size() != wanted || (has_shape && slot.each != 1) || slot.form == field_form::list)
       fail_in_schema(from, absl::StrCat("feature ", slot.name,
                                         form == field_form::sparse
                                             ? absl::StrCat(": a sparse tensor with ", wanted, " indices has ", wanted,
@@ -162,14 +170,20 @@ class schema_reader {
       f.slot.length = feature_slot::kAny;
       return true;
     }
+    const bool is_sparse = f.slot.form == field_form::sparse;
+    const std::size_t from = at_, most = is_sparse ? kSparseMax : kValuesMax;
     std::size_t values = 1;
     do {
       std::size_t n = 0;
-      if (f.slot.shape.empty() && take('?')) {
+      if (!is_sparse && f.slot.shape.empty() && take('?')) {
         f.slot.shape.push_back(feature_slot::kUnknown);
         continue;
       }
-      if (!number(n) || n == 0 || n > kValuesMax || (values *= n) > kValuesMax) return false;
+      if (!number(n) || n == 0) return false;
+      if (n > most / values)
+        fail_in_schema(from,
+                       absl::StrCat("feature ", f.slot.name, ": its lengths are those of more than ", most, " values"));
+      values *= n;
       f.slot.shape.push_back(static_cast<std::int64_t>(n));
     } while (take(','));
     if (!take(']') || f.slot.shape.size() > tensor_shape::kRankMax) return false;
@@ -177,7 +191,7 @@ class schema_reader {
     f.slot.length = is_open ? feature_slot::kAny : values;
     f.slot.each = is_open ? values : 1;
     f.slot.form = is_open || f.slot.shape.size() > 1 ? field_form::tensor : field_form::array;
-    if (f.slot.form == field_form::array) f.slot.shape.clear();
+    if (f.slot.form == field_form::array && !is_sparse) f.slot.shape.clear();
     return true;
   }
 

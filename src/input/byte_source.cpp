@@ -28,7 +28,10 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       memory_(run_, stage),
       path_(std::move(o.path)),
       compression_(o.compression),
+      inflated_(o.inflated),
+      cache_(o.cache),
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
+      raw_bytes_(kRawBytes),
       epoch_(o.epoch),
       reads_in_flight_(o.reads_in_flight) {}
 
@@ -66,10 +69,14 @@ task<void> byte_source::open_file(std::optional<file_info> known) {
   open_options how;
   how.known = std::move(known);
   how.deadline = io_deadline(*run_);
+  how.cache = cache_;
   auto opening = files_of(*run_).open(path_, std::move(how));
   file_ = co_await opening;
   size_ = file_->size_bytes();
   can_seek_ = !file_->info().is_stream;
+  advice_ = file_->advice();
+  read_bytes_ = std::max(read_bytes_, advice_.first_bytes);
+  raw_bytes_ = std::max(raw_bytes_, advice_.first_bytes);
   make_ranges(read_bytes_);
   last_ = size_ == 0;
 }
@@ -92,7 +99,10 @@ task<void> byte_source::open_as_listed(file_info known) {
 
 void byte_source::make_ranges(std::size_t bytes) {
   ranges_.emplace(run_, file_, memory_,
-                  read_ahead_options{.ranges_max = can_seek_ ? reads_in_flight_ : nullptr, .range_bytes = bytes});
+                  read_ahead_options{.ranges_max = can_seek_ && !advice_.in_order ? reads_in_flight_ : nullptr,
+                                     .range_bytes = bytes,
+                                     .range_bytes_max = advice_.range_bytes_max,
+                                     .ahead_at_once = std::max(advice_.ahead_at_once, 1u)});
 }
 
 status byte_source::note_opened(std::uint64_t offset) {
@@ -121,12 +131,14 @@ task<void> byte_source::guess_compression() {
 }
 
 status byte_source::start_inflating() {
-  status fits = memory_.hold_inflater();
+  status fits = memory_.hold_inflater(inflater::kBytes);
   if (!fits.ok()) return fits;
   is_compressed_ = true;
-  inflater_ = std::make_unique<inflater>(compression_);
-  make_ranges(kRawBytes);
-  if (!can_seek_) {  // what was looked at cannot be read again
+  inflate_limits limits = inflated_;
+  limits.held_max = inflater::kBytes;
+  inflater_ = std::make_unique<inflater>(compression_, limits);
+  make_ranges(raw_bytes_);
+  if (!can_seek_ || (advice_.keep_read && end_ != 0)) {  // what was looked at is not to be read again
     raw_begin_ = begin_;
     raw_end_ = end_;
     raw_offset_ = end_ - begin_;
@@ -228,11 +240,17 @@ std::size_t byte_source::move_some() {
 }
 
 status byte_source::inflate_some() {
-  std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
-  std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
-  inflate_step s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
-  raw_begin_ += s.consumed;
-  end_ += s.produced;
+  inflate_step s;
+  do {
+    std::string_view raw(raw_ ? raw_.get()->data() + raw_begin_ : nullptr, raw_end_ - raw_begin_);
+    std::size_t room = std::min(buffer_.get()->capacity() - end_, kStepBytes);
+    s = inflater_->step(raw, raw_last_, buffer_.get()->data() + end_, room);
+    raw_begin_ += s.consumed;
+    end_ += s.produced;
+    if (s.wants_bytes == 0) break;
+    s.why = memory_.hold_inflater(s.wants_bytes);
+    inflater_->allow(s.wants_bytes);
+  } while (s.why.ok());
   if (s.ended) {
     last_ = true;
     inflater_.reset();
@@ -298,7 +316,7 @@ status byte_source::took(std::size_t n) {
 status byte_source::refresh_raw() {
   std::size_t unread = raw_end_ - raw_begin_;
   if (!raw_) {
-    status why = memory_.make_buffer(std::max<std::size_t>(1, readable(0, kRawBytes)), raw_);
+    status why = memory_.make_buffer(std::max<std::size_t>(1, readable(0, raw_bytes_)), raw_);
     if (!why.ok()) return why.in_file(path_, raw_offset_);
   }
   if (unread) std::memmove(raw_.get()->data(), raw_.get()->data() + raw_begin_, unread);

@@ -39,6 +39,8 @@ struct byte_source_options {
   std::size_t read_bytes = 256 << 10;
   /// Of ranges of read_bytes, where they have to be waited for; may change while they are read. Null: one.
   const live_knob* reads_in_flight = nullptr;
+  inflate_limits inflated = {};  ///< what a compressed file may become
+  page_cache cache = page_cache::keep;
   std::uint64_t epoch = 0;  ///< which pass over the data reads the file
 };
 
@@ -116,7 +118,11 @@ class byte_source {
   input_memory memory_;
   std::string path_;
   compression compression_;
+  inflate_limits inflated_;
+  page_cache cache_;
   std::size_t read_bytes_;
+  std::size_t raw_bytes_;  ///< compressed bytes that are read at once
+  read_advice advice_;     ///< the open file's
   std::uint64_t read_bytes_total_ = 0;  ///< since take_read_bytes()
   std::uint64_t epoch_;
   const live_knob* reads_in_flight_;

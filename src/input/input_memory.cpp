@@ -32,8 +32,14 @@ status input_memory::make_buffer(std::size_t bytes, buffer_ref& made) {
   return {};
 }
 
-bool input_memory::make_buffer_ahead(std::size_t bytes, buffer_ref& made) {
+bool input_memory::make_buffer_ahead(std::size_t bytes, buffer_ref& made, buffer_ref spare) {
   memory_ledger& ledger = *run_->ledger;
+  const bool will_do = spare && spare->unshared() && spare->capacity() >= bytes && spare->capacity() / 2 <= bytes;
+  if (will_do && ledger.used_bytes() <= ledger.budget_bytes() / 2) {
+    made = std::move(spare);
+    return true;
+  }
+  spare = {};
   if (ledger.used_bytes() + bytes > ledger.budget_bytes() / 2) return false;
   buffer_ref fresh(buffer::make(bytes));
   const std::size_t charged = fresh->capacity();
@@ -43,6 +49,6 @@ bool input_memory::make_buffer_ahead(std::size_t bytes, buffer_ref& made) {
   return true;
 }
 
-status input_memory::hold_inflater() { return inflater_.resize(inflater::kBytes); }
+status input_memory::hold_inflater(std::size_t bytes) { return inflater_.resize(bytes); }
 
 }  // namespace sluice::lib

@@ -26,9 +26,11 @@ class input_memory {
   /// A buffer of at least `bytes`, charged. Errors: resource_exhausted.
   status make_buffer(std::size_t bytes, buffer_ref& made);
   /// The same for bytes that nobody waits for yet. False: at most half of the budget is for such.
-  bool make_buffer_ahead(std::size_t bytes, buffer_ref& made);
-  /// The file has an inflater from now on; or no more. Errors: resource_exhausted.
-  status hold_inflater();
+  /// `spare`: a charged buffer that nobody else has: it will do, if it is about as large. Large buffers are not recycled, and a
+  /// new one costs its page faults.
+  bool make_buffer_ahead(std::size_t bytes, buffer_ref& made, buffer_ref spare);
+  /// The file has an inflater of so many bytes from now on; or no more. Errors: resource_exhausted.
+  status hold_inflater(std::size_t bytes);
   void drop_inflater() { inflater_.shrink_by(inflater_.bytes()); }
 
  private:

@@ -33,7 +33,7 @@ struct range_reader::range {
 
 range_reader::range_reader(std::shared_ptr<run_context> run, std::shared_ptr<file> from, input_memory& memory,
                            read_ahead_options o)
-    : run_(std::move(run)), from_(std::move(from)), memory_(memory), options_(o) {}
+    : run_(std::move(run)), from_(std::move(from)), memory_(memory), options_(o), next_bytes_(o.range_bytes) {}
 
 run_task range_reader::fetch(std::shared_ptr<run_context>& run, std::shared_ptr<file> from, std::shared_ptr<range> r,
                              std::shared_ptr<ready_signal> done) {
@@ -70,9 +70,14 @@ std::size_t range_reader::copy(range& r, std::uint64_t offset, char* to, std::si
   ready_in_a_row_ = r.waited ? 0 : ready_in_a_row_ + 1;
   if (ready_in_a_row_ >= kReadyInARow) wanted_ = 0;
   const bool ended = r.got < r.bytes;
-  if (ended) drop();  // what is behind the end is asked again, once it is come to
-  else ahead_.pop_front();
-  if (!ended) start_behind(offset + given);
+  if (ended) {
+    drop();  // what is behind the end is asked again, once it is come to
+    return given;
+  }
+  spare_ = std::move(r.to);  // its task has ended
+  ahead_.pop_front();
+  start_behind(offset + given);
+  spare_ = {};
   return given;
 }
 
@@ -92,14 +97,14 @@ task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std
   stage_base* reader = co_await this_stage();
   if (!find(offset)) {
     if (std::uint32_t most = ranges_max(); most > 1) {
-      wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, most - 1);
+      want_more(most - 1);
       start_behind(offset + n);
     }
     auto reading = from_->read_at(offset, std::move(to), at, n, deadline());
     stage_wait waiting(reader, *run_->time);
     co_return co_await reading;
   }
-  wanted_ = std::clamp<std::uint32_t>(wanted_ * 2, 1, ranges_max());
+  want_more(ranges_max());
   std::shared_ptr<range> r = ahead_.front();
   for (;;) {
     std::uint64_t seen = done_->count();
@@ -116,6 +121,10 @@ task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std
   co_return co_await reading;
 }
 
+void range_reader::want_more(std::uint32_t most) {
+  wanted_ = std::clamp<std::uint32_t>(std::max(wanted_ * 2, options_.ahead_at_once), 1, most);
+}
+
 void range_reader::start_behind(std::uint64_t offset) {
   if (!ahead_.empty()) offset = ahead_.back()->end();
   while (ahead_.size() < wanted_ && start(offset)) offset = ahead_.back()->end();
@@ -126,8 +135,13 @@ bool range_reader::start(std::uint64_t offset) {
   if (offset >= size) return false;
   auto r = std::make_shared<range>();
   r->offset = offset;
-  r->bytes = static_cast<std::size_t>(std::min<std::uint64_t>(options_.range_bytes, size - offset));
-  if (!memory_.make_buffer_ahead(r->bytes, r->to)) return false;
+  // Where memory is short, shorter ranges will do as well.
+  for (std::size_t bytes = next_bytes_; !r->to; bytes /= 2) {
+    if (bytes < options_.range_bytes) return false;
+    r->bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - offset));
+    (void)memory_.make_buffer_ahead(r->bytes, r->to, std::move(spare_));
+  }
+  next_bytes_ = std::clamp(next_bytes_ * 2, options_.range_bytes, std::max(options_.range_bytes, options_.range_bytes_max));
   if (!done_) done_ = std::make_shared<ready_signal>(run_);
   ahead_.push_back(r);
   fetch(run_, from_, std::move(r), done_);

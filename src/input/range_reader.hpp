@@ -29,7 +29,9 @@ namespace sluice::lib {
 
 struct read_ahead_options {
   const live_knob* ranges_max = nullptr;  ///< in flight at once, with the one that is waited for; null: 1
-  std::size_t range_bytes = 256 << 10;
+  std::size_t range_bytes = 256 << 10;  ///< of the first range ahead
+  std::size_t range_bytes_max = 0;      ///< of any: each is twice as long as the one before; 0: all are as long as the first
+  std::uint32_t ahead_at_once = 1;      ///< so many are started by the first read that waits
 };
 
 class range_reader {
@@ -60,14 +62,18 @@ class range_reader {
   time_point deadline() const { return from_->info().is_stream ? kNever : io_deadline(*run_); }
   void start_behind(std::uint64_t offset);
   bool start(std::uint64_t offset);
+  /// How many ranges are wanted ahead after one more read that had to wait.
+  void want_more(std::uint32_t most);
 
   std::shared_ptr<run_context> run_;
   std::shared_ptr<file> from_;
   input_memory& memory_;
   const read_ahead_options options_;
   std::uint32_t wanted_ = 0;  ///< ranges ahead: 0 as long as nothing has to wait
+  std::size_t next_bytes_;    ///< of the next range that is started
   std::uint32_t ready_in_a_row_ = 0;
   std::deque<std::shared_ptr<range>> ahead_;  ///< in the file's order, without gaps
+  buffer_ref spare_;                          ///< of a range that has been read, while the next one is started
   std::shared_ptr<ready_signal> done_;        ///< one of them has ended
 };
 

@@ -65,6 +65,7 @@ const op_info assert_cardinality_op{
           std::int64_t elements = n.as<assert_cardinality_arguments>().elements;
           return elements < 0 ? cardinality::forever() : cardinality::of(elements);
         },
+    .seeks = seeks_with_inputs,
 };
 
 preserving assert_cardinality(count_or_all elements) {

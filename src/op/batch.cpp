@@ -4,6 +4,7 @@
 #include "engine/grouping.hpp"
 #include "engine/open_context.hpp"
 #include "engine/row_landing.hpp"
+#include "engine/timed_batches.hpp"
 #include "plan/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -146,6 +147,12 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
 erased_stream open_batch(const node& n, open_context& context) {
   auto& a = n.as<batch_arguments>();
   outlet out(*n.type);
+  if (a.options.timeout.is_given()) {
+    std::string label = context.gate(n).label();
+    return timed_batches(out, context.open(n.inputs[0]), context.memory_of(n, "batch's input"),
+                         static_cast<std::uint64_t>(a.size.value), duration(a.options.timeout.value), context.run,
+                         std::move(label));
+  }
   auto landing = std::make_shared<row_landing>();
   erased_stream in = context.open_rows(n.inputs[0], landing);
   if (!in) {
@@ -163,6 +170,9 @@ const op_info batch_op{
     .doc = "n elements become one, stored by column",
     .arguments = arguments_of<batch_arguments>,
     .type = [](const node& n, std::string& why) -> const element_type* {
+      auto& o = n.as<batch_arguments>().options;
+      if (o.timeout.is_given() && o.drop_remainder)
+        return why = "with a timeout any batch may have fewer rows: drop_remainder says nothing then", nullptr;
       const element_type* t = batched_of(n.inputs[0]->type);
       if (!t)
         why = "rows of " + n.inputs[0]->type->name +
@@ -173,7 +183,9 @@ const op_info batch_op{
     .size =
         [](const node& n) {
           auto& a = n.as<batch_arguments>();
-          return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
+          cardinality in = cardinality_of(*n.inputs[0]);
+          if (!a.options.timeout.is_given()) return in.in_groups(a.size, a.options.drop_remainder);
+          return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
         },
     .rows =
         [](const node& n) {
@@ -181,6 +193,7 @@ const op_info batch_op{
           cardinality rows = cardinality_of(*n.inputs[0]);
           return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
         },
+    .seeks = seeks_with_inputs,
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

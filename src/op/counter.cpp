@@ -37,6 +37,7 @@ const op_info counter_op{
     .type = [](const node&, std::string&) -> const element_type* { return &type_of<std::int64_t>(); },
     .open = open_counter,
     .size = [](const node&) { return cardinality::forever(); },
+    .seeks = seeks_with_inputs,
 };
 
 dataset<std::int64_t> counter(counter_options o) {

@@ -13,9 +13,27 @@ namespace sluice::lib {
 
 namespace {
 
+/// Numbers and elements of eight bytes: pairs of words.
+void pair_words(char* to, std::uint64_t number, const char* elements, std::uint32_t n) {
+  for (std::uint32_t i = 0; i != n; ++i) {
+    std::uint64_t element, numbered = number + i;
+    std::memcpy(&element, elements + i * sizeof element, sizeof element);
+    std::memcpy(to + i * 2 * sizeof element, &numbered, sizeof numbered);
+    std::memcpy(to + (i * 2 + 1) * sizeof element, &element, sizeof element);
+  }
+}
+
+void number_each(erased_stream& in, char* to, std::uint32_t n, const element_type& type, std::uint64_t number) {
+  in.move_to(to + type.members[1].offset, n, type.size);
+  for (char* at = to + type.members[0].offset; n != 0; --n, at += type.size, ++number)
+    std::memcpy(at, &number, sizeof number);
+}
+
 erased_stream enumerate_loop(outlet out, one_to_one, erased_stream in, std::uint64_t start) {
   const element_type& type = out.type();
-  const std::size_t number_at = type.members[0].offset, element_at = type.members[1].offset;
+  const element_type& element = *type.members[1].type;
+  const bool is_word = element.relocatable && element.trivially_destroyed && element.size == 8 && type.size == 16 &&
+                       type.members[0].offset == 0;
   block_fit fit(type);
   for (;;) {
     bool more = co_await in.ready({0, fit.at_most(out.wanted()), out.wanted_bytes()});
@@ -23,9 +41,12 @@ erased_stream enumerate_loop(outlet out, one_to_one, erased_stream in, std::uint
     std::uint64_t number = start + in.consumed();
     std::uint32_t n = std::min(in.left(), out.wanted());
     char* to = out.room(n);
-    in.move_to(to + element_at, n, type.size);
-    for (char* at = to + number_at; at != to + number_at + n * type.size; at += type.size, ++number)
-      std::memcpy(at, &number, sizeof number);
+    if (is_word) {
+      pair_words(to, number, in.peek().data(), n);
+      in.drop(n);
+    } else {
+      number_each(in, to, n, type, number);
+    }
     block made = out.made(n);
     fit.made(made, out.wanted_bytes());
     co_yield made;
@@ -47,6 +68,7 @@ const op_info enumerate_op{
     .type = [](const node& n, std::string&) { return pair_of(&type_of<std::int64_t>(), n.inputs[0]->type); },
     .open = open_enumerate,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .seeks = seeks_with_inputs,
 };
 
 verb<detail::numbered> enumerate(enumerate_options o) { return {enumerate_op, arguments::of(enumerate_arguments{o})}; }

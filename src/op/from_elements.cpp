@@ -48,6 +48,7 @@ const op_info from_elements_op{
           return cardinality::of(static_cast<std::int64_t>(
               static_cast<const elements_function&>(*n.as<from_elements_arguments>().function.value).size()));
         },
+    .seeks = seeks_with_inputs,
 };
 
 }  // namespace sluice::lib

@@ -187,6 +187,7 @@ const op_info parse_example_op{
     .open = open_parse_example,
     .open_rows = open_example_rows,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .seeks = [](const node& n) { return n.as<parse_example_arguments>().options.order == order::deterministic; },
 };
 
 }  // namespace sluice::lib

@@ -160,6 +160,8 @@ const op_info parse_sequence_example_op{
     .type = sequence_example_type,
     .open = open_parse_sequence_example,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .seeks =
+        [](const node& n) { return n.as<parse_sequence_example_arguments>().options.order == order::deterministic; },
 };
 
 }  // namespace sluice::lib

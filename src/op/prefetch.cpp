@@ -29,6 +29,7 @@ slot_supply::limits given_limits(std::int64_t elements) {
 erased_stream open_prefetch(const node& n, open_context& context) {
   const knob& elements = n.as<prefetch_arguments>().elements;
   erased_stream in = context.open(n.inputs[0]);
+  if (context.on_demand) return in;
   channel_options options;
   options.follows = {&context.live(n, elements, kElements), elements.is_autotuned() ? tuned_limits : given_limits};
   options.direct_where_light = true;
@@ -45,6 +46,7 @@ const op_info prefetch_op{
     .open = open_prefetch,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+    .seeks = seeks_with_inputs,
     .only_drops = true,
 };
 

@@ -44,6 +44,7 @@ const op_info random_op{
     .type = random_type,
     .open = open_random,
     .size = [](const node&) { return cardinality::forever(); },
+    .seeks = seeks_with_inputs,
 };
 
 dataset<std::int64_t> random(random_options o) {

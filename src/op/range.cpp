@@ -57,6 +57,7 @@ const op_info range_op{
     },
     .open = open_range,
     .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_arguments>())); },
+    .seeks = seeks_with_inputs,
 };
 
 dataset<std::int64_t> range(integer stop, range_options o) {

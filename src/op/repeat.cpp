@@ -34,9 +34,25 @@ struct repeat_state {
   bool may_wait() const { return input.may_wait(); }
 };
 
+/// Elements of each epoch, if whole epochs may be passed over without looking into them; else 0.
+std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
+  cardinality each = cardinality_of(*plan);
+  const bool is_known = each.kind == cardinality::exact && !each.is_most() && context.on_error == error_policy::stop &&
+                        why_not_seekable(*plan).ok();
+  return is_known ? static_cast<std::uint64_t>(each.elements) : 0;
+}
+
 erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, open_context context, std::uint32_t site,
                           std::uint64_t times) {
+  const std::uint64_t each = known_epoch(plan, context);
   for (; st->epoch < times; ++st->epoch) {
+    // From an epoch's start on whole ones are passed over by their number.
+    if (each && out.to_pass() >= each && st->input.restored.empty()) {
+      const std::uint64_t epochs = std::min(out.to_pass() / each, times - st->epoch);
+      out.pass(epochs * each);
+      st->epoch += epochs;
+      if (st->epoch >= times) break;
+    }
     open_context inner = context.in_epoch(site, st->epoch);
     status why = st->input.open(inner, plan);
     if (!why.ok()) co_await fail(std::move(why));
@@ -85,6 +101,8 @@ const op_info repeat_op{
     .open = open_repeat,
     .size = [](const node& n) { return repeated(n, cardinality_of(*n.inputs[0])); },
     .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
+    .opens_input_again = true,
+    .seeks = seeks_with_inputs,
 };
 
 preserving repeat(count_or_all times) { return {repeat_op, arguments::of(repeat_arguments{times})}; }

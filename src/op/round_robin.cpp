@@ -13,12 +13,13 @@
 namespace sluice::lib {
 namespace {
 
-void next_turns(const mixing_state& s, std::span<std::uint32_t> to) {
+std::size_t next_turns(const mixing_state& s, std::span<std::uint32_t> to) {
   std::uint64_t at = s.last;
   for (std::uint32_t& chosen : to) {
     while (s.has_ended(at % s.ended.size())) ++at;
     chosen = static_cast<std::uint32_t>(at++ % s.ended.size());
   }
+  return to.size();
 }
 
 erased_stream open_round_robin(const node& n, open_context& context) {

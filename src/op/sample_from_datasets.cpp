@@ -2,7 +2,10 @@
 #include "sluice/op/sample_from_datasets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +14,7 @@
 #include "engine/mixing.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "expr/numbers.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/base/random.hpp"
 
@@ -22,16 +26,39 @@ class weighted_draws {
  public:
   weighted_draws(std::vector<double> weights, std::uint64_t seed) : weights_(std::move(weights)), seed_(seed) {}
 
-  void operator()(const mixing_state& s, std::span<std::uint32_t> to) {
+  std::size_t operator()(const mixing_state& s, std::span<std::uint32_t> to) {
     if (s.ended != ended_) add_up(s);
-    for (std::size_t k = 0; k != to.size(); ++k) {
-      const double at = random_source(derive(seed_, s.step + k)).uniform() * sums_.back();
-      auto found = static_cast<std::size_t>(std::upper_bound(sums_.begin(), sums_.end(), at) - sums_.begin());
-      to[k] = among_[std::min(found, among_.size() - 1)];
+    std::array<double, kAtOnce> at;
+    for (std::size_t done = 0; done != to.size();) {
+      const std::size_t n = std::min(to.size() - done, kAtOnce);
+#if defined(__clang__)
+#pragma clang loop vectorize(disable)  // products of 64 bits cost three times as much in SSE2's registers
+#endif
+      for (std::size_t k = 0; k != n; ++k)
+        at[k] = random_source(derive(seed_, s.step + done + k)).uniform() * sums_.back();
+      find(at.data(), to.data() + done, n);
+      done += n;
     }
+    return to.size();
   }
 
  private:
+  static constexpr std::size_t kAtOnce = 256;
+
+  /// The input that each number among the sums stands for. Of a few sums all are looked at: no processor foresees which branch a
+  /// search takes.
+  void find(const double* at, std::uint32_t* to, std::size_t n) const {
+    const auto last = static_cast<std::uint32_t>(among_.size() - 1);
+    std::fill_n(to, n, 0u);
+    if (last < 16) {
+      for (std::uint32_t i = 0; i != last; ++i)
+        for (std::size_t k = 0; k != n; ++k) to[k] += at[k] >= sums_[i];
+    } else {
+      for (std::size_t k = 0; k != n; ++k)
+        to[k] = static_cast<std::uint32_t>(std::upper_bound(sums_.begin(), sums_.end() - 1, at[k]) - sums_.begin());
+    }
+    for (std::size_t k = 0; k != n; ++k) to[k] = among_[to[k]];
+  }
   /// The sums of the weights up to each that may be drawn.
   void add_up(const mixing_state& s) {
     ended_ = s.ended;
@@ -56,21 +83,104 @@ class weighted_draws {
   std::vector<double> sums_;
 };
 
+/// The same, of weights that are a function of the step.
+class stepped_draws {
+ public:
+  stepped_draws(function_ptr function, std::uint64_t seed, error_gate gate)
+      : function_(std::move(function)), list_(*function_->out), seed_(seed), gate_(std::move(gate)) {}
+
+  std::size_t operator()(const mixing_state& s, std::span<std::uint32_t> to) const {
+    auto& f = static_cast<const block_function&>(*function_);
+    std::vector<std::int64_t> steps(std::min(to.size(), kStepsAtOnce));
+    std::iota(steps.begin(), steps.end(), static_cast<std::int64_t>(s.step));
+    slab made(list_);
+    const auto asked = static_cast<std::uint32_t>(steps.size());
+    const block in(nullptr, &type_of<std::int64_t>(), reinterpret_cast<char*>(steps.data()), asked);
+    char* rows = made.reserve(asked);
+    applied a = f.apply(in, rows, {s.step, 0});
+    made.set_live(0, a.done);
+    std::size_t chosen = 0;
+    for (; chosen != a.done; ++chosen) {
+      status why = choose(s, s.step + chosen, rows + chosen * list_.size, to[chosen]);
+      if (why.ok()) continue;
+      a.why = std::move(why);
+      break;
+    }
+    if (chosen == 0) throw_status(gate_.told(a.why, s.step));
+    return chosen;
+  }
+
+ private:
+  static constexpr std::size_t kStepsAtOnce = 64;
+
+  status choose(const mixing_state& s, std::uint64_t step, const char* row, std::uint32_t& chosen) const {
+    std::size_t n = list_.extent;
+    const void* items = row;
+    if (list_.kind == kind::list) items = list_.items(list_, row, n);
+    if (n != s.ended.size())
+      return invalid_argument_error("weights_at gives a weight for each dataset, and there are " + std::to_string(n) +
+                                    " for " + std::to_string(s.ended.size()));
+    std::vector<double> sums(n);
+    double all = 0, sum = 0;
+    for (std::size_t i = 0; i != n; ++i) {
+      const double w = number_at(*list_.element, items, i);
+      if (!(w >= 0) || !std::isfinite(w)) return invalid_argument_error("weights are finite numbers of at least 0");
+      all += w;
+      sums[i] = sum += s.has_ended(i) ? 0 : w;
+    }
+    if (!(all > 0 && std::isfinite(all)))
+      return invalid_argument_error("the weights' sum must be more than 0, and finite");
+    if (sum == 0)  // those that have weight have ended: the others are alike
+      for (std::size_t i = 0; i != n; ++i) sums[i] = sum += s.has_ended(i) ? 0 : 1;
+    const double at = random_source(derive(seed_, step)).uniform() * sum;
+    chosen = static_cast<std::uint32_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin());
+    // Rounded up to the sum itself: the last that may be drawn.
+    while (chosen == n || s.has_ended(chosen)) --chosen;
+    return {};
+  }
+  static double number_at(const element_type& t, const void* items, std::size_t i) {
+    return expressions::with_number(expressions::number_of(t), [&]<class N>(std::type_identity<N>) {
+      N value{};
+      std::memcpy(&value, static_cast<const char*>(items) + i * sizeof value, sizeof value);
+      return static_cast<double>(value);
+    });
+  }
+
+  function_ptr function_;
+  const element_type& list_;
+  std::uint64_t seed_;
+  error_gate gate_;
+};
+
 erased_stream open_sample(const node& n, open_context& context) {
   outlet out(*n.type);
   auto& o = n.as<sample_from_datasets_arguments>().options;
+  const std::uint64_t seed = context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration);
+  if (o.weights_at.value)
+    return mixing_loop(out, saved<mixing_state>(), context.open_inputs(n),
+                       stepped_draws(o.weights_at.value, seed, context.gate(n)), o.stop_on_empty_dataset);
   std::vector<double> weights = o.weights;
   if (weights.empty()) weights.assign(n.inputs.size(), 1);
   mixing_state start;
   for (double w : weights) start.ended.push_back(w == 0);
   saved<mixing_state> st(std::move(start));
-  const std::uint64_t seed = context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration);
   return mixing_loop(out, std::move(st), context.open_inputs(n), weighted_draws(std::move(weights), seed),
                      o.stop_on_empty_dataset);
 }
 
+/// Is it a list or an array of numbers?
+bool are_weights(const element_type& t) {
+  if (t.kind != kind::array && !(t.kind == kind::list && t.items)) return false;
+  return expressions::number_of(*t.element) != expressions::number::none;
+}
+
 const element_type* sampled_type(const node& n, std::string& why) {
   auto& weights = n.as<sample_from_datasets_arguments>().options.weights;
+  if (const function_ptr& f = n.as<sample_from_datasets_arguments>().options.weights_at.value) {
+    if (!weights.empty()) return why = "weights and weights_at say the same thing: one of both will do", nullptr;
+    if (!are_weights(*f->out))
+      return why = "weights_at gives a list of numbers, one for each dataset, and this one " + f->out->name, nullptr;
+  }
   if (!weights.empty() && weights.size() != n.inputs.size()) {
     why = "weights are one for each dataset, and there are " + std::to_string(weights.size()) + " for " +
           std::to_string(n.inputs.size());

@@ -2,6 +2,7 @@
 #include "sluice/op/shard.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "engine/open_context.hpp"
@@ -15,19 +16,61 @@ namespace {
 /// Products with a stream's elements stay below 2⁶⁴.
 constexpr std::int64_t kShardsMax = std::int64_t{1} << 40;
 
+/// What is passed over in front of the next element of ours: inputs of other shards, then those of the elements that the consumer
+/// passes over.
+struct passing {
+  std::uint64_t gap, passed, inputs;
+
+  passing(outlet& out, const erased_stream& in, std::uint64_t shards, std::uint64_t index)
+      : gap((index + shards - in.consumed() % shards) % shards),
+        passed(out.pass(demand::kAll / 2 / shards)),
+        inputs(gap + passed * shards) {}
+  /// The input has ended meanwhile.
+  void give_back(outlet& out, const erased_stream& in, std::uint64_t shards) const {
+    const std::uint64_t existed = inputs - (inputs ? in.skip_left() : 0);
+    out.unpass(passed - (existed > gap ? (existed - gap + shards - 1) / shards : 0));
+  }
+};
+
 erased_stream shard_loop(outlet out, erased_stream in, std::uint64_t shards, std::uint64_t index) {
   for (;;) {
-    // Inputs in front of the next one of ours, then those of the elements that the consumer passes over.
-    const std::uint64_t gap = (index + shards - in.consumed() % shards) % shards;
-    const std::uint64_t passed = out.pass(demand::kAll / 2 / shards);
-    const std::uint64_t skipped = gap + passed * shards;
-    auto b = co_await in.next_block({.skip = skipped, .elements = 1});
+    const passing over(out, in, shards, index);
+    auto b = co_await in.next_block({.skip = over.inputs, .elements = 1});
     if (!b) {
-      const std::uint64_t existed = skipped - (skipped ? in.skip_left() : 0);
-      out.unpass(passed - (existed > gap ? (existed - gap + shards - 1) / shards : 0));
+      over.give_back(out, in, shards);
       break;
     }
     co_yield b;
+  }
+}
+
+/// Numbers that cost less to make than to pass over: a source's, of which a block is made, and each n-th taken.
+constexpr std::uint64_t kStrideMax = 32;
+constexpr std::uint32_t kStridedBytesMax = 16, kTakenAtOnce = 256;
+
+bool are_free(const node& source) {
+  const element_type& t = *source.type;
+  return source.op->shape == op_info::source && source.op->seeks && source.op->seeks(source) &&
+         t.kind == kind::scalar && t.size <= kStridedBytesMax;
+}
+
+erased_stream strided_loop(outlet out, erased_stream in, std::uint64_t shards, std::uint64_t index) {
+  const std::size_t size = out.type().size;
+  for (;;) {
+    const passing over(out, in, shards, index);
+    const std::uint32_t wanted = std::min(out.wanted(), kTakenAtOnce);
+    bool more = co_await in.ready({over.inputs, static_cast<std::uint32_t>((wanted - 1) * shards + 1)});
+    if (!more) {
+      over.give_back(out, in, shards);
+      break;
+    }
+    const std::uint32_t there = in.left();
+    const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>((there - 1) / shards + 1, wanted));
+    char* to = out.room(taken);
+    const char* from = in.peek().data();
+    for (std::uint32_t i = 0; i != taken; ++i, to += size, from += shards * size) std::memcpy(to, from, size);
+    in.drop(static_cast<std::uint32_t>((taken - 1) * shards + 1));
+    co_yield out.made(taken);
   }
 }
 
@@ -36,6 +79,9 @@ erased_stream open_shard(const node& n, open_context& context) {
   erased_stream in = context.open(n.inputs[0]);
   if (a.shards == 1) return in;
   outlet out(*n.type);
+  if (static_cast<std::uint64_t>(a.shards.value) <= kStrideMax && are_free(*n.inputs[0]))
+    return strided_loop(out, std::move(in), static_cast<std::uint64_t>(a.shards.value),
+                        static_cast<std::uint64_t>(a.index.value));
   return shard_loop(out, std::move(in), static_cast<std::uint64_t>(a.shards.value),
                     static_cast<std::uint64_t>(a.index.value));
 }
@@ -63,6 +109,7 @@ const op_info shard_op{
           auto& a = n.as<shard_arguments>();
           return cardinality_of(*n.inputs[0]).without(a.index.value).in_groups(a.shards.value, false);
         },
+    .seeks = seeks_with_inputs,
     .only_drops = true,
 };
 

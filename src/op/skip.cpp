@@ -49,6 +49,7 @@ const op_info skip_op{
           std::int64_t skipped = n.as<skip_arguments>().elements;
           return skipped < 0 ? cardinality::of(0) : cardinality_of(*n.inputs[0]).without(skipped);
         },
+    .seeks = seeks_with_inputs,
     .only_drops = true,
 };
 

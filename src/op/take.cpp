@@ -46,6 +46,7 @@ const op_info take_op{
           std::int64_t most = n.as<take_arguments>().elements;
           return most < 0 ? in : in.at_most(most);
         },
+    .seeks = seeks_with_inputs,
     .only_drops = true,
 };
 

@@ -11,6 +11,8 @@ namespace {
 
 class tfrecord_format final : public element_format {
  public:
+  explicit tfrecord_format(after_damage then) : then_(then) {}
+  bool searches_behind_damage() const override { return then_ == after_damage::search; }
   found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
     return told(w, scan_tfrecords(framed(w), owner, static_cast<record*>(to), elements_max));
   }
@@ -48,10 +50,13 @@ class tfrecord_format final : public element_format {
     f.ended = w.last && w.bytes.empty();
     return f;
   }
+
+  after_damage then_;
 };
 
 erased_stream open_tfrecord(const node& n, open_context& context) {
-  return open_file_stage(n, context, reading_with<tfrecord_arguments>(n, context), std::make_shared<tfrecord_format>());
+  return open_file_stage(n, context, reading_with<tfrecord_arguments>(n, context),
+                         std::make_shared<tfrecord_format>(n.as<tfrecord_arguments>().options.after_damage));
 }
 
 }  // namespace

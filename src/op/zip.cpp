@@ -62,6 +62,7 @@ const op_info zip_op{
     .type = zipped_type,
     .open = open_zip,
     .size = zipped_size,
+    .seeks = seeks_with_inputs,
 };
 
 }  // namespace sluice::lib

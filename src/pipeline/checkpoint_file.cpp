@@ -14,7 +14,7 @@ namespace {
 /// Positions are kilobytes: what is longer is another file, or has no end (a device).
 constexpr std::size_t kCheckpointBytesMax = std::size_t{1} << 28;
 constexpr std::string_view kCannotRead = "cannot read";  // how messages of read_small_file begin
-constexpr std::string_view kMagic("sluice file\x01", 12);
+constexpr std::string_view kCheckpointMagic("sluice file\x01", 12);
 
 /// What read_small_file says, of a checkpoint.
 status told_of_checkpoint(const status& why) {
@@ -26,7 +26,7 @@ status told_of_checkpoint(const status& why) {
 
 std::string checkpoint_bytes(const checkpoint& at, std::string_view attached) {
   if (attached.empty()) return at.bytes;
-  std::string out(kMagic);
+  std::string out(kCheckpointMagic);
   std::uint64_t size = at.bytes.size();
   out.append(reinterpret_cast<const char*>(&size), sizeof size);
   out += at.bytes;
@@ -39,14 +39,14 @@ std::string checkpoint_bytes(const checkpoint& at, std::string_view attached) {
 result<checkpoint> read_checkpoint_bytes(std::string_view bytes, std::string* attached) {
   if (attached) attached->clear();
   if (bytes.empty()) return data_loss_error("the checkpoint is empty");
-  if (!bytes.starts_with(kMagic)) return checkpoint{std::string(bytes)};
+  if (!bytes.starts_with(kCheckpointMagic)) return checkpoint{std::string(bytes)};
   std::uint64_t size = 0;
   std::uint32_t crc = 0;
-  constexpr std::size_t kHead = kMagic.size() + sizeof size;
+  constexpr std::size_t kHead = kCheckpointMagic.size() + sizeof size;
   status damaged = data_loss_error("the checkpoint is damaged: its checksum does not match");
   if (bytes.size() < kHead + sizeof crc) return damaged;
   std::size_t rest = bytes.size() - kHead - sizeof crc;
-  std::memcpy(&size, bytes.data() + kMagic.size(), sizeof size);
+  std::memcpy(&size, bytes.data() + kCheckpointMagic.size(), sizeof size);
   std::memcpy(&crc, bytes.data() + bytes.size() - sizeof crc, sizeof crc);
   if (crc != crc32c(bytes.substr(0, bytes.size() - sizeof crc)) || size > rest) return damaged;
   if (attached) *attached = bytes.substr(kHead + size, rest - size);

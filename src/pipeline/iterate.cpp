@@ -9,6 +9,7 @@
 #include "engine/open_context.hpp"
 #include "pipeline/seal.hpp"
 #include "runtime/seen_inputs.hpp"
+#include "sluice/pipeline/one_element.hpp"
 #include "sluice/runtime/simulation.hpp"
 
 namespace sluice::lib {
@@ -115,12 +116,11 @@ task<void> drain(std::shared_ptr<run_base> run) {
 
 }  // namespace
 
-any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
-  return any_stream(open_rewritten_run(rt, plan, plan, o));
-}
+namespace {
 
-erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
-                                 const iterate_options& o) {
+/// `on_demand`: nothing works ahead of what the root is asked for.
+erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& rewritten, const iterate_options& o,
+                        bool on_demand) {
   if (!written || !rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
   sealed_position from;
   std::uint64_t print = fingerprint(*written);
@@ -131,13 +131,16 @@ erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const nod
   run_options options;
   options.on_error = o.on_error;
   options.errors_max = o.errors_max;
+  options.quarantine = o.quarantine;
   options.on_changed_inputs = o.on_changed_inputs;
   options.seed = !o.from.empty()     ? from.seed
                  : o.seed            ? *o.seed
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
-  result<erased_stream> opened = open_context(context, *written, epoch).resume(rewritten, std::move(from.position));
+  open_context top(context, *written, epoch);
+  top.on_demand = on_demand;
+  result<erased_stream> opened = top.resume(rewritten, std::move(from.position));
   if (!opened.ok()) throw_status(opened.why());
   erased_stream root = *std::move(opened);
   if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
@@ -146,6 +149,33 @@ erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const nod
   if (!o.from.empty()) started->look_now();
   root.set_run(std::move(started));
   return root;
+}
+
+}  // namespace
+
+any_stream open_run(runtime& rt, const node_ptr& plan, const iterate_options& o) {
+  return any_stream(open_root(rt, plan, plan, o, false));
+}
+
+erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
+                                 const iterate_options& o) {
+  return open_root(rt, written, rewritten, o, false);
+}
+
+any_stream detail::open_at(runtime& rt, const node_ptr& plan, std::int64_t index, const iterate_options& o) {
+  if (index < 0) throw_status(out_of_range_error("at(" + std::to_string(index) + "): elements are numbered from 0"));
+  status seeks = plan ? why_not_seekable(*plan) : status();
+  if (!seeks.ok()) throw_status(failed_precondition_error("at(): " + std::string(seeks.message())));
+  if (o.on_error == error_policy::skip)
+    throw_status(failed_precondition_error("at(): where bad elements are dropped, elements have no numbers"));
+  erased_stream root = open_root(rt, plan, plan, o, true);
+  root.pass_over(static_cast<std::uint64_t>(index));
+  return any_stream(std::move(root));
+}
+
+void detail::refuse_index(std::int64_t index, std::uint64_t left) {
+  throw_status(out_of_range_error("at(" + std::to_string(index) + "): there are " +
+                                  std::to_string(static_cast<std::uint64_t>(index) - left) + " elements"));
 }
 
 std::shared_ptr<site_table> sites_of(const stream_base& s) {

@@ -18,6 +18,9 @@
 
 namespace sluice::lib {
 
+struct stage_plan;  // plan/stage_plan.hpp
+struct wait_time;   // base/wait_time.hpp
+
 // --- Those that are no templates. ---
 
 template <> const codec& codec_of<bool>();
@@ -31,12 +34,19 @@ template <> const codec& codec_of<knob>();
 template <> const codec& codec_of<seed>();
 template <> const codec& codec_of<later_seed>();
 template <> const codec& codec_of<byte_size>();
+template <> const codec& codec_of<wait_time>();
 template <> const codec& codec_of<error_limit>();
+template <> const codec& codec_of<quarantine>();
+template <> const codec& codec_of<page_cache>();
+template <> const codec& codec_of<after_damage>();
+template <> const codec& codec_of<size_limit>();
+template <> const codec& codec_of<ratio_limit>();
 template <> const codec& codec_of<required_text>();
 template <> const codec& codec_of<later_text>();
 template <> const codec& codec_of<file_path>();
 template <> const codec& codec_of<node_ptr>();
 template <> const codec& codec_of<initial_value>();
+template <> const codec& codec_of<stage_plan>();
 
 namespace detail {
 
@@ -47,6 +57,8 @@ const codec& knob_codec_up_to(std::int64_t most);
 const codec& enum_codec(const std::string_view* names, std::size_t n);
 /// Of a function_value.
 const codec& function_codec(function_filter accepts);
+/// Of a number_function.
+const codec& number_function_codec(function_filter accepts);
 /// Of a plan_or_function; `accepts` null: no function.
 const codec& inner_plan_codec(opens which, function_filter accepts);
 
@@ -131,6 +143,10 @@ template <class T> struct function_codec_of {
 template <class... Forms> struct function_codec_of<function_arg<Forms...>> {
   static constexpr bool exists = true;
   static const codec& make() { return function_codec(is_any_form<Forms...>); }
+};
+template <class... Forms> struct function_codec_of<number_function<Forms...>> {
+  static constexpr bool exists = true;
+  static const codec& make() { return number_function_codec(is_any_form<Forms...>); }
 };
 template <opens Which, class... Forms> struct function_codec_of<inner_plan<Which, Forms...>> {
   static constexpr bool exists = true;

@@ -180,8 +180,10 @@ node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_pa
 
 class json_stage {
  public:
-  json_stage(const argument& object, bool may_lack_path)
+  /// `given`: what the lowest stage of a chain takes that lacks its input; null: none may.
+  json_stage(const argument& object, bool may_lack_path, node_ptr given = {})
       : object_(object),
+        given_(std::move(given)),
         builder_(op_named(name_in(object), object.at), object.at, true, may_lack_path),
         may_lack_path_(may_lack_path) {}
 
@@ -191,6 +193,7 @@ class json_stage {
       note(member.name);
       take(member);
     }
+    if (given_ && !object_.find("inputs") && builder_.op().shape == op_info::stage) builder_.take_input(given_);
     return builder_.build();
   }
 
@@ -243,11 +246,13 @@ class json_stage {
     for (const argument& input : inputs.items) {
       if (input.kind != argument::object)
         builder_.fail("inputs expects a list of plans, which are objects, and has " + input.shown());
-      builder_.take_input(build_plan(input, may_lack_path_));
+      bool goes_on = given_ && builder_.op().shape == op_info::stage;
+      builder_.take_input(goes_on ? build_stages(input, given_) : build_plan(input, may_lack_path_));
     }
   }
 
   const argument& object_;
+  const node_ptr given_;
   node_builder builder_;
   bool may_lack_path_;
   bool seen_[7] = {};
@@ -272,6 +277,13 @@ node_ptr build_plan(const argument& a, bool may_lack_path) {
   if (op && op->kind == argument::string && is_spelling(op->text))
     return json_stage(spelled_out(a, op->text), may_lack_path).build();
   return json_stage(a, may_lack_path).build();
+}
+
+node_ptr build_stages(const argument& a, const node_ptr& input) {
+  if (a.kind == argument::object) return json_stage(a, false, input).build();
+  node_ptr n = input;
+  for (auto& call : a.calls) n = build_call(call, std::move(n), false);
+  return n;
 }
 
 }  // namespace sluice::lib::detail

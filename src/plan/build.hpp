@@ -17,6 +17,8 @@ node_ptr build_plan(const plan_syntax& calls, bool may_lack_path);
 /// An argument that is a plan: a word or a plan in text, an object in JSON. A plan in JSON may always lack its path unless
 /// told otherwise here.
 node_ptr build_plan(const argument& a, bool may_lack_path);
+/// The same, of stages that lack their input, which is `input`.
+node_ptr build_stages(const argument& a, const node_ptr& input);
 
 /// The registered function that an argument names: a word in text, an object in JSON. `what`: what may stand there.
 function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what);
@@ -24,6 +26,6 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
 function_ptr read_any_expression(const argument& a, const reading& r);
 
 /// For whoever reads arguments.
-inline constexpr reading::lookup kLookup{is_operator, build_plan, read_function, read_any_expression};
+inline constexpr reading::lookup kLookup{is_operator, build_plan, read_function, read_any_expression, build_stages};
 
 }  // namespace sluice::lib::detail

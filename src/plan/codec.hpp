@@ -113,6 +113,7 @@ class reading {
     node_ptr (*plan)(const argument& a, bool may_lack_path);
     function_ptr (*function)(const argument& a, const reading& r, function_filter accepts, std::string_view what);
     function_ptr (*expression)(const argument& a, const reading& r);
+    node_ptr (*stages)(const argument& a, const node_ptr& input);
   };
   /// Of a call of `op`. `at`: the call's place, which stands for all its arguments' where they have none (JSON).
   reading(std::string_view op, std::size_t at, bool is_json, const lookup& l)
@@ -127,6 +128,8 @@ class reading {
     return lookup_.function(a, *this, accepts, what);
   }
   function_ptr expression(const argument& a) const { return lookup_.expression(a, *this); }
+  /// For what is read later: `stages` finds a plan that lacks its input.
+  const lookup& known() const { return lookup_; }
   /// Reads and checks the argument `a` into `field`. `step`: its name, "[3]" in a list or ".name" in a struct.
   void read(const codec& type, void* field, const argument& a, std::string_view step);
   /// "map: weights[2]"

@@ -2,9 +2,11 @@
 // The codecs of single values: numbers, words, texts.
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "plan/arguments_of.hpp"
+#include "sluice/base/wait_time.hpp"
 
 namespace sluice::lib {
 
@@ -167,7 +169,7 @@ class error_limit_codec final : public whole_codec<error_limit> {
   }
 };
 
-class byte_size_codec final : public value_codec<byte_size> {
+class byte_size_codec : public value_codec<byte_size> {
  public:
   void print(const void* p, printer& to) const override {
     std::string text = print_byte_size(get(p).value);
@@ -186,7 +188,36 @@ class byte_size_codec final : public value_codec<byte_size> {
   std::string_view rule(const byte_size& b) const override { return b.value >= 0 ? "" : "at least 0"; }
 };
 
-class named_values_codec final : public value_codec<std::uint8_t> {
+class wait_time_codec final : public value_codec<wait_time> {
+ public:
+  void print(const void* p, printer& to) const override { to.word(print_wait_time(get(p).value)); }
+  void read(void* p, const argument& a, reading& r) const override {
+    bool is_spelled = is_plain(a) || a.kind == argument::quoted;  // "10 min" has a space
+    if (!is_spelled || !read_wait_time(a.text, get(p).value))
+      r.expected(a, "a span of time, such as 50ms, 1.5s, 10min");
+  }
+  bool is_meant_when_given() const override { return true; }
+  std::string type_name() const override { return "span of time"; }
+
+ private:
+  std::string_view rule(const wait_time& t) const override { return t.value >= 0 ? "" : "at least 0"; }
+};
+
+class size_limit_codec final : public byte_size_codec {
+ public:
+  bool is_knob() const override { return true; }
+};
+
+class ratio_limit_codec final : public whole_codec<ratio_limit> {
+ public:
+  bool is_knob() const override { return true; }
+  std::string type_name() const override { return "whole number, or 0"; }
+
+ private:
+  std::string_view rule(const ratio_limit& l) const override { return l.value >= 0 ? "" : "at least 0"; }
+};
+
+class named_values_codec : public value_codec<std::uint8_t> {
  public:
   named_values_codec(const std::string_view* names, std::size_t n) {
     for (std::size_t i = 0; i != n && !names[i].empty(); ++i) names_.push_back(names[i]);
@@ -217,6 +248,20 @@ class named_values_codec final : public value_codec<std::uint8_t> {
   std::string expected_;
 };
 
+constexpr std::string_view kPageCacheNames[] = {"keep", "drop", "direct"};
+class page_cache_codec final : public named_values_codec {
+ public:
+  page_cache_codec() : named_values_codec(kPageCacheNames, std::size(kPageCacheNames)) {}
+  bool is_knob() const override { return true; }
+};
+
+constexpr std::string_view kAfterDamageNames[] = {"search", "end_file"};
+class after_damage_codec final : public named_values_codec {
+ public:
+  after_damage_codec() : named_values_codec(kAfterDamageNames, std::size(kAfterDamageNames)) {}
+  bool is_meant_when_given() const override { return true; }
+};
+
 class string_codec final : public codec {
  public:
   void print(const void* p, printer& to) const override { to.text(get(p)); }
@@ -230,6 +275,23 @@ class string_codec final : public codec {
 
  private:
   static const std::string& get(const void* p) { return *static_cast<const std::string*>(p); }
+};
+
+/// The path of a file that bad elements go to. It may change from one run to the next, as a limit may.
+class quarantine_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override { to.text(get(p).path); }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!is_text_argument(a)) r.expected(a, "the path of a file, in quotes");
+    static_cast<quarantine*>(p)->path = text_of(a);
+  }
+  bool equal(const void* a, const void* b) const override { return get(a).path == get(b).path; }
+  bool is_knob() const override { return true; }
+  bool takes_text() const override { return true; }
+  std::string type_name() const override { return "path"; }
+
+ private:
+  static const quarantine& get(const void* p) { return *static_cast<const quarantine*>(p); }
 };
 
 /// Of a required_text, or of what is derived from it without members of its own.
@@ -289,7 +351,13 @@ template <> const codec& codec_of<knob>() { return the<knob_codec>(); }
 template <> const codec& codec_of<seed>() { return the<seed_codec>(); }
 template <> const codec& codec_of<later_seed>() { return the<later_seed_codec>(); }
 template <> const codec& codec_of<error_limit>() { return the<error_limit_codec>(); }
+template <> const codec& codec_of<quarantine>() { return the<quarantine_codec>(); }
+template <> const codec& codec_of<page_cache>() { return the<page_cache_codec>(); }
+template <> const codec& codec_of<after_damage>() { return the<after_damage_codec>(); }
+template <> const codec& codec_of<size_limit>() { return the<size_limit_codec>(); }
+template <> const codec& codec_of<ratio_limit>() { return the<ratio_limit_codec>(); }
 template <> const codec& codec_of<byte_size>() { return the<byte_size_codec>(); }
+template <> const codec& codec_of<wait_time>() { return the<wait_time_codec>(); }
 template <> const codec& codec_of<required_text>() { return given_text<given_text_codec::required>(); }
 template <> const codec& codec_of<later_text>() { return given_text<given_text_codec::later>(); }
 template <> const codec& codec_of<file_path>() { return given_text<given_text_codec::path>(); }

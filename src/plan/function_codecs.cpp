@@ -28,7 +28,7 @@ std::string check_function(const function_ptr& f, function_filter accepts) {
   return f && !(accepts && accepts(*f)) ? " is of a form that this stage cannot use" : "";
 }
 
-class function_value_codec final : public codec {
+class function_value_codec : public codec {
  public:
   explicit function_value_codec(function_filter accepts) : accepts_(accepts) {}
   void print(const void* p, printer& to) const override {
@@ -56,6 +56,32 @@ class function_value_codec final : public codec {
  private:
   static const function_ptr& get(const void* p) { return static_cast<const function_value*>(p)->value; }
   function_filter accepts_;
+
+ protected:
+  ~function_value_codec() = default;
+};
+
+class element_function_codec final : public function_value_codec {
+ public:
+  using function_value_codec::function_value_codec;
+};
+
+/// Of a function of a number, which is bound to int64 whatever the elements are. It may be missing.
+class number_function_codec final : public function_value_codec {
+ public:
+  using function_value_codec::function_value_codec;
+  std::string check(const void* p) const override {
+    const function_ptr& f = static_cast<const function_value*>(p)->value;
+    if (f && f->in && f->in != &type_of<std::int64_t>() && !is_unbound(f))
+      return absl::StrCat(" is a function of int64, and this one takes ", f->in->name);
+    return function_value_codec::check(p);
+  }
+  bool is_missing(const void*) const override { return false; }
+  bool is_meant_when_given() const override { return true; }
+  void bind(void* p, bind_context&) const override {
+    bind_context number{type_of<std::int64_t>()};
+    function_value_codec::bind(p, number);
+  }
 };
 
 class initial_value_codec final : public codec {
@@ -161,7 +187,8 @@ template <> const codec& codec_of<node_ptr>() {
 
 namespace detail {
 
-const codec& function_codec(function_filter accepts) { return *new function_value_codec(accepts); }
+const codec& function_codec(function_filter accepts) { return *new element_function_codec(accepts); }
+const codec& number_function_codec(function_filter accepts) { return *new lib::number_function_codec(accepts); }
 const codec& inner_plan_codec(opens which, function_filter accepts) {
   return *new plan_or_function_codec(which, accepts);
 }

@@ -8,6 +8,7 @@
 #include "sluice/base/utf8.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/plan/function.hpp"
+#include "sluice/plan/stage_plan.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
@@ -53,7 +54,7 @@ class json_printer final : public printer {
     bool any = fields(n.op->arguments(), n.arguments.get(), false);
     any = fields(call_arguments(), &n.errors, any);
     if (any) out_ += '}';
-    if (!n.inputs.empty()) {
+    if (!n.inputs.empty() && !is_given(*n.inputs[0])) {
       out_ += ",\"inputs\":[";
       for (auto& input : n.inputs) {
         item();

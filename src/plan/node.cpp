@@ -55,6 +55,8 @@ void check_arguments(const node& n) {
         "of one of them end the run, give that one on_error=stop, or leave this call out");
   if (n.errors.errors_max.is_given() && n.errors.on_error != error_policy::skip)
     refuse(n, "errors_max goes with on_error=skip");
+  if (n.errors.quarantine.is_given() && n.errors.on_error != error_policy::skip)
+    refuse(n, "quarantine goes with on_error=skip: what is not dropped is not kept");
 }
 
 bool has_unbound(const node& n) {
@@ -64,10 +66,10 @@ bool has_unbound(const node& n) {
   return any;
 }
 
-/// Expressions get the type of the input's elements.
+/// Expressions get the type of the (first) input's elements, or of what else they are functions of.
 void bind_expressions(node& n) {
   if (!has_unbound(n)) return;
-  if (n.op->shape != op_info::stage) refuse(n, "an expression is a function of an element, and there is no input");
+  if (n.inputs.empty()) refuse(n, "an expression is a function of an element, and there is no input");
   auto& list = n.op->arguments();
   std::shared_ptr<void> bound = list.copy(n.arguments.get());
   bind_context context{*n.inputs[0]->type};
@@ -236,6 +238,20 @@ cardinality_bounds cardinality_bounds_of(const node& n) {
   return {0, most};
 }
 cardinality row_cardinality_of(const node& n) { return told_by(n.op->rows, n); }
+
+bool seeks_with_inputs(const node&) { return true; }
+
+status why_not_seekable(const node& n) {
+  for (auto& input : n.inputs)
+    if (status why = why_not_seekable(*input); !why.ok()) return why;
+  if (n.errors.on_error == error_policy::skip)
+    return failed_precondition_error(absl::StrCat(std::string(n.op->name),
+                                                  " drops bad elements (on_error=skip), so only making all elements "
+                                                  "before it tells which one is number i"));
+  if (n.op->seeks && n.op->seeks(n)) return {};
+  return failed_precondition_error(
+      absl::StrCat(std::string(n.op->name), " cannot give its element number i without making those before it"));
+}
 
 bool same_plan(const node& a, const node& b) {
   if (&a == &b) return true;

@@ -5,6 +5,7 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
+#include "sluice/plan/stage_plan.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib {
@@ -55,7 +56,7 @@ class text_printer final : public printer {
     if (is_meaning()) absl::StrAppend(&out_, "@", f.version);
   }
   void plan(const node& n) override {
-    if (n.op->shape == op_info::stage) {
+    if (n.op->shape == op_info::stage && !is_given(*n.inputs[0])) {
       plan(*n.inputs[0]);
       out_ += " | ";
     }
@@ -103,11 +104,15 @@ class text_printer final : public printer {
   }
   /// Those that lead without names, as long as none was left out; then the others that are not as by default.
   void fields(const argument_list& list, const void* a) {
-    bool leading = true;
+    bool leading = true, is_later_missing = false;
     for (auto& f : list.fields) {
       const void* p = argument_list::at(a, f);
-      if (f.type->is_later() && f.type->is_missing(p)) continue;
-      leading = leading && (f.required || f.by_position);
+      if (f.type->is_later() && f.type->is_missing(p)) {
+        is_later_missing = true;
+        continue;
+      }
+      // In a reader a text without a name would be the path.
+      leading = leading && (f.required || f.by_position) && !(is_later_missing && f.type->takes_text());
       bool is_given = f.required || !list.is_default(a, f);
       bool is_told = is_meaning() ? !f.type->is_knob() && (is_given || !f.type->is_meant_when_given()) : is_given;
       if (!is_told) {
@@ -164,6 +169,10 @@ std::uint64_t fingerprint(const node& n) {
 
 status serialisable(const node& n) {
   status why;
+  if (is_given(n))
+    return failed_precondition_error(
+        "the elements that a stage gives to stages of its own are used in a way that cannot be written down: they have "
+        "to be the input of the first of a chain of stages, as in take(2) | batch(2)");
   for_each_function(n, [&](const function_ptr& f) {
     if (!why.ok()) return;
     if (f->is_expression) return;
@@ -182,7 +191,7 @@ status serialisable(const node& n) {
     if (why.ok()) why = serialisable(*p);
   });
   for (auto& input : n.inputs)
-    if (why.ok()) why = serialisable(*input);
+    if (why.ok() && !(n.op->shape == op_info::stage && is_given(*input))) why = serialisable(*input);
   return why;
 }
 

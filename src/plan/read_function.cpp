@@ -63,7 +63,9 @@ function_ptr read_any_expression(const argument& a, const reading& r) {
 }
 
 function_ptr read_function(const argument& a, const reading& r, function_filter accepts, std::string_view what) {
-  bool is_expression = a.kind == argument::expression || a.kind == argument::plan || a.kind == argument::list;
+  // Only a word can be the name of a function.
+  bool is_expression = a.kind == argument::expression || a.kind == argument::plan || a.kind == argument::list ||
+                       a.kind == argument::number || a.kind == argument::quoted;
   if (is_expression && !a.source.empty()) return read_expression(a, r, a.source, a.at);
   if (auto* text = expression_in(a, r)) return read_expression(a, r, text->text, 1);
   if (a.kind != argument::word && a.kind != argument::object) r.expected(a, what);

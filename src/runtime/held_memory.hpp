@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/run_context.hpp"
@@ -27,7 +28,7 @@ class held_memory {
         what_(what),
         advice_(advice) {}
   held_memory(const held_memory&) = delete;
-  ~held_memory() { hold(0); }
+  ~held_memory() { charge(0); }
 
   /// What errors call the stage.
   const std::string& label() const { return label_; }
@@ -41,26 +42,41 @@ class held_memory {
   status refused_of(std::size_t bytes) const { return refusal(bytes, what_); }
   /// Would resize(bytes) succeed?
   bool has_room_for(std::size_t bytes) const {
-    return bytes <= bytes_ || run_->ledger->held_bytes() + (bytes - bytes_) <= run_->ledger->budget_bytes();
+    return bytes <= charged_ || run_->ledger->held_bytes() + (bytes - charged_) <= run_->ledger->budget_bytes();
   }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {
-    bool more = bytes > bytes_;
-    hold(bytes);
-    return !more || run_->ledger->held_bytes() <= run_->ledger->budget_bytes() ? status() : refusal(bytes_, what_);
+    const bool more = bytes > bytes_;
+    bytes_ = bytes;
+    charge(bytes);
+    return !more || fits() ? status() : refusal(bytes_, what_);
   }
-  /// `more` bytes have come, and `fewer` of those before have gone.
+  /// `more` bytes have come, and `fewer` of those before have gone. Up to kStep bytes more than are held are charged, so that
+  /// not every element that comes or goes takes the ledger's lock.
   status change(std::size_t more, std::size_t fewer) {
-    return more == fewer ? status() : resize(bytes_ + more - fewer);
+    bytes_ += more - fewer;
+    if (is_charged()) return {};
+    charge(bytes_ ? bytes_ + kStep : 0);
+    if (more <= fewer || fits()) return {};
+    charge(bytes_);
+    return fits() ? status() : refusal(bytes_, what_);
   }
   /// The same, for fewer.
-  void shrink_by(std::size_t bytes) { hold(bytes_ - bytes); }
+  void shrink_by(std::size_t bytes) {
+    bytes_ -= bytes;
+    if (!is_charged()) charge(bytes_ ? bytes_ + kStep : 0);
+  }
 
  private:
-  void hold(std::size_t bytes) {
-    std::size_t before = std::exchange(bytes_, bytes);
-    if (before == 0 && bytes != 0) run_->ledger->add_holders(1, line_);
-    if (before != 0 && bytes == 0) run_->ledger->add_holders(-1, line_);
+  static constexpr std::size_t kStep = 4096;
+
+  bool fits() const { return run_->ledger->held_bytes() <= run_->ledger->budget_bytes(); }
+  bool is_charged() const { return bytes_ != 0 && bytes_ <= charged_ && charged_ - bytes_ <= 2 * kStep; }
+  void charge(std::size_t bytes) {
+    std::size_t before = std::exchange(charged_, bytes);
+    if (before == bytes) return;
+    if (before == 0) run_->ledger->add_holders(1, line_);
+    if (bytes == 0) run_->ledger->add_holders(-1, line_);
     run_->ledger->change(before, bytes, line_);
   }
   /// `wanted`: what this stage would hold.
@@ -71,6 +87,7 @@ class held_memory {
   std::string label_;
   std::string_view what_, advice_;
   std::size_t bytes_ = 0;
+  std::size_t charged_ = 0;  ///< of the ledger; not less
 };
 
 }  // namespace sluice::lib

@@ -22,6 +22,21 @@ constexpr std::size_t kRoomShare = 16;
 /// For one release, so that it does not go through all channels of a wide interleave each time.
 constexpr int kCallsPerRelease = 8;
 
+/// A number that is changed under the books' mutex, and read without it by who asks how much there is at some moment. Relaxed: no
+/// other memory depends on it.
+class shown_bytes {
+ public:
+  shown_bytes(std::size_t bytes = 0) : bytes_(bytes) {}  // NOLINT: is a number
+  shown_bytes& operator=(std::size_t bytes) noexcept {
+    bytes_.store(bytes, std::memory_order_relaxed);
+    return *this;
+  }
+  operator std::size_t() const noexcept { return bytes_.load(std::memory_order_relaxed); }  // NOLINT
+
+ private:
+  std::atomic<std::size_t> bytes_;
+};
+
 std::string in_mebibytes(std::size_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
@@ -114,10 +129,7 @@ class memory_ledger::books {
   void change(std::size_t from, std::size_t to, line& l) noexcept {
     {
       std::lock_guard lock(mutex_);
-      take(to, l);
-      used_ -= from;
-      if (is_held(l.told.held_for)) held_ -= from;
-      l.told.used_bytes -= from;
+      take(to, from, l);
       note_peak(l);
       if (to >= from || waiting_.empty()) return;
     }
@@ -129,14 +141,14 @@ class memory_ledger::books {
       if (waiter) waiting_.push_back({std::move(*waiter), bytes});
       return false;
     }
-    take(bytes, l);
+    take(bytes, 0, l);
     note_peak(l);
     return true;
   }
   std::size_t charge_up_to(std::size_t bytes, line& l) {
     std::lock_guard lock(mutex_);
-    bytes = std::min(bytes, budget_ - std::min(budget_, used_));
-    take(bytes, l);
+    bytes = std::min(bytes, budget_ - std::min<std::size_t>(budget_, used_));
+    take(bytes, 0, l);
     note_peak(l);
     return bytes;
   }
@@ -144,7 +156,7 @@ class memory_ledger::books {
     std::lock_guard lock(mutex_);
     std::size_t most = budget_ + std::min(beyond, ~std::size_t{0} - budget_);  // a budget may be without limit
     if (bytes > most || used_ > most - bytes) return false;
-    take(bytes, l);
+    take(bytes, 0, l);
     note_peak(l);
     return true;
   }
@@ -155,22 +167,10 @@ class memory_ledger::books {
     }
     call_waiters();
   }
-  std::size_t budget() noexcept {
-    std::lock_guard lock(mutex_);
-    return budget_;
-  }
-  std::size_t used() noexcept {
-    std::lock_guard lock(mutex_);
-    return used_;
-  }
-  std::size_t held() noexcept {
-    std::lock_guard lock(mutex_);
-    return held_;
-  }
-  bool within_budget() noexcept {
-    std::lock_guard lock(mutex_);
-    return used_ < budget_;
-  }
+  std::size_t budget() const noexcept { return budget_; }
+  std::size_t used() const noexcept { return used_; }
+  std::size_t held() const noexcept { return held_; }
+  bool within_budget() const noexcept { return used_ < budget_; }
   ledger_report report() {
     ledger_report r;
     std::lock_guard lock(mutex_);
@@ -200,14 +200,15 @@ class memory_ledger::books {
   bool fits(std::size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return used_ == 0 || (used_ < budget_ && bytes <= budget_ - used_);
   }
-  void take(std::size_t bytes, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    used_ += bytes;
-    if (is_held(l.told.held_for)) held_ += bytes;
-    l.told.used_bytes += bytes;
+  /// `more` bytes, and `fewer` of those before.
+  void take(std::size_t more, std::size_t fewer, line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    used_ = used_ + more - fewer;
+    if (is_held(l.told.held_for)) held_ = held_ + more - fewer;
+    l.told.used_bytes += more - fewer;
   }
   /// After what a change gave back was subtracted: an estimate that shrinks was never more than itself.
   void note_peak(line& l) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    peak_ = std::max(peak_, used_ - std::min(used_, guessed_));
+    peak_ = std::max(peak_, used_ - std::min<std::size_t>(used_, guessed_));
     l.told.peak_bytes = std::max(l.told.peak_bytes, l.told.used_bytes - std::min(l.told.used_bytes, l.guessed));
   }
   /// Oldest first, without the lock: they charge what they want by now, or wait again at the end.
@@ -229,9 +230,7 @@ class memory_ledger::books {
     std::size_t bytes;
   };
   std::mutex mutex_;
-  std::size_t budget_ ABSL_GUARDED_BY(mutex_);
-  std::size_t used_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::size_t held_ ABSL_GUARDED_BY(mutex_) = 0;
+  shown_bytes budget_, used_, held_;
   std::size_t peak_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t guessed_ ABSL_GUARDED_BY(mutex_) = 0;  ///< of used_
   std::deque<waiting_one> waiting_ ABSL_GUARDED_BY(mutex_);

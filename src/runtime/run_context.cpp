@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/error_account.hpp"
 #include "runtime/known_files.hpp"
+#include "runtime/quarantine_sink.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -41,6 +42,8 @@ run_context::run_context(runtime& home, run_options options)
       inputs(std::make_shared<seen_inputs>()),
       known(std::make_shared<known_files>(ledger)),
       sites(std::make_shared<site_table>()),
+      quarantine(std::move(options.quarantine)),
+      quarantines(std::make_shared<quarantine_table>()),
       reaper_(&home.reaper()) {
   exec = &home.exec();
   time = &home.time();
@@ -62,6 +65,10 @@ status run_context::met(dropped_error e) {
   errors_.store(counted + dropped, std::memory_order_relaxed);
   count_errors(e.account, dropped);
   if (dropped != 0 && first_errors_.size() < kErrorsKept) first_errors_.push_back(e.why);
+  if (dropped == e.times || (dropped != 0 && e.into)) {
+    status why = e.into ? e.into->keep(e) : status();
+    if (!why.ok()) return why;
+  }
   if (dropped == e.times) return {};
   return beyond_limit(e.why, counted + dropped == errors_max ? nullptr : full_account(e.account), errors_max);
 }
@@ -72,8 +79,8 @@ std::vector<stage_errors> run_context::errors_by_stage() const {
 }
 
 std::size_t run_context::errors_kept_apart() const {
-  bool has_limit = errors_max != ~std::uint64_t{0} || sites->has_error_limits();
-  return has_limit ? dropped_errors::kKeptApart : kErrorsKept;
+  const bool all_are_wanted = errors_max != ~std::uint64_t{0} || sites->has_error_limits() || !quarantines->empty();
+  return all_are_wanted ? dropped_errors::kKeptApart : kErrorsKept;
 }
 
 std::vector<status> run_context::first_errors() const {

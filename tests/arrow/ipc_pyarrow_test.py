@@ -147,7 +147,7 @@ def try_outputs(check, folder):
     check.expect(pa.ipc.open_stream(resumed.read_bytes()).read_all().equals(whole), "a run that was resumed has other rows")
     (folder / "latin.txt").write_bytes(b"caf\xe9\n")
     done = sluice("run", f'lines("{folder}/latin.txt")', "--output", f"arrow:{out}")
-    check.expect(done.returncode == 1 and "is not UTF-8: --output arrow-binary:PATH" in done.stderr, done.stderr)
+    check.expect(done.returncode == 1 and "is not UTF-8: the format arrow-binary" in done.stderr, done.stderr)
     run_to(check, f'lines("{folder}/latin.txt")', f"arrow-binary:{out}")
     check.expect(pa.ipc.open_stream(out.read_bytes()).read_all()["value"].to_pylist() == [b"caf\xe9"], "binary texts differ")
 

@@ -315,7 +315,7 @@ class Misuse(ProgramTest):
             (["walk", "--version"], "The following argument was not expected: walk"),
             (["run"], "PLAN or --file is required"),
             (["verify"], "FILES is required"),
-            (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, jsonl:PATH, raw:PATH, tfrecord:PATH, arrow:PATH or arrow-binary:PATH, not xml"),
+            (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, tfrecord, "),
             (["run", "range(3)", "--output", "tfrecord:x"], "takes records, lines or strings, and the plan gives int64"),
             (["run", "range(3)", "--memory-budget", "much"], "--memory-budget: expects a size such as 64MiB, and is \"much\""),
             (["run", "range(3)", "--memory-budget", ""], "--memory-budget: expects a size such as 64MiB, and is \"\""),

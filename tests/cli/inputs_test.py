@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs as the program meets them: standard input, FIFOs, files that changed since a checkpoint, odd compressions."""
+import bz2
+import contextlib
 import gzip
 import json
+import lzma
 import os
 import pathlib
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -166,9 +170,42 @@ class InputsTest(unittest.TestCase):
         refused[3] |= 0x80
         self.assertIn("reserved", self.fails(1, "verify", self.write("a.gz", bytes(refused))))
 
+    def test_every_compression_is_read_by_every_verb_and_resumed(self):
+        text = b"".join(b"line %d\n" % i for i in range(30000))
+        packed = {"a.bz2": bz2.compress(text), "a.xz": lzma.compress(text), "unnamed": bz2.compress(text, 1), "two.bz2": bz2.compress(text[:9]) + bz2.compress(text[9:])}
+        for name, data in packed.items():
+            path = self.write(name, data)
+            self.assertEqual(self.ok("count", path).stdout.strip(), b"30000")
+            self.assertEqual(self.ok("head", path).stdout.splitlines()[1], b'"line 1"')
+            here = self.path("here")
+            first = self.ok("run", f'lines("{path}")', "--limit", 12345, "--checkpoint", here, "--output", "jsonl")
+            rest = self.ok("run", f'lines("{path}")', "--resume", here, "--output", "jsonl")
+            self.assertEqual(elements(first) + elements(rest), text.decode().splitlines())
+            cut = self.write("cut-" + name, data[:-5])
+            self.assertIn(f"cut short at compressed byte {len(data) - 5}", self.fails(1, "count", cut))
+        for name in ("text.zst", "text.lz4", "text.sz", "text.tool.zst", "text.tool.lz4"):
+            self.assertEqual(self.ok("count", GOLDEN / "codecs" / name).stdout.strip(), b"12000")
+        self.assertIn(b": sound: 2 ", self.ok("verify", "--compression", "snappy_blocks", GOLDEN / "codecs/tensorflow.tfblocks").stdout)
+
     def test_a_lone_carriage_return_at_the_end_is_no_line(self):
         done = self.ok("run", f'lines("{self.write("a", bytes([97, 10, 13]))}")', "--output", "jsonl")
         self.assertEqual(elements(done), ["a"])
+
+    def test_tables_need_no_schema_and_what_is_written_is_read_again(self):
+        rows = [{"name": f"row {i}", "n": i, "x": None if i % 7 == 3 else i / 4} for i in range(3000)]
+        text = "name,n,x\n" + "".join(f'"row {r["n"]}",{r["n"]},{"" if r["x"] is None else r["x"]}\n' for r in rows)
+        for name, data in (("a.csv", text.encode()), ("b.csv.gz", gzip.compress(text.encode()))):
+            done = self.ok("run", f'csv("{self.write(name, data)}", header=true)', "--output", "jsonl")
+            self.assertEqual(elements(done), rows)
+            again = self.ok("run", f'jsonl("{self.write("c.jsonl", done.stdout)}")', "--output", "jsonl")
+            self.assertEqual(elements(again), rows)
+        database = self.path("d.db")
+        with contextlib.closing(sqlite3.connect(database)) as d:
+            d.execute("CREATE TABLE t(name TEXT, n INTEGER, x REAL)")
+            d.executemany("INSERT INTO t VALUES(:name, :n, :x)", rows)
+            d.commit()
+        query = f'sql("{database}", "SELECT * FROM t ORDER BY n") | take(10)'
+        self.assertEqual(elements(self.ok("run", query, "--output", "jsonl")), rows[:10])
 
 
 if __name__ == "__main__":

@@ -96,6 +96,11 @@ class Plugins(ProgramTest):
                          "#include <sluice/sluice.hpp>\nSLUICE_FUNCTION_VERSION(is_short, 2, [](int x) { return x < 3; });")
         self.assertIn("is_short is registered twice", self.refused("run", "--plugin", self.mine, "--plugin", twice, "range(3)"))
 
+    def test_a_name_of_expressions_is_refused(self):
+        lower = compiled(self.folder.name + "/lower.so",
+                         "#include <sluice/sluice.hpp>\nSLUICE_FUNCTION(lower, [](std::int64_t x) { return x - 1; });")
+        self.assertIn("registers lower, which means something in expressions already", self.refused("run", "--plugin", lower, "range(3)"))
+
     def test_without_it_the_function_is_unknown(self):
         self.assertIn("no function is registered as word_of", self.refused("run", "range(3) | map(word_of)"))
 

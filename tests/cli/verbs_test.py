@@ -2,12 +2,13 @@
 """count, select, head of examples, plans in files, verify of many, completion, the manual page."""
 import json
 import os
+import pathlib
 import pty
 import shutil
 import subprocess
 import tempfile
 
-from program import PROGRAM, ProgramTest, main, sluice
+from program import PROGRAM, ProgramTest, lines_of, main, sluice
 
 
 def piped(text, *arguments):
@@ -132,6 +133,18 @@ class Verbs(ProgramTest):
         self.assertEqual((running.returncode, said), (2, "sluice: /dev/zero: has more than the 16777216 bytes that a plan may have\n"))
         self.assertLess(used.ru_maxrss, 300 << 10)   # KiB, sanitizers included
 
+    def test_what_is_dropped_is_kept_and_can_be_looked_at(self):
+        path, first = self.damaged_file()
+        kept, lines = self.path("bad.tfrecord"), self.path("bad.jsonl")
+        for _ in range(2):   # nothing is doubled by a second run
+            self.ok("run", f'tfrecord("{path}")', "--on-error", "skip", "--quarantine", kept, "--output", "null")
+            self.ok("run", f'tfrecord("{path}", on_error=skip, quarantine="{lines}")', "--output", "null")
+            shown = lines_of(self.ok("cat", kept))
+            self.assertEqual([(e["file"], e["record"], e["code"], e["offset"]) for e in shown], [(path, 1, "data_loss", first)])
+            self.assertEqual([json.loads(line) for line in pathlib.Path(lines).read_text().splitlines()], shown)
+        self.assertIn("add --on-error skip", self.fails(2, "run", f'tfrecord("{path}")', "--quarantine", kept))
+        self.assertIn("left as it is", self.fails(1, "run", f'tfrecord("{path}")', "--on-error", "skip", "--quarantine", path, "--quiet"))
+
     def test_verify_takes_a_compression_and_sums_up(self):
         done = self.ok("verify", *self.files)
         self.assertEqual(done.stdout.splitlines()[-1], "3 files: 3 sound, 0 damaged, 0 not read; 30 sound records of 4.92 kB")
@@ -168,7 +181,7 @@ class Verbs(ProgramTest):
         for words, offered in (
                 (["ver"], ["verify"]), (["run", "--mem"], ["--memory-budget"]), (["run", "--on-error", "s"], ["stop", "skip"]),
                 (["run", "--io", ""], ["auto", "uring", "threads"]), (["run", "range(3)", "--changed-inputs", "w"], ["warn"]),
-                (["verify", "--compression", ""], ["automatic", "none", "gzip", "zlib"]), (["verify", ""], files),
+                (["verify", "--compression", ""], ["automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"]), (["verify", ""], files),
                 (["completion", ""], ["bash", "zsh", "fish"]), (["completion", "z"], ["zsh"]), (["man", ""], []), (["ops", ""], []),
                 (["run", "--limit", ""], []), (["run", ""], []), (["run", "--checkpoint", "p"], ["plan"]), (["head", "a"], ["a file"]),
                 (["run", "-f", ""], files), (["select", "a,b", ""], files), (["run", "--output", "j"], ["jsonl", "jsonl:"]),
@@ -202,7 +215,7 @@ class Verbs(ProgramTest):
             if shutil.which(shell):
                 self.assertEqual(subprocess.run([shell, check, script], capture_output=True, text=True, timeout=60).stderr, "")
         fish = self.ok("completion", "fish").stdout
-        for line in ("run' -l on-error -r -f -a 'stop skip'", "verify' -l compression -r -f -a 'automatic none gzip zlib'",
+        for line in ("run' -l on-error -r -f -a 'stop skip'", "verify' -l compression -r -f -a 'automatic none gzip zlib zstd lz4 snappy snappy_blocks bzip2 xz'",
                      "completion' -f -a 'bash zsh fish'", "man' -f\n", "run' -l limit -r -f -d", "run' -l checkpoint -r -F -d"):
             self.assertIn(line, fish)
         self.assertIn("csh", self.fails(2, "completion", "csh"))

@@ -2,6 +2,7 @@
 // The names that short examples in the documentation use without saying where they come from.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <ranges>
@@ -22,6 +23,10 @@ struct reply {
 
 struct image {
   std::int64_t pixels;
+};
+struct checked_sample {
+  std::int64_t label = 0;
+  bool valid = true;
 };
 struct sentence {
   std::string text;
@@ -57,6 +62,7 @@ inline auto files = sluice::tfrecord("a.tfrecord");
 inline auto samples = records | sluice::map(parse);
 inline auto images = records | sluice::map(decode);
 inline auto sentences = records | sluice::map(tokenise);
+inline auto checked_samples = numbers | sluice::map([](std::int64_t x) { return checked_sample{x, true}; });
 inline auto cats = images, dogs = images;
 inline auto turns = sluice::range(9) | sluice::map([](std::int64_t x) { return x % 2; });
 inline auto batches = numbers | sluice::batch(2);

@@ -71,7 +71,15 @@ TEST_CASE("an expression is printed without needless spaces and parentheses") {
   CHECK(expression("- ( -1 )").text() == "-(-1)");
   CHECK(expression("let( x=1,x )").text() == "let(x = 1, x)");
   CHECK(expression("(a,b)[0][1 :]").text() == "(a, b)[0][1:]");
-  CHECK(expression("1'000 + 0x1F # and so on").text() == "1000 + 0x1F");
+  CHECK(expression("1'000 + 0x1F # and so on").text() == "1000 + 31");
+  CHECK(expression("0xFF").text() == "255");
+  CHECK(expression("0xFFu").text() == "255u");
+  CHECK(expression("007").text() == "7");
+  CHECK(expression("-0").text() == "0");
+  CHECK(expression("1.50f").text() == "1.5f");
+  CHECK(expression("2e3").text() == "2000.0");
+  CHECK(expression("1e+30").text() == "1e30");
+  CHECK(expression("0.10").text() == "0.1");
 }
 
 TEST_CASE("an expression is bounded in bytes, parts and depth") {

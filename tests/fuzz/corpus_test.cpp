@@ -57,6 +57,9 @@ TEST_CASE("every folder of the corpus belongs to a target, and the other way rou
 }
 
 TEST_CASE("the corpus of tfrecord holds") { replay(*fuzz::find_target("tfrecord")); }
+TEST_CASE("the corpus of csv holds") { replay(*fuzz::find_target("csv")); }
+TEST_CASE("the corpus of jsonl holds") { replay(*fuzz::find_target("jsonl")); }
+TEST_CASE("the corpus of npy holds") { replay(*fuzz::find_target("npy")); }
 TEST_CASE("the corpus of lines holds") { replay(*fuzz::find_target("lines")); }
 TEST_CASE("the corpus of fixed_length holds") { replay(*fuzz::find_target("fixed_length")); }
 TEST_CASE("the corpus of inflate holds") { replay(*fuzz::find_target("inflate")); }
@@ -70,6 +73,7 @@ TEST_CASE("the corpus of checkpoint holds") { replay(*fuzz::find_target("checkpo
 TEST_CASE("the corpus of value holds") { replay(*fuzz::find_target("value")); }
 TEST_CASE("the corpus of bmp holds") { replay(*fuzz::find_target("bmp")); }
 TEST_CASE("the corpus of gif holds") { replay(*fuzz::find_target("gif")); }
+TEST_CASE("the corpus of http holds") { replay(*fuzz::find_target("http")); }
 TEST_CASE("the corpus of image_transform holds") { replay(*fuzz::find_target("image_transform")); }
 TEST_CASE("the corpus of jpeg holds") { replay(*fuzz::find_target("jpeg")); }
 TEST_CASE("the corpus of png holds") { replay(*fuzz::find_target("png")); }

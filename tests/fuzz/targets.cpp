@@ -6,9 +6,18 @@ namespace sluice::lib::fuzz {
 
 void checkpoint(std::string_view bytes);
 void tfrecord(std::string_view bytes);
+void csv(std::string_view bytes);
+void jsonl(std::string_view bytes);
+void npy(std::string_view bytes);
 void lines(std::string_view bytes);
 void fixed_length(std::string_view bytes);
 void inflate(std::string_view bytes);
+void codec_zstd(std::string_view bytes);
+void codec_lz4(std::string_view bytes);
+void codec_snappy(std::string_view bytes);
+void codec_snappy_blocks(std::string_view bytes);
+void codec_bzip2(std::string_view bytes);
+void codec_xz(std::string_view bytes);
 void example(std::string_view bytes);
 void example_layout(std::string_view bytes);
 void example_json(std::string_view bytes);
@@ -18,6 +27,7 @@ void plan_json(std::string_view bytes);
 void value_input(std::string_view bytes);
 void bmp(std::string_view bytes);
 void gif(std::string_view bytes);
+void http(std::string_view bytes);
 void image_transform(std::string_view bytes);
 void jpeg(std::string_view bytes);
 void png(std::string_view bytes);
@@ -28,15 +38,25 @@ std::span<const target> targets() {
   static constexpr target kAll[] = {
       {"bmp", bmp},
       {"checkpoint", checkpoint},
+      {"csv", csv},
+      {"codec_bzip2", codec_bzip2},
+      {"codec_lz4", codec_lz4},
+      {"codec_snappy", codec_snappy},
+      {"codec_snappy_blocks", codec_snappy_blocks},
+      {"codec_xz", codec_xz},
+      {"codec_zstd", codec_zstd},
       {"example", example},
       {"example_json", example_json},
       {"example_layout", example_layout},
       {"fixed_length", fixed_length},
       {"gif", gif},
+      {"http", http},
       {"image_transform", image_transform},
       {"inflate", inflate},
       {"jpeg", jpeg},
+      {"jsonl", jsonl},
       {"lines", lines},
+      {"npy", npy},
       {"plan_json", plan_json},
       {"plan_text", plan_text},
       {"png", png},

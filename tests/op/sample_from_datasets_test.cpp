@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/sample_from_datasets.hpp
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -71,7 +72,100 @@ const register_verb sample_case("sample_from_datasets", {.inputs = 2,
                                                              },
                                                          .resume = {.takes = 0}});
 
+/// Weights that change: of the k-th draw.
+std::array<double, 3> stepped(int64 k) {
+  return {static_cast<double>(k % 5), static_cast<double>(k % 3 + 1), static_cast<double>(k % 2)};
+}
+/// By a plain loop: where all that have weight have ended, the others are alike.
+int64s sampled_by_step(const std::vector<int64s>& from, std::uint64_t seed, bool stop) {
+  int64s out;
+  std::vector<std::size_t> at(from.size());
+  std::vector<bool> ended(from.size());
+  for (std::uint64_t k = 0; std::find(ended.begin(), ended.end(), false) != ended.end();) {
+    const std::array<double, 3> given = stepped(static_cast<int64>(k));
+    std::vector<double> weights;
+    double sum = 0;
+    for (std::size_t i = 0; i != from.size(); ++i) {
+      weights.push_back(ended[i] ? 0 : given[i]);
+      sum += weights.back();
+    }
+    for (std::size_t i = 0; i != from.size() && sum == 0; ++i) weights[i] = ended[i] ? 0 : 1;
+    if (sum == 0)
+      for (double w : weights) sum += w;
+    const double left = random_source(derive(seed, k)).uniform() * sum;
+    std::size_t drawn = from.size();
+    double so_far = 0;
+    for (std::size_t i = 0; i != from.size() && drawn == from.size(); ++i)
+      if (weights[i] != 0 && left < (so_far += weights[i])) drawn = i;
+    if (at[drawn] != from[drawn].size()) {
+      out.push_back(from[drawn][at[drawn]++]);
+      ++k;
+    } else {
+      ended[drawn] = true;
+      if (stop) break;
+    }
+  }
+  return out;
+}
+auto three_of(const std::vector<dataset<int64>>& in) { return std::vector{in[0], in[1], in[0]}; }
+
+const register_verb stepped_case(
+    "sample_from_datasets by_step",
+    {.inputs = 2,
+     .build =
+         [](const verb_plan& p) {
+           return sample_from_datasets(
+               three_of(p.in), {.weights_at = step_weights(stepped), .seed = 5, .stop_on_empty_dataset = p.b % 4 == 0});
+         },
+     .expected =
+         [](const verb_lists& l) { return sampled_by_step({l.in(0), l.in(1), l.in(0)}, l.drawn_by(5), l.b % 4 == 0); },
+     .resume = {.takes = 0}});
+
 }  // namespace
+
+TEST_CASE("weights that are a function of the step are those of each step, for elements of every kind") {
+  conforms_for_elements(
+      [](const auto& in) {
+        return sample_from_datasets({in | take(9), in, in | skip(3)}, {.weights_at = step_weights(stepped), .seed = 7});
+      },
+      {.expected = [](const int64s& in) {
+        return sampled_by_step({first_of(in, 9), in, without_first(in, 3)}, mix(7), false);
+      }});
+}
+
+TEST_CASE("the shares of a curriculum follow its step") {
+  auto ones = counter({.start = 1, .step = 0}), zeros = counter({.start = 0, .step = 0});
+  auto ds = sample_from_datasets({ones, zeros}, {.weights_at = step_weights(expr("[it, 10000 - it]")), .seed = 3}) |
+            take(10'000);
+  int64s got = consume(ds, {}).elements;
+  auto share = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+    return static_cast<double>(std::count(got.begin() + from, got.begin() + to, 1)) / static_cast<double>(to - from);
+  };
+  CHECK(std::abs(share(0, 2000) - 0.1) < 0.03);
+  CHECK(std::abs(share(4000, 6000) - 0.5) < 0.05);
+  CHECK(std::abs(share(8000, 10'000) - 0.9) < 0.03);
+}
+
+TEST_CASE("weights_at prints as text, and says at which step it gives no weights") {
+  auto two = [](const std::string& weights) {
+    return parse_plan("sample_from_datasets([range(50), range(70)], weights_at=" + weights + ", seed=1)");
+  };
+  round_trips(*two("[1, it]"), "sample_from_datasets([range(50), range(70)], weights_at=[1, it], seed=1)");
+  CHECK(cardinality_of(*two("[1, it]")) == cardinality::of(120));
+  auto why = [&](const std::string& weights, std::size_t given) {
+    consumed c = consume(dataset<int64>(two(weights)), {});
+    CHECK(c.elements.size() == given);
+    return c.why.to_string();
+  };
+  CHECK_THAT(why("[5 - it, 5 - it]", 5), Catch::Contains("sum must be more than 0"));
+  CHECK_THAT(why("[1, 5 - it]", 6), Catch::Contains("weights are finite numbers of at least 0"));
+  CHECK_THAT(why("[1, 1, 1]", 0), Catch::Contains("there are 3 for 2"));
+  CHECK_THAT(why("[9 / (3 - it), 9]", 3),
+             Catch::Contains("division by zero") && Catch::Contains("sample_from_datasets"));
+  CHECK_THROWS_WITH(two("it"), Catch::Contains("weights_at gives a list of numbers"));
+  CHECK_THROWS_WITH(parse_plan("sample_from_datasets([range(5), range(7)], weights=[1.0, 2.0], weights_at=[1, it])"),
+                    Catch::Contains("one of both will do"));
+}
 
 TEST_CASE("sample_from_datasets conforms for elements of every kind") {
   for (bool stop : {false, true}) {

@@ -20,6 +20,8 @@ using Catch::Contains;
 using int64 = std::int64_t;
 
 SLUICE_FUNCTION(known_to_checkpoints, [](int64 x) { return x + 1; });
+int64 summed(int64 a, int64 b) { return a + b; }
+SLUICE_FUNCTION(sum_of_two, &summed);
 
 struct labelled {
   std::string text;
@@ -167,6 +169,7 @@ TEST_CASE("a run does not warn of functions whose captured values are compared: 
   CHECK(warnings_of(range(20) | map(known_to_checkpoints) | shuffle(5), true).empty());
   CHECK(warnings_of(from_elements<int64>({1, 2}), true).empty());
   CHECK(warnings_of(range(20) | map([](int64 x) { return x; }) | filter(above(3)), true).empty());
+  CHECK(warnings_of(dataset<int64>(parse_plan("range(20) | map(sum_of_two(it, int64(2)))")), true).empty());
   // One function that cannot be compared is named alone.
   std::vector<int64> table(3);
   auto told = warnings_of(range(20) | map([](int64 x) { return x; }) | filter(above(3)) | map(looked_up(&table)), true);

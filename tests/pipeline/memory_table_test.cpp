@@ -240,6 +240,7 @@ std::vector<shape> shapes(const inputs& in) {
          range(10'000) | map(text<kMiB>, {.parallelism = 8}) | batch(8) | prefetch(100)),
       of("shuffle of 200,000 small records", 64 * kMiB, kMiB, 20'000,
          tfrecord(in.small) | repeat() | shuffle(200'000, {.seed = 1})),
+      of("unique of 2,000,000 numbers, by files", 8 * kMiB, kMiB, 40, range(2'000'000) | unique() | batch(50'000)),
       of("1,000 plain files open", 8 * kMiB, 32 * kMiB, 4'000,
          from_elements(in.many) | interleave(tfrecord, {.cycle_length = 1000})),
       of("1,000 small gzip files open", 8 * kMiB, 32 * kMiB, 3'000,

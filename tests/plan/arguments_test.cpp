@@ -244,7 +244,8 @@ TEST_CASE("what is wrong with an argument in JSON is told by its name, and where
           {R"({"op":"columns","arguments":{"table":[[1],[2,"x"]])",
            "columns: table[1][1] expects a whole number, and is \"x\""},
           {R"({"op":"columns","arguments":{"tried":[1,"gzip"])",
-           "columns: tried[0] expects automatic, none, gzip or zlib, and is 1"},
+           "columns: tried[0] expects automatic, none, gzip, zlib, zstd, lz4, snappy, snappy_blocks, bzip2 or xz, and "
+           "is 1"},
           {R"({"op":"columns","arguments":{"limit":{})", "columns: limit expects a whole number, and is an object"},
           {R"({"op":"columns","arguments":{"windows":null)",
            "columns: windows expects a list of {size, shift, ahead}s in brackets, and is null"},

@@ -5,20 +5,21 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "format/compressed.hpp"
+#include "format/packed.hpp"
 #include "sluice/op/map.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib::test {
 
-/// As it is, or gzip, or zlib, as one digit of `b` has it; half are as they are.
+/// As it is, or gzip, or any other way that is recognised, as digits of `b` have it; half are as they are.
 inline std::string packed(std::string bytes, std::uint64_t b) {
-  switch (b % 4) {
-    case 2: return testing::gzipped(bytes, 1);
-    case 3: return testing::zlibbed(bytes, 1);
-    default: return bytes;
-  }
+  if (b % 4 == 2) return testing::gzipped(bytes, 1);
+  if (b % 4 < 2) return bytes;
+  static const std::vector<compression> ways = testing::built_in_compressions();
+  const compression way = ways[b / 32 % ways.size()];
+  return testing::packed(way == compression::snappy_blocks ? compression::zlib : way, bytes, 1);
 }
 
 /// How a file is read, of other digits of `b`: in pieces of some records or all at once, and how many reads go on at a time.

@@ -25,8 +25,8 @@ class Sluice(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "fPIC": [True, False], "asio": [True, False], "sqlite": [True, False],
-               "images": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "asio": True, "sqlite": False, "images": False}
+               "images": [True, False], "codecs": [True, False]}
+    default_options = {"shared": False, "fPIC": True, "asio": True, "sqlite": False, "images": False, "codecs": True}
     implements = ["auto_shared_fpic"]
 
     def set_version(self):
@@ -47,6 +47,8 @@ class Sluice(ConanFile):
         self.requires("farmhash/cci.20190513")
         self.requires("nlohmann_json/[>=3.11]", visible=False)
         self.requires("flatbuffers/[>=2.0.8]", visible=False)
+        self.requires("fast_float/[>=3.9.0]", visible=False)
+        self.requires("simdjson/[>=3.0]", visible=False)
         if self.options.asio:
             self.requires("asio/[>=1.22]", transitive_headers=True)  # sluice/asio.hpp includes it
         if self.options.sqlite:
@@ -56,6 +58,10 @@ class Sluice(ConanFile):
             self.requires("libpng/[>=1.6]")
             self.requires("libwebp/[>=1.2]")
             self.requires("giflib/[>=5.2]")
+
+        if self.options.codecs:
+            for codec in ("zstd/[>=1.5]", "lz4/[>=1.9]", "snappy/[>=1.1]", "bzip2/[>=1.0]", "xz_utils/[>=5.2]"):
+                self.requires(codec)
 
     def build_requirements(self):
         self.tool_requires("meson/[>=1.0]")
@@ -74,7 +80,10 @@ class Sluice(ConanFile):
         toolchain.project_options["bench"] = "disabled"
         toolchain.project_options["asio"] = "enabled" if self.options.asio else "disabled"
         toolchain.project_options["sqlite"] = "enabled" if self.options.sqlite else "disabled"
+        toolchain.project_options["http"] = "disabled"   # it needs the C sources of llhttp, which its recipe does not give
         toolchain.project_options["images"] = "enabled" if self.options.images else "disabled"
+        for codec in ("zstd", "lz4", "snappy", "bzip2", "xz"):
+            toolchain.project_options[codec] = "enabled" if self.options.codecs else "disabled"
         toolchain.generate()
 
     def build(self):
@@ -95,7 +104,10 @@ class Sluice(ConanFile):
         core.cxxflags = ["-foptimize-sibling-calls"] if self.settings.compiler == "gcc" else []
         core.system_libs = ["pthread"]
         core.requires = ["abseil::abseil", "liburing::liburing", "isa-l::isa-l", "farmhash::farmhash",
-                         "nlohmann_json::nlohmann_json", "flatbuffers::flatbuffers"]
+                         "nlohmann_json::nlohmann_json", "flatbuffers::flatbuffers",
+                         "fast_float::fast_float", "simdjson::simdjson"]
+        if self.options.codecs:
+            core.requires += ["zstd::zstd", "lz4::lz4", "snappy::snappy", "bzip2::bzip2", "xz_utils::xz_utils"]
         for part, needs in (("asio", ["asio::asio"]), ("sqlite", ["sqlite3::sqlite3"]),
                             ("images", ["libjpeg-turbo::libjpeg-turbo", "libpng::libpng", "libwebp::libwebp", "giflib::giflib"])):
             if self.options.get_safe(part):

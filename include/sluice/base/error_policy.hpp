@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 namespace sluice::lib {
 
@@ -25,11 +27,21 @@ struct error_limit {
   constexpr std::uint64_t most() const { return is_given() ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0}; }
 };
 
+/// A file that keeps the bad elements which are dropped, with their errors (docs/errors.md, Quarantine). Not part of
+/// fingerprints.
+struct quarantine {
+  std::string path{};  ///< empty: they are not kept. JSON lines if it ends in .jsonl or .json, else TFRecords
+  quarantine() = default;
+  explicit quarantine(std::string p) : path(std::move(p)) {}
+  bool is_given() const { return !path.empty(); }
+};
+
 }  // namespace sluice::lib
 
 namespace sluice {
 
 // What users write.
 using lib::error_policy;
+using lib::quarantine;
 
 }  // namespace sluice

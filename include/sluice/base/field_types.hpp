@@ -120,16 +120,46 @@ enum class order : std::uint8_t { deterministic, sloppy };
 // `order` themselves.
 inline constexpr order deterministic = order::deterministic;
 inline constexpr order sloppy = order::sloppy;
-enum class compression : std::uint8_t { automatic, none, gzip, zlib };
+/// `snappy` is the framing of the snappy project, `snappy_blocks` TensorFlow's: a length before each block.
+enum class compression : std::uint8_t { automatic, none, gzip, zlib, zstd, lz4, snappy, snappy_blocks, bzip2, xz };
+
+/// What reading a file leaves in the kernel's page cache. Changes the speed of a run and of its neighbours, never elements; not
+/// part of fingerprints.
+enum class page_cache : std::uint8_t {
+  keep,    ///< what the kernel thinks best: usually all of it
+  drop,    ///< pages are given back behind the reader, and those that were there before may go with them
+  direct,  ///< past the page cache (O_DIRECT); as `drop` where the file system has no such reads
+};
+
+/// The most that a compressed file may become when it is decompressed: one byte more is an error. 0: any size. Not part of
+/// fingerprints, since it changes no element.
+struct size_limit : byte_size {
+  using byte_size::byte_size;
+};
+/// How many times as large: the same. 0: any number of times.
+struct ratio_limit {
+  std::int64_t value = 0;
+  constexpr ratio_limit() = default;
+  constexpr ratio_limit(std::int64_t v) : value(v) {}  // NOLINT: numbers are written as numbers
+};
+
+/// What a reader does under error_policy::skip behind damage that does not say how long it is. Part of fingerprints only
+/// where it is given.
+enum class after_damage : std::uint8_t {
+  search,    ///< goes on with the next element that can be found
+  end_file,  ///< drops the rest of the file, as one bad element
+};
 
 }  // namespace sluice::lib
 
 namespace sluice {
 
 // What users write.
+using lib::after_damage;
 using lib::autotune;
 using lib::compression;
 using lib::deterministic;
+using lib::page_cache;
 using lib::sloppy;
 
 }  // namespace sluice

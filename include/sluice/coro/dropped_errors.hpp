@@ -21,6 +21,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,13 +30,16 @@
 
 namespace sluice::lib {
 
-struct error_account;  // runtime/error_account.hpp
+struct error_account;   // runtime/error_account.hpp
+class quarantine_sink;  // runtime/quarantine_sink.hpp
 
 /// One error, or several without an element between them that are reported with one status.
 struct dropped_error {
   status why;
   std::uint64_t times = 1;           ///< how many errors this entry counts for
   error_account* account = nullptr;  ///< of the stage that dropped the elements, if it has one; owned by the run
+  quarantine_sink* into = nullptr;   ///< what keeps the bad element, if anything does; owned by the run
+  std::shared_ptr<const std::string> bytes = {};  ///< of the bad element, where it has any and is kept
 };
 
 /// The errors between two consecutive elements of a stream, oldest first.

@@ -137,6 +137,8 @@ class column {
   }
   /// The same with n of them.
   void append_values(const void* values, std::size_t n);
+  /// The same; returns their bytes, not initialised, to be filled in place.
+  char* append_values(std::size_t n);
   template <class T> void append_values(const void* values, std::size_t n) {
     const std::size_t at = rows_ * sizeof(T), size = n * sizeof(T);
     if (value_bytes_ != sizeof(T)) refuse("values of another size");
@@ -174,6 +176,8 @@ class column {
   void append_texts(const char* bytes, const std::int32_t* offsets, std::size_t n);
   /// lists: list i has offsets[i + 1] - offsets[i] values; all of them were appended to child(0) before. REQUIRES: as above.
   void append_lists(const std::int32_t* offsets, std::size_t n);
+  /// lists: n of `size` values each; all of them were appended to child(0) before.
+  void append_lists_of(std::size_t n, std::size_t size);
   /// maybe: row i has the bit first + i of `bits`; null: all are valid. Values for all n rows were appended to child(0)
   /// before, empty ones where there is none.
   void append_valid_bits(const std::uint8_t* bits, std::size_t first, std::size_t n);

@@ -144,6 +144,7 @@ struct state_function : stage_function {
   bool owns_memory = false;         ///< the object may own more
   bool can_fail = true;             ///< false: calls are noexcept
   bool can_undo = false;            ///< the state can be copied, so that a call that fails leaves no trace in it
+  bool always_undoes = false;       ///< it does so whether it is asked to or not
   std::uint32_t state_version = 0;  ///< of what save() writes,
   std::uint32_t state_version_oldest = 0;  ///< and the oldest that load() reads
 

@@ -55,6 +55,7 @@ template <class A, class B> struct values_of<A, B> {
 
 /// A function of several values as one of a pair or tuple of them.
 template <class F, class R, class... A> struct spread_function {
+  using wrapped_function = F;
   F function;
   using values = typename values_of<A...>::type;
   /// By reference, where the function copies what it keeps: so it may be a predicate, which only looks at its element.
@@ -63,6 +64,7 @@ template <class F, class R, class... A> struct spread_function {
   R operator()(parameter all) const { return std::apply(function, std::forward<parameter>(all)); }
 };
 template <class F, class R, class... A> struct random_spread_function {
+  using wrapped_function = F;
   F function;
   R operator()(typename values_of<A...>::type&& all, random_source& random) const {
     return std::apply([&](auto&&... a) -> R { return function(std::move(a)..., random); }, std::move(all));

@@ -10,7 +10,9 @@
 // Types are checked when the plan is made, and errors point at the column of the text.
 // Errors of elements: overflow of integers, division by zero, an index out of range and failing functions are errors of
 //         the element, as an exception of a C++ function is. Floating point follows IEEE 754.
-// Limits: kExpressionBytesMax, kExpressionNodesMax, kExpressionDepthMax.
+// Limits: of the text kExpressionBytesMax, kExpressionNodesMax, kExpressionDepthMax; of the types that it makes
+//         kExpressionTypeNodesMax, kExpressionTypeBytesMax, kTypeDepthMax, kTypeTextBytesMax (element/type_text.hpp); of values
+//         kExpressionValueBytesMax, kExpressionElementBytesMax.
 // Thread: immutable; evaluated on several workers at once.
 #pragma once
 
@@ -26,6 +28,14 @@ namespace sluice::lib {
 inline constexpr std::size_t kExpressionBytesMax = 64 << 10;
 inline constexpr std::size_t kExpressionNodesMax = 4096;
 inline constexpr std::size_t kExpressionDepthMax = 128;
+/// Types within a type that an expression makes, each as often as it stands there, and the type itself.
+inline constexpr std::size_t kExpressionTypeNodesMax = 4096;
+/// Of one value of such a type, without what it owns.
+inline constexpr std::size_t kExpressionTypeBytesMax = std::size_t{16} << 20;
+/// Of one text, list or structure that an expression makes, with what it owns.
+inline constexpr std::size_t kExpressionValueBytesMax = std::size_t{64} << 20;
+/// Of all values that are held at once while an element is computed, those of registered functions and tensors too.
+inline constexpr std::size_t kExpressionElementBytesMax = std::size_t{1} << 30;
 
 /// A mistake in an expression, with its place.
 class expression_error : public error {

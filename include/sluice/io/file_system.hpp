@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "sluice/base/buffer.hpp"
+#include "sluice/base/field_types.hpp"
 #include "sluice/base/file_info.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
@@ -47,6 +48,15 @@ struct ready_read {
   std::size_t bytes = 0;   ///< 0: the end of the file, or must_wait, or an error
   bool must_wait = false;  ///< nothing can be had without waiting: use read_at
   status why = {};
+};
+
+/// How a file is best read from its beginning to its end. Zeros leave it to the reader.
+struct read_advice {
+  std::size_t first_bytes = 0;      ///< each read asks for at least so many: a request for less costs as much
+  std::size_t range_bytes_max = 0;  ///< ranges that are read ahead may be this long; each is twice as long as the one before
+  std::uint32_t ahead_at_once = 0;  ///< from the first read that waits on, so many ranges are read ahead, as far as allowed
+  bool in_order = false;            ///< nothing may be read ahead: one read at a time, each where the last one has ended
+  bool keep_read = false;           ///< what was read is not to be read again: that takes as long as it did
 };
 
 /// An open file or stream, for reading. Any number of reads may be in flight at once, but for a stream.
@@ -69,6 +79,8 @@ class file {
   /// Of a stream: what comes next, as soon as there is any; `offset` says how much was read before; 0: the end.
   virtual task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
                                     time_point deadline = kNever) = 0;
+
+  virtual read_advice advice() const noexcept { return {}; }
 
   /// Only what needs no waiting.
   virtual ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept = 0;
@@ -115,6 +127,7 @@ struct open_options {
   /// again without this.
   std::optional<file_info> known = {};
   time_point deadline = kNever;
+  page_cache cache = page_cache::keep;  ///< a wish: file systems without such a cache need not know it
 };
 
 /// `files_of(runtime)` in files.hpp gives a runtime's own.
@@ -128,7 +141,8 @@ class file_system {
   /// A second writer of the same file is refused, and told who the first is, where the file system can know.
   /// Errors: unimplemented where nothing can be written.
   virtual task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline = kNever) = 0;
-  /// Which back end this is, and why: for reports. "io_uring", "threads: io_uring is not available: …".
+  /// Which back end this is, and why: for reports. "io_uring", "threads: io_uring is not available: …". Empty: it has not been
+  /// used, and there is nothing to say of it.
   virtual std::string description() const = 0;
 };
 

@@ -21,6 +21,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
@@ -55,6 +56,9 @@ class network {
   virtual ~network() = default;
   virtual task<std::unique_ptr<listener>> listen(std::string address, time_point deadline = kNever) = 0;
   virtual task<std::unique_ptr<connection>> connect(std::string address, time_point deadline = kNever) = 0;
+  /// All addresses that a name stands for, for connect(): of "objects:80" perhaps {"10.0.0.1:80", "[fd00::1]:80"}. A network
+  /// without names gives the address itself. Errors: unavailable: no such name, or nobody to ask.
+  virtual task<std::vector<std::string>> resolve(std::string address, time_point deadline = kNever);
 };
 
 /// Reads until `to` is full. Errors: unavailable when the peer ends before that.

@@ -33,6 +33,12 @@ class simulated_network final : public network {
   task<std::unique_ptr<listener>> listen(std::string address, time_point deadline = kNever) override;
   task<std::unique_ptr<connection>> connect(std::string address, time_point deadline = kNever) override;
 
+  task<std::vector<std::string>> resolve(std::string address, time_point deadline = kNever) override;
+
+  /// From now on `address` resolves to these; to none: it is a name that nobody knows.
+  void name(std::string address, std::vector<std::string> means) { names_[std::move(address)] = std::move(means); }
+  /// Either end of a connection of this network: it is lost now, for both, with what was on its way.
+  void reset(connection& one);
   void unplug(const std::string& address);
   void plug(const std::string& address) { unplugged_.erase(address); }
   /// From now on a connect to it gets no answer, as from behind a firewall that drops what it does not like.
@@ -52,6 +58,7 @@ class simulated_network final : public network {
   simulated_network_options options_;
   std::map<std::string, door*> doors_;
   std::multimap<std::string, std::weak_ptr<wire>> wires_;
+  std::map<std::string, std::vector<std::string>> names_;
   std::set<std::string> unplugged_;
   std::set<std::string> silent_;
   std::uint16_t next_port_ = 1;

@@ -3,7 +3,11 @@
 //
 //   samples | batch(64)                    // dataset<batched<sample>>: b[&sample::label] is a span of 64 labels
 //   samples | batch(64, {.drop_remainder = true})
+//   samples | batch(64, {.timeout = std::chrono::milliseconds(5)})      // what has come by then, for a server; in plan text timeout=5ms
 //
+// With `timeout` a batch is delivered when it is full, or when that time has passed since its first row was taken and the input has none
+// ready. The input then works ahead by as many rows as a batch has. Rows are the same in every run, and where batches end depends
+// on timing.
 // Shape:  batched<T>; rows are numbers, texts, arrays, and structures and pairs of those.
 //         Rows are copied in; directly behind parse_example, or a map whose function has append_to (op/map.hpp), they are
 //         written where they stay (not with ignore_errors() between: `on_error(error_policy::skip, map(f)) | batch(n)`).
@@ -11,9 +15,11 @@
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
 // Errors: an error of the input ends the stream at once, without the rows that are collected already; a run that
 //         resumes from the last position reads these rows again.
-// State:  none of its own: the input's position at the first row of the next batch.
+// State:  none of its own: the input's position at the first row of the next batch. With timeout also the sizes of the batches since the
+//         mark, which a resume makes again as they were: no row is lost, none comes twice, and behind the checkpoint timing decides anew.
 #pragma once
 
+#include "sluice/base/wait_time.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/plan/dataset.hpp"
 
@@ -23,6 +29,8 @@ extern const op_info batch_op;
 
 struct batch_options {
   bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
+  wait_time timeout =
+      {};  ///< since a batch's first row; then it is delivered as it is. Not given: a batch waits until it is full
 };
 struct batch_arguments {
   count size = {};  ///< rows

@@ -2,7 +2,7 @@
 // drop_while: the elements from the first on for which a predicate is false.
 //
 //   range(10) | drop_while([](std::int64_t x) { return x != 5; })      // 5 6 7 8 9
-//   lines("notes.txt") | drop_while(expr("it == ''"))                  // an expression: plan/expression_function.hpp
+//   lines("notes.txt") | drop_while(expr("it == \"\""))              // an expression: plan/expression_function.hpp
 //
 // The predicate takes const T& and returns bool. It is not called again once it was false.
 // Order:  as the input's.

@@ -9,7 +9,7 @@
 //
 // Shape:  batched<T>: a batch for each record batch of the file. Members are found by their names; other columns are passed
 //         over. What has what form in Arrow: docs/arrow.md. Both forms of IPC are read, the stream and the file (also called
-//         Feather 2); gzip and zlib around a whole stream, as in tfrecord. Not read: buffers that are compressed each by
+//         Feather 2); compression around a whole stream, as in tfrecord. Not read: buffers that are compressed each by
 //         itself, dictionaries, views, unions, big-endian.
 // Order:  as in the file.
 // Ends:   with the stream's own end, or with the file.
@@ -48,6 +48,9 @@ struct arrow_file_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
   knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< of what the kernel has read
+  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
+  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct from_arrow_arguments {
   file_path path = {};  ///< "-": standard input

@@ -4,8 +4,8 @@
 //   tfrecord("train-00.tfrecord")                                     // dataset<record>
 //   list_files("train-*.tfrecord") | interleave(tfrecord, {.cycle_length = 16})
 //
-// Shape:  record: a view into the file's buffer. Plain, gzip and zlib files; `automatic` recognises them by their first
-//         bytes and names (format/inflate.hpp).
+// Shape:  record: a view into the file's buffer. Plain and compressed files; `automatic` recognises gzip, zlib, zstd, lz4,
+//         snappy, bzip2 and xz by their first bytes and names (format/inflate.hpp).
 // Order:  as in the file. The file ends where it ended when it was opened: bytes that are appended meanwhile are not
 //         read.
 // Streams: "-" is standard input, which can be read once; a FIFO, or a name made by <(command), is read until its
@@ -16,7 +16,8 @@
 //         checkpoint was made with (iterate_options::on_changed_inputs). data_loss, with file, byte offset and record:
 //         a wrong CRC of length or data, a truncated header or record, an impossible length.
 //         Under error_policy::skip the damaged record is dropped, and reading continues where its length says, or, if
-//         the length itself is damaged, at the next header whose CRC is right.
+//         the length itself is damaged, at the next header whose CRC is right (after_damage): the error says how many bytes
+//         were lost.
 // State:  byte offset and index of the next record. Passing over reads headers only; under skip whole
 //         records, since damaged ones are not elements.
 // See:    format/tfrecord.hpp
@@ -33,6 +34,10 @@ struct tfrecord_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
   knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< of what the kernel has read
+  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
+  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
+  lib::after_damage after_damage = lib::after_damage::search;  ///< under error_policy::skip, behind a damaged length
 };
 struct tfrecord_arguments {
   file_path path = {};  ///< "-": standard input

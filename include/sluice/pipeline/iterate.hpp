@@ -52,7 +52,9 @@ struct iterate_options {
   /// with stop may be resumed with skip, but not the reverse.
   error_policy on_error = error_policy::stop;
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< of all stages together; one more ends the stream (Counts, above)
-  std::optional<std::uint64_t> seed = {};        ///< for stages without a seed of their own; nullopt: drawn
+  /// Where bad elements are kept that are dropped where the plan names no file for them (docs/errors.md, Quarantine).
+  lib::quarantine quarantine = {};
+  std::optional<std::uint64_t> seed = {};  ///< for stages without a seed of their own; nullopt: drawn
   /// The number of the epoch, for a program that iterates a plan once per epoch by hand: shuffles draw as in epoch
   /// number `epoch` of a repeat() at the end of the plan. nullopt: that of the checkpoint, or 0.
   std::optional<std::uint64_t> epoch = {};

@@ -45,6 +45,13 @@ template <class... Forms> struct function_arg : function_value {
   function_arg(function_ptr f) : function_value{std::move(f)} {}  // NOLINT: a function is written as a function
 };
 
+/// A user's function of a whole number, and of no element: of a step, an index. In text it may be an expression of `it`, an int64.
+/// Not required.
+template <class... Forms> struct number_function : function_value {
+  number_function() = default;
+  number_function(function_ptr f) : function_value{std::move(f)} {}  // NOLINT: as above
+};
+
 /// The initial state of a function that is an expression: another expression, which no element is part of. In text it may stand
 /// before the function: scan(0, state + it).
 struct initial_value : function_value {};

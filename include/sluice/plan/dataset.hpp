@@ -26,6 +26,7 @@ namespace sluice::lib {
 class runtime;
 struct spec;  // element/spec.hpp
 template <class T> class stream;
+template <class T> class task;
 struct iterate_options;
 
 /// The element type of what apply() returns after its static_assert has failed: operators behind it report no further
@@ -83,6 +84,9 @@ template <class T> class dataset : public plan_holder {
   /// Starts a run and returns its root. Defined in pipeline/iterate.hpp.
   stream<T> iterate(runtime& rt) const;
   stream<T> iterate(runtime& rt, const iterate_options& o) const;
+  /// The element number `index`, from 0. Defined in pipeline/one_element.hpp.
+  task<T> at(runtime& rt, std::int64_t index) const;
+  task<T> at(runtime& rt, std::int64_t index, const iterate_options& o) const;
 };
 template <> class dataset<refused> {};
 

@@ -64,7 +64,9 @@ struct stage_function {
   template <class F> void note_captures(const F& f) {
     if constexpr (std::is_empty_v<F> || std::is_function_v<std::remove_pointer_t<F>> || std::is_member_pointer_v<F>)
       return;
-    else if constexpr (detail::plain_bytes<F>) {
+    else if constexpr (requires { typename F::wrapped_function; }) {
+      note_captures(f.function);
+    } else if constexpr (detail::plain_bytes<F>) {
       detail::content_hasher h;
       h.bytes(&f, sizeof f);
       captured = h.value();

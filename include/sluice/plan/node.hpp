@@ -76,6 +76,9 @@ struct op_info {
   erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown
   cardinality (*rows)(const node&) = nullptr;  ///< of all batches that it gives together; null: unknown
+  /// Can its stage pass over any number of elements at a cost that does not depend on their number, if those of its inputs can?
+  /// `.size` is then the number that there are. Null: never. Asked by why_not_seekable().
+  bool (*seeks)(const node&) = nullptr;
   /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
   /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
   /// position_reader::version(); any other version is refused.
@@ -84,6 +87,8 @@ struct op_info {
   /// Its nodes have no stage of their own that could fail, but set the policy of the stages upstream (ignore_errors): an
   /// `on_error` in such a call is refused.
   bool sets_error_policy = false;
+  /// Its stage opens its input more than once in a run (repeat).
+  bool opens_input_again = false;
   /// Gives arguments that mean the same one form, before a node has them: window(3, shift=3) becomes window(3). So they
   /// print alike and have one fingerprint. Null: they have one form anyway.
   void (*make_canonical)(sluice::lib::arguments&) = nullptr;
@@ -96,14 +101,15 @@ struct op_info {
   std::int8_t inputs_behind_list = -1;
 };
 
-/// Two arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
+/// Three arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,
 /// errors_max=100)`; ignore_errors, which is itself a policy, has none. Operators contain no code for them. (In C++:
 /// plan/on_error.hpp.)
 struct error_handling {
   /// The error policy of the stage. nullopt: that of the nearest ignore_errors downstream; or else, in an inner plan,
   /// of the stage that opens it; or else of the run. Part of the fingerprint if it is set.
   std::optional<error_policy> on_error = {};
-  error_limit errors_max = {};  ///< under skip: one more bad element in this stage ends the stream
+  error_limit errors_max = {};      ///< under skip: one more bad element in this stage ends the stream
+  lib::quarantine quarantine = {};  ///< under skip: the file that keeps the bad elements of this stage
 };
 
 struct node {
@@ -172,6 +178,11 @@ struct cardinality_bounds {
 cardinality_bounds cardinality_bounds_of(const node& n);
 /// The number of rows in all batches that a plan delivers.
 cardinality row_cardinality_of(const node& n);
+/// Ok, if a run can pass over any number of elements of this plan at once: every stage seeks, and none drops bad elements, so that
+/// each element has its place. Otherwise failed_precondition, which names the first stage that cannot and says why.
+status why_not_seekable(const node& n);
+/// For op_info::seeks: always, if the inputs can.
+bool seeks_with_inputs(const node& n);
 /// Returns true if operators, arguments and inputs are equal; a lambda is equal only to itself.
 bool same_plan(const node& a, const node& b);
 /// The hash that a checkpoint is compared by: of everything except knobs, so that a run may resume with other knobs.

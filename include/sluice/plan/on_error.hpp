@@ -5,6 +5,7 @@
 //   files | on_error(error_policy::skip, map(parse) | filter(is_whole), {.errors_max = 100})     // 100 in either of the two
 //   on_error(error_policy::skip, tfrecord("a"))                                   // of a source, and of any dataset
 //   names | interleave(on_error(error_policy::skip, tfrecord))                    // of a reader
+//   on_error(quarantine("bad.tfrecord"), tfrecord("a"))                           // skip, and what is dropped is kept there
 //
 // It makes no stage, but sets an argument that every operator has (plan/node.hpp, error_handling). An operator inside
 // that has a policy already keeps it, and an ignore_errors inside stays as it is. The policy of a flat_map or an
@@ -39,14 +40,26 @@ template <stage S> class handling_stage : public stage_base_tag {
 };
 
 template <stage S> handling_stage<S> on_error(error_policy policy, S inside, on_error_options o = {}) {
-  return {std::move(inside), {policy, o.errors_max}};
+  return {std::move(inside), {policy, o.errors_max, {}}};
 }
 template <class T> dataset<T> on_error(error_policy policy, const dataset<T>& inside, on_error_options o = {}) {
-  return dataset<T>(with_error_handling(inside.plan(), {policy, o.errors_max}));
+  return dataset<T>(with_error_handling(inside.plan(), {policy, o.errors_max, {}}));
 }
 template <reader_verb R> auto on_error(error_policy policy, const R& inside, on_error_options o = {}) {
   auto reader = reader_of(inside);
-  return decltype(reader)(with_error_handling(reader.plan(), {policy, o.errors_max}));
+  return decltype(reader)(with_error_handling(reader.plan(), {policy, o.errors_max, {}}));
+}
+
+// As error_policy::skip, and what is dropped is kept in a file (docs/errors.md, Quarantine).
+template <stage S> handling_stage<S> on_error(quarantine into, S inside, on_error_options o = {}) {
+  return {std::move(inside), {error_policy::skip, o.errors_max, std::move(into)}};
+}
+template <class T> dataset<T> on_error(quarantine into, const dataset<T>& inside, on_error_options o = {}) {
+  return dataset<T>(with_error_handling(inside.plan(), {error_policy::skip, o.errors_max, std::move(into)}));
+}
+template <reader_verb R> auto on_error(quarantine into, const R& inside, on_error_options o = {}) {
+  auto reader = reader_of(inside);
+  return decltype(reader)(with_error_handling(reader.plan(), {error_policy::skip, o.errors_max, std::move(into)}));
 }
 
 }  // namespace sluice::lib

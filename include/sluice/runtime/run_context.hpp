@@ -28,6 +28,7 @@ class runtime;
 class memory_ledger;
 class reaper;
 class known_files;
+class quarantine_table;
 class seen_inputs;
 class site_table;
 
@@ -53,6 +54,7 @@ struct stage_errors {
 struct run_options {
   error_policy on_error = error_policy::stop;    ///< of stages for which the plan does not set one
   std::uint64_t errors_max = ~std::uint64_t{0};  ///< bad elements that the whole run may drop; one more ends the stream
+  lib::quarantine quarantine = {};               ///< keeps what is dropped where the plan names no such file
   std::optional<std::uint64_t> seed = {};        ///< nullopt: the runtime's
   changed_inputs on_changed_inputs = changed_inputs::refuse;
 };
@@ -71,6 +73,8 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::shared_ptr<seen_inputs> inputs;  ///< the files and patterns that this run has opened; part of its checkpoints
   std::shared_ptr<known_files> known;   ///< what its listings returned about files that it has not opened yet
   std::shared_ptr<site_table> sites;    ///< the counters, knobs and error accounts of its stages
+  lib::quarantine quarantine;
+  std::shared_ptr<quarantine_table> quarantines;  ///< the files that bad elements are kept in, once a stage has one
 
   /// Ends every wait in this run with `cancelled`; stages that do not wait notice the stop at their next block. Thread:
   /// any. May be called several times.

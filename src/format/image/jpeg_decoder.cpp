@@ -241,7 +241,9 @@ status check_jpeg_options(const jpeg_options& o) {
 status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box& box, const image_spec& spec,
                         std::uint8_t* out) {
   jpeg_decompress_struct& c = d.libjpeg();
-  if (!d.guarded([&] { jpeg_start_decompress(&c); })) return d.why();
+  bool started = false;  // where `try_recover_truncated`, false also says that the data ended before
+  if (!d.guarded([&] { started = jpeg_start_decompress(&c); })) return d.why();
+  if (!started) return image_truncated(kJpegFunction, d.at_byte());
   jpeg_rows rows{.out = out, .out_row_bytes = spec.row_bytes()};
   rows.begin = static_cast<JDIMENSION>(box.y);
   rows.end = rows.begin + static_cast<JDIMENSION>(box.height);
@@ -252,6 +254,11 @@ status decode_jpeg_rows(jpeg_decoder& d, const jpeg_options& o, const image_box&
       if (rows.begin != 0) jpeg_skip_scanlines(&c, rows.begin);
     });
     if (!done) return d.why();
+    if (c.output_scanline != rows.begin) {  // the data ends above the crop
+      if (!o.try_recover_truncated) return image_truncated(kJpegFunction, d.at_byte());
+      std::memset(out, 0, spec.bytes());
+      return {};
+    }
     rows.skipped_pixels = static_cast<std::size_t>(box.x) - x;
   }
   std::unique_ptr<std::uint8_t[]> row;
@@ -280,11 +287,13 @@ result<image_spec> decode_jpeg(std::string_view encoded, const jpeg_options& opt
   // Coefficients of a progressive file take two bytes, of up to four components of up to the full resolution.
   if (!d.create(options.limits.bytes_max)) return d.why();
   jpeg_decompress_struct& c = d.libjpeg();
+  int read = JPEG_SUSPENDED;  // the data ends within the header
   bool done = d.guarded([&] {
     if (options.apply_orientation) jpeg_save_markers(&c, kExifMarker, 0xffff);
-    jpeg_read_header(&c, TRUE);
+    read = jpeg_read_header(&c, TRUE);
   });
   if (!done) return d.why();
+  if (read != JPEG_HEADER_OK) return image_truncated(kJpegFunction, encoded.size());
   if (status why = check_size(kJpegFunction, c.image_height, c.image_width, 1, options.limits); !why.ok()) return why;
   if (!c.arith_code && !options.try_recover_truncated &&
       std::uint64_t{c.image_height} * c.image_width / kPixelsPerByteMax > encoded.size())

@@ -11,6 +11,7 @@
 #include "engine/grouping.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/held_ordinals.hpp"
+#include "engine/key_lengths.hpp"
 #include "engine/open_context.hpp"
 #include "engine/padded_rows.hpp"
 #include "engine/types.hpp"
@@ -51,17 +52,6 @@ struct length_bucket {
   std::vector<padded_member> members;
   bool is_closed = false;  ///< nothing may come here
 };
-
-/// A key's code is its bytes, the highest first, a sign turned over (engine/keys.hpp).
-std::int64_t length_of(std::string_view code, bool is_signed) {
-  std::uint64_t bits = 0;
-  for (char c : code) bits = bits << 8 | static_cast<unsigned char>(c);
-  if (!is_signed) return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
-  const std::uint64_t sign = std::uint64_t{1} << (8 * code.size() - 1);
-  return static_cast<std::int64_t>((bits ^ sign) - ((bits ^ sign) & sign ? sign << 1 : 0));
-}
-
-bool is_signed_number(const element_type& t) { return t.name[0] != 'u'; }
 
 task<void> fetch_length_buckets(erased_stream& in, length_buckets_state& state, std::deque<held_elements>& held,
                                 held_memory& memory) {
@@ -140,10 +130,9 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
       }
     }
     for (bool full = false; looked_at != codes.size() && !full; ++looked_at) {
-      const std::int64_t length = length_of(codes[looked_at], is_signed);
+      const std::int64_t length = number_of_code(codes[looked_at], is_signed);
       if (length < 0) {
-        status told = invalid_argument_error("a length is not negative, and this one is " + std::to_string(length))
-                          .in_stage(memory.label(), state->next);
+        status told = negative_length(length).in_stage(memory.label(), state->next);
         co_await fail(std::move(told));
       }
       const auto b = static_cast<std::size_t>(
@@ -177,10 +166,7 @@ std::string bucket_mistake(const bucket_by_sequence_length_arguments& a) {
   if (a.options.no_padding &&
       (a.options.pad_to_bucket_boundary || !a.options.shapes.empty() || !a.options.values.empty()))
     return "with no_padding nothing is padded: shapes, values and pad_to_bucket_boundary say nothing";
-  const element_type* length = a.length.value->out;
-  if (length && (length->kind != kind::scalar || length == &type_of<bool>()))
-    return "the length must be a whole number, and is " + length->name;
-  return {};
+  return length_mistake(a.length.value);
 }
 
 /// What each bucket does. The reason is in `why` where the arguments do not fit.

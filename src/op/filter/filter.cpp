@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "element/blocks.hpp"
+#include "engine/kept_texts.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -33,7 +34,10 @@ erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr fu
                                    error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
   in.may_go_back();
+  kept_texts texts(gate, in.type());
   while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
+    texts.note(b);
+    std::uint32_t looked_at = 0;  // of what was noted
     while (b) {
       // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
       block whole = b, part = b.first(std::min(b.size(), out.ask()));
@@ -43,11 +47,12 @@ erased_stream filter_tolerant_loop(outlet out, erased_stream in, function_ptr fu
       in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
       if (kept) co_yield kept;
       if (!k.why.ok()) {
-        auto settled = gate.settle(out, k.why, in.consumed() - whole.size() + seen);
+        auto settled = gate.settle(out, k.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
         co_await settled;
         in.hold_from(in.consumed() - (whole.size() - ++seen));
       }
       if (seen == whole.size()) break;
+      looked_at += seen;
       b = tail_of(whole, seen);
     }
   }

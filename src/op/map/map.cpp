@@ -26,6 +26,7 @@ const op_info map_op{
           return open_mapped_rows(n, context, a.function.value, a.options, landing);
         },
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; },
 };
 
 }  // namespace sluice::lib

@@ -19,7 +19,9 @@ namespace {
 // the elements that have left the input's view, and for no other.
 erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, error_gate gate) {
   const state_function& f = state->function();
-  if (gate.skips()) in.may_go_back();  // behind a bad element the rest of the view stays, for the next demand
+  // Behind a bad element the rest of the view stays: for the next demand, or, where it ends the run, for the marks of the stages
+  // above.
+  if (gate.skips() || f.can_fail) in.may_go_back();
   block_fit fit(out.type(), true);
   for (;;) {
     bool more = co_await in.ready({0, fit.at_most(out.ask()), out.wanted_bytes()});
@@ -31,8 +33,9 @@ erased_stream scan_loop(outlet out, saved<state_box> state, erased_stream in, er
     block made = out.made(a.done);
     fit.made(made, out.wanted_bytes());
     if (!a.why.ok() && !gate.may_drop(a.why)) {
-      out.hold(made);  // and no co_yield: the state may be anything now
       status why = gate.told(a.why, first + a.done);
+      if (made && (f.always_undoes || gate.skips())) co_yield made;
+      else out.hold(made);  // and no co_yield: the state may be anything now
       co_await fail(std::move(why));
     }
     status fits = state->charge(a.done);

@@ -130,6 +130,31 @@ TEST_CASE("a JPEG that is cut short is recovered on demand: its upper rows are t
   CHECK(!(recovered->slice(100, 60) == whole->slice(100, 60)));
 }
 
+TEST_CASE(
+    "a crop of a JPEG that is cut anywhere is recovered, or an error, and nothing beside it is "
+    "written") {
+  if (!is_available(image_format::jpeg)) return;
+  auto bytes = encode_jpeg(slope(90, 70, 3));
+  const tensor whole = *decode_jpeg(*bytes);
+  const std::size_t head = bytes->find("\xff\xda");  // the scan's header, and some of the scan
+  std::size_t recovered = 0;
+  for (std::size_t size = 3; size < bytes->size(); size += size < head + 40 ? 1 : 37) {
+    for (int y : {0, 1, 48, 80}) {
+      jpeg_options o{.crop = {.y = y, .x = 6, .height = 10, .width = 15}, .try_recover_truncated = true};
+      auto part = decode_jpeg(bytes->substr(0, size), o);
+      CAPTURE(size, y, part.why());
+      recovered += part.ok();
+      if (part.ok()) CHECK(spec_of(part) == "uint8[10,15,3]");
+      else CHECK(part.why().code() == status_code::data_loss);
+      o.try_recover_truncated = false;
+      auto rows_above = decode_jpeg(bytes->substr(0, size), o);  // without what stands below, where nobody looks
+      if (rows_above.ok()) CHECK(*rows_above == *decode_jpeg(*bytes, o));
+      else CHECK(rows_above.why().code() == status_code::data_loss);
+    }
+  }
+  CHECK(recovered > 100);
+}
+
 TEST_CASE("transforms of images that are none, or of sizes that are none, are refused") {
   const tensor image = slope(8, 9, 3);
   CHECK_THROWS_AS(resize(tensor::zeros(dtype::float64, {4, 4, 3}), {.height = 2, .width = 2}), error);

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remote objects: the program beside curl, both reading from one nginx on this machine, in turns.
+
+  python3 bench/http_bench.py [--pairs 9] [--json FILE]      after ./dev build
+
+Prints for each workload the median of seconds, and the ratio of pairs with its quartiles. The ideal of N objects of S bytes, whose first
+bytes take L seconds, is L + N·S/b: all asked for at once, over a link of b bytes a second, which is what curl gets for one large object in
+the same run. Times are the whole life of a process; those beside the ideal are the program's own ("in 0.13 s"), as the ideal starts no process.
+"""
+import argparse
+import json
+import pathlib
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests/http"))
+import certificates
+import nginx_server
+
+PROGRAM = os.environ.get("SLUICE_PROGRAM", str(ROOT / "build/sluice"))
+MIB = 1 << 20
+OBJECTS, FIRST_BYTE_SECONDS = 64, 0.05
+
+
+def timed(command, env=None):
+    began = time.monotonic()
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        sys.exit(f"{command[0]} failed: {done.stderr}")
+    return time.monotonic() - began, done
+
+
+def ours(plan, elements, env=None):
+    """Seconds of the process, and those that the program says."""
+    seconds, done = timed([PROGRAM, "run", plan], env)
+    found = re.search(r"^([\d,]+) elements in ([\d.]+) (s|ms)", done.stderr)
+    if int(found[1].replace(",", "")) != elements:
+        sys.exit(f"{found[1]} elements, expected {elements}")
+    return seconds, float(found[2]) * (0.001 if found[3] == "ms" else 1)
+
+
+class Table:
+    def __init__(self):
+        self.rows = []
+        print(f"{'workload':46} {'ours':>8} {'reference':>10} {'ratio':>7}  {'quartiles':13} {'goal':>6}")
+
+    def row(self, name, us, reference, ratios, goal=None):
+        ratios = sorted(ratios)
+        low, middle, high = (ratios[round((len(ratios) - 1) * q)] for q in (0.25, 0.5, 0.75))
+        verdict = "" if goal is None else "ok" if middle >= goal else "BELOW"
+        print(f"{name:46} {statistics.median(us):7.3f}s {statistics.median(reference):9.3f}s {middle:7.2f}  {low:5.2f}–{high:5.2f}   "
+              f"{'' if goal is None else goal:>6} {verdict}")
+        self.rows.append({"name": name, "ours_s": us, "reference_s": reference, "ratio": middle, "low": low, "high": high, "goal": goal})
+
+
+def many_objects(server, table, folder, pairs):
+    names = folder / "names.txt"
+    names.write_text("".join(server.url(f"slow/part-{i}") + "\n" for i in range(OBJECTS)))
+    plan = f'lines("{names}") | interleave(fixed_length(65536), cycle_length={OBJECTS}, parallelism={OBJECTS})'
+    curl = ["curl", "-sS", "--parallel", "--parallel-immediate", "--parallel-max", "64", "-o", str(folder / "out#1"),
+            server.url(f"slow/part-[0-{OBJECTS - 1}]")]
+    whole, own, theirs, ideal = [], [], [], []
+    for _ in range(pairs):
+        seconds, said = ours(plan, OBJECTS * 16)
+        whole.append(seconds)
+        own.append(said)
+        theirs.append(timed(curl)[0])
+        link = timed(["curl", "-sS", "-o", "/dev/null", "-w", "%{time_total} %{size_download}", server.url("raw/large")])[1].stdout.split()
+        ideal.append(FIRST_BYTE_SECONDS + OBJECTS * MIB / (float(link[1]) / float(link[0])))
+    table.row("64 × 1 MiB, first byte 50 ms: ideal ÷ ours", own, ideal, [i / o for i, o in zip(ideal, own)], 0.85)
+    table.row("64 × 1 MiB, first byte 50 ms: ideal ÷ curl", theirs, ideal, [i / t for i, t in zip(ideal, theirs)])
+    table.row("64 × 1 MiB, first byte 50 ms: curl ÷ ours", whole, theirs, [t / w for t, w in zip(theirs, whole)], 1.3)
+
+
+def one_object(url, table, name, pairs, size, curl_options=(), env=None):
+    us, theirs = [], []
+    for _ in range(pairs):
+        us.append(ours(f'fixed_length("{url}", 65536)', size // 65536, env)[0])
+        theirs.append(timed(["curl", "-sS", *curl_options, "-o", "/dev/null", url])[0])
+    table.row(name, us, theirs, [t / u for t, u in zip(theirs, us)])
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--pairs", type=int, default=9)
+    arguments.add_argument("--json")
+    chosen = arguments.parse_args()
+    if nginx_server.missing():
+        sys.exit(f"this machine has no {nginx_server.missing()}")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        os.chmod(folder, 0o755)
+        objects = folder / "objects"
+        objects.mkdir()
+        draw = random.Random(1)
+        for i in range(OBJECTS):
+            (objects / f"part-{i}").write_bytes(draw.randbytes(MIB))
+        size = 256 * MIB
+        (objects / "large").write_bytes(draw.randbytes(MIB) * (size // MIB))
+        certificates.make_root(folder, "root")
+        certificates.make_certificate(folder, "good", "root", "IP:127.0.0.1")
+        server = nginx_server.Nginx(folder, objects, ("good",), FIRST_BYTE_SECONDS)
+        try:
+            table = Table()
+            many_objects(server, table, folder, chosen.pairs)
+            one_object(server.url("raw/large"), table, "one object of 256 MiB: curl ÷ ours", chosen.pairs, size)
+            one_object(server.url("slow/large"), table, "the same, first byte 50 ms: curl ÷ ours", chosen.pairs, size)
+            root = str(folder / "root.pem")
+            one_object(f"https://127.0.0.1:{server.tls_ports['good']}/raw/large", table, "the same over TLS: curl ÷ ours", chosen.pairs, size,
+                       ("--cacert", root), {"SSL_CERT_FILE": root})
+        finally:
+            server.stop()
+    for command in (["curl", "--version"], ["nginx", "-v"]):
+        said = subprocess.run(command, capture_output=True, text=True)
+        print((said.stdout + said.stderr).splitlines()[0])
+    if chosen.json:
+        pathlib.Path(chosen.json).write_text(json.dumps(table.rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a stage waits: a span of time among the arguments of an operator. Plan text writes 50ms.
+//
+//   requests | batch(32, {.timeout = std::chrono::milliseconds(5)})
+//
+// Units:  nanoseconds; text has ns, us, ms, s, min.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice::lib {
+
+/// A span > 0; 0: there is none.
+struct wait_time {
+  std::int64_t value = 0;  ///< nanoseconds
+  constexpr wait_time() = default;
+  template <class Rep, class Period>
+  constexpr wait_time(std::chrono::duration<Rep, Period> d)  // NOLINT: spans are written as spans
+      : value(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count()) {}
+  constexpr bool is_given() const { return value != 0; }
+};
+/// Parses "50ms", "1.5s", "200us", "10 min". Returns false if the text is no span.
+bool read_wait_time(std::string_view text, std::int64_t& ns);
+std::string print_wait_time(std::int64_t ns);
+
+}  // namespace sluice::lib

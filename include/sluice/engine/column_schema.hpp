@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of a table as an argument of an operator: csv's and sql's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sluice/format/csv.hpp"
+
+namespace sluice::lib {
+
+/// The columns: written as text (format/csv.hpp), or those of a structure of the program, which prints as text. Without either
+/// those of the table, which is opened when the plan is made.
+struct column_schema_arg {
+  std::string value{};
+  std::shared_ptr<const csv_schema> schema{};  ///< null: made of the text
+  column_schema_arg() = default;
+  column_schema_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a schema is written as a text
+  /// `op`: whose it is, for errors. Errors: throws invalid_argument.
+  column_schema_arg(result<csv_schema> s, std::string_view op);
+  bool is_said() const noexcept { return schema || !value.empty(); }
+  /// REQUIRES: is_said(). Errors: of the text.
+  result<csv_schema> columns() const { return schema ? result<csv_schema>(*schema) : csv_schema_of(value); }
+};
+
+namespace detail {
+
+template <class T> column_schema_arg columns_of(std::string_view schema, std::string_view op) {
+  static_assert(is_csv_row<T>(),
+                "sluice: a row of a table is a struct of numbers, bools, std::string, and std::optional of these");
+  return {schema.empty() ? csv_schema_of(type_of<T>()) : csv_schema_of(type_of<T>(), schema), op};
+}
+
+}  // namespace detail
+
+}  // namespace sluice::lib

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite for the operator `sql`, in the library sluice-sqlite.
+//
+//   register_sqlite();                                          // once, before plans are made
+//   auto rows = sql<passenger>("a.db", "SELECT name, age FROM passengers ORDER BY id");
+//
+// Thread: any.
+#pragma once
+
+namespace sluice::lib {
+
+/// Queries of this program are SQLite's.
+void register_sqlite();
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::register_sqlite;
+
+}  // namespace sluice

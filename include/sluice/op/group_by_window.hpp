@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// group_by_window: elements of one key in groups of some size, each of which becomes a dataset of its own.
+//
+//   range(10) | group_by_window(expr("it % 2"), batch(5), 5)          // 0 2 4 6 8, 1 3 5 7 9
+//   samples | group_by_window([](const sample& s) { return s.label; }, shuffle(100) | batch(10), 100)
+//   sentences | group_by_window([](const sentence& s) { return s.tokens.size() / 16; },
+//                               [](const dataset<sentence>& group) { return group | padded_batch(64); },
+//                               [](std::size_t bucket) { return 4096 / (16 * (bucket + 1)); })
+//
+// A group whose size is reached leaves: `reduce` is run over its elements, and what that gives is delivered. `reduce` is one stage or
+// several, or in C++ a function that takes a dataset of the elements and returns one, and is called once, when the plan is
+// made. Keys are as of group_by_reducer: whole numbers, texts, pairs and structs of such. The size is a number, or a function of the key
+// (window_size_func), which is called when the key is first seen: in plan text an expression over `key`, as in
+// `group_by_window(key=it % 3, reduce=batch(9), window_size_func=key + 1)`.
+// Shape:  what `reduce` gives.
+// Order:  groups in the order in which they are full, each to its end; their elements in the input's order.
+// Ends:   with the input: behind it come the groups that are left, those of lower keys first.
+// Errors: an error of a function, of stage "group_by_window(name)": under error_policy::skip the element is dropped and
+//         counted. invalid_argument, the same way: a size below 1. Those of the stages of `reduce`. resource_exhausted: the groups
+//         exceed the memory budget. failed_precondition: elements that cannot be copied are asked for twice, by a repeat in `reduce`.
+// Owns:   the elements of all groups, each with 8 bytes more, and each group's key; of a group that leaves the elements,
+//         until `reduce` has ended. With window_size_func the size of each key that was ever seen.
+// State:  which elements are in each group: a byte or two each; and the position of `reduce`. A run that resumes reads these
+//         elements again, and passes over what lies between.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/engine/element_functions.hpp"
+#include "sluice/engine/inner_functions.hpp"
+#include "sluice/engine/keys.hpp"
+#include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
+#include "sluice/plan/stage_plan.hpp"
+
+namespace sluice::lib {
+
+extern const op_info group_by_window_op;
+
+/// A function of a key, or an expression over `key`, that gives a whole number; null: none.
+struct window_size_function : function_value {};
+
+struct group_by_window_options {
+  window_size_function window_size_func = {};  ///< the size of a group, by its key
+};
+struct group_by_window_arguments {
+  function_arg<key_function> key = {};    ///< what the elements of a group have in common
+  stage_plan reduce = {};                 ///< the stages that a group runs through
+  std::optional<count> window_size = {};  ///< elements of a group; not given: window_size_func
+  group_by_window_options options = {};
+};
+
+namespace detail {
+
+/// The function of an expression, for whatever element. In a source of its own, so that programs without expressions do not
+/// link their evaluation.
+function_ptr grouping_by_expression(const expression& e);
+
+template <class W> inline constexpr bool is_window_size = std::is_integral_v<W> || std::is_base_of_v<count, W>;
+template <class W, class K>
+concept sizes_windows =
+    callable_over<W, K> && std::is_integral_v<mapped<W, K>> && !std::is_same_v<mapped<W, K>, bool> &&
+    !returned<call_result<W, K>>::is_task && !takes_random<W, K>;
+template <class R, class T>
+concept reduces_groups =
+    std::invocable<const R&, dataset<T>> && is_dataset<std::remove_cvref_t<std::invoke_result_t<const R&, dataset<T>>>>;
+
+}  // namespace detail
+
+template <class F, class R, class W> class group_by_window_verb : public stage_base_tag {
+ public:
+  group_by_window_verb(F key, R reduce, W size)
+      : key_(std::move(key)), reduce_(std::move(reduce)), size_(std::move(size)) {}
+
+  template <class T> auto apply(const dataset<T>& in) const {
+    group_by_window_arguments a;
+    if constexpr (std::is_same_v<F, expression>) {
+      a.key.value = detail::grouping_by_expression(key_);
+      return with_size<T, void>(in, std::move(a));
+    } else if constexpr (detail::keys<F, T>) {
+      a.key = detail::adopt(new detail::keyed_function<T, F>(key_));
+      return with_size<T, detail::key_of<F, T>>(in, std::move(a));
+    } else {
+      static_assert(detail::element_is<T>::template taken_by<F>,
+                    "group_by_window: the key's function must take const T& and return a whole number, a text, or a "
+                    "pair, tuple, array or struct of those");
+      return dataset<refused>();
+    }
+  }
+
+ private:
+  template <class T, class K> auto with_size(const dataset<T>& in, group_by_window_arguments a) const {
+    if constexpr (detail::is_window_size<W>) {
+      a.window_size = count(static_cast<std::int64_t>(size_));
+      return reduced(in, std::move(a));
+    } else if constexpr (std::is_same_v<W, expression>) {
+      a.options.window_size_func.value = detail::grouping_by_expression(size_);
+      return reduced(in, std::move(a));
+    } else if constexpr (std::is_void_v<K>) {
+      static_assert(
+          detail::element_is<T>::template taken_by<W>,
+          "group_by_window: where the key is an expression, the size is a number or an expression over `key`");
+      return dataset<refused>();
+    } else if constexpr (detail::sizes_windows<W, K>) {
+      a.options.window_size_func.value = detail::adopt(new detail::any_map_function<K, W>(size_));
+      return reduced(in, std::move(a));
+    } else {
+      static_assert(detail::element_is<K>::template taken_by<W>,
+                    "group_by_window: the size is a number, or a function that takes the key and returns one");
+      return dataset<refused>();
+    }
+  }
+
+  template <class T> auto reduced(const dataset<T>& in, group_by_window_arguments a) const {
+    const dataset<T> group(given_elements(type_of<T>()));
+    if constexpr (stage<R>) {
+      return over(in, std::move(a), group | reduce_);
+    } else if constexpr (detail::reduces_groups<R, T>) {
+      return over(in, std::move(a), detail::call(reduce_, group));
+    } else {
+      static_assert(detail::element_is<T>::template taken_by<R>,
+                    "group_by_window: reduce is a stage, as batch(5), or takes a dataset<T> and returns a dataset");
+      return dataset<refused>();
+    }
+  }
+
+  template <class T, class U>
+  static dataset<U> over(const dataset<T>& in, group_by_window_arguments a, const dataset<U>& made) {
+    if constexpr (std::is_same_v<U, refused>) {
+      return made;
+    } else {
+      a.reduce.plan = made.plan();
+      return dataset<U>(make_stage(group_by_window_op, arguments::of(std::move(a)), in.plan()));
+    }
+  }
+
+  F key_;
+  R reduce_;
+  W size_;
+};
+
+template <class F, class R, class W> auto group_by_window(F key, R reduce, W window_size) {
+  return group_by_window_verb<F, R, W>(std::move(key), std::move(reduce), std::move(window_size));
+}
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::group_by_window;
+
+}  // namespace sluice

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// ragged_batch: n consecutive elements become one, in which each list or tensor keeps its own length.
+//
+//   sentences | ragged_batch(32)                   // dataset<batched<sentence>>; ragged_rows(b, &sentence::tokens)
+//   range(5) | map([](std::int64_t n) { return tensor::zeros(dtype::float32, {n}); }) | ragged_batch(2)   // ragged float32[2,?]
+//
+// Shape:  of tensors, whose first dimension may differ, and of ragged tensors a ragged_tensor with a dimension more. Of all others
+//         batched<T>, as of batch: a column of lists is ragged as it lies, and ragged_rows (element/ragged_rows.hpp) gives it
+//         as a ragged_tensor that shares its bytes. Not of structures with tensors: map the tensor to a list, or pad it.
+// Order:  rows in the input's order.
+// Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
+// Errors: invalid_argument: tensors of other dtypes, ranks or further dimensions than the batch's first, or scalars; it ends the stream at
+//         once, without the rows that are collected already. resource_exhausted: a batch exceeds the memory budget.
+// Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
+// State:  none of its own: the input's position at the first row of the next batch.
+#pragma once
+
+#include <type_traits>
+
+#include "sluice/element/batch.hpp"
+#include "sluice/element/ragged_rows.hpp"
+#include "sluice/element/ragged_tensor.hpp"
+#include "sluice/plan/dataset.hpp"
+
+namespace sluice::lib {
+
+extern const op_info ragged_batch_op;
+
+struct ragged_batch_options {
+  bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
+};
+struct ragged_batch_arguments {
+  count size = {};  ///< rows
+  ragged_batch_options options = {};
+};
+
+class ragged_batch_verb : public stage_base_tag {
+ public:
+  explicit ragged_batch_verb(ragged_batch_arguments a) : arguments_(a) {}
+  template <class T> auto apply(const dataset<T>& in) const {
+    if constexpr (detail::is_tensor<T> || std::is_same_v<T, ragged_tensor>) {
+      return dataset<ragged_tensor>(make_stage(ragged_batch_op, arguments::of(arguments_), in.plan()));
+    } else if constexpr (stackable<T>) {
+      return dataset<batched<T>>(make_stage(ragged_batch_op, arguments::of(arguments_), in.plan()));
+    } else {
+      static_assert(detail::element_is<T>::template taken_by<ragged_batch_verb>,
+                    "ragged_batch: rows of this element cannot be stacked (numbers, texts, lists, tensors and structs "
+                    "of lists can)");
+      return dataset<refused>();
+    }
+  }
+
+ private:
+  ragged_batch_arguments arguments_;
+};
+
+ragged_batch_verb ragged_batch(count size, ragged_batch_options o = {});
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::ragged_batch;
+
+}  // namespace sluice

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// tar: the files in a tar archive.
+//
+//   tar("images.tar") | map([](const tar_member& m) { return m.name; })
+//   list_files("train-*.tar") | interleave(tar, {.cycle_length = 4})
+//
+// In plan text its members are name, bytes and offset: `tar("images.tar") | map(bytes)`.
+//
+// Shape:  tar_member: the name in the archive, the bytes as a view into the file's buffer, and the offset of the bytes in the
+//         (decompressed) archive. Regular files only: directories, links and devices are passed over. ustar, pax, GNU and the old
+//         form; plain and compressed files and byte streams, as in tfrecord.
+// Order:  as in the file.
+// Ends:   with two blocks of zeros, or with the file; what follows the zeros is not looked at.
+// Errors: of the file, as in tfrecord. data_loss, with file, offset and number of the file in the archive: a header whose
+//         checksum or numbers are wrong, an end inside of a file. unimplemented: sparse files. resource_exhausted: a file of more than
+//         2 GiB. Under error_policy::skip reading goes on behind a file whose length is known, else at the next sound header.
+//         A tar has no checksums of contents: damage there is not noticed.
+// State:  byte offset and index of the next file. Files that are passed over are not read, where the size of the archive is known.
+// See:    op/webdataset.hpp, for files that belong together
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sluice/element/slice.hpp"
+#include "sluice/engine/file_source.hpp"
+
+namespace sluice::lib {
+
+extern const op_info tar_op;
+
+struct tar_member {
+  std::string name;
+  record bytes;
+  std::int64_t offset = 0;
+};
+
+struct tar_options {
+  sluice::lib::compression compression = compression::automatic;
+  byte_size read_bytes = 256 << 10;             ///< size of one read
+  knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
+};
+struct tar_arguments {
+  file_path path = {};  ///< "-": standard input
+  tar_options options = {};
+};
+
+inline constexpr file_source<tar_member, tar_arguments> tar{tar_op};
+
+}  // namespace sluice::lib
+
+namespace sluice {
+
+// What users write.
+using lib::tar;
+using lib::tar_member;
+using lib::tar_options;
+
+}  // namespace sluice

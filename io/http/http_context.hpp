@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all requests of a runtime share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "io/http/retry_policy.hpp"
+#include "sluice/io/http.hpp"
+
+namespace sluice::lib::detail {
+
+/// Since the beginning. Relaxed: counters.
+struct http_counts {
+  std::atomic<std::uint64_t> requests{0};  ///< sent, hedges and those that met the end of an idle connection included
+  std::atomic<std::uint64_t> retries{0};   ///< attempts after the first
+  std::atomic<std::uint64_t> hedges{0}, hedges_won{0};
+};
+
+struct http_context {
+  http_context(clock& t, network_maker make, http_options o, std::uint64_t s)
+      : time(t), options(std::move(o)), make_network(std::move(make)), seed(s) {}
+
+  network& net() {
+    std::lock_guard lock(mutex);
+    if (!made) made = make_network();
+    return *made;
+  }
+  /// For the waits of one range.
+  std::uint64_t next_seed() noexcept { return seed.fetch_add(0x632be59bd9b4e019u, std::memory_order_relaxed); }
+
+  clock& time;
+  const http_options options;
+  const network_maker make_network;
+  retry_budget budget;
+  http_counts counts;
+
+ private:
+  std::atomic<std::uint64_t> seed;
+  std::mutex mutex;
+  std::shared_ptr<network> made;  ///< guarded by mutex
+};
+
+}  // namespace sluice::lib::detail

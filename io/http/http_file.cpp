@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/http/http_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "io/http/text.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+/// Ranges ahead from the first read that waits on: a round trip costs as much as some MiB.
+constexpr std::uint32_t kAheadAtOnce = 2;
+
+}  // namespace
+
+http_file::http_file(std::string path, file_info info, std::shared_ptr<http_object> object,
+                     std::unique_ptr<http_exchange> body)
+    : file(std::move(path), std::move(info)),
+      object_(std::move(object)),
+      does_ranges_(!body || body->head().code == 206),
+      body_(std::move(body)) {}
+
+read_advice http_file::advice() const noexcept {
+  read_advice a;
+  a.first_bytes = kFirstBytes;
+  a.range_bytes_max = kRangeBytesMax;
+  a.ahead_at_once = kAheadAtOnce;
+  a.keep_read = true;
+  a.in_order = !does_ranges_;
+  return a;
+}
+
+ready_read http_file::try_read_at(std::uint64_t offset, char*, std::size_t n) noexcept {
+  ready_read nothing;
+  nothing.must_wait = n != 0 && offset < size_bytes();
+  return nothing;
+}
+
+std::unique_ptr<http_exchange> http_file::take_body(std::uint64_t offset) {
+  std::lock_guard lock(mutex_);
+  if (body_ && offset == body_at_) return std::move(body_);
+  // A reader that goes on behind it in the middle will not come back. One far ahead may be a range that is read ahead.
+  if (does_ranges_ && offset > body_at_ && offset < body_at_ + kFirstBytes) body_.reset();
+  return {};
+}
+
+void http_file::keep_body(std::unique_ptr<http_exchange> body, std::uint64_t at) {
+  std::lock_guard lock(mutex_);
+  if (!body || body->ended()) return;
+  body_ = std::move(body);
+  body_at_ = at;
+}
+
+task<std::size_t> http_file::read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
+                                     time_point deadline) {
+  if (!info().has_size()) {
+    auto reading = read_on(offset, std::span<char>(to->data() + at, n), deadline);
+    co_return co_await reading;
+  }
+  n = static_cast<std::size_t>(std::min<std::uint64_t>(n, size_bytes() - std::min(offset, size_bytes())));
+  if (n == 0) co_return std::size_t{0};
+  std::unique_ptr<http_exchange> body = take_body(offset);
+  auto reading =
+      object_->read(offset, std::span<char>(to->data() + at, n), body, does_ranges_ ? kFirstBytes : 0, deadline);
+  co_await reading;
+  keep_body(std::move(body), offset + n);
+  co_return n;
+}
+
+task<std::size_t> http_file::read_on(std::uint64_t offset, std::span<char> to, time_point deadline) {
+  std::unique_ptr<http_exchange> body = take_body(offset);
+  if (!body) {
+    std::unique_lock lock(mutex_);
+    if (ended_ && offset == body_at_) co_return std::size_t{0};
+    lock.unlock();
+    co_await fail(
+        unimplemented_error("the server tells no size and does no ranges: the object can be read once, in order")
+            .in_file(path(), offset));
+  }
+  auto reading = object_->read_on(offset, to, *body, deadline);
+  const std::size_t n = co_await reading;
+  std::lock_guard lock(mutex_);
+  body_at_ = offset + n;
+  ended_ = body->ended();
+  if (!ended_) body_ = std::move(body);
+  co_return n;
+}
+
+}  // namespace sluice::lib::detail

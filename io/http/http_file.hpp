@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// An object as a file that is read by ranges. The body of the answer that opened it is kept until the first read wants it: so an
+// object of up to a MiB costs one request.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "io/http/http_object.hpp"
+#include "sluice/io/file_system.hpp"
+
+namespace sluice::lib::detail {
+
+class http_file final : public file {
+ public:
+  /// What the answer that opens an object is asked for, and the least that a read should ask for.
+  static constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kRangeBytesMax = std::size_t{8} << 20;
+
+  /// `body`: begins at byte 0; null: nothing has been asked for yet.
+  http_file(std::string path, file_info info, std::shared_ptr<http_object> object, std::unique_ptr<http_exchange> body);
+
+  std::uint64_t size_now() const noexcept override { return size_bytes(); }
+  task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
+                            time_point deadline) override;
+  read_advice advice() const noexcept override;
+  ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override;
+
+ private:
+  /// The kept body, for who reads on where it is; null: another request is needed. It is given up where it will not be wanted.
+  std::unique_ptr<http_exchange> take_body(std::uint64_t offset);
+  void keep_body(std::unique_ptr<http_exchange> body, std::uint64_t at);
+  task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, time_point deadline);
+
+  const std::shared_ptr<http_object> object_;
+  const bool does_ranges_;
+  std::mutex mutex_;
+  std::unique_ptr<http_exchange> body_;  ///< guarded by mutex_
+  std::uint64_t body_at_ = 0;            ///< guarded by mutex_
+  bool ended_ = false;                   ///< of an object of unknown size; guarded by mutex_
+};
+
+}  // namespace sluice::lib::detail

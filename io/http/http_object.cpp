@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/http/http_object.hpp"
+
+#include <algorithm>
+
+#include "io/http/text.hpp"
+#include "sluice/coro/sleep.hpp"
+#include "sluice/version.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+constexpr int kRedirectsMax = 5;
+/// Of the body of an answer that is no success.
+constexpr std::size_t kErrorBodyBytes = 4 << 10;
+/// It is worth so long: what it says is for a message.
+constexpr duration kErrorBodyTime = std::chrono::seconds(1);
+
+http_failure final_failure(status why) { return {.why = std::move(why)}; }
+
+/// Up to kErrorBodyBytes; what cannot be had is not missed.
+task<std::string> error_body(http_exchange& from, time_point deadline) {
+  std::string text(kErrorBodyBytes, '\0');
+  std::size_t n = 0;
+  while (n < text.size()) {
+    auto reading = from.read_body(std::span<char>(text.data() + n, text.size() - n), deadline);
+    auto got = co_await reading.as_result();
+    if (!got.ok() || *got == 0) break;
+    n += *got;
+  }
+  text.resize(n);
+  co_return text;
+}
+
+}  // namespace
+
+std::string http_object::request_for(const http_url& to, byte_range range) const {
+  std::string text =
+      joined("GET ", to.target, " HTTP/1.1\r\nHost: ", to.authority(), "\r\nUser-Agent: sluice/", SLUICE_VERSION_STRING,
+             "\r\nAccept: */*\r\nAccept-Encoding: identity\r\nRange: ", range.header(), "\r\n");
+  if (pin_.can_be_asked_for()) text += joined("If-Match: ", pin_.version, "\r\n");
+  if (to.origin() == url_.origin())
+    for (const auto& [name, value] : servers_->context().options.headers) text += joined(name, ": ", value, "\r\n");
+  return text += "\r\n";
+}
+
+http_failure http_object::failure_from(status why, time_point deadline) const {
+  http_failure f = final_failure(why);
+  const bool stalled = why.code() == status_code::deadline_exceeded && servers_->context().time.now() < deadline;
+  f.again = why.code() == status_code::unavailable || stalled;
+  f.stalled = stalled;
+  if (stalled) f.why = unavailable_error(joined("the server has stalled: ", why.message()));
+  return f;
+}
+
+task<http_object::answer> http_object::look_at(std::unique_ptr<http_exchange> got, byte_range range, bool is_first,
+                                               time_point deadline) {
+  answer a;
+  const response_head& head = got->head();
+  std::optional<http_failure> wrong;
+  const bool tells = head.code == 416 && (!is_first || head.range);
+  if (head.is_success() || tells) {
+    wrong = is_first ? check_first(head, range, pin_) : check_range(head, range, pin_);
+  } else {
+    auto reading = error_body(*got, std::min(deadline, servers_->context().time.now() + kErrorBodyTime));
+    const std::string body = co_await reading;
+    wrong = failure_of(head, body);
+  }
+  if (wrong) {
+    a.failed = *std::move(wrong);
+    if (a.failed.request_id.empty()) a.failed.request_id = head.request_id;
+    co_return a;
+  }
+  const std::uint64_t last = std::min(range.last, pin_.has_size() ? pin_.size_bytes - 1 : range.last);
+  if (head.code == 206) got->expect_body(last - range.first + 1);
+  if (is_first && !head.last_modified.empty()) modified_ns_ = parse_http_date(head.last_modified).value_or(0);
+  a.body = std::move(got);
+  co_return a;
+}
+
+task<http_object::answer> http_object::ask(byte_range range, bool is_first, time_point deadline) {
+  answer a;
+  http_url to;
+  {
+    std::lock_guard lock(mutex_);
+    to = now_at_;
+  }
+  for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
+    http_origin& server = servers_->at(to);
+    auto asking = server.ask(request_for(to, range), deadline);
+    auto got = co_await asking.as_result();
+    if (!got.ok()) {
+      a.failed = failure_from(got.why(), deadline);
+      co_return a;
+    }
+    std::unique_ptr<http_exchange> one = *std::move(got);
+    if (!one->head().is_redirect()) {
+      auto looking = look_at(std::move(one), range, is_first, deadline);
+      a = co_await looking;
+      co_return a;
+    }
+    auto next = follow_redirect(to, one->head().location);
+    if (!next.ok()) {
+      a.failed = final_failure(next.why());
+      co_return a;
+    }
+    to = *std::move(next);
+    std::lock_guard lock(mutex_);
+    now_at_ = to;
+  }
+  a.failed = final_failure(failed_precondition_error("is redirected again and again"));
+  co_return a;
+}
+
+task<> http_object::again(retry_state& retry, http_failure failed, byte_range range, time_point deadline) {
+  clock& time = servers_->context().time;
+  auto wait = retry.next_wait(failed);
+  std::string_view late;
+  if (wait && deadline != kNever && *wait >= deadline - time.now()) {
+    wait.reset();
+    late = "; the deadline leaves no time for another attempt";
+  }
+  if (!wait) {
+    if (failed.why.code() == status_code::cancelled) co_await fail(std::move(failed.why));
+    const std::uint32_t tried = retry.attempt();
+    const std::string id = failed.request_id.empty() ? std::string() : joined(", request id ", failed.request_id);
+    const std::string text = joined("bytes ", range.first, "-", range.last, ", attempt ", tried, id, ": ",
+                                    failed.why.message(), retry.given_up(), late);
+    co_await fail(status(failed.why.code(), text).in_file(path_, range.first));
+  }
+  servers_->context().counts.retries.fetch_add(1, std::memory_order_relaxed);
+  co_await sleep_for(*wait);
+}
+
+task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time_point deadline) {
+  http_context& context = servers_->context();
+  retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
+  const byte_range range{0, bytes - 1};
+  for (;;) {
+    pin_ = {};
+    auto permit = co_await servers_->at(url_).limit.acquire();
+    auto asking = ask(range, true, deadline);
+    answer a = co_await asking;
+    if (a.body) {
+      context.budget.earn();
+      if (pin_.size_bytes == 0) a.body.reset();
+      co_return std::move(a.body);
+    }
+    if (a.failed.throttled) servers_->at(url_).limit.throttled(permit);
+    permit = {};
+    auto waiting = again(retry, std::move(a.failed), range, deadline);
+    co_await waiting;
+  }
+}
+
+task<> http_object::receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline) {
+  const http_options& options = servers_->context().options;
+  clock& time = servers_->context().time;
+  // Slow is not dead: what counts is that some bytes come in each window of time.
+  time_point until = time.now() + options.stall_timeout;
+  std::size_t in_window = 0;
+  while (got != to.size()) {
+    auto reading = body.read_body(to.subspan(got), std::min(deadline, until));
+    const std::size_t n = co_await reading;
+    if (n == 0) break;
+    got += n;
+    in_window += n;
+    if (in_window < options.stall_bytes) continue;
+    until = time.now() + options.stall_timeout;
+    in_window = 0;
+  }
+}
+
+task<> http_object::check_end(http_exchange& body, time_point deadline) {
+  if (body.ended()) co_return;
+  body.expect_body(~std::uint64_t{0});
+  const time_point until =
+      std::min(deadline, servers_->context().time.now() + servers_->context().options.stall_timeout);
+  char behind = 0;
+  auto reading = body.read_body(std::span<char>(&behind, 1), until);
+  const std::size_t n = co_await reading;
+  if (n != 0) co_await fail(data_loss_error("the body is longer than the range"));
+}
+
+task<> http_object::receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got,
+                                  time_point deadline) {
+  const std::size_t before = got;
+  auto receiving = receive(body, to, got, deadline);
+  co_await receiving;
+  if (got != to.size())
+    co_await fail(
+        unavailable_error(joined("the body ended after ", got - before, " of ", to.size() - before, " bytes")));
+  if (!is_exact) co_return;
+  auto checking = check_end(body, deadline);
+  co_await checking;
+}
+
+task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body,
+                         std::uint64_t asks_for, time_point deadline) {
+  http_context& context = servers_->context();
+  http_origin& server = servers_->at(url_);
+  retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
+  std::size_t got = 0;
+  while (got != to.size()) {
+    const std::size_t before = got;
+    http_failure failed;
+    concurrency_limit::permit permit;
+    status received;
+    if (body) {
+      auto receiving = receive(*body, to, got, deadline);
+      received = co_await receiving.as_result();
+    } else {
+      permit = co_await server.limit.acquire();
+      const std::uint64_t end = std::max<std::uint64_t>(offset + to.size(), offset + got + asks_for);
+      const byte_range range{offset + got, std::min(end, pin_.size_bytes) - 1};
+      auto asking = ask(range, false, deadline);
+      answer a = co_await asking;
+      body = std::move(a.body);
+      failed = std::move(a.failed);
+      if (body) {
+        auto receiving = receive_range(*body, range.bytes() == to.size() - got, to, got, deadline);
+        received = co_await receiving.as_result();
+      }
+    }
+    server.limit.received(got - before);
+    if (got - before >= context.options.stall_bytes) retry.moved_on();
+    if (!received.ok()) {
+      failed = failure_from(std::move(received), deadline);
+      failed.request_id = body->head().request_id;
+    }
+    if (failed.why.ok()) {
+      context.budget.earn();
+      if (body->ended() || got != to.size()) body.reset();
+      continue;
+    }
+    body.reset();
+    if (failed.throttled) server.limit.throttled(permit);
+    permit = {};
+    const byte_range left{offset + got, offset + to.size() - 1};
+    auto waiting = again(retry, std::move(failed), left, deadline);
+    co_await waiting;
+  }
+}
+
+task<std::size_t> http_object::read_on(std::uint64_t offset, std::span<char> to, http_exchange& body,
+                                       time_point deadline) {
+  const time_point until =
+      std::min(deadline, servers_->context().time.now() + servers_->context().options.stall_timeout);
+  auto reading = body.read_body(to, until);
+  auto got = co_await reading.as_result();
+  if (got.ok()) co_return *got;
+  if (got.why().code() == status_code::cancelled) co_await fail(got.why());
+  const std::string text = joined("the response of unknown length broke off: ", got.why().message());
+  co_await fail(status(got.why().code(), text).in_file(path_, offset));
+  co_return {};
+}
+
+}  // namespace sluice::lib::detail

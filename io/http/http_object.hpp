@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// One object of a server, in one version: its bytes, range by range, with as many attempts as that takes.
+//
+//   auto object = std::make_shared<http_object>(servers, url);
+//   auto answer = co_await object->open(1 << 20, deadline);      // asks for the first MiB, and learns size and version
+//   auto n = co_await object->read(offset, to, deadline);
+//
+// Errors: http.hpp lists them. Messages say which range, which attempt, and how the server calls the request.
+// Thread: any; reads of the same object may go on at the same time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "io/http/http_origin.hpp"
+#include "io/http/response_check.hpp"
+
+namespace sluice::lib::detail {
+
+/// Where the servers are found, by URL.
+class http_servers {
+ public:
+  virtual http_origin& at(const http_url& url) = 0;
+  virtual http_context& context() = 0;
+
+ protected:
+  ~http_servers() = default;
+};
+
+class http_object {
+ public:
+  http_object(std::shared_ptr<http_servers> servers, std::string path, http_url url)
+      : servers_(std::move(servers)), path_(std::move(path)), url_(url), now_at_(std::move(url)) {}
+  http_object(const http_object&) = delete;
+
+  /// A listing has said what it is: the first read will tell whether that holds.
+  void believe(object_pin pin) { pin_ = std::move(pin); }
+  /// Its body begins at byte 0 and has up to `bytes` bytes, or all. Null: the object is empty. Before any read.
+  task<std::unique_ptr<http_exchange>> open(std::uint64_t bytes, time_point deadline);
+  const object_pin& pin() const noexcept { return pin_; }
+  std::int64_t modified_ns() const noexcept { return modified_ns_; }
+
+  /// All of to.size() bytes from `offset` on. REQUIRES: the object has them. With a body that is at `offset`, it is read
+  /// first, as far as it goes. Requests are for at least `asks_for` bytes, if the object has so many: what is not wanted yet
+  /// stays in the body, at offset + to.size().
+  task<> read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body, std::uint64_t asks_for,
+              time_point deadline);
+  /// For an object whose size nobody has told: what comes next; 0: the end.
+  task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, http_exchange& body, time_point deadline);
+
+ private:
+  struct answer {
+    std::unique_ptr<http_exchange> body;
+    http_failure failed;  ///< where there is no body
+  };
+  task<answer> ask(byte_range range, bool is_first, time_point deadline);
+  task<answer> look_at(std::unique_ptr<http_exchange> got, byte_range range, bool is_first, time_point deadline);
+  /// Reads of the body until `to` is full, or it ends. Fails with what a read of the body fails with; `got` counts.
+  task<> receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline);
+  /// The same of a body that was asked for; fails where it ends before. `is_exact`: nothing may be left of it.
+  task<> receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got, time_point deadline);
+  /// Fails where there is more of the body: chunks may say so.
+  task<> check_end(http_exchange& body, time_point deadline);
+  std::string request_for(const http_url& to, byte_range range) const;
+  http_failure failure_from(status why, time_point deadline) const;
+  /// Waits for the next attempt; fails where there is none.
+  task<> again(retry_state& retry, http_failure failed, byte_range range, time_point deadline);
+
+  const std::shared_ptr<http_servers> servers_;  ///< a stream, and what it reads, may be destroyed after its runtime
+  const std::string path_;
+  const http_url url_;
+  object_pin pin_;
+  std::int64_t modified_ns_ = 0;
+  mutable std::mutex mutex_;
+  http_url now_at_;  ///< where redirects have led; guarded by mutex_
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/http/http_origin.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "sluice/coro/scope.hpp"
+#include "sluice/coro/sleep.hpp"
+
+namespace sluice::lib::detail {
+
+http_origin::http_origin(http_context& context, const http_url& url, std::shared_ptr<secure_layer> secure)
+    : limit(context.time, std::max(1u, std::min(context.options.requests_first, context.options.requests_max)),
+            std::max(1u, context.options.requests_max)),
+      pool(context.net(), context.time, url, context.options.connect_timeout, std::move(secure)),
+      context_(context) {}
+
+task<std::unique_ptr<http_exchange>> http_origin::ask_once(std::string request, bool on_new_connection,
+                                                           time_point deadline) {
+  for (;;) {
+    std::unique_ptr<connection> wire;
+    if (!on_new_connection) wire = pool.take_idle();
+    const bool reused = wire != nullptr;
+    if (!reused) {
+      auto connecting = pool.connect(deadline);
+      wire = co_await connecting;
+    }
+    auto one = std::make_unique<http_exchange>(pool, std::move(wire), reused);
+    const time_point asked = context_.time.now();
+    const time_point until = std::min(deadline, asked + context_.options.stall_timeout);
+    context_.counts.requests.fetch_add(1, std::memory_order_relaxed);
+    auto asking = one->ask(request, until);
+    status why = co_await asking.as_result();
+    if (why.ok()) {
+      const duration took = context_.time.now() - asked;
+      times_.add(took);
+      limit.answered(took);
+      co_return one;
+    }
+    // What an idle connection still had to say to the request before is no answer to this one.
+    const bool was_over = reused && ((why.code() == status_code::unavailable && !one->was_heard()) ||
+                                     why.code() == status_code::data_loss);
+    if (!was_over) co_await fail(std::move(why));
+  }
+}
+
+/// Of two requests for the same bytes: the first answer wins, and ends the other request.
+struct http_origin::race {
+  std::mutex mutex;
+  std::unique_ptr<http_exchange> won;
+  status why;  ///< of the first that failed
+  bool first_ended = false;
+  bool second_asks = false;
+
+  /// Returns true if nothing more is waited for. Mutex locked.
+  bool settle(result<std::unique_ptr<http_exchange>>& answer) {
+    if (!answer.ok() && why.ok()) why = answer.why();
+    if (answer.ok() && !won) won = *std::move(answer);
+    return won || (first_ended && !second_asks);
+  }
+};
+
+task<> http_origin::first_lane(std::string request, time_point deadline, scope& all, race& between) {
+  auto asking = ask_once(std::move(request), false, deadline);
+  auto answer = co_await asking.as_result();
+  bool over;
+  {
+    std::lock_guard lock(between.mutex);
+    between.first_ended = true;
+    over = between.settle(answer);
+  }
+  if (over) all.request_stop();
+}
+
+task<> http_origin::second_lane(std::string request, duration after, time_point deadline, scope& all, race& between) {
+  co_await sleep_for(after);
+  auto permit = limit.try_acquire();
+  {
+    std::lock_guard lock(between.mutex);
+    if (between.first_ended || !permit || !times_.take_hedge()) co_return;
+    between.second_asks = true;
+  }
+  context_.counts.hedges.fetch_add(1, std::memory_order_relaxed);
+  auto asking = ask_once(std::move(request), true, deadline);
+  auto answer = co_await asking.as_result();
+  bool over;
+  {
+    std::lock_guard lock(between.mutex);
+    between.second_asks = false;
+    if (answer.ok() && !between.won) context_.counts.hedges_won.fetch_add(1, std::memory_order_relaxed);
+    over = between.settle(answer);
+  }
+  if (over) all.request_stop();
+}
+
+task<std::unique_ptr<http_exchange>> http_origin::ask_twice(std::string request, duration after, time_point deadline) {
+  environment* env = co_await this_environment();
+  race between;
+  {
+    scope both(*env);
+    both.spawn(first_lane(request, deadline, both, between));
+    both.spawn(second_lane(request, after, deadline, both, between));
+    co_await both.join();
+  }
+  if (!between.won) co_await fail(between.why);
+  co_return std::move(between.won);
+}
+
+task<std::unique_ptr<http_exchange>> http_origin::ask(std::string request, time_point deadline) {
+  times_.count_request();
+  std::optional<duration> after;
+  if (context_.options.hedge) after = times_.hedge_after();
+  if (after) {
+    auto asking = ask_twice(std::move(request), *after, deadline);
+    co_return co_await asking;
+  }
+  auto asking = ask_once(std::move(request), false, deadline);
+  co_return co_await asking;
+}
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/http/http_url.hpp"
+
+#include "io/http/text.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+constexpr std::string_view kHttp = "http://";
+constexpr std::string_view kHttps = "https://";
+
+status no_url(std::string_view what) { return invalid_argument_error(joined("is no URL for this: ", what)); }
+
+std::uint16_t own_port(bool tls) { return tls ? 443 : 80; }
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte > 0x20 && byte < 0x7f && c != '"' && c != '<' && c != '>' && c != '\\' && c != '^' && c != '`' &&
+         c != '{' && c != '|' && c != '}';
+}
+
+void append_escaped(std::string& to, unsigned char byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  to += '%';
+  to += kDigits[byte / 16];
+  to += kDigits[byte % 16];
+}
+
+std::string escaped_target(std::string_view text) {
+  std::string out;
+  if (text.empty() || text[0] != '/') out = "/";
+  for (char c : text) {
+    if (is_plain(c)) out += c;
+    else append_escaped(out, static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+status take_port(std::string_view digits, http_url& to) {
+  std::uint64_t port = 0;
+  if (!parse_digits(digits, port) || port == 0 || port > 65535) return no_url(joined("\"", digits, "\" is no port"));
+  to.port = static_cast<std::uint16_t>(port);
+  return {};
+}
+
+/// "host", "host:port", "[v6]", "[v6]:port".
+status take_authority(std::string_view text, http_url& to) {
+  if (text.find('@') != std::string_view::npos)
+    return no_url("it has a user or a password; give these as a header (http_options::headers)");
+  std::string_view rest;
+  if (text.starts_with("[")) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos) return no_url("a [ without its ]");
+    to.host = std::string(text.substr(1, end - 1));
+    rest = text.substr(end + 1);
+  } else {
+    const std::size_t colon = text.find(':');
+    to.host = std::string(text.substr(0, colon));
+    if (colon != std::string_view::npos) rest = text.substr(colon);
+  }
+  if (to.host.empty()) return no_url("it names no host");
+  for (char& c : to.host) {
+    c = lower(c);
+    const bool known = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' || c == ':';
+    if (!known) return no_url("its host has a character that no host name has");
+  }
+  if (rest.empty()) return {};
+  if (rest[0] != ':') return no_url("something else than a port follows the host");
+  return take_port(rest.substr(1), to);
+}
+
+}  // namespace
+
+std::string http_url::bracketed_host() const {
+  return host.find(':') == std::string::npos ? host : joined("[", host, "]");
+}
+std::string http_url::address() const { return joined(bracketed_host(), ":", port); }
+std::string http_url::authority() const { return port == own_port(tls) ? bracketed_host() : address(); }
+std::string http_url::origin() const { return joined(tls ? kHttps : kHttp, authority()); }
+
+result<http_url> parse_http_url(std::string_view text) {
+  http_url url;
+  if (begins_with_name(text, kHttps)) url.tls = true;
+  else if (!begins_with_name(text, kHttp)) return no_url("it begins with neither http:// nor https://");
+  text.remove_prefix(url.tls ? kHttps.size() : kHttp.size());
+  text = text.substr(0, text.find('#'));
+  const std::size_t end = text.find_first_of("/?");
+  url.port = own_port(url.tls);
+  status why = take_authority(text.substr(0, end), url);
+  if (!why.ok()) return why;
+  url.target = escaped_target(end == std::string_view::npos ? std::string_view() : text.substr(end));
+  return url;
+}
+
+result<http_url> follow_redirect(const http_url& from, std::string_view location) {
+  if (location.substr(0, location.find_first_of("/?")).find(':') != std::string_view::npos) {
+    auto to = parse_http_url(location);
+    if (to.ok() && from.tls && !to->tls)
+      return failed_precondition_error(joined("is redirected out of TLS, to ", to->origin()));
+    return to;
+  }
+  location = location.substr(0, location.find('#'));
+  if (location.starts_with("//")) return parse_http_url(joined(from.tls ? "https:" : "http:", location));
+  http_url to = from;
+  if (location.starts_with("/")) {
+    to.target = escaped_target(location);
+    return to;
+  }
+  std::string_view base = from.target;
+  base = base.substr(0, base.find('?'));
+  to.target = escaped_target(joined(base.substr(0, base.rfind('/') + 1), location));
+  return to;
+}
+
+}  // namespace sluice::lib::detail

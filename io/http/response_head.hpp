@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the head of an HTTP response says, as far as a reader of objects needs it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sluice/base/file_info.hpp"
+#include "sluice/base/result.hpp"
+
+namespace sluice::lib::detail {
+
+/// "bytes 0-99/1000"; of an object without such bytes "bytes */1000".
+struct content_range {
+  static constexpr std::uint64_t kUnknownTotal = file_info::kUnknownSize;
+  bool satisfied = true;
+  std::uint64_t first = 0, last = 0;
+  std::uint64_t total = kUnknownTotal;
+  std::string to_string() const;
+  friend bool operator==(const content_range&, const content_range&) = default;
+};
+
+struct response_head {
+  int code = 0;
+  std::string reason;
+  bool keep_alive = false;
+  bool chunked = false;
+  std::optional<std::uint64_t> length;  ///< of the body
+  std::optional<content_range> range;
+  std::string etag, last_modified, location, retry_after, request_id, content_encoding, transfer_encoding;
+
+  /// Takes one field. Errors: data_loss: a value that is none, or two that differ.
+  status take(std::string_view name, std::string_view value);
+  bool is_success() const { return code == 200 || code == 206; }
+  bool is_redirect() const { return code == 301 || code == 302 || code == 303 || code == 307 || code == 308; }
+  /// "503 Service Unavailable".
+  std::string status_text() const;
+  /// What tells this version of the object from others: the ETag, else when it was modified.
+  const std::string& version() const { return etag.empty() ? last_modified : etag; }
+};
+
+/// Errors: data_loss.
+result<content_range> parse_content_range(std::string_view text);
+/// "Sun, 06 Nov 1994 08:49:37 GMT" → nanoseconds since 1970.
+std::optional<std::int64_t> parse_http_date(std::string_view text);
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/http/retry_policy.hpp"
+
+#include <algorithm>
+
+#include "io/http/text.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+/// splitmix64's next number.
+std::uint64_t draw(std::uint64_t& state) {
+  std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+bool retry_budget::take(std::int64_t cost) noexcept {
+  std::int64_t now = tokens_.load(std::memory_order_relaxed);
+  do {
+    if (now < cost) return false;
+  } while (!tokens_.compare_exchange_weak(now, now - cost, std::memory_order_relaxed));
+  return true;
+}
+
+void retry_budget::earn() noexcept {
+  std::int64_t now = tokens_.load(std::memory_order_relaxed);
+  while (now < kTokens && !tokens_.compare_exchange_weak(now, now + 1, std::memory_order_relaxed)) {}
+}
+
+std::optional<duration> retry_state::next_wait(const http_failure& failed) {
+  if (!failed.again) return {};
+  if (++fruitless_ >= attempts_max_) {
+    given_up_ = "; that was the last attempt (http_options::attempts_max)";
+    return {};
+  }
+  if (failed.retry_after && *failed.retry_after > kRetryAfterMax) {
+    given_up_ = joined("; no more attempts: the server asks to wait for ",
+                       std::chrono::duration_cast<std::chrono::seconds>(*failed.retry_after).count(), " s");
+    return {};
+  }
+  if (!budget_.take(failed.stalled ? retry_budget::kStallCosts : retry_budget::kRetryCosts)) {
+    given_up_ = "; no more attempts: too many requests have failed";
+    return {};
+  }
+  ++attempt_;
+  const auto most = static_cast<std::uint64_t>((last_wait_ * 3 - kWaitMin).count());
+  last_wait_ = std::min(kWaitMax, kWaitMin + duration(static_cast<std::int64_t>(draw(random_) % (most + 1))));
+  return std::max(last_wait_, failed.retry_after.value_or(duration(0)));
+}
+
+}  // namespace sluice::lib::detail

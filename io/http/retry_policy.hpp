@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether, and when, a request that has failed is sent again.
+//
+//   retry_state retry(budget, attempts_max, seed);
+//   …
+//   if (auto wait = retry.next_wait(failed)) { co_await sleep_for(*wait); … }
+//
+// Waits are drawn between 100 ms and three times the wait before, at most 15 s ("decorrelated jitter"), so that requests which
+// failed together do not come back together; Retry-After makes them longer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sluice/base/status.hpp"
+#include "sluice/coro/environment.hpp"
+
+namespace sluice::lib::detail {
+
+/// Why an attempt failed, and what that means for another one.
+struct http_failure {
+  status why = {};
+  bool again = false;      ///< another attempt may fare better
+  bool throttled = false;  ///< the server says that it is too much
+  bool stalled = false;    ///< it took its time to fail
+  std::optional<duration> retry_after = {};
+  std::string request_id = {};
+};
+
+/// What all requests of a runtime may spend on attempts after their first. A server that is down uses it up, and from then on
+/// its requests fail after their first attempt. Thread: any.
+class retry_budget {
+ public:
+  static constexpr std::int64_t kTokens = 500;
+  static constexpr std::int64_t kRetryCosts = 5;
+  static constexpr std::int64_t kStallCosts = 10;
+
+  bool take(std::int64_t cost) noexcept;
+  /// A request has succeeded.
+  void earn() noexcept;
+  std::int64_t tokens() const noexcept { return tokens_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::int64_t> tokens_{kTokens};  // relaxed: a number of its own
+};
+
+/// Of one range. Thread: one.
+class retry_state {
+ public:
+  static constexpr duration kWaitMin = std::chrono::milliseconds(100);
+  static constexpr duration kWaitMax = std::chrono::seconds(15);
+  static constexpr duration kRetryAfterMax = std::chrono::seconds(60);
+
+  retry_state(retry_budget& budget, std::uint32_t attempts_max, std::uint64_t seed) noexcept
+      : budget_(budget), attempts_max_(attempts_max), random_(seed) {}
+
+  /// 1 for the first.
+  std::uint32_t attempt() const noexcept { return attempt_; }
+  /// The attempt has brought bytes, from which the next one goes on: the count of fruitless attempts begins anew. The budget goes on.
+  void moved_on() noexcept {
+    fruitless_ = 0;
+    last_wait_ = kWaitMin;
+  }
+  /// How long to wait before the next attempt. Nothing: there is none, and given_up() says why.
+  std::optional<duration> next_wait(const http_failure& failed);
+  /// "", or "; no more attempts: …" to follow the message.
+  const std::string& given_up() const noexcept { return given_up_; }
+
+ private:
+  retry_budget& budget_;
+  const std::uint32_t attempts_max_;
+  std::uint64_t random_;
+  std::uint32_t attempt_ = 1;
+  std::uint32_t fruitless_ = 0;  ///< in a row
+  duration last_wait_ = kWaitMin;
+  std::string given_up_;
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection with TLS over another one.
+//
+// Thread: one call at a time, reading or writing: HTTP asks, and then listens.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <string>
+
+#include "sluice/io/network.hpp"
+
+namespace sluice::lib::detail {
+
+class tls_connection final : public connection {
+ public:
+  tls_connection(SSL_CTX* context, std::unique_ptr<connection> wire);
+  ~tls_connection() override;
+
+  /// As the client of `host`, whose certificate has to hold.
+  task<> connect(std::string host, time_point deadline);
+  /// As a server: for tests.
+  task<> accept(time_point deadline);
+
+  task<std::size_t> read_some(std::span<char> to, time_point deadline) override;
+  task<> write(std::span<const char> from, time_point deadline) override;
+  task<> finish_writing() override;
+  void close() noexcept override { wire_->close(); }
+
+ private:
+  task<> shake_hands(time_point deadline);
+  /// Sends what OpenSSL has written.
+  task<> flush(time_point deadline);
+  /// Gives OpenSSL more to read. Returns false: the connection has ended.
+  task<bool> refill(time_point deadline);
+  status why_no_handshake(int error) const;
+  static int on_verified(int holds, X509_STORE_CTX* chain);
+
+  std::unique_ptr<connection> wire_;
+  SSL* ssl_;
+  BIO* in_;   ///< ssl_'s own
+  BIO* out_;  ///< ssl_'s own
+  std::string host_;
+  std::string why_not_trusted_;  ///< the server's certificate
+  std::unique_ptr<char[]> room_;
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notifies a ready_signal at a moment, so that a stage that waits for a channel does not wait longer.
+//
+//   signal_alarm alarm(signal, *run->time);
+//   alarm.set(run->time->now() + timeout);
+//   co_await signal->changed_since(seen);             // something has come, or it is that late, or the run stops
+//
+// Thread: none; it belongs to its stage. The clock may notify on any thread, also after this object is gone.
+// Cost:   an allocation and a timer for each set().
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "ahead/ready_signal.hpp"
+#include "sluice/coro/environment.hpp"
+
+namespace sluice::lib {
+
+class signal_alarm {
+ public:
+  signal_alarm(std::shared_ptr<ready_signal> signal, clock& time) : signal_(std::move(signal)), time_(time) {}
+  signal_alarm(const signal_alarm&) = delete;
+  ~signal_alarm() { clear(); }
+
+  /// For this moment; the one that was set before is cleared.
+  void set(time_point when) {
+    clear();
+    timer_ = std::make_shared<timer>();
+    timer_->due = when;
+    timer_->fire = on_time;
+    timer_->signal = signal_;
+    timer_->armed = timer_;
+    time_.arm(*timer_);
+  }
+  void clear() {
+    if (!timer_) return;
+    // Where it cannot be cancelled it is firing: it then lets go of itself.
+    if (time_.cancel(*timer_)) timer_->armed.reset();
+    timer_.reset();
+  }
+  bool is_set() const { return timer_ != nullptr; }
+
+ private:
+  struct timer : timer_node {
+    std::shared_ptr<ready_signal> signal;
+    std::shared_ptr<timer> armed;  ///< itself, from arm() until it has fired or was cancelled
+  };
+  static void on_time(timer_node& node) noexcept {
+    const std::shared_ptr<timer> me = std::move(static_cast<timer&>(node).armed);
+    me->signal->notify(ready_signal::kNobody);
+  }
+
+  const std::shared_ptr<ready_signal> signal_;
+  clock& time_;
+  std::shared_ptr<timer> timer_;
+};
+
+}  // namespace sluice::lib

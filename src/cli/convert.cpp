@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/plan_argument.hpp"
+#include "cli/verbs.hpp"
+#include "format/example_inference.hpp"
+#include "sluice/op/take.hpp"
+#include "sluice/op/tfrecord.hpp"
+#include "sluice/pipeline/iterate.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr int kLookedAt = 100;  // records from which a schema is guessed
+
+/// What an input is read by: the operator, and whether its schema is an argument of it.
+struct reader {
+  std::string_view format;
+  std::string_view op;
+  bool takes_schema;
+  std::string_view options;  ///< of a file that convert writes
+  std::string_view behind;   ///< it in the plan
+};
+constexpr reader kReaders[] = {{"tfrecord", "tfrecord", false, "", ""},
+                               {"lines", "lines", false, "", ""},
+                               {"csv", "csv", true, "header=true", ""},
+                               {"jsonl", "jsonl", true, "", ""},
+                               {"npy", "npy", false, "", ""},
+                               {"tar", "tar", false, "", ""},
+                               {"arrow", "from_arrow", true, "", " | unbatch"}};
+
+const reader& reader_named(std::string_view format) {
+  for (const reader& r : kReaders)
+    if (r.format == format) return r;
+  std::string all;
+  for (const reader& r : kReaders) absl::StrAppend(&all, all.empty() ? "" : ", ", std::string(r.format));
+  throw misuse(absl::StrCat("--from is one of ", all, ", not ", std::string(format)));
+}
+
+/// By the name, else by what the file begins with.
+const reader& reader_of(const std::string& file) {
+  switch (format_of_path(file).format) {
+    case output_format::csv: return reader_named("csv");
+    case output_format::jsonl: return reader_named("jsonl");
+    case output_format::npy: return reader_named("npy");
+    case output_format::arrow: return reader_named("arrow");
+    case output_format::tfrecord: return reader_named("tfrecord");
+    case output_format::raw: return reader_named("lines");
+    default: break;
+  }
+  const std::string plan = plan_reading(file);
+  for (const reader& r : kReaders)
+    if (plan.starts_with(absl::StrCat(std::string(r.op), "("))) return r;
+  return reader_named("lines");
+}
+
+std::string plan_for(const std::string& file, const reader& r, const std::string& schema) {
+  if (!find_op(r.op))
+    throw misuse(absl::StrCat(file, ": this sluice has no operator ", std::string(r.op), ", which reads it"));
+  std::string text = absl::StrCat(std::string(r.op), "(", in_quotes(file));
+  if (r.takes_schema && !schema.empty())
+    absl::StrAppend(&text, r.format == "arrow" ? ", schema=" : ", ", in_quotes(schema));
+  if (!r.options.empty()) absl::StrAppend(&text, ", ", std::string(r.options));
+  return absl::StrCat(text, ")", std::string(r.behind));
+}
+
+/// `failed`: why a record is no tf.Example like those before it. Errors: of reading.
+task<void> look_at(stream<record>* records, example_inference* inference, status* failed) {
+  while (auto r = co_await records->next()) {
+    *failed = inference->add(r->view());
+    if (!failed->ok()) break;
+  }
+}
+
+/// Of the first tf.Examples of a file; empty where its records are none.
+std::string guessed_schema(const std::string& file, bool is_quiet) {
+  runtime rt;
+  auto records = (tfrecord(file) | take(kLookedAt)).iterate(rt);
+  example_inference inference;
+  status why;
+  sync_wait(rt, look_at(&records, &inference, &why));
+  sync_wait(rt, cleanup(std::move(records)));
+  if (why.code() == status_code::data_loss) return {};  // records of something else
+  if (!why.ok()) throw misuse(absl::StrCat(file, ": ", std::string(why.message()), ": say --schema"));
+  std::string schema = inference.schema_text();
+  if (!is_quiet && !schema.empty())
+    std::fprintf(stderr, "schema, guessed from %llu records of %s: %s\n",
+                 static_cast<unsigned long long>(inference.examples()), file.c_str(), schema.c_str());
+  return schema;
+}
+
+/// Do records go out as they came?
+bool keeps_records(const convert_arguments& a) {
+  const std::string& out = a.run.output.output;
+  output_format f = output_format::automatic;
+  if (auto named = parse_output_format(out.substr(0, out.find(':'))); named.ok()) f = *named;
+  else f = format_of_path(out).format;
+  return f == output_format::tfrecord || f == output_format::raw;
+}
+
+std::string plan_text_of(const convert_arguments& a) {
+  if (a.inputs.size() == 1 && a.from.empty() && !names_data(a.inputs[0])) {
+    if (!a.schema.empty()) throw misuse("--schema is of files: a plan has it where it is needed");
+    return a.inputs[0];
+  }
+  std::vector<std::string> plans;
+  bool is_records = true;
+  for (const std::string& file : a.inputs) {
+    if (file != "-" && !names_data(file)) throw misuse(absl::StrCat(file, " is no file"));
+    const reader& r = a.from.empty() ? reader_of(file) : reader_named(a.from);
+    is_records = is_records && r.format == "tfrecord";
+    plans.push_back(plan_for(file, r, a.schema));
+  }
+  std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
+  if (!is_records || (keeps_records(a) && a.schema.empty())) return text;
+  const bool is_stream = a.inputs[0] == "-" || !is_file(a.inputs[0]);
+  if (is_stream && a.schema.empty()) throw misuse("records that can be read once only are not looked at: say --schema");
+  const std::string schema = a.schema.empty() ? guessed_schema(a.inputs[0], a.run.quiet) : a.schema;
+  if (!schema.empty()) absl::StrAppend(&text, " | parse_example(", in_quotes(schema), ")");
+  return text;
+}
+
+/// `convert *.tfrecord` would replace the last of them.
+void refuse_to_replace(const convert_arguments& a) {
+  std::error_code unknown;
+  const std::string& path = a.run.output.output;
+  const bool goes_on = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
+  if (a.overwrites || goes_on || !std::filesystem::is_regular_file(path, unknown)) return;
+  throw misuse(absl::StrCat(path, " is there: name another output, or say --overwrite"));
+}
+
+}  // namespace
+
+int convert(convert_arguments a) {
+  if (a.inputs.size() < 2)
+    throw misuse(absl::StrCat("convert needs an input and an output: sluice convert ", a.inputs[0], " OUT.csv"));
+  a.run.output.output = std::move(a.inputs.back());
+  a.inputs.pop_back();
+  refuse_to_replace(a);
+  if (!a.to.empty()) a.run.output.output = absl::StrCat(a.to, ":", a.run.output.output);
+  else if (a.run.output.output == "-") throw misuse("the output - is standard output: say with --to in what format");
+  a.run.is_output_named = true;
+  a.run.plan = plan_text_of(a);
+  a.run.resume_file = a.run.checkpoint_file;
+  a.run.starts_without_checkpoint = true;
+  return run(a.run);
+}
+
+}  // namespace sluice::lib::cli

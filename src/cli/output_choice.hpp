@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `--output` and the options beside it say.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "output/file_sink.hpp"
+
+namespace sluice::lib::cli {
+
+struct output_arguments {
+  std::string output = "null";            ///< see read_output
+  std::string compression = "automatic";  ///< automatic: by the name
+  std::uint64_t shards = 1;
+  std::int64_t shard_bytes = 0;
+};
+
+struct output_choice {
+  bool is_null = true;
+  output_options options{};
+
+  /// FORMAT:PATH, as `--output` takes it.
+  std::string text() const;
+};
+
+/// "null", "jsonl", "raw", "csv" (standard output), FORMAT:PATH, or a PATH whose suffix names the format. The path "-" is
+/// standard output, "./-" a file of that name.
+/// Throws misuse: none of these, elements of this type cannot go there, or it is a descriptor that was not given to the program.
+output_choice read_output(const output_arguments& a, const element_type& type);
+
+/// As file_sink::open. Throws `error`.
+std::unique_ptr<element_sink> open_sink(const output_choice& output, const element_type& type,
+                                        const output_start& start, std::uint64_t& cut_bytes);
+
+}  // namespace sluice::lib::cli

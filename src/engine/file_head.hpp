@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first bytes of a file, inflated: of which a plan's element type is made where nothing else says it.
+// Thread: blocks, as plans are made; never in a run.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "sluice/base/field_types.hpp"
+#include "sluice/base/result.hpp"
+
+namespace sluice::lib {
+
+struct file_head {
+  std::string bytes{};
+  bool is_all = false;  ///< the file has no more
+};
+
+/// Errors: of the file, with its name.
+result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max);
+
+}  // namespace sluice::lib

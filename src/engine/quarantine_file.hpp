@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file that keeps the bad elements that a run drops: error, file, offset, number and bytes of each.
+//
+//   {"error":"the CRC of the data is wrong","code":"data_loss","stage":"tfrecord","file":"a.tfrecord","offset":120,"record":3,
+//    "bytes":{"base64":"…"}}                                  // a line of a path in .jsonl or .json
+// Other paths are TFRecords, whose records are tf.Examples with the same names as features. Members that are not known are left out.
+//
+// An entry is written whole, by one call, when its element is counted; what a crash has left of one is cut off when the file is
+// opened next. An entry that is there already, byte for byte, is not written again: so a run that is resumed, or started again,
+// doubles nothing. With kEntriesMax or kBytesMax the file is full: a last entry says so, and the run goes on.
+// Errors: failed_precondition: the path is a file that is not one of these (it is left as it is). unavailable: another process
+//         writes to it. resource_exhausted and others, as the system says. They end the run.
+// Owns:   the file, from its first entry on, and eight bytes for each entry.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/quarantine_sink.hpp"
+
+namespace sluice::lib {
+
+inline constexpr std::size_t kQuarantineEntriesMax = 100'000;
+inline constexpr std::uint64_t kQuarantineBytesMax = std::uint64_t{1} << 30;
+
+/// Opens nothing yet.
+std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max = kQuarantineEntriesMax,
+                                                      std::uint64_t bytes_max = kQuarantineBytesMax);
+
+}  // namespace sluice::lib

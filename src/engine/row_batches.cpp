@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/row_batches.hpp"
+
+#include "engine/grouping.hpp"
+
+namespace sluice::lib {
+
+status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) {
+  batch_storage made;
+  status why = make_padded_batch(members_, rows, memory, made, made_bytes, which);
+  if (why.ok()) ::new (to) batch_storage(std::move(made));
+  return why;
+}
+
+status rows_in_making::add(block& b, std::uint32_t n) {
+  const std::size_t before = room_bytes(), owned = row_.footprint ? row_.footprint(row_, b.data(), n) : 0;
+  const std::size_t doubled = rows_.must_grow(n) ? before + std::max(before, n * row_.size) : 0;
+  if (!memory_.has_room_for(memory_.bytes() + owned + doubled))
+    return memory_.refused_of(memory_.bytes() + owned + doubled);
+  b.move_front(rows_.extend(n), n);
+  rows_.add_live(n);
+  return memory_.change(owned + room_bytes(), before);
+}
+
+erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<rows_maker> maker, std::uint64_t rows,
+                               bool drop_remainder, std::shared_ptr<run_context> run, std::string label) {
+  in.may_go_back();
+  held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
+  rows_in_making part(in.type(), memory);
+  for (bool ended = false; !ended;) {
+    char* to = out.room(1);
+    part.forget();
+    while (part.size() != rows && !ended) {
+      const std::uint64_t passed = out.pass(demand::kAll / rows);
+      std::uint64_t rows_to_pass = 0;
+      if (passed) {  // whole batches are passed over as rows; what was collected belongs to the first of them
+        rows_to_pass = passed * rows - part.size();
+        part.forget();
+      }
+      demand d;
+      d.skip = rows_to_pass;
+      d.elements = static_cast<std::uint32_t>(std::min(rows - part.size(), grouped_at_once(in.type())));
+      auto b = co_await in.next_block(d);
+      if (!b) {
+        ended = true;
+        const std::uint64_t gone = passed * rows - (passed ? in.skip_left() : 0);
+        const std::uint64_t whole = drop_remainder ? gone / rows : (gone + rows - 1) / rows;
+        out.unpass(passed - std::min(passed, whole));
+        continue;
+      }
+      status fits = part.add(b, b.size());
+      if (!fits.ok()) co_await fail(std::move(fits));
+    }
+    if (part.size() == 0 || (ended && drop_remainder)) break;
+    const std::uint64_t begin = in.consumed() - part.size();
+    std::size_t which = 0;
+    status why = part.make(*maker, to, which);
+    if (!why.ok()) {
+      status told = told_of_row(why, memory.label(), begin + which);
+      co_await fail(std::move(told));
+    }
+    in.hold_from(in.consumed());
+    co_yield out.made(1);
+  }
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that become one element: what the verbs share that take n of them, or as many as a rule says, and then make something
+// of all (padded_batch, ragged_batch, sparse_batch, batch_by_bytes, batch_by_tokens).
+//
+//   rows_in_making part(in.type(), memory);
+//   status fits = part.add(b, n);
+//   status why = part.make(maker, to, which);
+//
+//   return row_batches_loop(out, std::move(in), std::make_unique<maker>(…), 32, drop_remainder, run, label);
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/padded_rows.hpp"
+#include "runtime/held_memory.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/element/slab.hpp"
+
+namespace sluice::lib {
+
+/// Makes one element of rows. Thread: the stage's.
+class rows_maker {
+ public:
+  rows_maker() = default;
+  rows_maker(const rows_maker&) = delete;
+  virtual ~rows_maker() = default;
+  /// Builds the element of all of `rows` at uninitialised `to`; they are gone then. It is charged to `memory`, which has
+  /// `made_bytes` more in the end; for a moment rows and element are charged both. Errors: a status, of the row `which`;
+  /// nothing is built then.
+  virtual status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) = 0;
+};
+
+/// Batches, whose lists and tensors are padded where `members` says so.
+class batch_maker final : public rows_maker {
+ public:
+  explicit batch_maker(std::vector<padded_member> members) : members_(std::move(members)) {}
+  status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override;
+
+ private:
+  const std::vector<padded_member> members_;
+};
+
+/// The rows of the next element, as they come. All that `memory` has is theirs, and the element's that was made last.
+class rows_in_making {
+ public:
+  rows_in_making(const element_type& row, held_memory& memory) : row_(row), memory_(memory), rows_(row) {}
+
+  std::uint64_t size() const { return rows_.size(); }
+  char* at(std::size_t i) const { return rows_.begin() + i * row_.size; }
+  /// They, and what was made of those before, are gone.
+  void forget() {
+    rows_.clear();
+    memory_.shrink_by(memory_.bytes() - room_bytes());
+  }
+  /// Takes the first n of `b`. Errors: resource_exhausted.
+  status add(block& b, std::uint32_t n);
+  /// Builds the element of them at `to`; then there are none. Errors: as rows_maker::make.
+  status make(rows_maker& maker, void* to, std::size_t& which) {
+    memory_.shrink_by(memory_.bytes() - room_bytes());
+    std::size_t made_bytes = 0;
+    return maker.make(rows_, memory_, to, made_bytes, which);
+  }
+
+ private:
+  std::size_t room_bytes() const { return rows_.capacity() * row_.size; }
+
+  const element_type& row_;
+  held_memory& memory_;
+  slab rows_;
+};
+
+/// An element of each `rows` rows; of fewer at the end, unless `drop_remainder`.
+erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<rows_maker> maker, std::uint64_t rows,
+                               bool drop_remainder, std::shared_ptr<run_context> run, std::string label);
+
+}  // namespace sluice::lib

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// gzip and zlib, undone by ISA-L.
+#include <isa-l/igzip_lib.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "format/codec/codec.hpp"
+#include "format/codec/deflate_header.hpp"
+#include "sluice/format/inflate.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+std::string_view reason(int code) {
+  switch (code) {
+    case ISAL_INVALID_BLOCK: return "a block type that does not exist";
+    case ISAL_INVALID_SYMBOL: return "a code that does not exist";
+    case ISAL_INVALID_LOOKBACK: return "a reference to before the beginning";
+    case ISAL_INVALID_WRAPPER: return "a damaged header";
+    case ISAL_UNSUPPORTED_METHOD: return "a compression method that is not deflate";
+    case ISAL_INCORRECT_CHECKSUM: return "its checksum is wrong";
+    case ISAL_NEED_DICT: return "it needs a dictionary";
+    default: return "it cannot be decoded";
+  }
+}
+
+class deflate_codec : public codec {
+ public:
+  explicit deflate_codec(std::uint32_t flag) : flag_(flag) {}
+  std::size_t begin(std::string_view) override {
+    ::isal_inflate_init(&stream_);
+    stream_.crc_flag = flag_;
+    return inflater::kBytes;
+  }
+  codec_progress go(std::string_view in, bool, char* out, std::size_t room) override {
+    codec_progress p;
+    constexpr std::size_t kPieceMax = std::numeric_limits<std::int32_t>::max();  // ISA-L counts in 32 bits
+    const auto in_piece = static_cast<std::uint32_t>(std::min(in.size(), kPieceMax));
+    const auto out_piece = static_cast<std::uint32_t>(std::min(room, kPieceMax));
+    stream_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));  // only read
+    stream_.avail_in = in_piece;
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(out);
+    stream_.avail_out = out_piece;
+    const int code = ::isal_inflate(&stream_);
+    // At the error in a damaged stream ISA-L may count one byte more than it was given: avail_in wraps round.
+    p.consumed = stream_.avail_in > in_piece ? in_piece : in_piece - stream_.avail_in;
+    p.produced = out_piece - stream_.avail_out;
+    if (code < 0 || code == ISAL_NEED_DICT) p.broken = reason(code);
+    else if (stream_.block_state == ISAL_BLOCK_FINISH) p.ended = true;
+    // Bytes behind the end that ISA-L has taken into its bit buffer: that has up to eight, and zlib's checksum four, so up
+    // to three would vanish.
+    if (!p.ended) return p;
+    const auto behind = static_cast<std::size_t>(stream_.read_in_length / 8);
+    p.is_followed = behind != 0;
+    p.consumed -= std::min(p.consumed, behind);
+    return p;
+  }
+
+ private:
+  std::uint32_t flag_;
+  inflate_state stream_;
+};
+static_assert(sizeof(deflate_codec) + 512 <= inflater::kBytes, "what an inflater is charged for");
+
+class gzip_codec final : public deflate_codec {
+ public:
+  gzip_codec() : deflate_codec(ISAL_GZIP) {}
+  beginning begins(std::string_view in, bool last) const override {
+    beginning b = begins_with(in, kGzipMagic);
+    if (b == beginning::unknown && last) return beginning::yes;  // cut short
+    if (b == beginning::yes && in.size() <= kGzipFlagsAt && !last)
+      return beginning::unknown;  // the flags are still to come
+    return b;
+  }
+  std::string_view expected() const override { return "the bytes 1f 8b"; }
+  std::string refused(std::string_view in) const override {
+    return has_reserved_gzip_flags(in) ? "flags that are reserved: it is damaged, or newer" : "";
+  }
+};
+
+class zlib_codec final : public deflate_codec {
+ public:
+  zlib_codec() : deflate_codec(ISAL_ZLIB) {}
+  beginning begins(std::string_view in, bool last) const override {
+    if (in.size() < 2) return last ? beginning::yes : beginning::unknown;
+    return is_zlib_header(in) ? beginning::yes : beginning::no;
+  }
+  std::string_view expected() const override { return "78 and a byte that makes it a multiple of 31"; }
+  bool joins() const override { return false; }
+};
+
+}  // namespace
+
+std::unique_ptr<codec> new_gzip_codec() { return std::make_unique<gzip_codec>(); }
+std::unique_ptr<codec> new_zlib_codec() { return std::make_unique<zlib_codec>(); }
+
+}  // namespace sluice::lib::detail

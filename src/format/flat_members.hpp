@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of a nest of structures, pairs and tuples as one list: the columns of a table, the features of a tf.Example.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sluice/base/result.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice::lib {
+
+struct flat_member {
+  std::string path;        ///< "user.name", "second.label", "0"
+  std::size_t offset = 0;  ///< in the element
+  const element_type* type = nullptr;
+};
+
+/// What is no nest is one member, called `value`. Errors: invalid_argument: two have the same path.
+result<std::vector<flat_member>> flat_members(const element_type& type);
+
+}  // namespace sluice::lib

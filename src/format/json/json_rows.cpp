@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/json/json_rows.hpp"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "element/build.hpp"
+#include "element/path.hpp"
+#include "element/scalars.hpp"
+#include "sluice/element/type_text.hpp"
+
+#if SLUICE_HAVE_SIMDJSON
+#include <simdjson.h>
+#endif
+
+namespace sluice::lib {
+
+#if SLUICE_HAVE_SIMDJSON
+
+namespace {
+
+using dom = simdjson::dom::element;
+using detail::path;
+using json_kind = simdjson::dom::element_type;
+
+constexpr std::size_t kJsonShownBytes = 60;
+constexpr std::size_t kJsonDepthMax = 64;
+
+std::string shown_json(const dom& j) {
+  std::string out = simdjson::minify(j);
+  if (out.size() > kJsonShownBytes) out = out.substr(0, kJsonShownBytes) + "…";
+  return out;
+}
+
+[[noreturn]] void refuse_json(const path& at, const std::string& what) {
+  throw error(invalid_argument_error(at.prefix() + what));
+}
+[[noreturn]] void refuse_json(const path& at, const element_type& t, const dom& j) {
+  refuse_json(at, absl::StrCat("expected ", type_text(t), ", got ", shown_json(j)));
+}
+
+status json_error(simdjson::error_code code) {
+  return invalid_argument_error(absl::StrCat("not JSON: ", simdjson::error_message(code)));
+}
+
+// --- To elements ---
+
+template <class T> bool read_json_number(const dom& j, T& to) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return j.get(to) == simdjson::SUCCESS;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    double d = 0;
+    std::string_view word;
+    if (j.get(d) == simdjson::SUCCESS) to = static_cast<T>(d);
+    else if (j.get(word) != simdjson::SUCCESS) return false;
+    else if (word == "NaN") to = std::numeric_limits<T>::quiet_NaN();
+    else if (word == "Infinity" || word == "-Infinity")
+      to = std::numeric_limits<T>::infinity() * (word[0] == '-' ? -1 : 1);
+    else return false;
+    return true;
+  } else {
+    std::int64_t whole = 0;
+    std::uint64_t large = 0;
+    double d = 0;
+    using limits = std::numeric_limits<T>;
+    if (j.type() == json_kind::INT64 && j.get(whole) == simdjson::SUCCESS) {
+      to = static_cast<T>(whole);
+      return std::in_range<T>(whole);
+    }
+    if (j.type() == json_kind::UINT64 && j.get(large) == simdjson::SUCCESS) {
+      to = static_cast<T>(large);
+      return std::in_range<T>(large);
+    }
+    constexpr double kExact = 9007199254740992.0;  // 2^53: doubles of more say nothing about what was meant
+    const bool is_real =
+        j.type() == json_kind::DOUBLE && j.get(d) == simdjson::SUCCESS && std::abs(d) <= kExact && std::trunc(d) == d;
+    if (!is_real || d < static_cast<double>(limits::min()) || d > static_cast<double>(limits::max())) return false;
+    to = static_cast<T>(d);
+    return true;
+  }
+}
+
+void make_json(const element_type& t, void* to, const dom& j, const path& at);
+
+void make_json_text(const element_type& t, void* to, const dom& j, const path& at) {
+  std::string_view text;
+  if (j.get(text) == simdjson::SUCCESS) return detail::make_text(t, to, text);
+  simdjson::dom::object whole;
+  std::string bytes;
+  const bool is_base64 = j.get(whole) == simdjson::SUCCESS && whole.size() == 1 &&
+                         whole["base64"].get(text) == simdjson::SUCCESS &&
+                         absl::Base64Unescape(std::string(text), &bytes);
+  if (!is_base64) refuse_json(at, t, j);
+  detail::make_text(t, to, bytes);
+}
+
+void make_json_structure(const element_type& t, void* to, const dom& j, const path& at) {
+  simdjson::dom::object fields;
+  if (j.get(fields) != simdjson::SUCCESS) refuse_json(at, t, j);
+  std::vector<std::pair<bool, dom>> found(t.members.size());
+  std::size_t next = 0;
+  for (const auto& field : fields) {
+    // They mostly stand in the order of the members.
+    std::size_t k = next < t.members.size() && t.members[next].name == field.key ? next : 0;
+    while (k != t.members.size() && t.members[k].name != field.key) ++k;
+    if (k == t.members.size()) continue;
+    found[k] = {true, field.value};
+    next = k + 1;
+  }
+  detail::make_members(t, to, [&](std::size_t k, const element_type& m, void* part) {
+    if (found[k].first) return make_json(m, part, found[k].second, at.part(t, k));
+    if (m.kind != kind::maybe) refuse_json(at, absl::StrCat("the member ", t.members[k].name, " is missing"));
+    m.collect(m, part, nullptr, 0, 0, m.element->size);
+  });
+}
+
+simdjson::dom::array items_of_json(const element_type& t, const dom& j, const path& at, std::size_t wanted) {
+  simdjson::dom::array items;
+  if (j.get(items) != simdjson::SUCCESS || (wanted != SIZE_MAX && items.size() != wanted)) refuse_json(at, t, j);
+  return items;
+}
+
+void make_json(const element_type& t, void* to, const dom& j, const path& at) {
+  switch (t.kind) {
+    case kind::scalar:
+      return detail::with_number(t, [&]<class T>(std::type_identity<T>) {
+        T x{};
+        if (!read_json_number(j, x)) refuse_json(at, t, j);
+        std::memcpy(to, &x, sizeof x);
+      });
+    case kind::text: return make_json_text(t, to, j, at);
+    case kind::maybe:
+      return detail::make_list(t, to, j.is_null() ? 0 : 1,
+                               [&](std::size_t, void* p) { make_json(*t.element, p, j, at); });
+    case kind::list: {
+      const auto items = items_of_json(t, j, at, SIZE_MAX);
+      std::vector<dom> all(items.begin(), items.end());  // size() of a simdjson array saturates
+      return detail::make_list(t, to, all.size(),
+                               [&](std::size_t i, void* p) { make_json(*t.element, p, all[i], at.item(i)); });
+    }
+    case kind::array: {
+      auto next = items_of_json(t, j, at, t.extent).begin();
+      return detail::make_items(*t.element, to, t.extent, [&](std::size_t i, void* p) {
+        make_json(*t.element, p, *next, at.item(i));
+        ++next;
+      });
+    }
+    case kind::structure: return make_json_structure(t, to, j, at);
+    case kind::pair:
+    case kind::tuple: {
+      auto next = items_of_json(t, j, at, t.members.size()).begin();
+      return detail::make_members(t, to, [&](std::size_t k, const element_type& m, void* p) {
+        make_json(m, p, *next, at.part(t, k));
+        ++next;
+      });
+    }
+    default: refuse_json(at, type_text(t) + " cannot be made of JSON");
+  }
+}
+
+/// Parses; the text lives as long as the parser's next one.
+status parse_json(simdjson::dom::parser& parser, std::string_view text, std::size_t behind, dom& to) {
+  const bool must_copy = behind < simdjson::SIMDJSON_PADDING;
+  auto code = parser.parse(text.data(), text.size(), must_copy).get(to);
+  return code == simdjson::SUCCESS ? status() : json_error(code);
+}
+
+// --- What types they have ---
+
+struct json_shape {
+  enum form_type : std::uint8_t { none, boolean, whole, number, text, list, object } form = none;
+  bool is_nullable = false;
+  std::size_t seen = 0;  ///< objects: how many
+  std::vector<std::string> names{};
+  std::vector<json_shape> parts{};  ///< of an object's members, or of a list's items, one
+
+  static constexpr std::string_view kNames[] = {"null", "bool", "int64", "double", "string", "a list", "an object"};
+
+  void look_at(const dom& j, const path& at, std::size_t depth) {
+    if (depth > kJsonDepthMax) refuse_json(at, "nested deeper than 64");
+    if (j.is_null()) {
+      is_nullable = true;
+      return;
+    }
+    const form_type other = form_of(j);
+    const bool both_numbers = (form == whole || form == number) && (other == whole || other == number);
+    if (form == none || both_numbers) form = std::max(form, other);
+    if (form != other && !both_numbers)
+      refuse_json(at, absl::StrCat(std::string(kNames[form]), " before, and now ", shown_json(j)));
+    if (form == list) {
+      if (parts.empty()) parts.emplace_back();
+      std::size_t i = 0;
+      for (const dom& item : j.get_array().value_unsafe()) parts[0].look_at(item, at.item(i++), depth + 1);
+    }
+    if (form == object) look_at_members(j.get_object().value_unsafe(), at, depth);
+  }
+  const element_type* type() const {
+    const element_type* t = plain_type();
+    return is_nullable && t ? maybe_of(t) : t;
+  }
+
+ private:
+  static form_type form_of(const dom& j) {
+    switch (j.type()) {
+      case json_kind::BOOL: return boolean;
+      case json_kind::INT64: return whole;
+      case json_kind::UINT64:
+      case json_kind::DOUBLE: return number;
+      case json_kind::STRING: return text;
+      case json_kind::ARRAY: return list;
+      default: return object;
+    }
+  }
+  void look_at_members(const simdjson::dom::object& fields, const path& at, std::size_t depth) {
+    std::vector<bool> there(names.size());
+    for (const auto& field : fields) {
+      const std::string name(field.key);
+      const auto k = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+      if (k == names.size()) {
+        names.push_back(name);
+        parts.emplace_back().is_nullable = seen != 0;
+        there.push_back(false);
+      }
+      there[k] = true;
+      parts[k].look_at(field.value, at.member(name), depth + 1);
+    }
+    for (std::size_t k = 0; k != names.size(); ++k) parts[k].is_nullable = parts[k].is_nullable || !there[k];
+    ++seen;
+  }
+  const element_type* plain_type() const {
+    switch (form) {
+      case boolean: return &type_of<bool>();
+      case whole: return &type_of<std::int64_t>();
+      case number: return &type_of<double>();
+      case list: return parts.empty() ? nullptr : list_of(parts[0].type());
+      case object: {
+        std::vector<member> members;
+        for (std::size_t k = 0; k != names.size(); ++k) members.push_back({names[k], 0, parts[k].type()});
+        return struct_of("", std::move(members));
+      }
+      default: return &type_of<std::string>();  // of nothing but null, too
+    }
+  }
+};
+
+}  // namespace
+
+struct json_row_reader::parts {
+  const element_type& row;
+  simdjson::dom::parser parser{};
+};
+
+json_row_reader::json_row_reader(const element_type& row) : parts_(new parts{row}) {}
+
+status json_row_reader::read(std::string_view text, std::size_t behind, void* to) {
+  dom whole;
+  status why = parse_json(parts_->parser, text, behind, whole);
+  if (!why.ok()) return why;
+  try {
+    make_json(parts_->row, to, whole, {});
+  } catch (const error& e) { return e.why(); }
+  return {};
+}
+
+struct json_type_guess::parts {
+  simdjson::dom::parser parser{};
+  json_shape shape{};
+  bool any = false;
+};
+
+json_type_guess::json_type_guess() : parts_(new parts) {}
+
+status json_type_guess::look_at(std::string_view text) {
+  dom whole;
+  status why = parse_json(parts_->parser, text, 0, whole);
+  if (!why.ok()) return why;
+  try {
+    parts_->shape.look_at(whole, {}, 0);
+  } catch (const error& e) { return e.why(); }
+  parts_->any = true;
+  return {};
+}
+
+result<const element_type*> json_type_guess::type() const {
+  const element_type* t = parts_->any ? parts_->shape.type() : nullptr;
+  if (!t) return invalid_argument_error("there is nothing that a type could be inferred from");
+  return t;
+}
+
+#else
+
+namespace {
+status no_simdjson() { return unimplemented_error("this library was built without simdjson, which reads JSON"); }
+}  // namespace
+
+struct json_row_reader::parts {};
+json_row_reader::json_row_reader(const element_type&) {}
+status json_row_reader::read(std::string_view, std::size_t, void*) { return no_simdjson(); }
+struct json_type_guess::parts {};
+json_type_guess::json_type_guess() = default;
+status json_type_guess::look_at(std::string_view) { return no_simdjson(); }
+result<const element_type*> json_type_guess::type() const { return no_simdjson(); }
+
+#endif
+
+json_row_reader::~json_row_reader() = default;
+json_row_reader::json_row_reader(json_row_reader&&) noexcept = default;
+json_type_guess::~json_type_guess() = default;
+
+status check_json_type(const element_type& t) {
+  switch (t.kind) {
+    case kind::scalar: return {};
+    case kind::text: return t.make_texts ? status() : invalid_argument_error(t.name + " cannot be made of JSON");
+    case kind::array:
+    case kind::list:
+    case kind::maybe: return check_json_type(*t.element);
+    case kind::structure:
+    case kind::pair:
+    case kind::tuple:
+      for (const member& m : t.members) {
+        status why = check_json_type(*m.type);
+        if (!why.ok()) return invalid_argument_error(absl::StrCat("member ", m.name, ": ", std::string(why.message())));
+      }
+      return {};
+    default: return invalid_argument_error(t.name + " cannot be made of JSON");
+  }
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/count_elements.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "engine/open_context.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+
+namespace sluice::lib {
+namespace {
+
+// A position says whether the number was given: while elements are passed over, the stage is never at rest.
+erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream in) {
+  if (!*given && out.pass(1) == 0) {
+    for (bool ended = false; !ended;) {
+      auto b = co_await in.next_block({demand::kAll, 1, out.wanted_bytes()});
+      ended = !b;
+    }
+    const auto n = static_cast<std::int64_t>(in.consumed());
+    std::memcpy(out.room(1), &n, sizeof n);
+    *given = true;
+    co_yield out.made(1);
+  }
+  *given = true;
+}
+
+erased_stream open_count_elements(const node& n, open_context& context) {
+  outlet out(*n.type);
+  return count_elements_loop(out, saved<bool>(), context.open(n.inputs[0]));
+}
+
+const element_type* counted_type(const node& n, std::string& why) {
+  if (cardinality_of(*n.inputs[0]).kind != cardinality::infinite) return &type_of<std::int64_t>();
+  return why = "the input never ends, so it has no number of elements", nullptr;
+}
+
+}  // namespace
+
+const op_info count_elements_op{
+    .name = "count_elements",
+    .doc = "how many elements there are",
+    .type = counted_type,
+    .open = open_count_elements,
+    .size = [](const node&) { return cardinality::of(1); },
+};
+
+verb<detail::element_count> count_elements() { return {count_elements_op, arguments::of(no_arguments{})}; }
+
+}  // namespace sluice::lib

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/csv.hpp"
+
+#include <algorithm>
+
+#include <absl/strings/str_cat.h>
+
+#include "engine/column_schema.hpp"
+#include "engine/file_stage.hpp"
+#include "format/csv_parser.hpp"
+#include "op/csv/infer.hpp"
+#include "plan/arguments_of.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+csv_dialect dialect_of(const csv_options& o) {
+  csv_dialect d;
+  d.header = o.header;
+  d.delimiter = o.delimiter[0];
+  d.quotes = o.quotes;
+  d.comment = o.comment.empty() ? '\0' : o.comment[0];
+  d.na = o.na_value;
+  d.select = o.select;
+  return d;
+}
+
+class csv_format final : public element_format {
+ public:
+  csv_format(csv_schema schema, const csv_dialect& dialect)
+      : row_bytes_(static_cast<std::uint32_t>(schema.row->size)),
+        has_header_(dialect.header),
+        parser_(std::move(schema), dialect) {}
+
+  found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
+    if (is_header(w)) return read_head(w);
+    csv_scan s = parser_.parse(w.view(), w.offset, w.last, elements_max);
+    if (s.rows) parser_.make_rows(to);
+    return told(w, std::move(s));
+  }
+  found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const override {
+    if (is_header(w)) return read_head(w);
+    csv_scan s = parser_.parse(w.view(), w.offset, w.last, rows_max);
+    if (s.rows) {
+      parser_.append_to(rows);
+      std::fill_n(receipts, s.rows, landed_row{row_bytes_ + static_cast<std::uint32_t>(parser_.text_bytes() / s.rows)});
+    }
+    return told(w, std::move(s));
+  }
+  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
+    if (elements_max == 0) {
+      found f;
+      f.ended = w.last && w.bytes.empty();
+      f.needed_bytes = w.bytes.size() * 2 + 1;
+      return f;
+    }
+    if (is_header(w)) return read_head(w);
+    return told(w, parser_.pass_over(w.view(), w.offset, w.last, elements_max));
+  }
+  bool passes_over_unseen() const override { return true; }
+  bool has_head() const override { return has_header_; }
+  found read_head(const byte_window& w) const override { return told(w, parser_.read_header(w.view(), w.last)); }
+  std::size_t bytes_before() const override { return 1; }
+  bool may_begin(const byte_window&, std::string_view before) const override {
+    return before == "\n" || before == "\r";
+  }
+
+ private:
+  bool is_header(const byte_window& w) const { return has_header_ && w.offset == 0; }
+  static found told(const byte_window& w, csv_scan s) {
+    found f;
+    f.elements = s.rows;
+    f.used_bytes = s.used_bytes;
+    if (s.used_bytes) return f;  // empty lines before an error, too
+    f.ended = s.ended;
+    f.why = std::move(s.why);
+    f.damaged_bytes = s.damaged_bytes;
+    f.searched_bytes = s.searched_bytes;
+    f.needed_bytes = w.bytes.size() * 2 + 1;  // a row longer than the window: doubling keeps the copying linear
+    return f;
+  }
+
+  std::uint32_t row_bytes_;
+  bool has_header_;
+  mutable csv_parser parser_;  // a stage has a format of its own: one thread at a time
+};
+
+std::string mistake_in(const csv_options& o, std::size_t columns) {
+  if (o.delimiter.size() != 1 || o.delimiter == "\"" || o.delimiter == "\n" || o.delimiter == "\r")
+    return "delimiter must be one character that is no quote and no line end";
+  if (o.comment.size() > 1 || o.comment == "\n" || o.comment == "\r" || o.comment == "\"" || o.comment == o.delimiter)
+    return "comment must be one character that is no quote, delimiter or line end, or empty";
+  if (o.select.empty()) return {};
+  if (columns == 0) return "select says which fields the columns are, and there is no schema that says what they are";
+  if (o.select.size() != columns)
+    return absl::StrCat("select has ", o.select.size(), " fields, and the schema ", columns, " columns");
+  constexpr std::int64_t kFieldMost = 1 << 20;
+  for (std::size_t k = 0; k != o.select.size(); ++k) {
+    const std::int64_t field = o.select[k];
+    if (field < 0 || field > kFieldMost) return absl::StrCat("select: there is no field ", field);
+    if (std::find(o.select.begin(), o.select.begin() + static_cast<std::ptrdiff_t>(k), field) !=
+        o.select.begin() + static_cast<std::ptrdiff_t>(k))
+      return absl::StrCat("select has field ", field, " twice");
+  }
+  return {};
+}
+
+const element_type* csv_row_type(const node& n, std::string& why) {
+  const auto& a = n.as<csv_arguments>();
+  why = mistake_in(a.options, 0);
+  const bool is_said = a.schema.is_said();
+  if (!a.options.select.empty() && is_said) why.clear();  // counted below
+  if (!why.empty()) return nullptr;
+  result<csv_schema> s =
+      is_said ? a.schema.columns() : infer_csv_schema(a.path.value, dialect_of(a.options), a.options.compression);
+  if (!s.ok()) {
+    why = is_said ? std::string(s.why().message()) : s.why().to_string();
+    return nullptr;
+  }
+  if (is_said) why = mistake_in(a.options, s->columns.size());
+  return why.empty() ? s->row : nullptr;
+}
+
+std::shared_ptr<const csv_format> format_of(const node& n) {
+  const auto& a = n.as<csv_arguments>();
+  csv_dialect d = dialect_of(a.options);
+  if (a.schema.is_said()) return std::make_shared<csv_format>(*a.schema.columns(), d);
+  d.names = false;  // each field is a column
+  csv_schema inferred = *csv_schema_of(*n.type);
+  for (csv_column& c : inferred.columns)
+    if (c.values == dtype::string) c.otherwise = "";
+  return std::make_shared<csv_format>(std::move(inferred), d);
+}
+
+erased_stream open_csv(const node& n, open_context& context) {
+  return open_file_stage(n, context, reading_with<csv_arguments>(n, context), format_of(n));
+}
+
+erased_stream open_csv_rows(const node& n, open_context& context, const std::shared_ptr<row_landing>& landing) {
+  if (!n.type->stacks_by_member()) return {};
+  return open_file_rows(n, context, reading_with<csv_arguments>(n, context), format_of(n), landing);
+}
+
+}  // namespace
+
+const op_info csv_op{
+    .name = "csv",
+    .doc = "the rows of a CSV file as structures",
+    .shape = op_info::source,
+    .arguments = arguments_of<csv_arguments>,
+    .type = csv_row_type,
+    .open = open_csv,
+    .open_rows = open_csv_rows,
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/get_single_element.hpp"
+
+#include <utility>
+
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+
+namespace sluice::lib {
+namespace {
+
+status none_at_all() { return invalid_argument_error("the input is empty, and was to have one element"); }
+status several() { return invalid_argument_error("the input has more than one element, and was to have one"); }
+
+// Whether the element exists, the second request tells: so it is made also where it is passed over.
+erased_stream get_single_element_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
+  if (!*given) {
+    bool any = co_await in.ready({0, 2, out.wanted_bytes()});
+    if (!any) {
+      status told = gate.told(none_at_all());
+      co_await fail(std::move(told));
+    }
+    in.move_to(out.room(1), 1);
+    block only = out.made(1);
+    bool more = co_await in.ready({0, 1, out.wanted_bytes()});
+    if (more) {
+      status told = gate.told(several());
+      co_await fail(std::move(told));
+    }
+    *given = true;
+    co_yield only;
+  }
+}
+
+erased_stream open_get_single_element(const node& n, open_context& context) {
+  outlet out(*n.type);
+  return get_single_element_loop(out, saved<bool>(), context.open(n.inputs[0]), context.gate(n));
+}
+
+}  // namespace
+
+const op_info get_single_element_op{
+    .name = "get_single_element",
+    .doc = "the element of an input that has one",
+    .type = same_type,
+    .open = open_get_single_element,
+    .size = [](const node&) { return cardinality::of(1); },
+};
+
+preserving get_single_element() { return {get_single_element_op, arguments::of(no_arguments{})}; }
+
+}  // namespace sluice::lib

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/global_shuffle.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/index_permutation.hpp"
+#include "engine/open_context.hpp"
+#include "engine/plain_stages.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/block_fit.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/coro/task.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::uint32_t kFetchedAtOnce = 1024;  // elements that the input is opened for
+
+/// An element that is wanted: its number in the input, and its place among those that are wanted together.
+struct wanted_element {
+  std::uint64_t number = 0;
+  std::uint32_t place = 0;
+};
+
+/// The elements of `wanted`, by their numbers, which ascend. They are in `found` in that order, up to the first that failed.
+task<status> fetch_in_order(open_context context, node_ptr plan, const std::vector<wanted_element>& wanted,
+                            slab& found) {
+  erased_stream in = context.open(plan);
+  const std::size_t element_bytes = in.type().size;
+  char* to = found.reserve(wanted.size());
+  for (std::size_t i = 0; i != wanted.size();) {
+    std::size_t end = i + 1;  // of neighbours
+    while (end != wanted.size() && wanted[end].number == wanted[end - 1].number + 1) ++end;
+    demand d;
+    d.skip = wanted[i].number - in.consumed();
+    d.elements = static_cast<std::uint32_t>(end - i);
+    auto b = co_await in.try_next_block(d);
+    if (!b.why.ok()) co_return std::move(b.why);
+    if (!b.view)
+      co_return out_of_range_error("the input has " + std::to_string(in.consumed()) + " elements, and element " +
+                                   std::to_string(wanted[i].number) + " is wanted: it is shorter than its plan says");
+    const std::uint32_t n = b.view.size();
+    b.view.move_front(to + i * element_bytes, n);
+    i += n;
+    found.set_live(0, i);
+  }
+  co_return status();
+}
+
+/// The numbers of the places from `first` on.
+void list_wanted(const index_permutation& order, std::uint64_t first, std::uint32_t n,
+                 std::vector<wanted_element>& to) {
+  to.clear();
+  for (std::uint32_t i = 0; i != n; ++i) to.push_back({order[first + i], i});
+  std::sort(to.begin(), to.end(), [](auto& a, auto& b) { return a.number < b.number; });
+}
+
+/// Moves what was found to its places.
+void put_in_place(slab& found, const std::vector<wanted_element>& wanted, char* to) {
+  const element_type& t = found.type();
+  char* from = found.begin();
+  for (std::size_t i = 0; i != wanted.size(); ++i, from += t.size)
+    t.relocate(t, to + wanted[i].place * t.size, from, 1, t.size, t.size);
+  found.set_live(0, 0);
+}
+
+// Where one of several elements cannot be made, they are asked for one by one: those before it, in this stage's order, go out.
+erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_ptr plan, open_context context,
+                                  index_permutation order, error_gate gate) {
+  const element_type& type = out.type();
+  const std::uint64_t total = order.size();
+  block_fit fit(type, true);
+  slab found(type);
+  std::vector<wanted_element> wanted;
+  std::uint64_t one_by_one = 0;  // to be asked for alone
+  while (*given < total) {
+    // Which elements are bad, only making them tells.
+    if (!gate.skips()) *given += out.pass(total - *given);
+    const std::uint64_t left = total - *given;
+    const std::uint32_t ask = std::min({gate.skips() ? out.ask() : out.wanted(), kFetchedAtOnce,
+                                        static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kFetchedAtOnce))});
+    const std::uint32_t n = one_by_one ? 1 : fit.at_most(ask);
+    if (left == 0) break;
+    list_wanted(order, *given, n, wanted);
+    auto fetching = fetch_in_order(context, plan, wanted, found);
+    status why = co_await fetching;
+    if (!why.ok() && n > 1 && why.code() != status_code::cancelled) {
+      one_by_one = n;
+      continue;
+    }
+    if (one_by_one) --one_by_one;
+    if (!why.ok()) {
+      auto settled = gate.settle(out, why, wanted[0].number);
+      co_await settled;
+      ++*given;
+      continue;
+    }
+    put_in_place(found, wanted, out.room(n));
+    *given += n;
+    block made = out.made(n);
+    fit.made(made, out.wanted_bytes());
+    co_yield made;
+  }
+}
+
+erased_stream open_global_shuffle(const node& n, open_context& context) {
+  auto& o = n.as<global_shuffle_arguments>().options;
+  outlet out(*n.type);
+  const auto total = static_cast<std::uint64_t>(cardinality_of(*n.inputs[0]).elements);
+  if (total == 0) return empty_stage(out);
+  open_context inner = context;
+  inner.on_demand = true;
+  inner.on_error = error_policy::stop;  // a bad element is this stage's: its place is known here only
+  inner.account = nullptr;
+  index_permutation order(total, context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration));
+  saved<std::uint64_t> given;
+  return global_shuffle_loop(out, std::move(given), n.inputs[0], std::move(inner), order, context.gate(n));
+}
+
+const element_type* globally_shuffled_type(const node& n, std::string& why) {
+  cardinality there = cardinality_of(*n.inputs[0]);
+  status seeks = why_not_seekable(*n.inputs[0]);
+  if (!seeks.ok()) return why = "the input cannot seek: " + std::string(seeks.message()), nullptr;
+  if (there.kind == cardinality::infinite)
+    return why = "the input never ends: a take(n) before it gives it an end", nullptr;
+  if (there.kind != cardinality::exact || there.is_most())
+    return why = "the input's number of elements is not known: an assert_cardinality(n) before it says it", nullptr;
+  return same_type(n, why);
+}
+
+}  // namespace
+
+const op_info global_shuffle_op{
+    .name = "global_shuffle",
+    .doc = "a random order of all elements, without a buffer",
+    .arguments = arguments_of<global_shuffle_arguments>,
+    .type = globally_shuffled_type,
+    .open = open_global_shuffle,
+    .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+    .seeks = seeks_with_inputs,
+};
+
+preserving global_shuffle(global_shuffle_options o) {
+  return {global_shuffle_op, arguments::of(global_shuffle_arguments{o})};
+}
+
+}  // namespace sluice::lib

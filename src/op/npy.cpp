@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/npy.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include "engine/file_stage.hpp"
+#include "format/npy.hpp"
+#include "plan/arguments_of.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+class npy_format final : public element_format {
+ public:
+  found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const override {
+    if (w.offset == 0) return read_head(w);
+    found f;
+    const std::uint64_t there = std::min<std::uint64_t>(rows_left(w), w.bytes.size() / row_bytes());
+    const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(there, elements_max));
+    auto* rows = static_cast<tensor*>(to);
+    for (; f.elements != n; ++f.elements) {
+      try {
+        ::new (static_cast<void*>(rows + f.elements)) tensor(head_.row(w.bytes.data() + f.used_bytes, owner));
+      } catch (const error& e) {
+        if (f.elements) return f;  // those before it first
+        f.why = e.why();
+        f.damaged_bytes = head_.row_bytes;
+        return f;
+      }
+      f.used_bytes += head_.row_bytes;
+    }
+    return f.elements ? f : without_row(w);
+  }
+  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
+    if (w.offset == 0) return elements_max == 0 ? at_start(w) : read_head(w);
+    const bool may_seek = w.end != provenance::kUnknown;
+    const std::uint64_t bytes = !may_seek ? w.bytes.size() : w.end > w.offset ? w.end - w.offset : 0;
+    found f;
+    f.elements = static_cast<std::size_t>(std::min({elements_max, rows_left(w), bytes / row_bytes()}));
+    f.used_bytes = f.elements * head_.row_bytes;
+    return f.elements ? f : without_row(w);
+  }
+  bool may_begin(const byte_window& rest, std::string_view) const override {
+    return rest.offset >= data_ && (rest.offset - data_) % row_bytes() == 0 &&
+           (rest.offset - data_) / row_bytes() <= head_.rows;
+  }
+  bool has_head() const override { return true; }
+  found read_head(const byte_window& w) const override {
+    npy_scan s = read_npy_head(w.view(), head_);
+    found f;
+    f.needed_bytes = s.needed_bytes;
+    f.used_bytes = data_ = s.used_bytes;
+    f.why = std::move(s.why);
+    if (w.last && f.why.ok() && s.needed_bytes)
+      f.why = data_loss_error("not a file of NumPy: it ends within its header");
+    return f;
+  }
+
+ private:
+  std::uint64_t row_bytes() const { return head_.row_bytes ? head_.row_bytes : 1; }
+  std::uint64_t rows_left(const byte_window& w) const {
+    return head_.rows - std::min(head_.rows, (w.offset - data_) / row_bytes());
+  }
+  found at_start(const byte_window& w) const {
+    found f;
+    f.needed_bytes = 12;
+    const bool is_empty = w.last && w.bytes.empty();
+    f.ended = is_empty && std::exchange(is_told_, true);
+    if (is_empty && !f.ended) f.why = data_loss_error("not a file of NumPy: it is empty");
+    return f;
+  }
+  /// Where the window has no whole row.
+  found without_row(const byte_window& w) const {
+    found f;
+    f.ended = rows_left(w) == 0 || is_told_;
+    if (f.ended) return f;
+    const bool is_short =
+        w.last || (w.end != provenance::kUnknown && (w.end < w.offset || w.end - w.offset < head_.row_bytes));
+    if (is_short) {
+      is_told_ = true;
+      f.why = data_loss_error(
+          absl::StrCat("the file ends before its last rows: ", rows_left(w), " of ", head_.rows, " are missing"));
+    }
+    // Rows may be said to be of any length: no more room is made than twice what is there.
+    f.needed_bytes =
+        static_cast<std::size_t>(std::min<std::uint64_t>(head_.row_bytes, w.bytes.size() * 2 + (64 << 10)));
+    return f;
+  }
+
+  mutable npy_head head_{};  // a stage has a format of its own: one thread at a time
+  mutable std::uint64_t data_ = 0;
+  mutable bool is_told_ = false;  ///< that the file is too short: there is no more
+};
+
+erased_stream open_npy(const node& n, open_context& context) {
+  return open_file_stage(n, context, reading_with<npy_arguments>(n, context), std::make_shared<npy_format>());
+}
+
+}  // namespace
+
+const op_info npy_op{
+    .name = "npy",
+    .doc = "the rows of an array that NumPy has saved, as tensors",
+    .shape = op_info::source,
+    .arguments = arguments_of<npy_arguments>,
+    .type = [](const node&, std::string&) { return &type_of<tensor>(); },
+    .open = open_npy,
+};
+
+}  // namespace sluice::lib

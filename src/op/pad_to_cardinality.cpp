@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/pad_to_cardinality.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/open_context.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/block_fit.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+
+namespace sluice::lib {
+namespace {
+
+bool has_named_members(const element_type& t) { return t.kind == kind::structure && !t.whole; }
+
+const member* member_called(const element_type& t, const std::string& name) {
+  for (auto& m : t.members)
+    if (m.name == name) return &m;
+  return nullptr;
+}
+
+/// Where the element stands in what is given, and where the bool does.
+struct padded_layout {
+  std::size_t element_at = 0, mask_at = 0;
+  /// What is value-initialised where there is no element, at element_at.
+  const element_type* element = nullptr;
+};
+
+padded_layout mask_layout_of(const element_type& in, const element_type& out, const std::string& mask_key) {
+  if (has_named_members(in)) return {0, member_called(out, mask_key)->offset, &in};
+  return {out.members[0].offset, out.members[1].offset, &in};
+}
+
+status too_many(std::uint64_t n, std::uint64_t there) {
+  return failed_precondition_error("the input is to be padded to " + std::to_string(n) +
+                                   " elements, and has more: " + std::to_string(there) + " at least");
+}
+
+/// Sets the bool of n elements.
+void set_mask(char* to, std::uint32_t n, const padded_layout& at, std::size_t stride_bytes, bool is_valid) {
+  for (std::uint32_t i = 0; i != n; ++i) std::memcpy(to + i * stride_bytes + at.mask_at, &is_valid, sizeof is_valid);
+}
+
+erased_stream pad_to_cardinality_loop(outlet out, saved<std::uint64_t> padded, erased_stream in, std::uint64_t n,
+                                      padded_layout at, error_gate gate) {
+  const element_type& type = out.type();
+  block_fit fit(type);
+  while (*padded == 0) {
+    const std::uint64_t passed = out.pass(demand::kAll);
+    // No more than there may be, or one, which says that there are more: so nothing of a view stays behind a co_yield.
+    const std::uint64_t may_come = n - std::min(n, in.consumed() + passed);
+    const auto asked = std::max<std::uint32_t>(1, fit.at_most(out.wanted_of(may_come)));
+    bool more = co_await in.ready({passed, asked, out.wanted_bytes()});
+    if (!more && passed) out.unpass(in.skip_left());
+    const std::uint64_t before = in.consumed(), there = before + in.left();
+    if (!more && there <= n) break;
+    const auto k =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(std::min(in.left(), out.wanted()), n - std::min(n, before)));
+    if (k == 0) {
+      if (before > n) out.unpass(std::min(passed, before - n));
+      status told = gate.told(too_many(n, there));
+      co_await fail(std::move(told));
+    }
+    char* to = out.room(k);
+    in.move_to(to + at.element_at, k, type.size);
+    set_mask(to, k, at, type.size, true);
+    block made = out.made(k);
+    fit.made(made, out.wanted_bytes());
+    co_yield made;
+  }
+  if (in.consumed() > n || *padded > n - in.consumed()) co_await fail(damaged_position());
+  const std::uint64_t missing = n - in.consumed();
+  while (*padded != missing) {
+    *padded += out.pass(missing - *padded);
+    const std::uint32_t k = fit.at_most(out.wanted_of(missing - *padded));
+    if (k == 0) break;
+    char* to = out.room(k);
+    at.element->construct(*at.element, to + at.element_at, k, type.size);
+    set_mask(to, k, at, type.size, false);
+    *padded += k;
+    co_yield out.made(k);
+  }
+}
+
+erased_stream open_pad_to_cardinality(const node& n, open_context& context) {
+  auto& a = n.as<pad_to_cardinality_arguments>();
+  outlet out(*n.type);
+  saved<std::uint64_t> padded;
+  padded_layout at = mask_layout_of(*n.inputs[0]->type, *n.type, a.options.mask_key);
+  return pad_to_cardinality_loop(out, std::move(padded), context.open(n.inputs[0]),
+                                 static_cast<std::uint64_t>(a.elements.value), at, context.gate(n));
+}
+
+/// The input's members and the bool, laid out as before.
+const element_type* with_mask(const element_type& in, const std::string& mask_key, std::string& why) {
+  if (mask_key.empty()) return why = "mask_key is empty: the member needs a name", nullptr;
+  if (const member* known = member_called(in, mask_key)) {
+    if (known->type == &type_of<bool>()) return &in;
+    return why = "the member " + mask_key + " says which elements are valid, so it is a bool, and not " +
+                 known->type->name + "; another mask_key names another member",
+           nullptr;
+  }
+  std::vector<member> members = in.members;
+  members.push_back({mask_key, 0, &type_of<bool>()});
+  const element_type* out = struct_of("", std::move(members));
+  for (std::size_t i = 0; i != in.members.size(); ++i)
+    if (out->members[i].offset != in.members[i].offset || out->size < in.size)
+      return why = "no member can be added to " + in.name + ", which is laid out in its own way", nullptr;
+  return out;
+}
+
+const element_type* masked_type(const node& n, std::string& why) {
+  auto& a = n.as<pad_to_cardinality_arguments>();
+  const element_type& in = *n.inputs[0]->type;
+  if (!in.construct) return why = "elements of " + in.name + " cannot be made without a value", nullptr;
+  cardinality there = cardinality_of(*n.inputs[0]);
+  if (there.kind == cardinality::infinite) return why = "the input never ends, so there is nothing to pad", nullptr;
+  if (there.kind == cardinality::exact && there.elements > a.elements.value) {
+    why = "the input has " + std::to_string(there.elements) + " elements, more than the " +
+          std::to_string(a.elements.value) + " that there are to be";
+    return nullptr;
+  }
+  if (has_named_members(in)) return with_mask(in, a.options.mask_key, why);
+  if (a.options.mask_key != pad_to_cardinality_options().mask_key)
+    return why = "mask_key names a member, and " + in.name + " has none: the element becomes a pair", nullptr;
+  return pair_of(&in, &type_of<bool>());
+}
+
+}  // namespace
+
+const op_info pad_to_cardinality_op{
+    .name = "pad_to_cardinality",
+    .doc = "elements that are not valid follow, up to n in all",
+    .arguments = arguments_of<pad_to_cardinality_arguments>,
+    .type = masked_type,
+    .open = open_pad_to_cardinality,
+    .size = [](const node& n) { return cardinality::of(n.as<pad_to_cardinality_arguments>().elements); },
+    .seeks = seeks_with_inputs,
+};
+
+node_ptr detail::padded_in_place(const node_ptr& in, const pad_to_cardinality_arguments& a) {
+  node_ptr made = make_stage(pad_to_cardinality_op, arguments::of(a), in);
+  if (made->type == in->type) return made;
+  throw_status(invalid_argument_error("pad_to_cardinality: " + in->type->name + " needs a member `bool " +
+                                      a.options.mask_key + "`, which says which elements are valid"));
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/ragged_batch.hpp"
+
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/open_context.hpp"
+#include "engine/row_batches.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+/// One ragged tensor of rows that are tensors, or ragged tensors.
+template <class Row> class ragged_maker final : public rows_maker {
+ public:
+  status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override {
+    const element_type &row = type_of<Row>(), &made = type_of<ragged_tensor>();
+    const std::size_t n = rows.size(), before = memory.bytes();
+    which = 0;
+    const std::size_t owned = row.footprint(row, rows.begin(), n);
+    status why = memory.resize(before + 2 * owned);
+    if (!why.ok()) return why;
+    try {
+      const std::span<const Row> all(std::launder(reinterpret_cast<const Row*>(rows.begin())), n);
+      if constexpr (std::is_same_v<Row, tensor>) ::new (to) ragged_tensor(stacked_ragged(all));
+      else ::new (to) ragged_tensor(stacked(all));
+    } catch (const error& e) { return e.why(); }
+    rows.clear();
+    made_bytes = made.footprint(made, to, 1);
+    why = memory.resize(before + made_bytes);
+    if (!why.ok()) made.destroy(made, to, 1);
+    return why;
+  }
+};
+
+/// Is a tensor among the members of a structure, at any depth?
+bool has_tensor(const element_type& t) {
+  if (t.kind == kind::tensor) return true;
+  if (t.kind == kind::array || t.kind == kind::maybe) return has_tensor(*t.element);
+  for (const member& m : t.members)
+    if (!t.whole && has_tensor(*m.type)) return true;
+  return false;
+}
+
+bool becomes_ragged(const element_type& row) { return row.kind == kind::tensor || &row == &type_of<ragged_tensor>(); }
+
+const element_type* ragged_type(const node& n, std::string& why) {
+  const element_type& row = *n.inputs[0]->type;
+  if (becomes_ragged(row)) return &type_of<ragged_tensor>();
+  if (has_tensor(row))
+    return why = "a tensor within " + row.name +
+                 " has no batch in which it keeps its own length: map it to a list, or use padded_batch",
+           nullptr;
+  return type_of_batch(row, why);
+}
+
+erased_stream open_ragged_batch(const node& n, open_context& context) {
+  auto& a = n.as<ragged_batch_arguments>();
+  outlet out(*n.type);
+  const element_type& row = *n.inputs[0]->type;
+  std::unique_ptr<rows_maker> maker;
+  if (!becomes_ragged(row)) maker = std::make_unique<batch_maker>(std::vector<padded_member>());
+  else if (row.kind == kind::tensor) maker = std::make_unique<ragged_maker<tensor>>();
+  else maker = std::make_unique<ragged_maker<ragged_tensor>>();
+  erased_stream in = context.open(n.inputs[0]);
+  std::string label = context.gate(n).label();
+  return row_batches_loop(out, std::move(in), std::move(maker), static_cast<std::uint64_t>(a.size.value),
+                          a.options.drop_remainder, context.run, std::move(label));
+}
+
+}  // namespace
+
+const op_info ragged_batch_op{
+    .name = "ragged_batch",
+    .doc = "n elements become one, lists and tensors as long as they are",
+    .arguments = arguments_of<ragged_batch_arguments>,
+    .type = ragged_type,
+    .open = open_ragged_batch,
+    .size =
+        [](const node& n) {
+          auto& a = n.as<ragged_batch_arguments>();
+          return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
+        },
+    .rows =
+        [](const node& n) {
+          auto& a = n.as<ragged_batch_arguments>();
+          cardinality rows = cardinality_of(*n.inputs[0]);
+          return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
+        },
+};
+
+ragged_batch_verb ragged_batch(count size, ragged_batch_options o) {
+  return ragged_batch_verb(ragged_batch_arguments{size, o});
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/sql/row_values.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "element/build.hpp"
+#include "format/csv_fields.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr int kSqlRowsLookedAt = 100;
+constexpr std::size_t kTextShownBytes = 40;
+
+std::string shown_value(const sql_value& v) {
+  std::string out;
+  switch (v.kind) {
+    case sql_value::null: return "NULL";
+    case sql_value::whole: return absl::StrCat(v.number);
+    case sql_value::real: return absl::StrCat(v.value);
+    default: print_json_text(v.chars.substr(0, kTextShownBytes), out); return out;
+  }
+}
+
+[[noreturn]] void refuse_value(const csv_column& c, const sql_value& v) {
+  csv_schema one;
+  one.columns.push_back({.member = c.member, .name = c.member, .values = c.values});
+  if (v.kind == sql_value::null)
+    throw_status(invalid_argument_error(
+        absl::StrCat("column ", c.member, " is NULL: say a default in the schema, or `?` for no value")));
+  throw_status(invalid_argument_error(absl::StrCat("column ", csv_schema_text(one), " cannot be ", shown_value(v))));
+}
+
+template <class T> bool number_of(const sql_value& v, T& to) {
+  if constexpr (std::is_same_v<T, bool>) {
+    to = v.number == 1;
+    return v.kind == sql_value::whole && (v.number == 0 || v.number == 1);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    to = static_cast<T>(v.kind == sql_value::whole ? static_cast<double>(v.number) : v.value);
+    return v.kind == sql_value::whole || v.kind == sql_value::real;
+  } else {
+    to = static_cast<T>(v.number);
+    return v.kind == sql_value::whole && std::in_range<T>(v.number);
+  }
+}
+
+template <class T> void put_value(const csv_column& c, T value, void* to) {
+  if (c.is_optional) ::new (to) std::optional<T>(std::move(value));
+  else ::new (to) T(std::move(value));
+}
+
+void make_text_value(const csv_column& c, const sql_value& v, void* to) {
+  const bool is_text = v.kind == sql_value::text || v.kind == sql_value::bytes;
+  if (is_text) put_value(c, std::string(v.chars), to);
+  else if (v.kind == sql_value::null && c.otherwise) put_value(c, *c.otherwise, to);
+  else if (v.kind == sql_value::null && c.is_optional) ::new (to) std::optional<std::string>();
+  else refuse_value(c, v);
+}
+
+void make_number_value(const csv_column& c, const sql_value& v, void* to) {
+  detail::with_csv_number(c.values, [&]<class T>(std::type_identity<T>) {
+    T number{};
+    if (number_of(v, number)) put_value(c, number, to);
+    else if (v.kind == sql_value::null && c.is_optional) ::new (to) std::optional<T>();
+    else if (v.kind == sql_value::null && c.otherwise && detail::read_csv_number(*c.otherwise, number))
+      put_value(c, number, to);
+    else refuse_value(c, v);
+  });
+}
+
+}  // namespace
+
+status check_sql_columns(const csv_schema& schema, const sql_rows& rows) {
+  if (rows.columns() == schema.columns.size()) return {};
+  std::string theirs, ours;
+  for (std::size_t k = 0; k != rows.columns(); ++k) absl::StrAppend(&theirs, k == 0 ? "" : ", ", rows.column_name(k));
+  for (const csv_column& c : schema.columns) absl::StrAppend(&ours, ours.empty() ? "" : ", ", c.member);
+  return invalid_argument_error(absl::StrCat("the query has ", rows.columns(), " columns (", theirs,
+                                             "), and the schema ", schema.columns.size(), " (", ours, ")"));
+}
+
+void make_sql_row(const csv_schema& schema, const sql_rows& rows, void* to) {
+  detail::make_members(*schema.row, to, [&](std::size_t k, const element_type&, void* part) {
+    const csv_column& c = schema.columns[k];
+    if (c.values == dtype::string) make_text_value(c, rows.value(k), part);
+    else make_number_value(c, rows.value(k), part);
+  });
+}
+
+result<csv_schema> infer_sql_schema(sql_rows& rows) {
+  struct seen_values {
+    bool null = false, whole = false, real = false, text = false;
+  };
+  std::vector<seen_values> seen(rows.columns());
+  for (int i = 0; i != kSqlRowsLookedAt && rows.next(); ++i)
+    for (std::size_t k = 0; k != seen.size(); ++k) {
+      const sql_value v = rows.value(k);
+      seen[k].null |= v.kind == sql_value::null;
+      seen[k].whole |= v.kind == sql_value::whole;
+      seen[k].real |= v.kind == sql_value::real;
+      seen[k].text |= v.kind == sql_value::text || v.kind == sql_value::bytes;
+    }
+  std::vector<csv_column> columns;
+  for (std::size_t k = 0; k != seen.size(); ++k) {
+    csv_column c;
+    c.member = rows.column_name(k);
+    if (c.member.empty()) c.member = absl::StrCat("c", k);
+    if (std::ranges::find(columns, c.member, &csv_column::member) != columns.end()) absl::StrAppend(&c.member, "_", k);
+    c.name = c.member;
+    if (seen[k].text && (seen[k].whole || seen[k].real))
+      return invalid_argument_error(
+          absl::StrCat("column ", c.member, " has numbers and texts: cast it in the query, CAST(x AS TEXT)"));
+    if (seen[k].whole) c.values = dtype::int64;
+    if (seen[k].real) c.values = dtype::float64;
+    c.is_optional = seen[k].null;
+    columns.push_back(std::move(c));
+  }
+  return csv_schema_of(std::move(columns));
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of a query as a structure, and the structure that rows are.
+#pragma once
+
+#include "sluice/format/csv.hpp"
+#include "sluice/io/sql_rows.hpp"
+
+namespace sluice::lib {
+
+/// Errors: invalid_argument, with both lists of columns.
+status check_sql_columns(const csv_schema& schema, const sql_rows& rows);
+/// The present row, at uninitialised `to`. Errors: throws invalid_argument, with the column; nothing is made then.
+void make_sql_row(const csv_schema& schema, const sql_rows& rows, void* to);
+/// Of the first rows. Errors: as of sql_rows; invalid_argument: a column has numbers and texts.
+result<csv_schema> infer_sql_schema(sql_rows& rows);
+
+}  // namespace sluice::lib

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/sql.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <absl/strings/str_cat.h>
+
+#include "engine/column_schema.hpp"
+#include "engine/open_context.hpp"
+#include "op/sql/row_values.hpp"
+#include "plan/arguments_of.hpp"
+#include "runtime/held_memory.hpp"
+#include "runtime/seen_inputs.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/runtime/blocking.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+/// Rows of one call: the way to a thread and back is small beside them.
+constexpr std::uint32_t kSqlRowsAtOnce = 256;
+constexpr std::uint64_t kSqlPassedAtOnce = 1 << 14;
+
+/// What a call has done.
+struct sql_progress {
+  std::uint64_t rows = 0;
+  bool has_ended = false;
+  status bad_row{};  ///< of the row behind them, which is used up
+};
+
+/// The query. Its calls block; one of them at a time.
+class sql_reader {
+ public:
+  sql_reader(std::string path, std::string query, csv_schema schema)
+      : path_(std::move(path)), query_(std::move(query)), schema_(std::move(schema)) {}
+
+  const std::string& path() const { return path_; }
+  const input_identity& identity() const { return identity_; }
+
+  void open() {
+    struct stat s{};
+    if (stat(path_.c_str(), &s) != 0) throw_status(errno_error(errno, "cannot open").in_file(path_));
+    identity_.size_bytes = static_cast<std::uint64_t>(s.st_size);
+    identity_.modified_ns = std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec;
+    identity_.inode = s.st_ino;
+    identity_.device = s.st_dev;
+    rows_ = open_sql(path_, query_);
+    status fits = check_sql_columns(schema_, *rows_);
+    if (!fits.ok()) throw_status(fits.in_file(path_));
+  }
+  void pass(std::uint64_t n, sql_progress& done) {
+    while (done.rows != n && !done.has_ended) {
+      done.has_ended = !rows_->next();
+      done.rows += !done.has_ended;
+    }
+  }
+  void make(void* to, std::uint64_t n, sql_progress& done) {
+    for (; done.rows != n; ++done.rows) {
+      done.has_ended = !rows_->next();
+      if (done.has_ended) return;
+      try {
+        make_sql_row(schema_, *rows_, static_cast<char*>(to) + done.rows * schema_.row->size);
+      } catch (const error& e) {
+        done.bad_row = e.why();
+        return;
+      }
+    }
+  }
+
+ private:
+  std::string path_, query_;
+  csv_schema schema_;
+  input_identity identity_{};
+  std::unique_ptr<sql_rows> rows_{};
+};
+
+/// One of its calls, for a thread that may wait.
+struct sql_call {
+  enum what_type : std::uint8_t { open, pass, make } what;
+  sql_reader* reader;
+  sql_progress* done;
+  std::uint64_t rows;
+  void* to;
+
+  status operator()() const {
+    try {
+      if (what == open) reader->open();
+      else if (what == pass) reader->pass(rows, *done);
+      else reader->make(to, rows, *done);
+      return {};
+    } catch (...) { return current_exception_status(); }
+  }
+};
+
+/// Notes the file as open, for as long as it lives.
+class noted_database {
+ public:
+  explicit noted_database(std::shared_ptr<run_context> run) : run_(std::move(run)) {}
+  noted_database(const noted_database&) = delete;
+  ~noted_database() {
+    if (!path_.empty()) run_->inputs->file_closed(path_);
+  }
+  status note(const std::string& path, std::uint64_t epoch, const input_identity& now) {
+    path_ = path;
+    return run_->settle_changed_input(run_->inputs->file_opened(path, epoch, now).in_file(path));
+  }
+
+ private:
+  std::shared_ptr<run_context> run_;
+  std::string path_{};
+};
+
+erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_context> run,
+                       std::shared_ptr<sql_reader> in, std::uint64_t epoch, error_gate gate) {
+  held_memory memory(run, purpose::open_file, gate.label(), "a connection to a database", "open fewer at once");
+  noted_database noted(run);
+  blocking_service& threads = run->rt->blocking_calls();
+  status why = memory.resize(kSqlMemoryBytes);
+  if (!why.ok()) co_await fail(std::move(why));
+  sql_progress done;
+  sql_call opens{sql_call::open, in.get(), &done, 0, nullptr};
+  blocking<sql_call> opening(threads, opens);
+  why = co_await opening;
+  if (!why.ok()) {  // a file that cannot be opened, or asked, is dropped as a whole
+    auto settled = gate.settle(out, why);
+    co_await settled;
+    co_return;
+  }
+  why = noted.note(in->path(), epoch, in->identity());
+  if (!why.ok()) co_await fail(gate.told(why));
+  std::uint64_t row = 0;  // where the query is: first the rows that were delivered before the resume
+  for (;;) {
+    const bool again = row < *at;
+    // Under skip bad rows do not count, so rows must be made to be passed over.
+    const bool passing = again || (out.to_pass() != 0 && !gate.skips());
+    done = {};
+    sql_call next{passing ? sql_call::pass : sql_call::make, in.get(), &done, 0, nullptr};
+    if (again) next.rows = std::min(kSqlPassedAtOnce, *at - row);
+    else if (passing) next.rows = std::min<std::uint64_t>(kSqlPassedAtOnce, out.to_pass());
+    else next.rows = std::min(out.ask(), kSqlRowsAtOnce);
+    if (!passing) next.to = out.room(next.rows);
+    blocking<sql_call> asking(threads, next);
+    why = co_await asking;
+    row += done.rows;
+    if (!again) *at += done.rows;
+    if (passing && !again) out.pass(done.rows);
+    if (!passing && done.rows != 0) co_yield out.made(done.rows);
+    if (!why.ok()) co_await fail(gate.told(why));  // the database, and no row of it
+    if (!done.bad_row.ok()) {
+      const std::string words = absl::StrCat("row ", row, ": ", std::string(done.bad_row.message()));
+      auto settled = gate.settle(out, status(done.bad_row.code(), words).in_file(in->path()), row);
+      co_await settled;
+      ++row;
+      ++*at;
+    }
+    if (done.has_ended && again) {
+      why = failed_precondition_error("the query has fewer rows than before the checkpoint");
+      co_await fail(gate.told(why.in_file(in->path())));
+    }
+    if (done.has_ended) break;
+  }
+}
+
+const element_type* sql_type(const node& n, std::string& why) {
+  const auto& a = n.as<sql_arguments>();
+  auto schema = [&]() -> result<csv_schema> {
+    if (a.schema.is_said()) return a.schema.columns();
+    if (!a.path.is_given)
+      return invalid_argument_error(
+          "the columns of a database that is not known yet: say them by a schema, such as schema=\"label: int64\"");
+    try {
+      return infer_sql_schema(*open_sql(a.path.value, a.query.value));
+    } catch (const error& e) { return e.why(); }
+  }();
+  if (schema.ok()) return schema->row;
+  why = a.schema.is_said() ? std::string(schema.why().message()) : schema.why().to_string();
+  return nullptr;
+}
+
+erased_stream open_sql_stage(const node& n, open_context& context) {
+  const auto& a = n.as<sql_arguments>();
+  csv_schema schema = a.schema.is_said() ? *a.schema.columns() : *csv_schema_of(*n.type);
+  outlet out(*n.type);
+  saved<std::uint64_t> at;
+  return sql_loop(out, std::move(at), context.run,
+                  std::make_shared<sql_reader>(a.path.value, a.query.value, std::move(schema)), context.passes,
+                  context.gate(n));
+}
+
+}  // namespace
+
+const op_info sql_op{
+    .name = "sql",
+    .doc = "the rows of a query over an SQLite file, as structures",
+    .shape = op_info::source,
+    .arguments = arguments_of<sql_arguments>,
+    .type = sql_type,
+    .open = open_sql_stage,
+};
+
+}  // namespace sluice::lib

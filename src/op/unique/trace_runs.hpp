@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The traces of elements that unique has seen, and the memory does not hold: sorted runs of them in files without names.
+//
+//   trace_runs runs("/tmp");
+//   status why = runs.add(seen, true);                             // a run of all in the set; on a thread that may block
+//   if (runs.may_have(t)) …                                        // in memory: not, or perhaps
+//   status why = runs.look_up(asked);                              // exactly; on a thread that may block
+//
+// A run is sorted by a hash of the traces, in blocks of 256; memory has the first hash of each block, and a filter of ten bits a trace
+// (blocks of a cache line; Putze, Sanders, Singler 2007), which lets 1 to 2 % of the traces pass that are not there. Of four runs of about
+// one size one larger is made, so there are some four times the logarithm of the number of traces.
+// Errors: resource_exhausted, with the folder: the disk does not take or give the traces.
+// Thread: one call at a time.
+// Owns:   its files, which have no names: they are gone when they are closed, and when the process ends, however it does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "sluice/base/random.hpp"
+#include "sluice/base/status.hpp"
+
+namespace sluice::lib {
+
+/// What is kept of an element: a number itself, of others a hash.
+struct element_trace {
+  std::uint64_t low = 0, high = 0;
+  bool operator==(const element_trace&) const = default;
+  /// By which runs are sorted.
+  std::uint64_t order() const { return mix(low ^ mix(high)); }
+  template <class H> friend H AbslHashValue(H h, const element_trace& t) {
+    return H::combine(std::move(h), t.low, t.high);
+  }
+};
+using trace_set = absl::flat_hash_set<element_trace>;
+
+/// A question to the runs, and its answer.
+struct asked_trace {
+  element_trace trace;
+  std::uint32_t which = 0;  ///< the caller's
+  bool is_there = false;
+};
+
+class trace_runs {
+ public:
+  explicit trace_runs(std::string folder);
+  trace_runs(const trace_runs&) = delete;
+  ~trace_runs();
+
+  bool empty() const { return runs_.empty(); }
+  /// Of filters and first hashes.
+  std::size_t memory_bytes() const;
+  std::size_t runs() const { return runs_.size(); }
+  /// What memory_bytes() grows by with a run of n traces.
+  static std::size_t memory_bytes_of(std::uint64_t n, bool with_filter);
+  /// Of a set of n traces: what add(), and join(), take beside it while they work.
+  static std::size_t work_bytes_of(std::uint64_t n);
+
+  /// Returns false if no run has the trace.
+  bool may_have(const element_trace& t) const;
+  /// Makes a run of the set's traces, which no run has. The set stays as it is.
+  status add(const trace_set& seen, bool with_filter);
+  /// The number of traces of the runs that can be joined now; 0: none.
+  std::uint64_t to_join() const;
+  /// Joins those into one.
+  status join(bool with_filter);
+  status look_up(std::span<asked_trace> asked) const;
+
+ private:
+  struct run;
+  class run_writer;
+  class run_reader;
+
+  std::size_t first_to_join() const;
+
+  const std::string folder_;
+  std::vector<std::unique_ptr<run>> runs_;  ///< large ones first
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/unique.hpp"
+
+#include <farmhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "element/blocks.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "op/unique/trace_runs.hpp"
+#include "plan/arguments_of.hpp"
+#include "runtime/held_memory.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/element/serialise.hpp"
+#include "sluice/runtime/blocking.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// The elements that came: in memory, and, where the budget does not hold them, in files.
+class element_set {
+ public:
+  element_set(const element_type& t, std::shared_ptr<run_context> run, std::string label, const spill_folder& spill)
+      : type_(t),
+        spills_(spill.path != spill_folder::kOff),
+        memory_(std::move(run), purpose::state, std::move(label), "the hashes of its elements",
+                spills_ ? "let fewer different elements come here"
+                        : "let fewer different elements come here, or unique(spill=\"FOLDER\")"),
+        runs_(folder_of(spill)) {}
+
+  struct outcome {
+    std::uint32_t seen = 0;  ///< elements at the front of the block that were looked at,
+    std::uint32_t kept =
+        0;       ///< and of these, at its front now, those that are new; the others stay constructed behind them
+    status why;  ///< of the element behind those that were looked at
+  };
+  /// Adds elements of a block, until it ends or the set is_full().
+  void add(const block& in, outcome& o) {
+    while (o.seen != in.size() && make_room(o.why)) {
+      const std::uint32_t most = std::min(in.size() - o.seen, kAtOnce);
+      std::uint32_t n = 0;
+      for (; n != most && make_room(o.why); ++n) is_new_[n] = seen_.insert(trace_of(in.at(o.seen + n))).second;
+      o.kept = move_up(in, o.kept, o.seen, is_new_.data(), n);
+      o.seen += n;
+    }
+  }
+
+  // Where there are files: ask(), look_up() if there are questions, and answer().
+
+  bool has_files() const { return !runs_.empty(); }
+  /// Adds elements that the memory does not know, and asks about those that the files may know.
+  void ask(const block& in, const outcome& o, status& why) {
+    const std::uint32_t most = std::min(in.size() - o.seen, kAtOnce);
+    questions_.clear();
+    for (asked_ = 0; asked_ != most && make_room(why); ++asked_) {
+      const element_trace t = trace_of(in.at(o.seen + asked_));
+      is_new_[asked_] = seen_.insert(t).second;
+      if (is_new_[asked_] && runs_.may_have(t)) questions_.push_back({t, asked_});
+    }
+  }
+  bool has_questions() const { return !questions_.empty(); }
+  /// On a thread that may block.
+  status look_up() { return told(runs_.look_up(questions_)); }
+  void answer(const block& in, outcome& o) {
+    for (const asked_trace& a : questions_) {
+      if (!a.is_there) continue;
+      is_new_[a.which] = false;
+      seen_.erase(a.trace);
+      ++erased_;
+    }
+    o.kept = move_up(in, o.kept, o.seen, is_new_.data(), asked_);
+    o.seen += asked_;
+  }
+
+  // Where the memory is full: begin_spilling(), write_run(), and end_spilling(); then join() as long as may_join().
+
+  bool is_full() const { return is_full_; }
+  status begin_spilling() {
+    has_filter_ = memory_.has_room_for(memory_.bytes() + spilling_bytes(seen_.size(), true));
+    return memory_.resize(memory_.bytes() + spilling_bytes(seen_.size(), has_filter_));
+  }
+  /// On a thread that may block.
+  status write_run() { return told(runs_.add(seen_, has_filter_)); }
+  void end_spilling() {
+    erased_ = 0;
+    trace_set().swap(seen_);  // it grows again, as far as the files' filters leave room
+    memory_.shrink_by(memory_.bytes() - runs_.memory_bytes());
+    is_full_ = false;
+  }
+  bool may_join() {
+    const std::uint64_t n = runs_.to_join();
+    if (n == 0) return false;
+    has_filter_ = memory_.has_room_for(memory_.bytes() + joining_bytes(n, true));
+    if (!has_filter_ && !memory_.has_room_for(memory_.bytes() + joining_bytes(n, false))) return false;
+    return memory_.resize(memory_.bytes() + joining_bytes(n, has_filter_)).ok();
+  }
+  /// On a thread that may block; then end_spilling().
+  status join() { return told(runs_.join(has_filter_)); }
+
+ private:
+  static constexpr std::uint32_t kAtOnce = 4096;
+  /// Of a slot: the trace, and a byte of the table's.
+  static constexpr std::size_t kSlotBytes = sizeof(element_trace) + 1;
+  static constexpr std::size_t kSpilledMin = 4096;  ///< traces that are worth a file
+
+  status told(status why) const { return why.ok() ? std::move(why) : why.in_stage(memory_.label()); }
+  static std::string folder_of(const spill_folder& spill) {
+    if (!spill.path.empty()) return spill.path;
+    const char* temporary = std::getenv("TMPDIR");
+    return temporary && *temporary ? temporary : "/tmp";
+  }
+  static std::size_t spilling_bytes(std::uint64_t n, bool with_filter) {
+    return trace_runs::work_bytes_of(n) + trace_runs::memory_bytes_of(n, with_filter);
+  }
+  static std::size_t joining_bytes(std::uint64_t n, bool with_filter) {
+    return trace_runs::work_bytes_of(0) + trace_runs::memory_bytes_of(n, with_filter);
+  }
+
+  element_trace trace_of(const char* p) {
+    element_trace t;
+    if (type_.kind == kind::scalar) {
+      std::memcpy(&t, p, std::min(type_.size, sizeof t));
+      return t;
+    }
+    std::string_view bytes;
+    if (type_.kind == kind::text) {
+      bytes = type_.text(p);
+    } else {
+      bytes_.clear();
+      serialise_bare(type_, p, bytes_);
+      bytes = bytes_;
+    }
+    auto hash = util::Fingerprint128(bytes.data(), bytes.size());
+    return {util::Uint128Low64(hash), util::Uint128High64(hash)};
+  }
+  /// For one more; charged before the table grows, when it is there twice for a moment. False: the memory is full, or `why` says why.
+  bool make_room(status& why) {
+    const std::size_t slots = seen_.capacity();
+    return seen_.size() + erased_ < slots - slots / 8 || grow(slots, why);
+  }
+  bool grow(std::size_t slots, status& why) {
+    if (!why.ok()) return false;
+    const std::size_t grown = std::max<std::size_t>(slots * 2 + 1, 15), others = runs_.memory_bytes();
+    std::size_t needed = (slots + grown) * kSlotBytes;
+    if (spills_) needed = std::max(needed, grown * kSlotBytes + spilling_bytes(grown, true));
+    if (!memory_.has_room_for(others + needed)) {
+      is_full_ = spills_ && seen_.size() >= kSpilledMin;
+      if (!is_full_) why = memory_.refused(absl::StrCat("the hashes of its ", seen_.size(), " different elements"));
+      return false;
+    }
+    why = memory_.resize(others + (slots + grown) * kSlotBytes);
+    seen_.reserve(grown - grown / 8);
+    erased_ = 0;
+    memory_.shrink_by(memory_.bytes() - others - seen_.capacity() * kSlotBytes);
+    return why.ok();
+  }
+
+  const element_type& type_;
+  const bool spills_;
+  held_memory memory_;
+  trace_set seen_;
+  trace_runs runs_;
+  std::size_t erased_ = 0;  ///< slots of the table that it does not give again before it grows: it would grow by itself
+  bool is_full_ = false, has_filter_ = false;
+  std::array<bool, kAtOnce> is_new_{};
+  std::uint32_t asked_ = 0;
+  std::vector<asked_trace> questions_;
+  std::string bytes_;
+};
+
+/// How many elements were delivered. A stage that has files may wait for them.
+struct unique_state {
+  std::uint64_t delivered = 0;
+  bool has_files = false;
+
+  void save(position_writer& w) { w.number(delivered); }
+  void load(position_reader& r) { delivered = r.number(); }
+  bool may_wait() const { return has_files; }
+};
+
+/// Writes what is in memory to a file, and joins files of one size.
+task<status> spill(element_set& seen, blocking_service& service) {
+  status why = seen.begin_spilling();
+  if (!why.ok()) co_return why;
+  blocking writing(service, [&seen] { return seen.write_run(); });
+  why = co_await writing;
+  if (!why.ok()) co_return why;
+  seen.end_spilling();
+  while (seen.may_join()) {
+    blocking joining(service, [&seen] { return seen.join(); });
+    why = co_await joining;
+    if (!why.ok()) co_return why;
+    seen.end_spilling();
+  }
+  co_return status();
+}
+
+task<status> look_up(element_set& seen, blocking_service& service) {
+  blocking looking(service, [&seen] { return seen.look_up(); });
+  status why = co_await looking;
+  co_return why;
+}
+
+/// Inputs that are asked for beside those that are wanted, while those before a resume come again.
+constexpr std::uint64_t kAgainAtOnce = 4096;
+
+erased_stream unique_loop(outlet out, saved<unique_state> st, erased_stream in, std::shared_ptr<run_context> run,
+                          std::string label, spill_folder folder) {
+  in.hold_from(in.consumed());
+  blocking_service& service = run->rt->blocking_calls();
+  auto seen = std::make_unique<element_set>(in.type(), std::move(run), std::move(label), folder);
+  std::uint64_t again = st->delivered;
+  for (;;) {
+    const auto more = static_cast<std::uint32_t>(std::min(again, kAgainAtOnce));
+    auto b = co_await in.next_block({0, out.ask() + more, out.wanted_bytes()});
+    if (!b) break;
+    element_set::outcome o;
+    while (o.seen != b.size() && o.why.ok()) {
+      if (!seen->has_files()) {
+        seen->add(b, o);
+      } else {
+        seen->ask(b, o, o.why);
+        status found;
+        if (seen->has_questions()) {
+          auto looking = look_up(*seen, service);
+          found = co_await looking;
+        }
+        if (found.ok()) seen->answer(b, o);
+        else o.why = std::move(found);
+      }
+      if (!seen->is_full() || !o.why.ok()) continue;
+      auto spilling = spill(*seen, service);
+      o.why = co_await spilling;
+      st->has_files = true;
+    }
+    block kept = b.first(o.kept);
+    const auto known = static_cast<std::uint32_t>(std::min<std::uint64_t>(again, o.kept));
+    kept.drop_front(known);
+    again -= known;
+    st->delivered += kept.size();
+    if (!o.why.ok()) {
+      out.hold(kept);
+      co_await fail(std::move(o.why));
+    }
+    if (kept) co_yield kept;
+  }
+  if (again) co_await fail(damaged_position());
+}
+
+erased_stream open_unique(const node& n, open_context& context) {
+  outlet out(*n.type);
+  saved<unique_state> st;
+  return unique_loop(out, std::move(st), context.open(n.inputs[0]), context.run, context.gate(n).label(),
+                     n.as<unique_arguments>().options.spill);
+}
+
+const element_type* comparable_type(const node& n, std::string& why) {
+  const element_type& in = *n.inputs[0]->type;
+  if (in.kind == kind::text || can_serialise(in)) return same_type(n, why);
+  return why = "elements of " + in.name + " cannot be compared: the library does not know what is in them", nullptr;
+}
+
+/// A text, and where elements come from nobody asks it.
+class spill_folder_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override { text().print(&get(p).path, to); }
+  void read(void* p, const argument& a, reading& r) const override {
+    text().read(&static_cast<spill_folder*>(p)->path, a, r);
+  }
+  bool equal(const void* a, const void* b) const override { return get(a) == get(b); }
+  bool is_knob() const override { return true; }
+  std::string type_name() const override { return "folder"; }
+
+ private:
+  static const codec& text() { return codec_of<std::string>(); }
+  static const spill_folder& get(const void* p) { return *static_cast<const spill_folder*>(p); }
+};
+
+}  // namespace
+
+template <> const codec& codec_of<spill_folder>() {
+  static const spill_folder_codec c;
+  return c;
+}
+
+const op_info unique_op{
+    .name = "unique",
+    .doc = "each element once",
+    .arguments = arguments_of<unique_arguments>,
+    .type = comparable_type,
+    .open = open_unique,
+    .only_drops = true,
+};
+
+preserving unique(unique_options o) { return {unique_op, arguments::of(unique_arguments{std::move(o)})}; }
+
+}  // namespace sluice::lib

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/weighted_flat_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/concatenation.hpp"
+#include "engine/open_context.hpp"
+#include "engine/types.hpp"
+#include "plan/arguments_of.hpp"
+
+namespace sluice::lib {
+namespace {
+
+std::vector<double> weights_of(const node& n) {
+  std::vector<double> weights = n.as<weighted_flat_map_arguments>().options.weights;
+  if (weights.empty()) weights.assign(n.inputs.size(), 1);
+  return weights;
+}
+
+/// How many elements each dataset gives: all of the one that runs out first, and of the others in proportion, rounded down.
+std::vector<std::uint64_t> parts_of(const node& n) {
+  constexpr double kRounding = 1e-12;  // so that 10 / 0.5 * 0.3 is 6
+  const std::vector<double> weights = weights_of(n);
+  std::vector<double> there;
+  for (const node_ptr& input : n.inputs) there.push_back(static_cast<double>(cardinality_of(*input).elements));
+  double each = there[0] / weights[0];  // for a weight of one
+  for (std::size_t i = 1; i != there.size(); ++i) each = std::min(each, there[i] / weights[i]);
+  std::vector<std::uint64_t> parts;
+  for (std::size_t i = 0; i != there.size(); ++i) {
+    const double part = each * weights[i] * (1 + kRounding);
+    const auto most = static_cast<std::uint64_t>(cardinality_of(*n.inputs[i]).elements);
+    const bool is_all = there[i] / weights[i] == each || part >= there[i];
+    parts.push_back(is_all ? most : static_cast<std::uint64_t>(part));
+  }
+  return parts;
+}
+
+erased_stream open_weighted_flat_map(const node& n, open_context& context) {
+  outlet out(*n.type);
+  saved<concatenation_state> st;
+  node combine = n;
+  return concatenation_loop(out, std::move(st), std::move(combine), context, parts_of(n));
+}
+
+const element_type* flattened_type(const node& n, std::string& why) {
+  auto& weights = n.as<weighted_flat_map_arguments>().options.weights;
+  if (!weights.empty() && weights.size() != n.inputs.size()) {
+    why = "weights are one for each dataset, and there are " + std::to_string(weights.size()) + " for " +
+          std::to_string(n.inputs.size());
+    return nullptr;
+  }
+  for (double w : weights)
+    if (!(w > 0) || !std::isfinite(w)) return why = "weights are finite numbers above 0", nullptr;
+  for (std::size_t i = 0; i != n.inputs.size(); ++i) {
+    cardinality there = cardinality_of(*n.inputs[i]);
+    if (there.kind == cardinality::exact && !there.is_most()) continue;
+    why = "the number of elements of dataset " + std::to_string(i + 1) +
+          (there.kind == cardinality::infinite ? " has no end: a take(n) behind it gives it one"
+                                               : " is not known: an assert_cardinality(n) behind it says it");
+    return nullptr;
+  }
+  return type_of_inputs(n, n.inputs.size(), why);
+}
+
+}  // namespace
+
+const op_info weighted_flat_map_op{
+    .name = "weighted_flat_map",
+    .doc = "of each dataset as many elements as its weight says",
+    .shape = op_info::combine,
+    .arguments = arguments_of<weighted_flat_map_arguments>,
+    .type = flattened_type,
+    .open = open_weighted_flat_map,
+    .size =
+        [](const node& n) {
+          cardinality all = cardinality::of(0);
+          for (std::uint64_t part : parts_of(n)) all = all.and_then(cardinality::of_many(part));
+          return all;
+        },
+    .seeks = seeks_with_inputs,
+    .inputs_behind_list = 0,
+};
+
+node_ptr flattened_by_weight(std::vector<node_ptr> datasets, weighted_flat_map_options o) {
+  return make_combine(weighted_flat_map_op, arguments::of(weighted_flat_map_arguments{std::move(o)}),
+                      std::move(datasets));
+}
+
+}  // namespace sluice::lib

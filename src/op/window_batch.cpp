@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/window_batch.hpp"
+
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "engine/open_context.hpp"
+#include "engine/padded_rows.hpp"
+#include "engine/windows.hpp"
+#include "plan/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+/// Tensors of other shapes do not stack: where there are any, the window has to be whole until it is known that they do.
+bool may_not_stack(const element_type& t) {
+  if (t.kind == kind::tensor) return true;
+  if (t.element && may_not_stack(*t.element)) return true;
+  for (const member& m : t.members)
+    if (may_not_stack(*m.type)) return true;
+  return false;
+}
+
+/// Batches of them.
+class batch_windows final : public window_form {
+ public:
+  explicit batch_windows(const element_type& row) : rows_(row), copies_(row.copy && may_not_stack(row)) {}
+
+  status form(held_elements& held, std::uint64_t n, std::uint64_t moved, std::uint64_t stride, held_memory& memory,
+              char* to, std::size_t& made_bytes, std::uint64_t& gone, std::uint64_t element) override {
+    const element_type& row = held.type();
+    if (!failed_.ok()) return failed_;
+    const std::size_t foreseen = 2 * (n * row.size + held.owned_bytes(held.at(0), n, stride * row.size));
+    status why = memory.change(foreseen, 0);
+    if (!why.ok()) {
+      memory.shrink_by(foreseen);
+      return why;
+    }
+    const std::uint64_t front = stride == 1 && !copies_ ? moved : 0;
+    char* rows = rows_.reserve(n);
+    held.move_front(front, rows);
+    rows_.set_live(0, front);
+    gone = front;
+    if (front != n) row.copy(row, rows + front * row.size, held.at(0), n - front, row.size, stride * row.size);
+    rows_.set_live(0, n);
+    batch_storage made;
+    try {
+      made.append(row, rows_.begin(), n);
+      rows_.set_live(0, 0);
+      made_bytes = made.memory_bytes();
+      why = memory.change(made_bytes, foreseen);
+    } catch (const error& e) {
+      why = e.why();
+      memory.shrink_by(foreseen);
+    }
+    if (why.ok()) ::new (static_cast<void*>(to)) batch_storage(std::move(made));
+    else why = told_of_row(why, memory.label(), element);
+    rows_.clear();
+    if (front != 0) failed_ = why;  // there are no rows to try again with
+    return why;
+  }
+
+ private:
+  slab rows_;
+  const bool copies_;
+  status failed_{};
+};
+
+window_shape shape_of(const window_batch_arguments& a) {
+  window_shape s;
+  s.size = static_cast<std::uint64_t>(a.size.value);
+  s.shift = static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value);
+  s.stride = static_cast<std::uint64_t>(a.options.stride.value);
+  s.drop_remainder = a.options.drop_remainder;
+  return s;
+}
+
+erased_stream open_window_batch(const node& n, open_context& context) {
+  outlet out(*n.type);
+  return windows_loop(out, context.open(n.inputs[0]), shape_of(n.as<window_batch_arguments>()),
+                      std::make_unique<batch_windows>(*n.inputs[0]->type), context.run, context.gate(n).label());
+}
+
+const element_type* batch_of_window(const node& n, std::string& why) {
+  const element_type& row = *n.inputs[0]->type;
+  const window_shape shape = shape_of(n.as<window_batch_arguments>());
+  why = window_mistake(shape, row);
+  if (why.empty() && shape.stride != 1 && !row.copy)
+    why = "with a stride elements are copied, and " + row.name + " cannot be";
+  return why.empty() ? type_of_batch(row, why) : nullptr;
+}
+
+/// A shift that is the size is the default.
+void leave_out_same_shift(arguments& a) {
+  window_batch_arguments given = a.as<window_batch_arguments>();
+  if (!given.options.shift || given.options.shift->value != given.size.value) return;
+  given.options.shift.reset();
+  a = arguments::of(given);
+}
+
+}  // namespace
+
+const op_info window_batch_op{
+    .name = "window_batch",
+    .doc = "batches of elements in a row, moving on by some",
+    .arguments = arguments_of<window_batch_arguments>,
+    .type = batch_of_window,
+    .open = open_window_batch,
+    .size =
+        [](const node& n) {
+          return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_batch_arguments>()));
+        },
+    .make_canonical = leave_out_same_shift,
+};
+
+window_batch_verb window_batch(count size, window_batch_options o) {
+  return window_batch_verb(window_batch_arguments{size, o});
+}
+
+}  // namespace sluice::lib

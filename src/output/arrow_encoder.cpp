@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements as an Arrow IPC stream: each batch is a record batch; other elements are gathered into record batches of
+// kArrowRows rows, fewer at the end and where a checkpoint is written.
+#include <absl/cleanup/cleanup.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrow/ipc_writer.hpp"
+#include "output/element_encoder.hpp"
+#include "sluice/arrow/columns.hpp"
+#include "sluice/element/batch.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::size_t kArrowRows = 1024;
+constexpr std::uint32_t kBatchesAtOnce = 16;
+
+const element_type& row_of(const element_type& t) { return t.kind == kind::batch ? *t.element : t; }
+
+/// Memory for n elements, without any.
+class element_room {
+ public:
+  element_room(const element_type& t, std::size_t n)
+      : align_(static_cast<std::align_val_t>(t.align)),
+        memory_(::operator new(std::max<std::size_t>(t.size * n, 1), align_)) {}
+  element_room(const element_room&) = delete;
+  element_room& operator=(const element_room&) = delete;
+  ~element_room() { ::operator delete(memory_, align_); }
+  void* get() const { return memory_; }
+
+ private:
+  const std::align_val_t align_;
+  void* const memory_;
+};
+
+class arrow_encoder final : public element_encoder {
+ public:
+  arrow_encoder(const element_type& type, const arrow_options& texts) : type_(type), row_(row_of(type)), texts_(texts) {
+    status why = export_schema(row_, &schema_, texts_);
+    if (!why.ok()) throw_status(why);
+  }
+  ~arrow_encoder() override { schema_.release(&schema_); }
+
+  std::uint32_t wanted() const override { return type_.kind == kind::batch ? kBatchesAtOnce : kArrowRows; }
+  bool is_immediate() const override { return false; }
+  status begin(encoded& to) override {
+    status why = arrow::append_ipc_schema(to.bytes, schema_);
+    to.ends.push_back(to.bytes.size());
+    return why;
+  }
+  status append(const char* elements, std::size_t n, encoded& to) override {
+    if (type_.kind != kind::batch) return gather(elements, n, to);
+    for (std::size_t i = 0; i != n; ++i) {
+      status why = append_rows(*reinterpret_cast<const batch_storage*>(elements + i * type_.size), to);
+      if (!why.ok()) return why;
+    }
+    return {};
+  }
+  status flush(encoded& to) override {
+    if (gathered_.empty()) return {};
+    batch_storage rows = std::exchange(gathered_, {});
+    return append_rows(rows, to);
+  }
+  status end(encoded& to) override {
+    arrow::append_ipc_end(to.bytes);
+    to.ends.push_back(to.bytes.size());
+    return {};
+  }
+
+ private:
+  status gather(const char* elements, std::size_t count, encoded& to) {
+    for (std::size_t i = 0; i != count;) {
+      const std::size_t n = std::min<std::size_t>(count - i, kArrowRows - static_cast<std::size_t>(gathered_.rows()));
+      element_room copies(type_, n);
+      type_.copy(type_, copies.get(), elements + i * type_.size, n, type_.size, type_.size);
+      absl::Cleanup refused = [&] { type_.destroy(type_, copies.get(), n); };
+      gathered_.append(type_, copies.get(), n);
+      std::move(refused).Cancel();
+      i += n;
+      if (static_cast<std::size_t>(gathered_.rows()) < kArrowRows) break;
+      status why = flush(to);
+      if (!why.ok()) return why;
+    }
+    return {};
+  }
+  status append_rows(const batch_storage& rows, encoded& to) {
+    ArrowArray array;
+    status why = export_rows(rows, row_, &array, texts_);
+    if (!why.ok()) return with_way_out(why);
+    const absl::Cleanup release = [&] { array.release(&array); };
+    why = arrow::append_ipc_batch(to.bytes, schema_, array);
+    to.ends.push_back(to.bytes.size());
+    return why;
+  }
+  /// The library speaks of an export's options; here they have another name.
+  status with_way_out(const status& why) const {
+    constexpr std::string_view kOption = ": export texts as arrow_texts::binary";
+    std::string text(why.message());
+    if (text.ends_with(kOption))
+      text.replace(text.size() - kOption.size(), kOption.size(), ": the format arrow-binary writes texts as binary");
+    return status(why.code(), text);
+  }
+
+  const element_type& type_;
+  const element_type& row_;
+  const arrow_options texts_;
+  ArrowSchema schema_{};
+  batch_storage gathered_;
+};
+
+status check_arrow(const element_type& type, const arrow_options& texts) {
+  if (type.kind != kind::batch && (!can_stack(type) || !type.copy))
+    return invalid_argument_error("elements of " + type.name + " have no form in Arrow");
+  ArrowSchema schema;
+  std::string unused;
+  status why = export_schema(row_of(type), &schema, texts);
+  if (!why.ok()) return why;
+  why = arrow::append_ipc_schema(unused, schema);
+  schema.release(&schema);
+  return why;
+}
+
+}  // namespace
+
+result<std::unique_ptr<element_encoder>> make_arrow_encoder(const element_type& type, bool texts_as_binary) {
+  const arrow_options texts{texts_as_binary ? arrow_texts::binary : arrow_texts::by_type};
+  status why = check_arrow(type, texts);
+  if (!why.ok()) return why;
+  return std::unique_ptr<element_encoder>(std::make_unique<arrow_encoder>(type, texts));
+}
+
+}  // namespace sluice::lib

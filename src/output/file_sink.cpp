@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output/file_sink.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "base/system_calls.hpp"
+#include "output/output_file.hpp"
+#include "output/output_stream.hpp"
+#include "sluice/format/inflate.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::size_t kPulledBytes = 64 << 10;
+
+/// "jsonl", "csv with gzip in 4 shards".
+std::string described(std::string_view format, std::string_view packing, std::uint64_t shards, std::uint64_t bytes) {
+  std::string text(format);
+  if (packing != "none") absl::StrAppend(&text, " with ", std::string(packing));
+  if (bytes != 0) absl::StrAppend(&text, " in shards of ", print_byte_size(static_cast<std::int64_t>(bytes)));
+  else if (shards != 1) absl::StrAppend(&text, " in ", shards, " shards");
+  return text;
+}
+
+}  // namespace
+
+std::uint32_t null_sink::wanted(const element_type& t) const {
+  // So many that the block stays in a core's L2 on its way through the stages.
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(kPulledBytes / t.size, 16, 1 << 15));
+}
+
+file_sink::file_sink(const output_options& o, const element_type& type)
+    : o_(o), type_(type), names_(o.path, o.shard_bytes != 0 ? 0 : o.shards) {}
+
+result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, const element_type& type,
+                                                   const output_start& start, std::uint64_t& cut_bytes) {
+  cut_bytes = 0;
+  const bool is_stream = o.descriptor >= 0 || (!o.is_sharded() && output_file::is_stream(o.path));
+  if (o.is_sharded() && is_stream)
+    return invalid_argument_error("a stream cannot be parted into shards").in_file(o.path);
+  if (o.format == output_format::npy && (o.compression != compression::none || is_stream))
+    return invalid_argument_error(
+        "an npy file is not compressed, and no stream: its first bytes, which say how long the array is, are written "
+        "last");
+  std::unique_ptr<file_sink> sink(new file_sink(o, type));
+  status why = o.is_sharded() ? sink->names_.check() : status();
+  if (why.ok()) why = sink->go_on(start, cut_bytes);
+  if (!why.ok()) return why;
+  return sink;
+}
+
+status file_sink::check_same_output(const output_place& from) const {
+  const std::string was = described(from.format, from.compression, from.shards, from.shard_bytes);
+  const std::string is = described(to_string(o_.format), to_string(o_.compression), o_.shards, o_.shard_bytes);
+  if (was == is) return {};
+  return failed_precondition_error(absl::StrCat("the checkpoint's output is ", was, ", not ", is)).in_file(o_.path);
+}
+
+status file_sink::go_on(const output_start& start, std::uint64_t& cut_bytes) {
+  const output_place* from = start.goes_on ? &start.from : nullptr;
+  if (from && !from->empty()) {
+    status why = check_same_output(*from);
+    if (!why.ok()) return why;
+    elements_ = from->elements;
+    first_shard_ = from->first_shard;
+  }
+  std::uint64_t parts = o_.shard_bytes != 0 ? 1 : o_.shards;
+  // A shard begins with its first element, so that none is empty; but for the very first, an output without elements.
+  if (o_.shard_bytes != 0 && from && !from->empty() && from->files.empty()) parts = 0;
+  for (std::size_t i = 0; i != parts; ++i) {
+    status why = open_part(from, i, cut_bytes);
+    if (!why.ok()) return why;
+  }
+  bytes_before_ = written_bytes();
+  return {};
+}
+
+status file_sink::open_part(const output_place* from, std::size_t index, std::uint64_t& cut_bytes) {
+  const std::string path = name_of(first_shard_ + index);
+  const shard_place place = from && index < from->files.size() ? from->files[index] : shard_place{};
+  std::unique_ptr<byte_output> to;
+  bool is_begun = place.is_file() && place.length_bytes != 0;
+  if (o_.descriptor >= 0 || output_file::is_stream(path)) {
+    auto stream = open_stream(from, is_begun, cut_bytes);
+    if (!stream.ok()) return stream.why();
+    to = *std::move(stream);
+  } else {
+    auto file = std::make_unique<output_file>();
+    std::uint64_t cut = 0;
+    const std::string was_named = !from || o_.is_sharded() ? path : from->path;
+    status why = from ? file->go_on(path, was_named, place, cut) : file->begin(path);
+    if (!why.ok()) return why;
+    cut_bytes += cut;
+    to = std::move(file);
+  }
+  auto encoder = make_encoder(o_.format, type_);
+  if (!encoder.ok()) return encoder.why();
+  auto part = std::make_unique<output_part>(*std::move(encoder), o_.compression, std::move(to));
+  status why = is_begun ? part->go_on(place) : part->begin();
+  if (why.ok()) parts_.push_back(std::move(part));
+  return why;
+}
+
+result<std::unique_ptr<byte_output>> file_sink::open_stream(const output_place* from, bool& is_begun,
+                                                            std::uint64_t& cut_bytes) {
+  if (o_.descriptor < 0) {
+    int fd = open_again(o_.path, O_WRONLY | O_NOCTTY);
+    if (fd < 0) return errno_error(errno, "cannot create").in_file(o_.path);
+    return std::unique_ptr<byte_output>(std::make_unique<output_stream>(fd, o_.path, o_.stop_fd, true));
+  }
+  const std::string name = o_.path.empty() ? "standard output" : o_.path;
+  auto out = std::make_unique<output_stream>(o_.descriptor, name, o_.stop_fd, false);
+  // Standard output may be another one by now.
+  is_begun = is_begun && out->is_file_of(*from);
+  if (from && !from->empty() && from->path.empty()) {
+    status why = out->go_on(*from, cut_bytes);
+    if (!why.ok()) return why;
+  }
+  return std::unique_ptr<byte_output>(std::move(out));
+}
+
+status file_sink::begin_part() {
+  std::uint64_t unused = 0;
+  return open_part(nullptr, 0, unused);
+}
+
+status file_sink::take(const block& elements) {
+  const std::uint32_t n = elements.size();
+  if (o_.shard_bytes != 0) return take_by_size(elements);
+  if (parts_.size() == 1) {
+    parts_[0]->begin_block();
+    status why = parts_[0]->append(elements, 0, n);
+    if (why.ok()) why = parts_[0]->flush_if_watched();
+    if (why.ok()) elements_ += n;
+    else elements_ += taken() == kUnknown ? 0 : taken();
+    return why;
+  }
+  for (std::uint32_t i = 0; i != n; ++i) {
+    status why = parts_[elements_ % parts_.size()]->append(elements, i, 1);
+    if (!why.ok()) return why;
+    ++elements_;
+  }
+  return {};
+}
+
+status file_sink::take_by_size(const block& elements) {
+  for (std::uint32_t i = 0; i != elements.size(); ++i) {
+    status why = parts_.empty() ? begin_part() : status();
+    if (why.ok()) why = parts_[0]->append(elements, i, 1);
+    if (!why.ok()) return why;
+    ++elements_;
+    if (parts_[0]->plain_bytes() < o_.shard_bytes) continue;
+    why = finish_part();
+    if (!why.ok()) return why;
+  }
+  return {};
+}
+
+status file_sink::finish_part() {
+  shard_place unused;
+  status why = parts_[0]->commit(unused);
+  if (why.ok()) why = parts_[0]->finish();
+  if (!why.ok()) return why;
+  finished_bytes_ += parts_[0]->written_bytes();
+  parts_.clear();
+  ++first_shard_;
+  return {};
+}
+
+std::uint32_t file_sink::taken() const { return o_.is_sharded() ? kUnknown : parts_[0]->taken(); }
+
+status file_sink::commit(output_place& place) {
+  place = {};
+  for (const auto& part : parts_) {
+    status why = part->commit(place.files.emplace_back());
+    if (!why.ok()) return why;
+  }
+  // What cannot be gone on with is not named: a pipe.
+  const bool is_named = o_.is_sharded() || place.files[0].is_file();
+  if (!is_named) {
+    place = {};
+    return {};
+  }
+  place.format = to_string(o_.format);
+  place.compression = to_string(o_.compression);
+  if (o_.descriptor < 0) place.path = o_.path;
+  place.shards = o_.shards;
+  place.shard_bytes = o_.shard_bytes;
+  place.elements = elements_;
+  place.first_shard = first_shard_;
+  return {};
+}
+
+void file_sink::keep() {
+  for (const auto& part : parts_) part->keep();
+}
+
+status file_sink::finish(bool may_go_on) {
+  for (const auto& part : parts_) {
+    status why = part->finish();
+    if (!why.ok()) return why;
+  }
+  return o_.shard_bytes != 0 && !may_go_on ? remove_later_shards() : status();
+}
+
+status file_sink::remove_later_shards() const {
+  for (std::uint64_t shard = files();; ++shard) {
+    const std::string path = name_of(shard);
+    std::error_code why;
+    if (!std::filesystem::is_regular_file(path, why)) return {};
+    if (::unlink(path.c_str()) != 0)
+      return errno_error(errno, "cannot remove a shard of an earlier output").in_file(path);
+  }
+}
+
+std::uint32_t file_sink::wanted(const element_type& type) const {
+  if (!parts_.empty()) return parts_[0]->wanted();
+  return type.kind == kind::batch ? 16 : 256;
+}
+
+bool file_sink::closed() const { return !parts_.empty() && parts_[0]->closed(); }
+
+std::uint64_t file_sink::written_bytes() const {
+  std::uint64_t bytes = finished_bytes_;
+  for (const auto& part : parts_) bytes += part->written_bytes();
+  return bytes - bytes_before_;
+}
+
+}  // namespace sluice::lib

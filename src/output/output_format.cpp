@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/output/output_format.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "output/element_encoder.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::string_view kFormatNames[] = {"automatic", "jsonl", "csv",          "raw", "tfrecord",
+                                             "example",   "arrow", "arrow-binary", "npy"};
+
+struct suffix {
+  std::string_view text;
+  output_format format;
+};
+// .tfrecord is told by the elements.
+constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},       {".ndjson", output_format::jsonl},
+                                {".json", output_format::jsonl},        {".csv", output_format::csv},
+                                {".arrow", output_format::arrow},       {".arrows", output_format::arrow},
+                                {".npy", output_format::npy},           {".txt", output_format::raw},
+                                {".tfrecord", output_format::tfrecord}, {".tfrecords", output_format::tfrecord}};
+
+status not_texts(output_format f, const element_type& type) {
+  std::string way_out =
+      f == output_format::tfrecord && type.has_members() ? ": the format example writes structures as tf.Examples" : "";
+  return invalid_argument_error(std::string(to_string(f)) + " takes records, lines or strings, and the plan gives " +
+                                type.name + way_out);
+}
+
+}  // namespace
+
+std::string_view to_string(output_format f) { return kFormatNames[static_cast<std::size_t>(f)]; }
+
+result<output_format> parse_output_format(std::string_view name) {
+  auto known = std::find(std::begin(kFormatNames), std::end(kFormatNames), name);
+  if (known != std::end(kFormatNames)) return static_cast<output_format>(known - std::begin(kFormatNames));
+  std::string all;
+  for (std::string_view n : kFormatNames) all += (all.empty() ? "" : ", ") + std::string(n);
+  return invalid_argument_error("\"" + std::string(name) + "\" is no format of an output: these are " + all);
+}
+
+named_format format_of_path(std::string_view path) {
+  named_format found;
+  for (std::string_view gz : {".gz", ".gzip"})
+    if (path.ends_with(gz)) {
+      found.compression = compression::gzip;
+      path.remove_suffix(gz.size());
+    }
+  for (const suffix& s : kSuffixes)
+    if (path.ends_with(s.text)) found.format = s.format;
+  return found;
+}
+
+status check_output(output_format f, const element_type& type) { return make_encoder(f, type).why(); }
+
+result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const element_type& type) {
+  using enum output_format;
+  switch (f) {
+    case jsonl: return make_jsonl_encoder(type);
+    case csv: return make_csv_encoder(type);
+    case example: return make_example_encoder(type);
+    case arrow: return make_arrow_encoder(type, false);
+    case arrow_binary: return make_arrow_encoder(type, true);
+    case npy: return make_npy_encoder(type);
+    case raw:
+      if (type.text) return make_raw_encoder(type);
+      break;
+    case tfrecord:
+      if (type.text) return make_tfrecord_encoder(type);
+      break;
+    case automatic: return invalid_argument_error("a format is needed: the name does not tell it");
+  }
+  return not_texts(f, type);
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file (or stream) of an output: elements to bytes, to compressed bytes, to the file.
+//
+// Thread: one caller; it blocks.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "output/byte_output.hpp"
+#include "output/element_encoder.hpp"
+#include "sluice/element/slab.hpp"
+#include "sluice/format/deflate.hpp"
+
+namespace sluice::lib {
+
+class output_part {
+ public:
+  output_part(std::unique_ptr<element_encoder> encoder, compression c, std::unique_ptr<byte_output> to);
+
+  /// Of a new file: what stands before the first element.
+  status begin();
+  /// Of one that is gone on with. Errors: data_loss.
+  status go_on(const shard_place& from);
+
+  /// The elements [first, first + n) of the block.
+  status append(const block& elements, std::uint32_t first, std::uint32_t n);
+  /// Writes what is ready where somebody reads along.
+  status flush_if_watched();
+  /// As element_sink's; counted since begin_block().
+  std::uint32_t taken() const;
+  void begin_block() { taken_ = 0; }
+
+  status commit(shard_place& place);
+  void keep() { to_->keep(); }
+  /// After commit(). Writes what stands behind the last element; the file takes its name.
+  status finish();
+
+  bool closed() const { return to_->closed(); }
+  std::uint32_t wanted() const { return encoder_->wanted(); }
+  std::uint64_t plain_bytes() const { return plain_bytes_ + made_.bytes.size(); }
+  std::uint64_t written_bytes() const { return written_bytes_; }
+
+ private:
+  status write_out();
+  status write(const std::string& bytes, const std::vector<std::size_t>& ends);
+  status end_member();
+  status write_head();
+
+  const std::unique_ptr<element_encoder> encoder_;
+  std::optional<deflater> deflater_;
+  const std::unique_ptr<byte_output> to_;
+  encoded made_;
+  std::string compressed_;
+  std::uint64_t plain_bytes_ = 0, written_bytes_ = 0;
+  std::uint32_t taken_ = 0;  ///< elements of the current block that are written
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of a checkpoint with an output: a position and where the output ends there.
+#pragma once
+
+#include <string>
+
+#include "base/whole_file.hpp"
+#include "output/element_sink.hpp"
+#include "sluice/coro/stream.hpp"
+
+namespace sluice::lib {
+
+class output_checkpoint {
+ public:
+  /// Takes the lock. Empty: no checkpoint is wanted. Errors: the file cannot be written, or another run writes it.
+  status open(const std::string& path);
+
+  bool is_wanted() const { return is_wanted_; }
+  /// Makes the sink durable, then the checkpoint of `position`, which names where the sink's output ends.
+  status save(const std::string& position, element_sink& sink);
+
+ private:
+  bool is_wanted_ = false;
+  replaced_file file_;
+};
+
+struct resumed {
+  checkpoint at;  ///< empty: a run from its beginning
+  output_place output;
+};
+/// Errors: those of load_checkpoint; data_loss.
+result<resumed> read_resumed(const std::string& path);
+
+}  // namespace sluice::lib

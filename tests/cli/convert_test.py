@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sluice convert`, and the formats of `sluice run --output`: read back by Python's own csv, json, gzip and by a reader of npy."""
+import ast
+import csv
+import gzip
+import json
+import pathlib
+import struct
+
+from program import GOLDEN, ProgramTest, lines_of, main, sluice
+
+EXAMPLES = GOLDEN / "examples.tfrecord"
+SCHEMA = "text: bytes, label: int64"
+
+
+def read_npy(path):
+    """As NumPy's format says it: the header's fields, and the values' bytes."""
+    data = pathlib.Path(path).read_bytes()
+    assert data[:8] == b"\x93NUMPY\x01\x00"
+    length, = struct.unpack("<H", data[8:10])
+    assert (10 + length) % 64 == 0
+    return ast.literal_eval(data[10:10 + length].decode()), data[10 + length:]
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return list(csv.reader(file))
+
+
+class Converted(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.ok("sample", self.path("data"), "--records", 90, "--shards", 3)
+        self.shards = sorted(str(p) for p in pathlib.Path(self.path("data")).iterdir())
+        self.examples = [e for shard in self.shards for e in lines_of(self.ok("cat", shard))]
+
+    def convert(self, *arguments):
+        return self.ok("convert", *arguments, "--quiet")
+
+    def names(self):
+        return sorted(p.name for p in pathlib.Path(self.folder.name).iterdir() if p.name != "data")
+
+    def lines_in(self, name):
+        data = pathlib.Path(self.path(name)).read_bytes()
+        return [json.loads(line) for line in (gzip.decompress(data) if name.endswith(".gz") else data).splitlines()]
+
+
+class Files(Converted):
+    def test_tf_examples_become_lines_of_json_and_are_the_same(self):
+        done = self.ok("convert", *self.shards, self.path("a.jsonl"))
+        self.assertIn("schema, guessed from 30 records", done.stderr)
+        self.assertEqual(self.lines_in("a.jsonl"), self.examples)
+        self.convert(*self.shards, self.path("a.jsonl.gz"))
+        self.assertEqual(self.lines_in("a.jsonl.gz"), self.examples)
+
+    def test_tf_examples_become_csv_that_python_reads(self):
+        self.convert(*self.shards, self.path("a.csv.gz"), "--schema", SCHEMA)
+        with gzip.open(self.path("a.csv.gz"), "rt", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(rows, [{"text": e["text"], "label": str(e["label"])} for e in self.examples])
+        why = self.fails(2, "convert", self.shards[0], self.path("b.csv"), "--quiet")
+        self.assertIn("values is float[16]", why)
+        self.assertEqual(self.names(), ["a.csv.gz"])
+
+    def test_arrow_and_tf_examples_go_into_each_other(self):
+        self.convert(*self.shards, self.path("a.arrow"))
+        self.convert(self.path("a.arrow"), self.path("b.tfrecord.gz"))
+        self.convert(self.path("b.tfrecord.gz"), self.path("c.arrow"))
+        self.assertEqual(lines_of(self.ok("cat", self.path("b.tfrecord.gz"))), self.examples)
+        for name in ("a", "c"):
+            self.convert(self.path(name + ".arrow"), self.path(name + ".jsonl"))
+        self.assertEqual(self.lines_in("a.jsonl"), self.lines_in("c.jsonl"))
+
+    def test_records_stay_as_they_are_between_tfrecords(self):
+        self.convert(*self.shards, self.path("a.tfrecord"))
+        whole = b"".join(pathlib.Path(s).read_bytes() for s in self.shards)
+        self.assertEqual(pathlib.Path(self.path("a.tfrecord")).read_bytes(), whole)
+        # Records that are no tf.Examples are texts.
+        self.convert(GOLDEN / "raw.tfrecord", self.path("raw.jsonl"))
+        self.assertEqual(self.lines_in("raw.jsonl"), lines_of(self.ok("head", "--raw", "-n", 1000, GOLDEN / "raw.tfrecord")))
+
+    def test_lines_of_text_and_plans_are_inputs_too(self):
+        pathlib.Path(self.path("a.txt")).write_text('one\ntwo, "three"\n')
+        self.convert(self.path("a.txt"), self.path("a.csv"))
+        self.assertEqual(read_csv(self.path("a.csv")), [["value"], ["one"], ['two, "three"']])
+        self.convert("range(5) | enumerate", self.path("n.csv"))
+        self.assertEqual(pathlib.Path(self.path("n.csv")).read_text(), "first,second\n0,0\n1,1\n2,2\n3,3\n4,4\n")
+
+    def test_arrays_become_npy(self):
+        plan = f'tfrecord("{self.shards[0]}") | parse_example("values: float[4,4], label: int64")'
+        for member, expected in (("values", ("<f4", (30, 4, 4))), ("label", ("<i8", (30,)))):
+            path = self.path(member + ".npy")
+            self.convert(f"{plan} | map({member})", path)
+            header, values = read_npy(path)
+            self.assertEqual((header["descr"], header["shape"], header["fortran_order"]), (*expected, False))
+            form = {"<f4": "f", "<i8": "q"}[header["descr"]]
+            found = [x[0] for x in struct.iter_unpack("<" + form, values)]
+            whole = [e[member] for e in self.examples[:30]]
+            whole = [v for row in whole for v in row] if member == "values" else whole
+            self.assertEqual(found, [struct.unpack("<f", struct.pack("<f", v))[0] if form == "f" else v for v in whole])
+
+    def test_what_csv_and_jsonl_hold_becomes_tf_examples(self):
+        known = [line.split()[0].split("(")[0] for line in self.ok("ops").stdout.splitlines() if line.strip()]
+        for kind in ("csv", "jsonl"):
+            if kind not in known:
+                path = self.path("a." + kind)
+                pathlib.Path(path).write_text("x\n")
+                self.assertIn(f"has no operator {kind}", self.fails(2, "convert", path, self.path("b.tfrecord")))
+                continue
+            self.convert(*self.shards, self.path("a." + kind), "--schema", SCHEMA)
+            self.convert(self.path("a." + kind), self.path(kind + ".tfrecord"), "--schema", SCHEMA)
+            self.assertEqual(lines_of(self.ok("cat", self.path(kind + ".tfrecord"))),
+                             [{"label": e["label"], "text": e["text"]} for e in self.examples])
+
+
+class Outputs(Converted):
+    def test_shards_take_turns_or_end_by_their_size(self):
+        self.convert("range(100)", self.path("a.jsonl"), "--shards", 3)
+        self.assertEqual(self.names(), [f"a-0000{k}-of-00003.jsonl" for k in range(3)])
+        for k, name in enumerate(self.names()):
+            self.assertEqual(self.lines_in(name), list(range(100))[k::3])
+        self.convert("range(100)", self.path("b{shard:02d}.csv"), "--shard-size", "100")
+        names = [n for n in self.names() if n.startswith("b")]
+        self.assertEqual(names, ["b00.csv", "b01.csv", "b02.csv", "b03.csv"])   # 320 bytes, and a header in each
+        rows = [row for n in names for row in read_csv(self.path(n))]
+        self.assertEqual([int(r[0]) for r in rows if r != ["value"]], list(range(100)))
+        self.assertIn("--shard-size", self.fails(2, "convert", "range(3)", self.path("c.csv"), "--shards", 2, "--shard-size", 5))
+
+    def test_an_output_that_is_there_is_replaced_only_if_that_is_said(self):
+        path = self.path("a.jsonl")
+        pathlib.Path(path).write_text("precious\n")
+        self.assertIn("a.jsonl is there", self.fails(2, "convert", "range(3)", path))
+        self.assertEqual(pathlib.Path(path).read_text(), "precious\n")
+        self.convert("range(3)", path, "--overwrite")
+        self.assertEqual(self.lines_in("a.jsonl"), [0, 1, 2])
+
+    def test_the_same_command_goes_on_from_its_checkpoint(self):
+        for name in ("a.csv.gz", "b.jsonl", "c.npy"):
+            here = self.path(name + ".here")
+            for limit in ("30", "1", "1000"):
+                self.convert("range(100)", self.path(name), "--checkpoint", here, "--limit", limit)
+        self.assertEqual(gzip.decompress(pathlib.Path(self.path("a.csv.gz")).read_bytes()).decode().split(), ["value", *map(str, range(100))])
+        self.assertEqual(self.lines_in("b.jsonl"), list(range(100)))
+        header, values = read_npy(self.path("c.npy"))
+        self.assertEqual((header["shape"], values), ((100,), struct.pack("<100q", *range(100))))
+
+    def test_standard_output_needs_a_format(self):
+        self.assertEqual(self.convert("range(3)", "-", "--to", "csv").stdout, "value\n0\n1\n2\n")
+        self.assertIn("say with --to", self.fails(2, "convert", "range(3)", "-"))
+        self.assertIn("no stream", self.fails(1, "convert", "range(3)", "-", "--to", "npy"))
+        done = sluice("run", "range(3)", "--output", "csv", "--quiet")
+        self.assertEqual(done.stdout, "value\n0\n1\n2\n")
+
+    def test_a_run_tells_the_format_by_the_name_too(self):
+        self.ok("run", "range(3) | enumerate", "--output", self.path("a.tfrecord"))
+        self.assertEqual(lines_of(self.ok("cat", self.path("a.tfrecord"))), [{"first": i, "second": i} for i in range(3)])
+        why = self.fails(2, "run", "range(3) | enumerate", "--output", "tfrecord:" + self.path("a.tfrecord"))
+        self.assertIn("the format example writes structures", why)
+        self.ok("run", "range(3)", "--output", "example:" + self.path("b.bin"), "--compression", "gzip")
+        self.assertEqual(lines_of(self.ok("cat", self.path("b.bin"))), [{"value": i} for i in range(3)])
+
+
+class Refused(Converted):
+    def test_bad_arguments_are_told(self):
+        here = self.path("x.jsonl")
+        for arguments, words in ((["range(3)"], "convert needs an input and an output"),
+                                 (["no-such-file", here], "no-such-file is neither a file nor a plan"),
+                                 ([self.shards[0], "no-such-file", here], "no-such-file is no file"),
+                                 (["range(3)", self.path("x.xml")], "ends in .jsonl, .csv"),
+                                 (["range(3)", here, "--schema", "a: int64"], "--schema is of files"),
+                                 ([self.shards[0], here, "--schema", "a int64"], "parse_example"),
+                                 ([self.shards[0], here, "--from", "xml"], "--from"),
+                                 ([self.shards[0], self.path("x.npy"), "--quiet"], "npy holds one array")):
+            self.assertIn(words, self.fails(2, "convert", *arguments))
+        self.assertEqual(self.names(), [])
+
+    def test_damage_is_told_with_its_place_and_leaves_no_output(self):
+        damaged, offset = self.damaged_file()
+        for out in ("x.jsonl", "x.tfrecord", "x.csv"):
+            why = self.fails(1, "convert", damaged, self.path(out), "--quiet")
+            self.assertIn("damaged.tfrecord at byte", why)
+            self.assertEqual(self.names(), ["damaged.tfrecord"])
+        self.convert(damaged, self.path("x.tfrecord"), "--on-error", "skip")
+        whole = len(lines_of(self.ok("head", "-n", 10000, EXAMPLES)))
+        self.assertEqual(self.ok("count", self.path("x.tfrecord")).stdout.strip(), str(whole - 1))
+
+    def test_a_schema_that_does_not_fit_the_records_is_told(self):
+        why = self.fails(1, "convert", self.shards[0], self.path("x.jsonl"), "--schema", "colour: bytes", "--quiet")
+        self.assertIn("colour", why)
+        self.assertEqual(self.names(), [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Certificates of a private root, made by openssl: one that holds, and some that do not."""
+import pathlib
+import subprocess
+
+
+def openssl(*arguments, cwd):
+    subprocess.run(["openssl", *arguments], cwd=cwd, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+def make_root(folder, name):
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.pem",
+            "-days", "30", "-subj", f"/CN={name}", cwd=folder)
+
+
+def make_certificate(folder, name, root, alternative_names, days=30):
+    folder = pathlib.Path(folder)
+    (folder / f"{name}.ext").write_text(f"subjectAltName={alternative_names}\n")
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr",
+            "-subj", f"/CN={name}", cwd=folder)
+    openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{root}.pem", "-CAkey", f"{root}.key", "-CAcreateserial", "-out", f"{name}.pem",
+            "-days", str(days), "-extfile", f"{name}.ext", cwd=folder)

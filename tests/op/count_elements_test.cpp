@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/count_elements.hpp
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+int64s counted(const int64s& in) { return {static_cast<int64>(in.size())}; }
+
+const register_verb count_case("count_elements",
+                               {.build = [](const verb_plan& p) { return p.in[0] | count_elements(); },
+                                .expected = [](const verb_lists& l) { return counted(l.in()); },
+                                .resume = {.takes = 0}});
+
+}  // namespace
+
+TEST_CASE("count_elements conforms for elements of every kind") {
+  auto over = [](auto as) {
+    using As = decltype(as);
+    return conformance{.stage = [](const auto& in) { return in | map(As::made) | count_elements(); },
+                       .expected = counted,
+                       .elements = As::kName};
+  };
+  conforms({.stage = [](const auto& in) { return in | count_elements(); }, .expected = counted});
+  conforms(over(as_text()));
+  conforms(over(as_record()));
+  conforms(over(as_move_only()));
+  conforms(over(as_counting()));
+}
+
+TEST_CASE("count_elements makes nothing that can be passed over, and tells of what had to be made") {
+  auto never = [](int64) -> int64 { throw_status(data_loss_error("made")); };
+  CHECK(consume(range(1'000'000'000'000) | map(never) | count_elements(), {}).elements == int64s{1'000'000'000'000});
+  CHECK(consume(range(1000) | filter(expr("it % 7 == 0")) | batch(10) | count_elements(), {}).elements == int64s{15});
+  auto bad = range(10) | map(never) | filter(expr("it > 0")) | count_elements();
+  CHECK(consume(bad, {}).why.code() == status_code::data_loss);
+}
+
+TEST_CASE("count_elements prints as text, is read again, and refuses what never ends") {
+  round_trips(*(range(5) | count_elements()).plan(), "range(5) | count_elements");
+  CHECK(cardinality_of(*(range(9) | count_elements()).plan()) == cardinality::of(1));
+  CHECK_THROWS_WITH(counter() | count_elements(), Catch::Contains("never ends"));
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/csv.hpp
+#include "sluice/op/csv.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/file_case.hpp"
+#include "support/op_conformance.hpp"
+#include "support/printed_run.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using Catch::Contains;
+
+struct numbered_row {
+  std::int64_t number = 0;
+  std::string text;
+  std::optional<double> half;
+};
+
+csv_options reading_of(const verb_use& use) {
+  auto o = some_reading<csv_options>(use);
+  o.header = use.b % 3 == 0;
+  o.comment = use.b % 5 == 0 ? "#" : "";
+  return o;
+}
+
+/// Rows with texts in quotes, empty lines and comments; one in seven of the uses has rows that are longer than one read. `bad`: of
+/// some the number is none.
+std::string rows_for(const verb_use& use, bool bad) {
+  const char* end = use.b % 2 ? "\n" : "\r\n";
+  std::string out = use.b % 5 == 0 ? "\n# a comment\n" : "";
+  if (use.b % 3 == 0) out += std::string("text,half,number") + end;
+  for (std::int64_t i = 0; i != use.a; ++i) {
+    std::string text(use.b % 7 ? static_cast<std::size_t>(use.b + static_cast<std::uint64_t>(i)) % 40 : 5000, 'x');
+    if (i % 3 == 1) text = "\"" + text + "\n\"\",\"";
+    if (text.empty()) text = "e";
+    std::string number = std::to_string(i), half = i % 4 == 2 ? "" : number + ".5";
+    if (bad && is_bad(i, use.b)) number = "no number";
+    out += use.b % 3 == 0 ? text + "," + half + "," + number : number + "," + text + "," + half;
+    out += end;
+    if (use.b % 5 == 0) out += "# a comment, with \" and ,\n\n";
+  }
+  return out;
+}
+
+std::int64_t checked_number(const numbered_row& r) {
+  const bool is_right =
+      r.half.has_value() == (r.number % 4 != 2) && (!r.half || *r.half == static_cast<double>(r.number) + 0.5);
+  return is_right && (r.number % 3 != 1 || r.text.ends_with("\n\",")) ? r.number : -1;
+}
+
+dataset<std::int64_t> numbers_of(const dataset<numbered_row>& rows, const verb_plan& p) {
+  return rows | map([from = p.opened_for](const numbered_row& r) { return source_element(checked_number(r), from); });
+}
+
+const register_verb csv_case("csv", {.inputs = 0,
+                                     .has_knob = true,
+                                     .size = some_length,
+                                     .files = [](const verb_use& u) -> test_files {
+                                       return {.bytes = {{path_of("csv", u.a, u.b), packed(rows_for(u, false), u.b)}}};
+                                     },
+                                     .build =
+                                         [](const verb_plan& p) {
+                                           return numbers_of(csv<numbered_row>(path_of("csv", p.a, p.b), reading_of(p)),
+                                                             p);
+                                         },
+                                     .expected = source_elements});
+
+const register_verb csv_batches_case(
+    "csv batches", {.inputs = 0,
+                    .has_knob = true,
+                    .size = some_length,
+                    .files = [](const verb_use& u) -> test_files {
+                      return {.bytes = {{path_of("csvb", u.a, u.b), packed(rows_for(u, false), u.b)}}};
+                    },
+                    .build =
+                        [](const verb_plan& p) {
+                          auto rows = csv<numbered_row>(path_of("csvb", p.a, p.b), reading_of(p));
+                          return numbers_of(rows | batch(1 + static_cast<std::int64_t>(p.b) % 4) | unbatch(), p);
+                        },
+                    .expected = source_elements});
+
+const register_verb csv_failing_case("csv failing",
+                                     {.inputs = 0,
+                                      .meets_errors = true,
+                                      .has_knob = true,
+                                      .size = some_length,
+                                      .files = [](const verb_use& u) -> test_files {
+                                        return {.bytes = {{path_of("csvf", u.a, u.b), packed(rows_for(u, true), u.b)}}};
+                                      },
+                                      .build =
+                                          [](const verb_plan& p) {
+                                            auto rows = csv<numbered_row>(path_of("csvf", p.a, p.b), reading_of(p));
+                                            if (p.b % 2 == 0) return numbers_of(rows, p);
+                                            return numbers_of(rows | batch(1) | unbatch(), p);
+                                          },
+                                      .expected =
+                                          [](const verb_lists& l) {
+                                            int64s out;
+                                            for (std::int64_t i = 0; i != l.a; ++i)
+                                              if (!is_bad(i, l.b)) out.push_back(l.element(i));
+                                            return out;
+                                          }});
+
+}  // namespace
+
+TEST_CASE("csv prints as text, and is read again") {
+  const std::string text = "csv(\"a\", \"number: int64, text: bytes, half: double?\")";
+  CHECK(plan_text(*csv<numbered_row>("a").plan()) == text);
+  round_trips(*parse_plan(text), text);  // the structure is another one, with the same members
+  CHECK(plan_text(*csv<numbered_row>("a", "text = 'Text': bytes = ''", {.header = true}).plan()) ==
+        "csv(\"a\", \"number: int64, text = 'Text': bytes = '', half: double?\", header=true)");
+  round_trips(*parse_plan("csv(\"a\", \"x: int8\", delimiter=\";\", quotes=false, select=[3])"),
+              "csv(\"a\", \"x: int8\", delimiter=\";\", quotes=false, select=[3])");
+  auto reader = list_files("a-*") | flat_map(csv<numbered_row>({.header = true}));
+  const std::string read =
+      "list_files(\"a-*\") | flat_map(csv(schema=\"number: int64, text: bytes, half: double?\", header=true))";
+  CHECK(plan_text(*reader.plan()) == read);
+  round_trips(*parse_plan(read), read);
+}
+
+TEST_CASE("csv in text makes structures, of the columns that it names") {
+  temporary_file file("named.csv", "\xEF\xBB\xBFn,name,x\n1,\"a \"\"b\"\"\nc\",0.5\n2,d,\n");
+  const std::string head = "csv(\"" + file.path() + "\", ";
+  CHECK(run_of(parse_plan(head + "\"x: float?, n: int64\", header=true)")).elements ==
+        std::vector<std::string>{"{\"x\":0.5,\"n\":1}", "{\"x\":null,\"n\":2}"});
+  CHECK(run_of(parse_plan(head + "\"label = 'name': bytes\", header=true)")).elements ==
+        std::vector<std::string>{"{\"label\":\"a \\\"b\\\"\\nc\"}", "{\"label\":\"d\"}"});
+  CHECK(run_of(parse_plan(head + "\"b: bytes, a: int64\", select=[1, 0], header=true)")).elements.back() ==
+        "{\"b\":\"d\",\"a\":2}");
+  CHECK(run_of(parse_plan(head + "\"x: float?, n: int64\", header=true) | batch(2)")).elements.back() ==
+        "{\"x\":[0.5,null],\"n\":[1,2]}");
+}
+
+TEST_CASE("without a schema the columns are those of the first rows") {
+  temporary_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
+  auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
+  CHECK(plan->type->name == "{id: int64, price: double, c2: string, name: string, id_4: int64}");
+  CHECK(run_of(plan).elements.back() == "{\"id\":2,\"price\":3,\"c2\":\"\",\"name\":\"\",\"id_4\":8}");
+  temporary_file bare("bare.csv", "1;a\n;b\n3;\"c;d\"\n");
+  auto some = parse_plan("csv(\"" + bare.path() + "\", delimiter=\";\")");
+  CHECK(run_of(some).elements ==
+        std::vector<std::string>{"{\"c0\":1,\"c1\":\"a\"}", "{\"c0\":null,\"c1\":\"b\"}", "{\"c0\":3,\"c1\":\"c;d\"}"});
+  temporary_file packed("packed.csv.gz", testing::gzipped("x\n1\n2\n", 6));
+  CHECK(run_of(parse_plan("csv(\"" + packed.path() + "\", header=true)")).elements.size() == 2);
+  temporary_file none("none.csv", "");
+  CHECK_THROWS_WITH(parse_plan("csv(\"" + none.path() + "\")"), Contains("no rows") && Contains("none.csv"));
+  temporary_file uneven("uneven.csv", "1,2\n3\n");
+  CHECK_THROWS_WITH(parse_plan("csv(\"" + uneven.path() + "\")"), Contains("row 1 has 1 fields where 2"));
+  CHECK_THROWS_WITH(parse_plan("csv(\"/nowhere/a.csv\")"), Contains("not_found") && Contains("/nowhere/a.csv"));
+  CHECK_THROWS_WITH(parse_plan("list_files(\"a\") | flat_map(csv(header=true))"), Contains("by a schema"));
+}
+
+TEST_CASE("errors of csv say file, line and column, and a bad row does not stop the next") {
+  const std::string rows = "x,n\n1.5,\"a\nb\"\n\nx2,c\n2,d,e\n\"3,f\n4,g\n5,\"h\n6,i\n";
+  temporary_file file("bad.csv", rows);
+  auto plan = parse_plan("csv(\"" + file.path() + "\", \"x: float, n: bytes\", header=true)");
+  auto stopped = run_of(plan);
+  CHECK(stopped.elements.size() == 1);
+  CHECK_THAT(stopped.end, Contains("invalid_argument") && Contains("bad.csv") && Contains("record 1") &&
+                              Contains("line 5: column x: \"x2\" is no float"));
+  auto skipped = run_of(plan, error_policy::skip);
+  CHECK(skipped.end == "end");
+  CHECK(skipped.elements == std::vector<std::string>{"{\"x\":1.5,\"n\":\"a\\nb\"}", "{\"x\":6,\"n\":\"i\"}"});
+  auto batched = run_of(parse_plan(plan_text(*plan) + " | batch(3)"), error_policy::skip);
+  CHECK(batched.elements == std::vector<std::string>{"{\"x\":[1.5,6],\"n\":[\"a\\nb\",\"i\"]}"});
+  temporary_file other("other.csv", "a,b\n1,2\n");
+  auto lacking = run_of(parse_plan("csv(\"" + other.path() + "\", \"x: float\", header=true)"));
+  CHECK_THAT(lacking.end, Contains("the header has no column \"x\"; it has a, b"));
+  CHECK(run_of(parse_plan("csv(\"" + other.path() + "\", \"x: float\", header=true)"), error_policy::skip)
+            .elements.empty());
+}
+
+TEST_CASE("what csv cannot be told is refused where the plan is made") {
+  auto refused = [](const std::string& text, const std::string& words) {
+    CHECK_THROWS_WITH(parse_plan(text), Contains(words));
+  };
+  refused("csv(\"a\", \"x: int\")", "expected a type");
+  refused("csv(\"a\", \"x: int8\", delimiter=\"\")", "delimiter must be one character");
+  refused("csv(\"a\", \"x: int8\", delimiter=\"ab\")", "delimiter must be one character");
+  refused("csv(\"a\", \"x: int8\", comment=\",\")", "comment must be one character");
+  refused("csv(\"a\", \"x: int8\", select=[1, 2])", "select has 2 fields, and the schema 1 columns");
+  refused("csv(\"a\", \"x: int8\", select=[-1])", "there is no field -1");
+  refused("csv(\"a\", \"x: int8, y: int8\", select=[1, 1])", "field 1 twice");
+  refused("csv(\"a\", select=[1])", "there is no schema");
+  refused("csv(\"a\", 5)", "a text in quotes");
+  CHECK_THROWS_WITH(csv<numbered_row>("a", "other: int8"), Contains("has no member other"));
+  CHECK_THROWS_WITH(csv<numbered_row>("a", "number: int8"), Contains("is int64, and the text says int8"));
+}
+
+}  // namespace sluice::lib

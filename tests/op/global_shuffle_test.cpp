@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/global_shuffle.hpp
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "engine/index_permutation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/budget.hpp"
+#include "support/elements.hpp"
+#include "support/op_conformance.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+int64s in_order(const int64s& in, std::uint64_t drawn_by) {
+  int64s out;
+  if (in.empty()) return out;
+  index_permutation order(in.size(), drawn_by);
+  for (std::uint64_t i = 0; i != in.size(); ++i) out.push_back(in[order[i]]);
+  return out;
+}
+
+int64s numbers_up_to(int64 n) {
+  int64s all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// Random plans do not know how long their inputs are, and have stages that cannot seek: so this is a source.
+dataset<int64> seekable(const verb_plan& p) {
+  return range(p.a) | map([o = p.opened_for](int64 i) { return source_element(i, o); }, {.parallelism = p.b % 3 + 1}) |
+         prefetch(2);
+}
+const register_verb global_shuffle_case(
+    "global_shuffle",
+    {.inputs = 0,
+     .build = [](const verb_plan& p) { return seekable(p) | global_shuffle({.seed = static_cast<int64>(p.b)}); },
+     .expected = [](const verb_lists& l) { return in_order(source_elements(l), l.drawn_by(l.b)); }});
+const register_verb same_each_epoch_case(
+    "global_shuffle same",
+    {.inputs = 0,
+     .build =
+         [](const verb_plan& p) {
+           return seekable(p) | global_shuffle({.seed = static_cast<int64>(p.b), .reshuffle_each_iteration = false});
+         },
+     .expected = [](const verb_lists& l) { return in_order(source_elements(l), l.drawn_by_in_all_epochs(l.b)); }});
+const register_verb global_shuffle_failing_case("global_shuffle failing",
+                                                {.inputs = 0,
+                                                 .meets_errors = true,
+                                                 .build =
+                                                     [](const verb_plan& p) {
+                                                       auto some_fail = [b = p.b](int64 x) {
+                                                         if (is_bad(x, b))
+                                                           throw_status(data_loss_error("a bad element"));
+                                                         return x;
+                                                       };
+                                                       return seekable(p) | map(some_fail) |
+                                                              global_shuffle({.seed = 3});
+                                                     },
+                                                 .expected =
+                                                     [](const verb_lists& l) {
+                                                       int64s out = in_order(source_elements(l), l.drawn_by(3));
+                                                       std::erase_if(out, [&](int64 x) { return is_bad(x, l.b); });
+                                                       return out;
+                                                     }});
+
+/// Of elements of one kind, resumed at each, passed over, by blocks.
+template <class As> void shuffles(const char* kind, int64 n) {
+  CAPTURE(kind, n);
+  auto ds = range(n) | map(As::made) | global_shuffle({.seed = 7}) | map(As::number);
+  const int64s expected = in_order(numbers_up_to(n), mix(7));
+  consumed whole = consume(ds, {.save = true});
+  CHECK(whole.elements == expected);
+  CHECK(consume(ds, {.ask_max = 9, .asks_all = true}).elements == expected);
+  for (std::size_t at = 0; at < whole.places.size(); ++at) {
+    consumption how;
+    how.from = whole.places[at];
+    how.ask_max = static_cast<std::uint32_t>(at % 4);
+    CHECK(consume(ds, how).elements == without_first(expected, at));
+    how.from = {};
+    how.skip = at;
+    CHECK(consume(ds, how).elements == without_first(expected, at));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("global_shuffle gives each element once, of every kind, from any of them on") {
+  for (int64 n : {0, 1, 2, 5, 30}) {
+    shuffles<as_text>("texts", n);
+    shuffles<as_record>("records", n);
+    shuffles<as_move_only>("move-only", n);
+    shuffles<as_counting>("counting", n);
+  }
+}
+
+TEST_CASE("global_shuffle gives each element once at every size") {
+  for (int64 n = 1; n <= static_cast<int64>(cases(300)); ++n) {
+    CAPTURE(n);
+    int64s got = consume(range(n) | global_shuffle({.seed = n}), {.ask_max = 64}).elements;
+    std::sort(got.begin(), got.end());
+    REQUIRE(got == numbers_up_to(n));
+  }
+  int64s got = consume(range(65'537) | global_shuffle(), {.ask_max = 4096}).elements;
+  std::sort(got.begin(), got.end());
+  CHECK(got == numbers_up_to(65'537));
+}
+
+TEST_CASE("the order of global_shuffle is that of its seed on any number of workers") {
+  auto ds = range(2000) | map([](int64 x) { return 2 * x; }, {.parallelism = 4}) | global_shuffle({.seed = 11}) |
+            prefetch(16);
+  const int64s expected = in_order(consume(range(2000) | map(expr<int64>("2 * it")), {}).elements, mix(11));
+  for (unsigned workers : {1u, 2u, 8u}) {
+    runtime rt({.workers = workers});
+    CHECK(consume_on(rt, ds, {}).elements == expected);
+  }
+}
+
+TEST_CASE("each epoch has another order, unless it is to be the same") {
+  int64s two = consume(range(50) | global_shuffle({.seed = 1}) | repeat(2), {}).elements;
+  CHECK(first_of(two, 50) != without_first(two, 50));
+  two = consume(range(50) | global_shuffle({.seed = 1, .reshuffle_each_iteration = false}) | repeat(2), {}).elements;
+  CHECK(first_of(two, 50) == without_first(two, 50));
+}
+
+TEST_CASE("a resume and a skip make one element, wherever they lead") {
+  static std::atomic<int> made;
+  auto ds = range(1'000'000'000'000) | map([](int64 x) { return ++made, x; }) | batch(3, {.drop_remainder = true}) |
+            global_shuffle({.seed = 5}) | map([](const batched<int64>& b) { return b.values()[0]; });
+  const index_permutation order(333'333'333'333, mix(5));
+  consumption far;
+  far.skip = 123'456'789'012;
+  far.elements_max = 2;
+  far.ask_max = 1;
+  far.save = true;
+  made = 0;
+  consumed c = consume(ds, far);
+  CHECK(c.elements ==
+        int64s{static_cast<int64>(3 * order[123'456'789'012]), static_cast<int64>(3 * order[123'456'789'013])});
+  CHECK(made == 6);
+  made = 0;
+  consumption on;
+  on.from = c.places.at(1);
+  on.elements_max = 1;
+  on.ask_max = 1;
+  CHECK(consume(ds, on).elements == int64s{static_cast<int64>(3 * order[123'456'789'013])});
+  CHECK(made == 3);
+}
+
+TEST_CASE("what stands before a bad element comes before its error") {
+  auto bad_at = [](int64 bad) {
+    return range(40) | map([bad](int64 x) {
+             if (x == bad) throw_status(data_loss_error("a bad element"));
+             return x;
+           }) |
+           global_shuffle({.seed = 7});
+  };
+  const int64s expected = in_order(numbers_up_to(40), mix(7));
+  for (std::uint32_t ask : {0u, 1u, 7u, 64u}) {
+    consumed c = consume(bad_at(expected[17]), {.ask_max = ask, .asks_all = true});
+    CHECK(c.elements == first_of(expected, 17));
+    CHECK(c.why.code() == status_code::data_loss);
+    CHECK_THAT(c.why.to_string(), Catch::Contains("a bad element"));
+    consumed dropped =
+        consume(bad_at(expected[17]), {.ask_max = ask, .asks_all = true, .on_error = error_policy::skip});
+    int64s others = expected;
+    others.erase(others.begin() + 17);
+    CHECK(dropped.elements == others);
+    CHECK(dropped.errors.back() == 1);
+  }
+}
+
+TEST_CASE("an input that is shorter than its plan says is an error, not an end") {
+  auto ds = parse_plan("range(10) | assert_cardinality(20) | global_shuffle(seed=1)");
+  consumed c = consume(dataset<int64>(ds), {});
+  CHECK(c.elements.size() < 10);
+  CHECK((c.why.code() == status_code::failed_precondition || c.why.code() == status_code::out_of_range));
+}
+
+TEST_CASE("global_shuffle prints as text, knows its size, and refuses inputs that cannot seek") {
+  auto ds = range(10) | batch(4) | global_shuffle({.seed = 1, .reshuffle_each_iteration = false});
+  round_trips(*ds.plan(), "range(10) | batch(4) | global_shuffle(seed=1, reshuffle_each_iteration=false)");
+  CHECK(cardinality_of(*ds.plan()) == cardinality::of(3));
+  auto refused = [](const std::string& plan, const std::string& why) {
+    CHECK_THROWS_WITH(parse_plan(plan), Catch::Contains(why));
+  };
+  refused("range(9) | filter(it > 3) | map(it) | global_shuffle", "filter cannot give its element number i");
+  refused("range(9) | shuffle(3) | global_shuffle", "shuffle cannot give its element number i");
+  refused("range(9) | map(1 / it, on_error=skip) | global_shuffle", "map drops bad elements (on_error=skip)");
+  refused("range(9) | map(it, parallelism=2, order=sloppy) | global_shuffle", "map cannot give");
+  refused("zip(range(4), range(9) | unique) | global_shuffle", "unique cannot give");
+  refused("counter | global_shuffle", "never ends");
+  refused("range(9) | index_flat_map([it], (it, 0)) | global_shuffle", "index_flat_map cannot give");
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/group_by_window.hpp, src/op/group_by_window/window_groups.hpp, src/engine/given_elements.hpp, sluice/plan/stage_plan.hpp
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using Catch::Contains;
+using int64 = std::int64_t;
+
+int64 remainder(int64 x, int64 of) { return x % of; }
+/// A group, or a batch of one, as one number.
+int64 folded(const int64s& group) {
+  int64 all = static_cast<int64>(group.size());
+  for (int64 x : group) all = number_of(all, x);
+  return all;
+}
+int64 folded_batch(const batched<int64>& b) { return folded(int64s(b.values().begin(), b.values().end())); }
+
+/// The groups as they leave, by the words of the contract. `size`: of a key's groups.
+template <class K, class Key, class Size>
+std::vector<std::pair<K, int64s>> groups_of(const int64s& in, Key key, Size size) {
+  std::vector<std::pair<K, int64s>> out;
+  std::map<K, int64s> groups;
+  for (int64 x : in) {
+    K k = key(x);
+    groups[k].push_back(x);
+    if (static_cast<int64>(groups[k].size()) != size(k)) continue;
+    out.emplace_back(k, groups[k]);
+    groups.erase(k);
+  }
+  for (auto& group : groups) out.push_back(group);
+  return out;
+}
+void add_batches(int64s& out, const int64s& group, std::size_t rows) {
+  for (std::size_t i = 0; i < group.size(); i += rows)
+    out.push_back(folded(int64s(group.begin() + static_cast<std::ptrdiff_t>(i),
+                                group.begin() + static_cast<std::ptrdiff_t>(std::min(i + rows, group.size())))));
+}
+
+const register_verb window_case("group_by_window",
+                                {.build =
+                                     [](const verb_plan& p) {
+                                       return p.in[0] |
+                                              group_by_window([](int64 x) { return remainder(x, 3); }, batch(2), p.a) |
+                                              map(folded_batch);
+                                     },
+                                 .expected =
+                                     [](const verb_lists& l) {
+                                       int64s out;
+                                       auto key = [](int64 x) { return remainder(x, 3); };
+                                       for (auto& [k, group] :
+                                            groups_of<int64>(l.in(), key, [&](int64) { return l.a; }))
+                                         add_batches(out, group, 2);
+                                       return out;
+                                     },
+                                 .resume = {.a = 4, .held = 20, .takes = 2}});
+
+// The size depends on the key, and keys are texts.
+const register_verb sized_case(
+    "group_by_window by texts",
+    {.build =
+         [](const verb_plan& p) {
+           auto key = [n = p.a](int64 x) { return std::to_string(remainder(x, n)); };
+           auto size = [n = p.a](const std::string& k) { return static_cast<int64>(k.size()) + n % 3; };
+           auto number = [](std::pair<int64, int64> p) { return number_of(p.first, p.second); };
+           return p.in[0] |
+                  group_by_window(
+                      key, [number](const dataset<int64>& group) { return group | enumerate() | map(number); }, size);
+         },
+     .expected =
+         [](const verb_lists& l) {
+           int64s out;
+           auto key = [&](int64 x) { return std::to_string(remainder(x, l.a)); };
+           auto size = [&](const std::string& k) { return static_cast<int64>(k.size()) + l.a % 3; };
+           for (auto& [k, group] : groups_of<std::string>(l.in(), key, size))
+             for (std::size_t i = 0; i != group.size(); ++i) out.push_back(number_of(static_cast<int64>(i), group[i]));
+           return out;
+         },
+     .resume = {.takes = 0}});
+
+const register_verb failing_case("group_by_window failing",
+                                 {.meets_errors = true,
+                                  .build =
+                                      [](const verb_plan& p) {
+                                        auto key = [b = p.b](int64 x) {
+                                          if (is_bad(x, b)) throw_status(data_loss_error("no key"));
+                                          return remainder(x, 7);
+                                        };
+                                        auto size = [b = p.b, n = p.a](int64 k) {
+                                          return k == static_cast<int64>(b % 7) ? -n : n;
+                                        };
+                                        auto half = [b = p.b](int64 x) {
+                                          if (is_bad(x, b + 1)) throw_status(data_loss_error("not in a group"));
+                                          return number_of(x, 2);
+                                        };
+                                        return p.in[0] | group_by_window(key, map(half), size);
+                                      },
+                                  .expected =
+                                      [](const verb_lists& l) {
+                                        int64s in, out;
+                                        for (int64 x : l.in())
+                                          if (!is_bad(x, l.b) && remainder(x, 7) != static_cast<int64>(l.b % 7))
+                                            in.push_back(x);
+                                        auto key = [](int64 x) { return remainder(x, 7); };
+                                        for (auto& [k, group] : groups_of<int64>(in, key, [&](int64) { return l.a; }))
+                                          for (int64 x : group)
+                                            if (!is_bad(x, l.b + 1)) out.push_back(number_of(x, 2));
+                                        return out;
+                                      },
+                                  .resume = {.takes = 0}});
+
+/// Counts its copies.
+struct group_copied {
+  static constexpr std::string_view sluice_name = "group_copied";
+  static inline int copies = 0;
+  explicit group_copied(int64 x) : value(x) {}
+  group_copied(const group_copied& o) : value(o.value) { ++copies; }
+  group_copied(group_copied&&) = default;
+  group_copied& operator=(group_copied&&) = default;
+  int64 value;
+};
+
+SLUICE_FUNCTION(window_digit, [](const int64& x) { return x % 10; });
+SLUICE_FUNCTION(window_size_of_digit, [](int64 digit) { return digit + 1; });
+
+std::string given(const std::string& stages, const std::string& source = "range(10)") {
+  return elements<batched<int64>>(source + " | group_by_window(" + stages + ")");
+}
+
+/// From the place of each element the plan gives what is left.
+template <class T> void resumes_everywhere(const dataset<T>& numbers) {
+  consumption how;
+  how.save = true;
+  consumed whole = consume(numbers, how);
+  CHECK(whole.complaint() == "");
+  REQUIRE(whole.places.size() > whole.elements.size());
+  for (std::size_t i = 0; i <= whole.elements.size(); ++i) {
+    consumption again;
+    again.from = whole.places[i];
+    consumed rest = consume(numbers, again);
+    CAPTURE(i);
+    CHECK(rest.complaint() == "");
+    CHECK(rest.elements == without_first(whole.elements, i));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("groups leave when they are full, and at the end by their keys") {
+  CHECK(given("key=it % 2, reduce=batch(5), window_size=5") == "[0,2,4,6,8] [1,3,5,7,9]");
+  CHECK(given("it % 2, batch(2), 4") == "[0,2] [4,6] [1,3] [5,7] [8] [9]");
+  CHECK(given("5 - it % 4, batch(10), 2") == "[0,4] [1,5] [2,6] [3,7] [9] [8]");
+  CHECK(given("it % 5 - 2, batch(10), 10") == "[0,5] [1,6] [2,7] [3,8] [4,9]");
+  CHECK(given("it % 3, batch(10), window_size_func=3 - key") == "[2] [1,4] [5] [0,3,6] [8] [9] [7]");
+  CHECK(given("window_digit, batch(10), window_size_func=window_size_of_digit", "range(20)") ==
+        "[0] [10] [1,11] [2,12] [3,13] [4,14] [5,15] [6,16] [7,17] [8,18] [9,19]");
+  CHECK(given("(it % 2, string(it % 3)), take(1) | batch(1), 9") == "[0] [4] [2] [3] [1] [5]");
+  CHECK(elements<int64>("range(10) | group_by_window(it % 3, map(it * 2) | skip(1), 3)") == "6 12 8 14 10 16");
+}
+
+TEST_CASE("a stage of reduce may be any, several, or a function of the dataset") {
+  auto key = [](int64 x) { return x % 3; };
+  CHECK(elements(range(12) | group_by_window(key, take(1) | repeat(2), 2)) == "0 0 1 1 2 2 6 6 7 7 8 8");
+  CHECK(elements(range(6) | group_by_window(
+                                key, [](const dataset<int64>& d) { return zip(d, d | skip(1)); }, 2)) ==
+        "[0,3] [1,4] [2,5]");
+  CHECK(elements(range(4) | group_by_window(key, [](const dataset<int64>& d) { return d; }, 9)) == "0 3 1 2");
+  auto inner = [](int64 x) { return range(x % 3); };
+  CHECK(elements(range(6) | group_by_window(key, flat_map(inner), 2)) == "0 0 0 1 0 1");
+  auto again = [](const dataset<int64>& d) { return d | flat_map([d](int64) { return d; }); };
+  CHECK(elements(range(6) | group_by_window(key, again, 2)) == "0 3 0 3 1 4 1 4 2 5 2 5");
+  auto of_two = [](const dataset<int64>& d) { return d | group_by_window([](int64 x) { return x / 3; }, batch(9), 9); };
+  CHECK(elements(range(7) | group_by_window(key, of_two, 9)) == "[0] [3] [6] [1] [4] [2] [5]");
+  CHECK(elements<batched<int64>>("range(7) | group_by_window(it % 3, group_by_window(it / 3, batch(9), 9), 9)") ==
+        "[0] [3] [6] [1] [4] [2] [5]");
+}
+
+TEST_CASE("a group's shuffle draws by the group's number, and a prefetch in a group is one of its own") {
+  auto key = [](int64) { return 0; };
+  auto all = elements(range(40) | group_by_window(key, shuffle(8, {.seed = 3}) | batch(8), 8) | map(folded_batch));
+  CHECK(all != elements(range(40) | batch(8) | map(folded_batch)));
+  resumes_everywhere(range(40) | group_by_window(key, shuffle(8, {.seed = 3}) | prefetch(2), 8));
+  resumes_everywhere(range(60) | group_by_window([](int64 x) { return x % 7; },
+                                                 prefetch(2) | batch(3) | map(folded_batch, {.parallelism = 2}), 5));
+}
+
+TEST_CASE("group_by_window conforms for elements of every kind") {
+  auto two_keys = [](const auto& in) {
+    using T = typename std::remove_cvref_t<decltype(in)>::value_type;
+    return in | group_by_window([](const T&) { return 1; }, skip(1), 3);
+  };
+  auto without_each_third = [](const int64s& in) {
+    int64s out;
+    for (std::size_t i = 0; i != in.size(); ++i)
+      if (i % 3) out.push_back(in[i]);
+    return out;
+  };
+  conforms_for_elements(two_keys, {.expected = without_each_third});
+}
+
+TEST_CASE("elements that cannot be copied are moved, and asked for once only") {
+  auto one = [](const std::unique_ptr<int64>&) { return 0; };
+  auto made = range(6) | map(as_move_only::made);
+  CHECK(elements(made | group_by_window(one, skip(1), 3) | map(as_move_only::number)) == "1 2 4 5");
+  CHECK_THROWS_WITH(elements(made | group_by_window(one, repeat(2), 3) | map(as_move_only::number)),
+                    Contains("cannot be copied, and are asked for a second time"));
+  group_copied::copies = 0;
+  auto counted = range(90) | map([](int64 x) { return group_copied(x); });
+  auto value = [](const group_copied& c) { return c.value; };
+  elements(counted | group_by_window([](const group_copied& c) { return c.value % 4; }, take(5), 7) | map(value));
+  CHECK(group_copied::copies == 0);
+  elements(counted | group_by_window([](const group_copied&) { return 0; }, repeat(2), 9) | map(value));
+  CHECK(group_copied::copies == 180);
+}
+
+TEST_CASE("the size of a key is asked for once") {
+  std::atomic<int> calls = 0;
+  auto size = [&calls](int64 key) {
+    ++calls;
+    return key + 1;
+  };
+  CHECK(elements(range(40) | group_by_window([](int64 x) { return x % 4; }, batch(9), size) | map(folded_batch)) != "");
+  CHECK(calls == 4);
+}
+
+TEST_CASE("a resume makes groups again that nobody was given, and only those") {
+  for (int64 size : {1, 2, 5, 40}) {
+    auto key = [](int64 x) { return 5 - x % 6; };
+    resumes_everywhere(range(37) | map(as_text::made) |
+                       group_by_window([](const std::string& s) { return as_text::number(s) % 6; }, skip(1), size) |
+                       map(as_text::number));
+    resumes_everywhere(range(37) | group_by_window(key, batch(2), size) | map(folded_batch) | prefetch(2));
+  }
+}
+
+TEST_CASE("groups that exceed the memory budget end with an error that says what to do") {
+  simulation world(1);
+  runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
+  auto text = [](int64) { return std::string(10'000, 'x'); };
+  auto length = [](const std::string& s) { return static_cast<int64>(s.size()); };
+  auto key = [](const std::string&) { return 0; };
+  CHECK(consume_on(rt, range(1000) | map(text) | group_by_window(key, take(1), 20) | map(length), {}).complaint() ==
+        "");
+  consumed got = consume_on(rt, range(1000) | map(text) | group_by_window(key, take(1), 200) | map(length), {});
+  CHECK(got.why.code() == status_code::resource_exhausted);
+  CHECK_THAT(got.why.to_string(), Contains("lower window_size"));
+  auto many = range(1'000'000) | group_by_window([](int64 x) { return x; }, take(1), 2);
+  consumed keys = consume_on(rt, many, {});
+  CHECK(keys.why.code() == status_code::resource_exhausted);
+  CHECK(rt.ledger().report().used_bytes == 0);
+}
+
+TEST_CASE("group_by_window says what does not fit") {
+  auto key = [](int64 x) { return x % 3; };
+  auto sizes = range(9) | group_by_window(key, batch(2), [](int64 k) { return k - 1; }) | map(folded_batch);
+  CHECK_THROWS_WITH(elements(sizes), Contains("at least 1, and window_size_func gives -1") && Contains("element 0"));
+  CHECK(refusal_of("range(3) | group_by_window(it, batch(2))").find("needs window_size, or window_size_func") !=
+        std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, batch(2), 3, window_size_func=key)").find("both say") !=
+        std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it * 0.5, batch(2), 3)").find("key") != std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, batch(2), window_size_func=key * 0.5)").find("whole number") !=
+        std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, batch(2), window_size_func=it + 1)").find("window_size_func") !=
+        std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, range(3), 3)").find("a source takes no input") != std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, 5, 3)").find("stages, such as batch(5)") != std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, bath(5), 3)").find("did you mean batch") != std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, batch(0), 3)").find("size must be at least 1") != std::string::npos);
+  CHECK(refusal_of("range(3) | group_by_window(it, unbatch, 3)").find("expects batches") != std::string::npos);
+  dataset<int64> kept = range(1);
+  auto keeping = [&kept](const dataset<int64>& d) {
+    kept = d;
+    return d;
+  };
+  elements(range(3) | group_by_window(key, keeping, 1));
+  CHECK_THROWS_WITH(elements(kept), Contains("is run where there is no group"));
+}
+
+TEST_CASE("group_by_window prints as text, and is read again; of an endless input it is endless") {
+  round_trips(*(range(10) | group_by_window(expr("it % 2"), take(4) | batch(2), 5)).plan(),
+              "range(10) | group_by_window(it % 2, take(4) | batch(2), 5)");
+  round_trips(*(range(10) | group_by_window(expr("it % 2"), batch(2), expr("key + 1"))).plan(),
+              "range(10) | group_by_window(it % 2, batch(2), window_size_func=key + 1)");
+  round_trips(*(range(10) | group_by_window(window_digit, batch(2), window_size_of_digit)).plan(),
+              "range(10) | group_by_window(window_digit, batch(2), window_size_func=window_size_of_digit)");
+  auto lambda = range(10) | group_by_window(expr("it"), [](const dataset<int64>& d) { return zip(d, d); }, 5);
+  CHECK_THAT(serialisable(*lambda.plan()).to_string(), Contains("cannot be written down"));
+  auto two = range(10) | group_by_window(expr("it"), batch(2), 5),
+       three = range(10) | group_by_window(expr("it"), batch(3), 5);
+  CHECK(fingerprint(*two.plan()) != fingerprint(*three.plan()));
+  auto ahead = range(10) | group_by_window(expr("it"), batch(2) | prefetch(2), 5);
+  auto further = range(10) | group_by_window(expr("it"), batch(2) | prefetch(9), 5);
+  CHECK(fingerprint(*ahead.plan()) == fingerprint(*further.plan()));
+  CHECK(cardinality_of(*two.plan()).kind == cardinality::unknown);
+  CHECK(cardinality_of(*(counter() | group_by_window(expr("it"), batch(2), 5)).plan()) == cardinality::forever());
+}
+
+}  // namespace sluice::lib

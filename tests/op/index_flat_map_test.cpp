@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/index_flat_map.hpp
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "engine/index_permutation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/elements.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+using place = std::pair<int64, int64>;
+
+/// 0 to 3 elements.
+int64s list_of(int64 x, std::uint64_t b) {
+  int64s all;
+  const std::uint64_t n = mix(static_cast<std::uint64_t>(x) ^ b) % 4;
+  for (std::uint64_t i = 0; i != n; ++i) all.push_back(number_of(x, static_cast<int64>(i)));
+  return all;
+}
+int64s flat(const int64s& in, std::uint64_t b) {
+  int64s out;
+  for (int64 x : in)
+    for (int64 y : list_of(x, b)) out.push_back(y);
+  return out;
+}
+place nowhere(int64) { return {0, 0}; }
+
+const register_verb flat_case("index_flat_map",
+                              {.build =
+                                   [](const verb_plan& p) {
+                                     return p.in[0] |
+                                            index_flat_map([b = p.b](int64 x) { return list_of(x, b); }, nowhere);
+                                   },
+                               .expected = [](const verb_lists& l) { return flat(l.in(), l.b); },
+                               .resume = {.takes = 2}});
+// As many inputs as there are, in lists of one length.
+const register_verb by_index_case("index_flat_map by_index",
+                                  {.inputs = 0,
+                                   .build =
+                                       [](const verb_plan& p) {
+                                         const int64 each = static_cast<int64>(p.b % 4) + 1;
+                                         auto repeated = [each, o = p.opened_for](int64 i) {
+                                           return int64s(static_cast<std::size_t>(each), source_element(i, o));
+                                         };
+                                         auto where = [each](int64 i) { return place(i / each, i % each); };
+                                         if (p.a == 0) return range(0);
+                                         return range(p.a) |
+                                                index_flat_map(repeated, where, {.cardinality = p.a * each});
+                                       },
+                                   .expected =
+                                       [](const verb_lists& l) {
+                                         int64s out;
+                                         for (int64 x : source_elements(l)) out.insert(out.end(), l.b % 4 + 1, x);
+                                         return out;
+                                       }});
+const register_verb flat_failing_case("index_flat_map failing",
+                                      {.meets_errors = true,
+                                       .build =
+                                           [](const verb_plan& p) {
+                                             auto some_fail = [b = p.b](int64 x) -> result<int64s> {
+                                               if (is_bad(x, b)) return data_loss_error("a bad element");
+                                               return list_of(x, b);
+                                             };
+                                             return p.in[0] | index_flat_map(some_fail, nowhere, {.cardinality = 5});
+                                           },
+                                       .expected =
+                                           [](const verb_lists& l) {
+                                             int64s good = l.in();
+                                             std::erase_if(good, [&](int64 x) { return is_bad(x, l.b); });
+                                             return flat(good, l.b);
+                                           }});
+
+/// The lists of 1, 2, 3 … numbers: where number i is.
+place in_triangle(int64 i) {
+  int64 row = 0;
+  while ((row + 1) * (row + 2) / 2 <= i) ++row;
+  return {row, i - row * (row + 1) / 2};
+}
+int64s row_of(int64 x) {
+  int64s row;
+  for (int64 k = 0; k <= x; ++k) row.push_back(100 * x + k);
+  return row;
+}
+
+consumed run_of(const std::string& plan, std::uint64_t skip, std::uint32_t ask_max = 0) {
+  consumption how;
+  how.skip = skip;
+  how.ask_max = ask_max;
+  return consume(dataset<int64>(parse_plan(plan)), how);
+}
+
+}  // namespace
+
+TEST_CASE("index_flat_map conforms for lists of every kind of element that can be copied") {
+  auto expected = [](const int64s& in) { return flat(in, 3); };
+  conforms({.stage = [](const auto& in) { return in | index_flat_map([](int64 x) { return list_of(x, 3); }, nowhere); },
+            .expected = expected,
+            .before_error = expected});
+  auto texts = [](int64 x) {
+    std::vector<std::string> all;
+    for (int64 y : list_of(x, 3)) all.push_back(as_text::made(y));
+    return all;
+  };
+  conforms({.stage = [texts](const auto& in) { return in | index_flat_map(texts, nowhere) | map(as_text::number); },
+            .expected = expected,
+            .before_error = expected,
+            .elements = "texts"});
+  conforms(
+      {.stage = [](const auto& in) { return in | index_flat_map([](int64 x) { return std::array{x, -x}; }, nowhere); },
+       .expected =
+           [](const int64s& in) {
+             int64s out;
+             for (int64 x : in) out.insert(out.end(), {x, -x});
+             return out;
+           },
+       .elements = "arrays"});
+}
+
+TEST_CASE("index_flat_map passes over by index, and makes the lists that it gives of") {
+  static std::atomic<int> made;
+  auto rows = [](int64 x) {
+    ++made;
+    return row_of(x);
+  };
+  auto ds = range(100) | index_flat_map(rows, in_triangle, {.cardinality = 5050});
+  int64s all = consume(ds, {}).elements;
+  REQUIRE(all.size() == 5050);
+  for (std::uint64_t skip : {1u, 2u, 5u, 54u, 55u, 1000u, 5049u, 5050u, 9000u}) {
+    CAPTURE(skip);
+    consumption how;
+    how.skip = skip;
+    how.elements_max = 3;
+    how.ask_max = 1;
+    made = 0;
+    CHECK(consume(ds, how).elements == first_of(without_first(all, skip), 3));
+    CHECK(made <= 3);
+    how.elements_max = ~std::size_t{0};
+    how.ask_max = 7;
+    consumed rest = consume(ds, how);
+    CHECK(rest.elements == without_first(all, skip));
+    CHECK(rest.length == std::min<std::uint64_t>(skip, 5050) + rest.elements.size());
+    // Behind the end nothing comes any more, also where it was passed over.
+    how.save = true;
+    consumed saved_at_end = consume(ds, how);
+    consumption behind;
+    behind.from = saved_at_end.places.back();
+    CHECK(consume(ds, behind).elements.empty());
+    CHECK(consume(ds, behind).why.ok());
+  }
+  // Some passed over again and again, and saved everywhere.
+  consumption jumping;
+  jumping.ask_max = 4;
+  jumping.pass_max = 40;
+  jumping.save = true;
+  consumed some = consume(ds, jumping);
+  for (std::size_t i = 0; i != some.elements.size(); ++i) CHECK(some.elements[i] == all[some.ordinals[i]]);
+}
+
+TEST_CASE("a global_shuffle behind index_flat_map gives each element once, and makes one list for each") {
+  auto ds = range(60) | index_flat_map(row_of, in_triangle, {.cardinality = 1830});
+  int64s all = consume(ds, {}).elements, got = consume(ds | global_shuffle({.seed = 3}), {}).elements;
+  index_permutation order(1830, mix(3));
+  REQUIRE(got.size() == all.size());
+  for (std::size_t i = 0; i != all.size(); ++i) CHECK(got[i] == all[order[i]]);
+}
+
+TEST_CASE("index_flat_map says what is wrong with a place") {
+  auto why = [](const std::string& index_map, std::uint64_t skip) {
+    return run_of("range(5) | index_flat_map([it, it], " + index_map + ", cardinality=10)", skip).why.to_string();
+  };
+  CHECK(why("(it / 2, it % 2)", 3).find("index_map") == std::string::npos);
+  CHECK_THAT(why("(it / 2, 2)", 3),
+             Catch::Contains("index_map says that element 3 is in the list of input 1 at place 2, and the list has 2"));
+  auto third_is_empty = [](int64 x) { return int64s(x == 3 ? 0 : 2, x); };
+  consumption over;
+  over.skip = 1;
+  auto at_third = range(5) | index_flat_map(third_is_empty, [](int64) { return place(3, 0); }, {.cardinality = 8});
+  CHECK_THAT(consume(at_third, over).why.to_string(),
+             Catch::Contains("in the list of input 3 at place 0, and the list has 0 elements"));
+  CHECK_THAT(why("(it, 0)", 7), Catch::Contains("is in the list of input 7, and there are 5 inputs"));
+  CHECK_THAT(why("(-1, 0)", 3), Catch::Contains("there are no negative places"));
+  CHECK_THAT(why("(it / 0, 0)", 3), Catch::Contains("index_map fails for 3"));
+  // Behind what was delivered.
+  consumption back;
+  back.ask_max = 1;
+  back.pass_max = 3;
+  consumed c = consume(dataset<int64>(parse_plan("range(9) | index_flat_map([it, it], (0, 0), cardinality=18)")), back);
+  CHECK_THAT(c.why.to_string(), Catch::Contains("places do not go back"));
+}
+
+TEST_CASE("a cardinality that is wrong is an error at the end") {
+  auto of = [](int64 n) {
+    return run_of("range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=" + std::to_string(n) + ")", 0);
+  };
+  CHECK(of(10).why.ok());
+  CHECK(of(9).elements.size() == 9);
+  CHECK_THAT(of(9).why.to_string(), Catch::Contains("cardinality is said to be 9, and there are more elements"));
+  CHECK(of(11).elements.size() == 10);
+  CHECK_THAT(of(11).why.to_string(), Catch::Contains("cardinality is said to be 11, and there are 10 elements"));
+}
+
+TEST_CASE("index_flat_map prints as text, is read again, and refuses functions that do not fit") {
+  round_trips(*parse_plan("range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=10)"),
+              "range(5) | index_flat_map([it, it], (it / 2, it % 2), cardinality=10)");
+  auto refused = [](const std::string& plan, const std::string& why) {
+    CHECK_THROWS_WITH(parse_plan(plan), Catch::Contains(why));
+  };
+  refused("range(5) | index_flat_map(it, (it / 2, it % 2))", "gives a list or an array, and this one int64");
+  refused("range(5) | index_flat_map([it], it)", "index_map gives two whole numbers");
+  refused("range(5) | index_flat_map([it])", "needs an index_map");
+  CHECK(cardinality_of(*parse_plan("range(5) | index_flat_map([it], (it, 0))")) == cardinality());
+  CHECK(cardinality_of(*parse_plan("range(5) | index_flat_map([it], (it, 0), cardinality=5)")) == cardinality::of(5));
+}
+
+}  // namespace sluice::lib

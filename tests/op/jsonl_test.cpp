@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/jsonl.hpp
+#include "sluice/op/jsonl.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "format/json/json_rows.hpp"
+#include "sluice/sluice.hpp"
+#include "support/file_case.hpp"
+#include "support/op_conformance.hpp"
+#include "support/printed_run.hpp"
+
+namespace sluice::lib {
+
+// With linkage: std::optional of it is a member that is told from others.
+struct json_place {
+  float x = 0;
+  double y = 0;
+};
+
+namespace {
+
+using namespace test;
+using Catch::Contains;
+
+struct json_line {
+  std::int64_t number = 0;
+  std::string text;
+  std::vector<std::string> tags;
+  std::optional<json_place> at;
+};
+
+/// Lines with their members in any order, others between, and lines of nothing; one in seven of the uses has lines that are longer
+/// than one read. `bad`: some have no number.
+std::string lines_for(const verb_use& use, bool bad) {
+  std::string out = use.b % 5 == 0 ? "\n \t\n" : "";
+  for (std::int64_t i = 0; i != use.a; ++i) {
+    const std::string text(use.b % 7 ? static_cast<std::size_t>(use.b) % 40 : 5000, 'x');
+    const std::string number = bad && is_bad(i, use.b) ? "\"none\"" : std::to_string(i);
+    out += i % 2 ? "{\"number\": " + number + ", \"other\": [1, {\"text\": 2}], \"text\": \"" + text +
+                       "\", \"tags\": [\"é\\n\"]}"
+                 : "{\"at\":{\"y\":" + std::to_string(i) + ",\"x\":0.5},\"tags\":[],\"text\":\"" + text +
+                       "\",\"number\":" + number + "}";
+    out += use.b % 2 ? "\n" : "\r\n";
+    if (use.b % 5 == 0 && i % 3 == 0) out += "\r\n";
+  }
+  return out;
+}
+
+std::int64_t checked_number(const json_line& l) {
+  const bool is_right = l.number % 2 ? l.tags == std::vector<std::string>{"é\n"} && !l.at
+                                     : l.tags.empty() && l.at && l.at->y == static_cast<double>(l.number);
+  return is_right ? l.number : -1;
+}
+
+dataset<std::int64_t> read_numbers(const std::string& name, const verb_plan& p) {
+  return jsonl<json_line>(path_of(name, p.a, p.b), some_reading<jsonl_options>(p)) |
+         map([from = p.opened_for](const json_line& l) { return source_element(checked_number(l), from); });
+}
+
+const register_verb jsonl_case("jsonl",
+                               {.inputs = 0,
+                                .has_knob = true,
+                                .size = some_length,
+                                .files = [](const verb_use& u) -> test_files {
+                                  return {.bytes = {{path_of("jsonl", u.a, u.b), packed(lines_for(u, false), u.b)}}};
+                                },
+                                .build = [](const verb_plan& p) { return read_numbers("jsonl", p); },
+                                .expected = source_elements});
+
+const register_verb jsonl_failing_case("jsonl failing",
+                                       {.inputs = 0,
+                                        .meets_errors = true,
+                                        .has_knob = true,
+                                        .size = some_length,
+                                        .files = [](const verb_use& u) -> test_files {
+                                          return {.bytes = {
+                                                      {path_of("jsonlf", u.a, u.b), packed(lines_for(u, true), u.b)}}};
+                                        },
+                                        .build = [](const verb_plan& p) { return read_numbers("jsonlf", p); },
+                                        .expected =
+                                            [](const verb_lists& l) {
+                                              int64s out;
+                                              for (std::int64_t i = 0; i != l.a; ++i)
+                                                if (!is_bad(i, l.b)) out.push_back(l.element(i));
+                                              return out;
+                                            }});
+
+/// What the text is as a T, printed again; or why it is none.
+template <class T> std::string read_again(std::string_view json) {
+  json_row_reader reader(type_of<T>());
+  alignas(T) std::byte room[sizeof(T)];
+  status why = reader.read(json, 0, room);
+  if (!why.ok()) return std::string(why.message());
+  value made(type_of<T>(), room);
+  return made.print();
+}
+
+}  // namespace
+
+TEST_CASE("JSON becomes elements of every kind, and what does not fit is told with its place") {
+  CHECK(read_again<json_line>("{\"number\":1,\"number\":2,\"text\":\"\\u00e9\",\"tags\":[\"a\"],\"at\":null}") ==
+        "{\"number\":2,\"text\":\"é\",\"tags\":[\"a\"],\"at\":null}");
+  CHECK(read_again<std::vector<std::array<std::int8_t, 2>>>(" [[1, -128], [2.0, 1e1]] ") == "[[1,-128],[2,10]]");
+  CHECK(read_again<std::pair<bool, double>>("[true, 1]") == "[true,1]");
+  CHECK(read_again<std::tuple<float, float, float>>("[\"NaN\", \"-Infinity\", 0.1]") == "[\"NaN\",\"-Infinity\",0.1]");
+  CHECK(read_again<std::string>("{\"base64\":\"/w==\"}") == "{\"base64\":\"/w==\"}");
+  CHECK(read_again<std::uint64_t>("18446744073709551615") == "18446744073709551615");
+  auto refused = [](const std::string& said, const std::string& words) { CHECK_THAT(said, Contains(words)); };
+  refused(read_again<json_line>("{\"number\":1}"), "the member text is missing");
+  refused(read_again<json_line>("{\"number\":1,\"text\":\"\",\"tags\":[\"a\",5]}"), "tags[1]: expected string, got 5");
+  refused(read_again<json_line>("{\"number\":1,\"text\":\"\",\"tags\":[],\"at\":{\"x\":\"z\",\"y\":1}}"),
+          "at.x: expected float, got \"z\"");
+  refused(read_again<json_line>("[1]"), "got [1]");
+  refused(read_again<std::int8_t>("128"), "expected int8, got 128");
+  refused(read_again<std::uint8_t>("-1"), "expected uint8, got -1");
+  refused(read_again<std::int64_t>("1.5"), "expected int64, got 1.5");
+  refused(read_again<std::int64_t>("18446744073709551615"), "expected int64");
+  refused(read_again<std::array<bool, 2>>("[true]"), "got [true]");
+  refused(read_again<json_line>("{\"number\":1"), "not JSON");
+  refused(read_again<json_line>("{} {}"), "not JSON");
+  refused(read_again<std::string>("\"\xFF\""), "not JSON");
+  refused(read_again<std::string>("{\"base64\":\"*\"}"), "expected string");
+  refused(read_again<json_line>(std::string(3000, '[')), "not JSON");
+}
+
+TEST_CASE("what print writes of random elements is read again") {
+  for (std::uint64_t seed = 1; seed != 300; ++seed) {
+    random_numbers random(seed);
+    json_line l;
+    l.number = static_cast<std::int64_t>(mix(seed));
+    for (std::uint64_t i = random.below(40); i != 0; --i) l.text += static_cast<char>(random.below(256));
+    for (std::uint64_t i = random.below(4); i != 0; --i) l.tags.push_back(std::string(random.below(5), '"'));
+    if (random.below(2)) l.at = json_place{static_cast<float>(mix(seed)) / 3, static_cast<double>(mix(seed + 1)) / 7};
+    std::string text;
+    print(type_of<json_line>(), &l, text);
+    CAPTURE(seed);
+    CHECK(read_again<json_line>(text) == text);
+  }
+}
+
+TEST_CASE("jsonl prints as text, and is read again") {
+  const std::string text =
+      "jsonl(\"a\", \"number: int64, text: string, tags: string[], at: json_place{x: float, y: double}?\")";
+  CHECK(plan_text(*jsonl<json_line>("a").plan()) == text);
+  round_trips(*parse_plan(text), text);  // the structure is another one, with the same members
+  round_trips(*parse_plan("jsonl(\"a\", \"int64[]\")"), "jsonl(\"a\", \"int64[]\")");
+  auto reader = list_files("a-*") | flat_map(jsonl<std::vector<double>>());
+  CHECK(plan_text(*reader.plan()) == "list_files(\"a-*\") | flat_map(jsonl(schema=\"double[]\"))");
+  round_trips(*parse_plan(plan_text(*reader.plan())), plan_text(*reader.plan()));
+  CHECK_THROWS_WITH(parse_plan("jsonl(\"a\", \"x: tensor\")"),
+                    Contains("member x") && Contains("cannot be made of JSON"));
+  CHECK_THROWS_WITH(parse_plan("jsonl(\"a\", \"x int64\")"), Contains("column"));
+}
+
+TEST_CASE("without a schema the members are those of the first lines") {
+  temporary_file file("inferred.jsonl",
+                      "{\"id\":1,\"name\":\"a\",\"at\":{\"x\":1},\"tags\":[]}\n\n"
+                      "{\"id\":2.5,\"name\":null,\"at\":{\"x\":2,\"y\":true},\"tags\":[\"t\"],\"more\":[[1]]}\r\n");
+  auto plan = parse_plan("jsonl(\"" + file.path() + "\")");
+  CHECK(plan->type->name == "{id: double, name: string?, at: {x: int64, y: bool?}, tags: string[], more: int64[][]?}");
+  CHECK(run_of(plan).elements ==
+        std::vector<std::string>{
+            "{\"id\":1,\"name\":\"a\",\"at\":{\"x\":1,\"y\":null},\"tags\":[],\"more\":null}",
+            "{\"id\":2.5,\"name\":null,\"at\":{\"x\":2,\"y\":true},\"tags\":[\"t\"],\"more\":[[1]]}"});
+  temporary_file mixed("mixed.jsonl", "{\"a\":[1]}\n{\"a\":[1,\"x\"]}\n");
+  CHECK_THROWS_WITH(parse_plan("jsonl(\"" + mixed.path() + "\")"),
+                    Contains("line 2: a[1]: int64 before, and now \"x\"") && Contains("by a schema"));
+  temporary_file none("none.jsonl", "\n");
+  CHECK_THROWS_WITH(parse_plan("jsonl(\"" + none.path() + "\")"),
+                    Contains("nothing that a type could be inferred from"));
+  CHECK_THROWS_WITH(parse_plan("jsonl(\"-\")"), Contains("by a schema"));
+}
+
+TEST_CASE("errors of jsonl say file and line, and a bad line does not stop the next") {
+  temporary_file file("bad.jsonl", "{\"x\":1}\n\n{\"x\":\n{\"x\":\"y\"}\n{\"x\":2}");
+  auto plan = parse_plan("jsonl(\"" + file.path() + "\", \"x: int64\")");
+  auto stopped = run_of(plan);
+  CHECK(stopped.elements.size() == 1);
+  CHECK_THAT(stopped.end, Contains("invalid_argument") && Contains("bad.jsonl") && Contains("record 1") &&
+                              Contains("line 3: not JSON"));
+  auto skipped = run_of(plan, error_policy::skip);
+  CHECK(skipped.end == "end");
+  CHECK(skipped.elements == std::vector<std::string>{"{\"x\":1}", "{\"x\":2}"});
+}
+
+}  // namespace sluice::lib

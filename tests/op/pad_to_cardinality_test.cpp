@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/pad_to_cardinality.hpp
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+/// A struct that says itself which of its elements are valid, with a default of its own.
+struct checked {
+  int64 label = 7;
+  std::string text = {};
+  bool valid = true;
+};
+
+std::int64_t number_of_padded(const std::pair<int64, bool>& p) { return number_of(p.first, p.second ? 1 : 0); }
+int64s padded(const int64s& in, std::size_t n) {
+  int64s out;
+  for (int64 x : in) out.push_back(number_of(x, 1));
+  while (out.size() < n) out.push_back(number_of(0, 0));
+  return out;
+}
+
+const register_verb pad_case("pad_to_cardinality", {.build =
+                                                        [](const verb_plan& p) {
+                                                          const int64 more = static_cast<int64>(p.b % 4);
+                                                          return p.in[0] | take(p.a) | pad_to_cardinality(p.a + more) |
+                                                                 map(number_of_padded);
+                                                        },
+                                                    .expected =
+                                                        [](const verb_lists& l) {
+                                                          const auto a = static_cast<std::size_t>(l.a);
+                                                          return padded(first_of(l.in(), a), a + l.b % 4);
+                                                        },
+                                                    .resume = {.takes = 0}});
+
+consumed padded_run(int64 there, int64 n, std::uint64_t skip) {
+  consumption how;
+  how.skip = skip;
+  // Behind a filter nobody knows how many there are.
+  return consume(range(there) | filter(expr("it >= 0")) | pad_to_cardinality(n) | map(number_of_padded), how);
+}
+
+}  // namespace
+
+TEST_CASE("pad_to_cardinality conforms for elements of every kind that can be made without a value") {
+  auto expected = [](const int64s& in) { return padded(first_of(in, 40), 43); };
+  conforms({.stage = [](const auto& in) { return in | take(40) | pad_to_cardinality(43) | map(number_of_padded); },
+            .expected = expected,
+            .needs = [](const int64s& in, std::size_t k) { return std::min({k, in.size(), std::size_t{40}}); }});
+  auto texts = [](int64 x) { return as_text::made(x); };
+  auto number = [](const std::pair<std::string, bool>& p) {
+    return number_of(as_text::number(p.first), p.second ? 1 : 0);
+  };
+  conforms({.stage = [=](const auto& in) { return in | take(40) | map(texts) | pad_to_cardinality(43) | map(number); },
+            .expected = expected,
+            .elements = "texts"});
+}
+
+TEST_CASE("a struct's own member is set, and all else of what is added is a value-initialised struct's") {
+  auto ds = range(3) | map([](int64 x) { return checked{x, std::to_string(x), x != 1}; }) | pad_to_cardinality(5);
+  CHECK(
+      elements(ds) ==
+      R"({"label":0,"text":"0","valid":true} {"label":1,"text":"1","valid":true} {"label":2,"text":"2","valid":true} )"
+      R"({"label":7,"text":"","valid":false} {"label":7,"text":"","valid":false})");
+  CHECK(elements<int64>("range(2) | map({b: it, c: string(it)}) | pad_to_cardinality(3, mask_key=\"real\") | "
+                        "map(if(real, b + length(c), -1))") == "1 2 -1");
+}
+
+TEST_CASE("pad_to_cardinality says when the input has more, behind the first n") {
+  for (std::uint64_t skip : {0, 1, 5, 7, 9, 50}) {
+    CAPTURE(skip);
+    int64s all = padded({0, 1, 2, 3, 4}, 8);
+    CHECK(padded_run(5, 8, skip).elements == without_first(all, skip));
+    CHECK(padded_run(5, 8, skip).length == std::max<std::uint64_t>(8, 0));
+    consumed more = padded_run(9, 7, skip);
+    CHECK(more.elements == without_first(padded({0, 1, 2, 3, 4, 5, 6}, 7), skip));
+    CHECK(more.why.code() == status_code::failed_precondition);
+    CHECK_THAT(more.why.to_string(), Catch::Contains("to be padded to 7 elements, and has more"));
+  }
+  CHECK(consume(range(10) | filter(expr("it >= 0")) | pad_to_cardinality(7) | take(7) | map(number_of_padded), {})
+            .why.ok());
+}
+
+TEST_CASE("pad_to_cardinality tells its number, prints as text, is read again, and refuses what cannot be padded") {
+  auto ds = range(4) | pad_to_cardinality(6);
+  CHECK(cardinality_of(*ds.plan()) == cardinality::of(6));
+  round_trips(*ds.plan(), "range(4) | pad_to_cardinality(6)");
+  round_trips(*(range(4) | map([](int64) { return checked(); }) | pad_to_cardinality(6)).plan()->inputs[0]->inputs[0],
+              "range(4)");
+  round_trips(*parse_plan("range(4) | map({a: it}) | pad_to_cardinality(6, mask_key=\"ok\")"),
+              "range(4) | map({a: it}) | pad_to_cardinality(6, mask_key=\"ok\")");
+  CHECK_THROWS_WITH(range(6) | pad_to_cardinality(5), Catch::Contains("has 6 elements, more than the 5"));
+  CHECK_THROWS_WITH(counter() | pad_to_cardinality(5), Catch::Contains("never ends"));
+  CHECK_THROWS_WITH(parse_plan("range(3) | map({valid: it}) | pad_to_cardinality(5)"),
+                    Catch::Contains("so it is a bool, and not int64"));
+  CHECK_THROWS_WITH(range(3) | pad_to_cardinality(5, {.mask_key = "ok"}), Catch::Contains("names a member"));
+  CHECK_THROWS_WITH(range(3) | map([](int64) { return checked(); }) | pad_to_cardinality(5, {.mask_key = "ok"}),
+                    Catch::Contains("needs a member `bool ok`"));
+}
+
+}  // namespace sluice::lib

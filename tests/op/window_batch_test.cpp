@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/window_batch.hpp, src/engine/windows.hpp
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/runtime/simulation.hpp"
+#include "sluice/sluice.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using Catch::Contains;
+using int64 = std::int64_t;
+
+window_batch_options lying_by(std::uint64_t b) {
+  window_batch_options o;
+  if (b % 5) o.shift = count(static_cast<int64>(b % 5));
+  o.stride = count(static_cast<int64>(b / 5 % 3 + 1));
+  o.drop_remainder = b / 15 % 2;
+  return o;
+}
+
+int64 number_of_rows(const int64s& rows) {
+  int64 all = static_cast<int64>(rows.size());
+  for (int64 x : rows) all = number_of(all, x);
+  return all;
+}
+
+/// By the words of the contract.
+int64s window_numbers(const int64s& in, int64 size, const window_batch_options& o) {
+  int64s out;
+  const int64 n = static_cast<int64>(in.size()), shift = o.shift ? o.shift->value : size;
+  for (int64 first = 0; first < n; first += shift) {
+    int64s rows;
+    for (int64 j = 0; j != size && first + j * o.stride.value < n; ++j)
+      rows.push_back(in[static_cast<std::size_t>(first + j * o.stride.value)]);
+    if (static_cast<int64>(rows.size()) == size || !o.drop_remainder) out.push_back(number_of_rows(rows));
+  }
+  return out;
+}
+template <class As> auto number_of_batch() {
+  return [](const batched<decltype(As::made(0))>& b) {
+    int64s rows;
+    for (auto&& x : b.rows()) {
+      if constexpr (std::is_convertible_v<decltype(x), std::string_view>)
+        rows.push_back(std::atoll(std::string(x).c_str()));
+      else rows.push_back(As::number(x));
+    }
+    return number_of_rows(rows);
+  };
+}
+int64 number_of_numbers(const batched<int64>& b) {
+  return number_of_rows(int64s(b.values().begin(), b.values().end()));
+}
+
+/// It cannot be copied, and batches keep it as it is.
+struct held_alone {
+  static constexpr std::string_view sluice_name = "held_alone";
+  std::unique_ptr<int64> value = std::make_unique<int64>(1);
+};
+
+const register_verb window_batch_case(
+    "window_batch",
+    {.build = [](const verb_plan& p) { return p.in[0] | window_batch(p.a, lying_by(p.b)) | map(number_of_numbers); },
+     .expected = [](const verb_lists& l) { return window_numbers(l.in(), l.a, lying_by(l.b)); },
+     .resume = {.a = 5, .b = 3, .held = 5, .takes = 3}});
+const register_verb window_batch_text_case(
+    "window_batch of texts",
+    {.build =
+         [](const verb_plan& p) {
+           return p.in[0] | map(as_text::made) | window_batch(p.a, lying_by(p.b)) | map(number_of_batch<as_text>());
+         },
+     .expected = [](const verb_lists& l) { return window_numbers(l.in(), l.a, lying_by(l.b)); },
+     .resume = {.a = 5, .b = 3, .held = 5, .takes = 3}});
+
+}  // namespace
+
+TEST_CASE("window_batch has the rows that window has elements, for every size, shift and stride") {
+  CHECK(elements(range(7) | window_batch(3, {.shift = 2, .stride = 2})) == "[0,2,4] [2,4,6] [4,6] [6]");
+  CHECK(elements(range(7) | window_batch(3)) == elements(range(7) | batch(3)));
+  for (int64 size : {1, 2, 3, 5})
+    for (std::uint64_t b = 0; b != 30; ++b)
+      for (int64 length : {0, 1, 4, 7, 12, 23}) {
+        CAPTURE(size, b, length);
+        const window_batch_options o = lying_by(b);
+        window_options same{.shift = o.shift, .stride = o.stride, .drop_remainder = o.drop_remainder};
+        CHECK(elements(range(length) | window_batch(size, o)) == elements(range(length) | window(size, same)));
+        CHECK(cardinality_of(*(range(length) | window_batch(size, o)).plan()) ==
+              cardinality_of(*(range(length) | window(size, same)).plan()));
+      }
+}
+
+TEST_CASE("window_batch conforms for rows of every kind") {
+  for (std::uint64_t b : {0, 1, 2, 6, 19}) {
+    CAPTURE(b);
+    conformance c;
+    c.expected = [b](const int64s& in) { return window_numbers(in, 3, lying_by(b)); };
+    auto over = [&](auto as) {
+      using As = decltype(as);
+      c.elements = As::kName;
+      c.stage = [b](const dataset<int64>& in) {
+        return in | map(As::made) | window_batch(3, lying_by(b)) | map(number_of_batch<As>());
+      };
+      conforms(c);
+    };
+    over(as_text());
+    over(as_record());
+    over(as_tensor());
+  }
+}
+
+TEST_CASE("windows of tensors that do not stack are an error, which one that is passed over is not") {
+  auto made = [](int64 x) { return tensor::zeros(dtype::float32, {x == 5 ? 2 : 1}); };
+  auto rows = [](const batched<tensor>& b) { return b.size(); };
+  auto ds = range(12) | map(made) | window_batch(3, {.shift = 2});
+  CHECK_THROWS_WITH(elements(ds | map(rows)), Contains("window_batch") && Contains("element 4"));
+  consumed got = consume(ds | map(rows), {});
+  CHECK(got.elements == int64s{3, 3});
+  CHECK(elements(ds | skip(3) | map(rows)) == "3 3 2");
+  CHECK(elements(range(12) | map(made) | window_batch(3) | skip(2) | map(rows)) == "3 3");
+}
+
+TEST_CASE("window_batch says what does not fit: the plan, the memory") {
+  CHECK_THAT(refusal_of("range(5) | window_batch(0)"), Contains("size must be at least 1"));
+  CHECK_THAT(refusal_of("range(5) | window_batch(4611686018427387904, stride=4611686018427387904)"),
+             Contains("more elements than any input"));
+  auto made = range(5) | map([](int64) { return held_alone(); });
+  CHECK_THROWS_WITH(made | window_batch(2, {.shift = 1}), Contains("cannot be copied"));
+  CHECK_THROWS_WITH(made | window_batch(2, {.shift = 4, .stride = 2}), Contains("with a stride"));
+  auto rows_of = [](const batched<held_alone>& b) { return b.size(); };
+  CHECK(elements(made | window_batch(2, {.shift = 3}) | map(rows_of)) == "2 2");
+  CHECK(elements<batched<batched<int64>>>("range(5) | batch(2) | window_batch(2)") == "[[0,1],[2,3]] [[4]]");
+  simulation world(1);
+  runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
+  auto text = [](int64) { return std::string(10'000, 'x'); };
+  auto rows = [](const batched<std::string>& b) { return b.size(); };
+  CHECK(consume_on(rt, range(300) | map(text) | window_batch(20, {.shift = 5}) | map(rows), {}).elements.size() == 60);
+  consumed got = consume_on(rt, range(300) | map(text) | window_batch(200, {.shift = 5}) | map(rows), {});
+  CHECK(got.why.code() == status_code::resource_exhausted);
+  CHECK_THAT(got.why.to_string(), Contains("lower its size"));
+  CHECK(rt.ledger().report().used_bytes == 0);
+}
+
+TEST_CASE("window_batch prints as text, and is read again; a shift that is the size is none") {
+  round_trips(*(range(5) | window_batch(3, {.shift = 1, .stride = 2, .drop_remainder = true})).plan(),
+              "range(5) | window_batch(3, shift=1, stride=2, drop_remainder=true)");
+  CHECK(same_plan(*parse_plan("range(5) | window_batch(3, shift=3)"), *(range(5) | window_batch(3)).plan()));
+}
+
+}  // namespace sluice::lib
