@@ -14,12 +14,12 @@ struct time_unit {
 };
 // Largest first; the first of a size is the one that is printed.
 constexpr time_unit kTimeUnits[] = {{"h", 3'600'000'000'000},
-                           {"min", 60'000'000'000},
-                           {"m", 60'000'000'000},
-                           {"s", 1'000'000'000},
-                           {"ms", 1'000'000},
-                           {"us", 1'000},
-                           {"ns", 1}};
+                                    {"min", 60'000'000'000},
+                                    {"m", 60'000'000'000},
+                                    {"s", 1'000'000'000},
+                                    {"ms", 1'000'000},
+                                    {"us", 1'000},
+                                    {"ns", 1}};
 constexpr double kNanosecondsMost = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
 
 }  // namespace
@@ -45,7 +45,7 @@ bool read_time_span(std::string_view text, std::int64_t& nanoseconds) {
 std::string print_time_span(std::int64_t nanoseconds) {
   if (nanoseconds == 0) return "0s";
   const time_unit* fits = std::find_if(std::begin(kTimeUnits), std::end(kTimeUnits),
-                                  [&](const time_unit& u) { return nanoseconds % u.nanoseconds == 0; });
+                                       [&](const time_unit& u) { return nanoseconds % u.nanoseconds == 0; });
   return std::to_string(nanoseconds / fits->nanoseconds) + std::string(fits->name);
 }
 

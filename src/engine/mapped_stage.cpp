@@ -284,7 +284,8 @@ erased_stream open_mapped(const node& n, open_context& context, const function_p
 erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
                                std::shared_ptr<row_landing> landing) {
   auto* function = dynamic_cast<const block_function*>(f.get());
-  if (!function || !function->appends_rows || !on_demand(o.parallelism, context.order_of(o.order)) || !can_stack(*n.type)) return {};
+  const bool appends = function && function->appends_rows && can_stack(*n.type);
+  if (!appends || !on_demand(o.parallelism, context.order_of(o.order))) return {};
   error_gate gate = context.gate(n);
   const bool skips = gate.skips();
   erased_stream in = context.open(n.inputs[0]);

@@ -15,7 +15,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kMagic = "sluice broadcast\x01";  // the last byte is the format's version
+constexpr std::string_view kBroadcastMagic = "sluice broadcast\x01";  // the last byte is the format's version
 
 /// Elements that the run has given at once, from an ordinal on.
 struct held_block {
@@ -268,7 +268,7 @@ checkpoint broadcast_hub::position(const std::vector<std::optional<std::uint64_t
   position_writer root;
   root_.position_at(last, root);
   position_writer w;
-  w.raw(kMagic.data(), kMagic.size());
+  w.raw(kBroadcastMagic.data(), kBroadcastMagic.size());
   w.number(at.size());
   for (const auto& ordinal : at) w.number(ordinal ? *ordinal - last + 1 : 0);
   w.text(root_.run()->seal(root.bytes()));
@@ -338,9 +338,9 @@ opened_position open_position(const checkpoint& from, std::size_t consumers) {
     o.ahead.assign(consumers, 1);
     return o;
   }
-  if (!std::string_view(from.bytes).starts_with(kMagic))
+  if (!std::string_view(from.bytes).starts_with(kBroadcastMagic))
     throw_status(failed_precondition_error("broadcast: the checkpoint is of a plain run, and not of a broadcast"));
-  position_reader r(std::string_view(from.bytes).substr(kMagic.size()));
+  position_reader r(std::string_view(from.bytes).substr(kBroadcastMagic.size()));
   for (std::size_t n = r.count(); n && r.ok(); --n) o.ahead.push_back(r.number());
   o.run.bytes = r.text();
   if (!r.ok() || !r.done() || o.run.empty()) throw_status(damaged_position());

@@ -78,7 +78,7 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   void abandon_reading();
   bool may_wait() const;
   class ready_awaiter;
-  /// The reader's. Moves the first n elements, or as many as there are, to uninitialised room; null destroys them. Returns how many.
+  /// The reader's. Moves the first n elements, or all, to uninitialised room; null destroys them. Returns how many.
   std::uint32_t take(char* to, std::uint32_t n);
   status why() const;
 

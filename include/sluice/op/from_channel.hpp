@@ -7,7 +7,7 @@
 //   both.push.size()                             // close() is the end; with a status: an error behind the elements
 //
 // `push` is a channel_sender, which may be copied; when the last one is gone without close(), the run fails with
-// `unavailable`, since elements may be missing. A push waits where the channel is full; so a slow pipeline slows its producers down.
+// `unavailable`, since elements may be missing. A push waits where the channel is full: a slow pipeline slows producers down.
 // Order:  that of the pushes, which are served in the order in which they began to wait.
 // Ends:   behind the last element, after close().
 // Errors: the status given to close(). failed_precondition, where another run reads the channel: it has one at a time. A push:
@@ -22,7 +22,7 @@
 //         fail with failed_precondition. That may be before the checkpoint's element, by what stages held and since the last mark
 //         (docs/resuming.md). A run that goes on in the same process with what is in the channel needs no resend.
 //
-// A source that can send from any ordinal makes a channel for each run, of which there may then be several, and for each pass of a
+// A source that can send from any ordinal makes a channel for each run, which may be several then, and for each pass of a
 // repeat: `open` is called on a worker when the run asks for its first element, and starts whoever pushes from there on.
 //
 //   auto ds = from_channel<std::string>([](channel_sender<std::string> push, std::uint64_t from) { subscribe(push, from); });

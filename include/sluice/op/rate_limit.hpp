@@ -4,8 +4,8 @@
 //   numbers | rate_limit({.elements_per_second = 100})
 //   files | rate_limit({.bytes_per_second = 64 << 20, .burst = 1 << 20}) | prefetch(4)    // in text: bytes_per_second=64MiB
 //
-// A token bucket on the run's clock: tokens come in at the rate and are kept up to `burst`; an element is given when its tokens are
-// there. The bucket is full at first and after a pause of the consumer, so `burst` passes at once then, and never more. An
+// A token bucket on the run's clock: tokens come in at the rate and are kept up to `burst`; an element is given when its tokens
+// are there. The bucket is full at first and after a pause of the consumer, so `burst` passes at once then, and never more. An
 // element of more bytes than `burst` waits for a full bucket, and those behind it for what it has taken beyond.
 // Order:  as the input's.
 // Ends:   with the input.

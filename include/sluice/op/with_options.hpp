@@ -8,7 +8,7 @@
 //              for plans that are run with skip
 //   order      sloppy: every map, parse and interleave upstream is sloppy, and works ahead, also with parallelism 1. A stage that
 //              says sloppy itself is so under order=deterministic, too
-// Stages of inner plans are upstream, too, but keep their own order; those downstream of the call are not affected: for them the options of the run hold
+// Stages of inner plans are upstream, too, but keep their own order. For those downstream the options of the run hold
 // (iterate_options). Workers and the memory budget are the runtime's (runtime_options).
 // Shape:  the input's.
 // Order:  as the input's, or as the options say.

@@ -11,8 +11,8 @@
 // Whoever asks for an element that is not there yet has the run make it; the others find it there. What some have not taken
 // yet is held, so a consumer may be ahead of the last one by `lag_max` elements or `lag_bytes_max` bytes. Then, as `on_lag` says,
 // it waits (hold_back), or the last ones are dropped: their streams end with resource_exhausted.
-// With hold_back consumers have to be read by turns, or by tasks of their own: one that reads its stream to the end before the other
-// is begun waits for ever where there is more than lag_max.
+// With hold_back consumers have to be read by turns, or by tasks of their own: one that reads its stream to the end before
+// the other is begun waits for ever where there is more than lag_max.
 // Order:  each consumer gets every element, in the run's order.
 // Ends:   each stream with the run; the run, when all streams are gone.
 // Errors: an error of the run comes to each consumer, behind the elements before it. failed_precondition: position() of one
