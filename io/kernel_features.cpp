@@ -3,21 +3,17 @@
 
 #include <fcntl.h>
 #include <liburing.h>
-#include <linux/fs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "io/read_flags.hpp"
+
 namespace sluice::lib::detail {
 namespace {
 
 constexpr unsigned kEntries = 4;
-#ifdef RWF_DONTCACHE
-constexpr int kDontCache = RWF_DONTCACHE;
-#else
-constexpr int kDontCache = 0x80;
-#endif
 
 bool has_setup_flags(unsigned flags) {
   io_uring ring;

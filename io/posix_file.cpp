@@ -3,7 +3,6 @@
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,19 +11,16 @@
 #include <cerrno>
 #include <cstring>
 
+#include "io/read_flags.hpp"
+
 namespace sluice::lib::detail {
 namespace {
 
-#ifdef RWF_DONTCACHE
-constexpr int kDontCache = RWF_DONTCACHE;
-#else
-constexpr int kDontCache = 0x80;  // of Linux 6.14; older headers lack it
-#endif
 /// Read past the cache at once: a buffer of its own is as large.
 constexpr std::size_t kDirectBytes = std::size_t{1} << 20;
 
-std::uint64_t down(std::uint64_t n, std::uint64_t to) { return n / to * to; }
-std::uint64_t up(std::uint64_t n, std::uint64_t to) { return down(n + to - 1, to); }
+std::uint64_t aligned_down(std::uint64_t n, std::uint64_t to) { return n / to * to; }
+std::uint64_t aligned_up(std::uint64_t n, std::uint64_t to) { return aligned_down(n + to - 1, to); }
 
 }  // namespace
 
@@ -113,7 +109,7 @@ void posix_file::leave_behind(std::uint64_t offset, std::size_t n) noexcept {
   // Folios are dropped whole, and may be larger than a read: one that was read in parts goes with the last of them. What is read
   // again meanwhile, because it is behind and another read is still at it, costs time only.
   constexpr std::uint64_t kBehind = std::uint64_t{4} << 20;
-  const std::uint64_t from = down(offset - std::min(offset, kBehind), kBehind);
+  const std::uint64_t from = aligned_down(offset - std::min(offset, kBehind), kBehind);
   const std::uint64_t to = offset + n >= size_bytes() ? 0 : offset + n;  // 0: to the end of the file
   if (to == 0 || to > from)
     ::posix_fadvise(from_->number, static_cast<off_t>(from), static_cast<off_t>(to == 0 ? 0 : to - from),
@@ -122,13 +118,13 @@ void posix_file::leave_behind(std::uint64_t offset, std::size_t n) noexcept {
 
 task<std::int64_t> posix_file::read_direct(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
                                            time_point deadline) {
-  const std::uint64_t begin = down(offset, aligned_.offset);
+  const std::uint64_t begin = aligned_down(offset, aligned_.offset);
   const std::size_t before = static_cast<std::size_t>(offset - begin);
   const std::size_t length = static_cast<std::size_t>(
-      up(before + std::min(n, kDirectBytes - std::min(kDirectBytes / 2, before)), aligned_.offset));
+      aligned_up(before + std::min(n, kDirectBytes - std::min(kDirectBytes / 2, before)), aligned_.offset));
   buffer_ref room(buffer::make(length + aligned_.memory));
   const auto address = reinterpret_cast<std::uintptr_t>(room->data());
-  const std::size_t pad = static_cast<std::size_t>(up(address, aligned_.memory) - address);
+  const std::size_t pad = static_cast<std::size_t>(aligned_up(address, aligned_.memory) - address);
   operation* op = new_read(begin, room, pad, length);
   std::int64_t got = co_await perform(io_, op, deadline);
   if (got < 0) co_return got;

@@ -6,7 +6,7 @@
 //         brought go again when it has copied them; and posix_fadvise(DONTNEED) behind each read for what was there before, for
 //         what was read ahead, and where there is no such flag.
 // direct: the back end reads aligned ranges into a buffer of their own, past the cache, and what was asked for is copied out of
-//         it. Alignments are what statx says (Linux 6.1), else 4096. A read that is refused with EINVAL turns the file into one of
+//         it: up to 1 MiB for each read in flight. Alignments are what statx says (Linux 6.1), else 4096. A read that is refused with EINVAL turns the file into one of
 //         `drop`.
 // None of it changes what is read.
 #pragma once

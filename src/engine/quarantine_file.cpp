@@ -20,7 +20,8 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kFull = "this file is full: bad elements that were dropped after these are not kept";
+constexpr std::string_view kQuarantineFull =
+    "this file is full: bad elements that were dropped after these are not kept";
 constexpr std::string_view kFirstMember = "{\"error\":";
 
 /// One entry, member by member, in either form.
@@ -99,7 +100,7 @@ class quarantine_file final : public quarantine_sink {
     if (there_.size() + 1 >= entries_max_ || size_ + entry.size() > bytes_max_) {
       is_full_ = true;
       dropped_error full;
-      full.why = status(status_code::resource_exhausted, kFull);
+      full.why = status(status_code::resource_exhausted, kQuarantineFull);
       entry = entry_of(full, json_);
       if (there_.contains(stable_hash(entry))) return {};
     }

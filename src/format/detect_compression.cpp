@@ -16,14 +16,14 @@ namespace {
 
 using detail::beginning;
 
-constexpr std::array kAll = {compression::none, compression::gzip,     compression::zlib,          compression::zstd,
-                             compression::lz4,  compression::snappy,   compression::snappy_blocks, compression::bzip2,
-                             compression::xz,   compression::automatic};
+constexpr std::array kCompressions = {
+    compression::none,   compression::gzip,          compression::zlib,  compression::zstd, compression::lz4,
+    compression::snappy, compression::snappy_blocks, compression::bzip2, compression::xz,   compression::automatic};
 
 /// Compressed bytes that decompress without an error and are no chance: of texts that begin like zlib, not one in 10²⁰
 /// gets so far. (A byte of text fails with a probability of some 10 %: a reference to before the beginning, mostly.)
 constexpr std::size_t kConvincingBytes = 512;
-/// Of formats with a long magic number so many tell it from a text that happens to begin so.
+/// Of formats with a long known_magic number so many tell it from a text that happens to begin so.
 constexpr std::size_t kConvincingMagicBytes = 10;
 /// What a trial may take: a header that asks for more is one.
 constexpr std::size_t kTrialBytes = std::size_t{16} << 20;
@@ -36,12 +36,12 @@ bool is_zlib_header_without_dictionary(std::string_view b) {
   return detail::is_zlib_header(b) && (static_cast<unsigned char>(b[1]) & kDictionary) == 0;
 }
 
-struct magic {
+struct known_magic {
   compression format;
   std::string_view bytes;
   std::array<std::string_view, 3> suffixes = {};
 };
-constexpr std::array<magic, 6> kMagics = {{
+constexpr std::array<known_magic, 6> kMagics = {{
     {compression::gzip, "\x1f\x8b", {".gz", ".gzip", ".tgz"}},
     {compression::zstd, "\x28\xb5\x2f\xfd", {".zst", ".zstd"}},
     {compression::lz4, "\x04\x22\x4d\x18", {".lz4"}},
@@ -59,8 +59,8 @@ bool ends_with_any(std::string_view path, const std::array<std::string_view, 3>&
   return std::ranges::any_of(suffixes, [&](std::string_view s) { return !s.empty() && path.ends_with(s); });
 }
 
-const magic* magic_of(std::string_view first, std::string_view path) {
-  for (const magic& m : kMagics)
+const known_magic* magic_of(std::string_view first, std::string_view path) {
+  for (const known_magic& m : kMagics)
     if (first.starts_with(m.bytes)) return &m;
   // A skippable frame, which zstd and lz4 have alike: the name says what comes behind it.
   if (first.size() < 4 || detail::begins_skippable(first) != beginning::yes) return nullptr;
@@ -86,7 +86,7 @@ bool decompresses(compression c, std::string_view bytes) {
     have = std::min(have + kPiece, bytes.size());
   }
   if (is_skippable) return false;
-  // Without the library nobody can look: the magic bytes have to do, and reading says what is missing.
+  // Without the library nobody can look: the known_magic bytes have to do, and reading says what is missing.
   if (s.why.code() == status_code::unimplemented) return true;
   if (c != compression::gzip && c != compression::zlib) return s.why.ok() && bytes.size() >= kConvincingMagicBytes;
   if (trial.in_bytes() - body >= kConvincingBytes) return true;
@@ -99,10 +99,10 @@ bool decompresses(compression c, std::string_view bytes) {
 
 result<compression> parse_compression(std::string_view text) {
   std::string names;
-  for (compression c : kAll) {
+  for (compression c : kCompressions) {
     const std::string name(to_string(c));
     if (absl::EqualsIgnoreCase(std::string(text), name)) return c;
-    absl::StrAppend(&names, names.empty() ? "" : c == kAll.back() ? " and " : ", ", name);
+    absl::StrAppend(&names, names.empty() ? "" : c == kCompressions.back() ? " and " : ", ", name);
   }
   if (text.empty()) return compression::none;
   return invalid_argument_error(absl::StrCat("\"", std::string(text), "\" is no compression; there are ", names));
@@ -133,7 +133,7 @@ bool may_be_compressed(std::string_view first) {
 
 compression detect_compression(std::string_view first, std::string_view path) {
   if (!may_be_compressed(first)) return compression::none;
-  if (const magic* m = magic_of(first, path)) {
+  if (const known_magic* m = magic_of(first, path)) {
     if (ends_with_any(path, m->suffixes)) return m->format;
     if (m->format == compression::gzip && !is_gzip_header(first)) return compression::none;
     return decompresses(m->format, first) ? m->format : compression::none;

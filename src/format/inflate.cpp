@@ -14,7 +14,7 @@ using detail::codec_progress;
 
 namespace {
 
-std::unique_ptr<detail::codec> new_codec(compression f) {
+std::unique_ptr<detail::decompressor> new_codec(compression f) {
   switch (f) {
     case compression::gzip: return detail::new_gzip_codec();
     case compression::zlib: return detail::new_zlib_codec();
@@ -39,8 +39,8 @@ struct inflater::state {
 
   compression format;
   inflate_limits limits;
-  std::unique_ptr<detail::codec> by;  ///< null: the library was built without it
-  bool between = true;                ///< at the file's start or after a complete member
+  std::unique_ptr<detail::decompressor> by;  ///< null: the library was built without it
+  bool between = true;                       ///< at the file's start or after a complete member
   std::uint64_t members = 0;
   std::size_t held = kBytes, asked = 0;
 

@@ -133,7 +133,8 @@ TEST_CASE("what a function fails at is kept as it was given to it, in any plan a
   check("behind a channel", tfrecord("a") | map(odd_ones_fail) | prefetch(2));
   check("awaiting", tfrecord("a") | map([](record r) -> task<std::int64_t> {
                       auto made = odd_ones_fail(r);
-                      if (!made.ok()) co_await fail(made.why());
+                      status why = made.why();
+                      if (!why.ok()) co_await fail(std::move(why));
                       co_return *made;
                     }));
   check("filtered",

@@ -15,11 +15,11 @@ namespace sluice::lib::detail {
 #if SLUICE_HAVE_BZIP2
 namespace {
 
-constexpr std::string_view kMagic = "BZh";
-constexpr std::size_t kHeaderBytes = 4;
-constexpr std::size_t kStateBytes = std::size_t{72} << 10;
+constexpr std::string_view kBzip2Magic = "BZh";
+constexpr std::size_t kBzip2HeaderBytes = 4;
+constexpr std::size_t kBzip2StateBytes = std::size_t{72} << 10;
 
-std::string_view reason(int code) {
+std::string_view bzip2_reason(int code) {
   switch (code) {
     case BZ_DATA_ERROR_MAGIC: return "a block that begins with other bytes than a block does";
     case BZ_DATA_ERROR: return "its checksum is wrong, or a code that does not exist";
@@ -27,20 +27,20 @@ std::string_view reason(int code) {
   }
 }
 
-class bzip2_codec final : public codec {
+class bzip2_codec final : public decompressor {
  public:
   ~bzip2_codec() override { end(); }
   beginning begins(std::string_view in, bool last) const override {
-    beginning b = begins_with(in, kMagic);
+    beginning b = begins_with(in, kBzip2Magic);
     if (b == beginning::no) return b;
-    if (in.size() < kHeaderBytes) return last ? beginning::yes : beginning::unknown;
+    if (in.size() < kBzip2HeaderBytes) return last ? beginning::yes : beginning::unknown;
     return in[3] >= '1' && in[3] <= '9' ? beginning::yes : beginning::no;
   }
   std::string_view expected() const override { return "\"BZh\" and a digit"; }
   std::size_t begin(std::string_view in) override {
     end();
-    const std::size_t level = in.size() < kHeaderBytes ? 0 : static_cast<std::size_t>(in[3] - '0');
-    return kStateBytes + level * 4 * 100'000;
+    const std::size_t level = in.size() < kBzip2HeaderBytes ? 0 : static_cast<std::size_t>(in[3] - '0');
+    return kBzip2StateBytes + level * 4 * 100'000;
   }
   codec_progress go(std::string_view in, bool, char* out, std::size_t room) override {
     codec_progress p;
@@ -64,7 +64,7 @@ class bzip2_codec final : public codec {
       p.ended = true;
       end();
     } else if (code != BZ_OK) {
-      p.broken = reason(code);
+      p.broken = bzip2_reason(code);
     }
     return p;
   }
@@ -80,9 +80,9 @@ class bzip2_codec final : public codec {
 
 }  // namespace
 
-std::unique_ptr<codec> new_bzip2_codec() { return std::make_unique<bzip2_codec>(); }
+std::unique_ptr<decompressor> new_bzip2_codec() { return std::make_unique<bzip2_codec>(); }
 #else
-std::unique_ptr<codec> new_bzip2_codec() { return nullptr; }
+std::unique_ptr<decompressor> new_bzip2_codec() { return nullptr; }
 #endif
 
 }  // namespace sluice::lib::detail

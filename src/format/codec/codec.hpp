@@ -18,7 +18,7 @@ enum class beginning : std::uint8_t {
   yes,      ///< a member
   no,       ///< nothing of this format
   unknown,  ///< that shows with more of them
-  padding,  ///< bytes that belong to no member: codec::padding_bytes of them
+  padding,  ///< bytes that belong to no member: decompressor::padding_bytes of them
 };
 
 struct codec_progress {
@@ -29,9 +29,9 @@ struct codec_progress {
   std::string broken;           ///< not empty: what is damaged, to stand behind "…: "
 };
 
-class codec {
+class decompressor {
  public:
-  virtual ~codec() = default;
+  virtual ~decompressor() = default;
   /// Of the bytes where a member may begin; there is at least one.
   virtual beginning begins(std::string_view in, bool last) const = 0;
   virtual std::size_t padding_bytes(std::string_view) const { return 0; }
@@ -49,14 +49,14 @@ class codec {
   virtual codec_progress go(std::string_view in, bool last, char* out, std::size_t room) = 0;
 };
 
-std::unique_ptr<codec> new_gzip_codec();
-std::unique_ptr<codec> new_zlib_codec();
-std::unique_ptr<codec> new_zstd_codec();
-std::unique_ptr<codec> new_lz4_codec();
-std::unique_ptr<codec> new_snappy_codec();
-std::unique_ptr<codec> new_snappy_blocks_codec();
-std::unique_ptr<codec> new_bzip2_codec();
-std::unique_ptr<codec> new_xz_codec();
+std::unique_ptr<decompressor> new_gzip_codec();
+std::unique_ptr<decompressor> new_zlib_codec();
+std::unique_ptr<decompressor> new_zstd_codec();
+std::unique_ptr<decompressor> new_lz4_codec();
+std::unique_ptr<decompressor> new_snappy_codec();
+std::unique_ptr<decompressor> new_snappy_blocks_codec();
+std::unique_ptr<decompressor> new_bzip2_codec();
+std::unique_ptr<decompressor> new_xz_codec();
 
 /// Begins `in` with `magic`? Unknown: with as much of it as there is.
 inline beginning begins_with(std::string_view in, std::string_view magic) {

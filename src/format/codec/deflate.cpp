@@ -12,7 +12,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-std::string_view reason(int code) {
+std::string_view deflate_reason(int code) {
   switch (code) {
     case ISAL_INVALID_BLOCK: return "a block type that does not exist";
     case ISAL_INVALID_SYMBOL: return "a code that does not exist";
@@ -25,7 +25,7 @@ std::string_view reason(int code) {
   }
 }
 
-class deflate_codec : public codec {
+class deflate_codec : public decompressor {
  public:
   explicit deflate_codec(std::uint32_t flag) : flag_(flag) {}
   std::size_t begin(std::string_view) override {
@@ -46,7 +46,7 @@ class deflate_codec : public codec {
     // At the error in a damaged stream ISA-L may count one byte more than it was given: avail_in wraps round.
     p.consumed = stream_.avail_in > in_piece ? in_piece : in_piece - stream_.avail_in;
     p.produced = out_piece - stream_.avail_out;
-    if (code < 0 || code == ISAL_NEED_DICT) p.broken = reason(code);
+    if (code < 0 || code == ISAL_NEED_DICT) p.broken = deflate_reason(code);
     else if (stream_.block_state == ISAL_BLOCK_FINISH) p.ended = true;
     // Bytes behind the end that ISA-L has taken into its bit buffer: that has up to eight, and zlib's checksum four, so up
     // to three would vanish.
@@ -92,7 +92,7 @@ class zlib_codec final : public deflate_codec {
 
 }  // namespace
 
-std::unique_ptr<codec> new_gzip_codec() { return std::make_unique<gzip_codec>(); }
-std::unique_ptr<codec> new_zlib_codec() { return std::make_unique<zlib_codec>(); }
+std::unique_ptr<decompressor> new_gzip_codec() { return std::make_unique<gzip_codec>(); }
+std::unique_ptr<decompressor> new_zlib_codec() { return std::make_unique<zlib_codec>(); }
 
 }  // namespace sluice::lib::detail

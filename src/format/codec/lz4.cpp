@@ -13,37 +13,37 @@ namespace sluice::lib::detail {
 #if SLUICE_HAVE_LZ4
 namespace {
 
-constexpr std::string_view kMagic = "\x04\x22\x4d\x18";
-constexpr std::string_view kLegacyMagic = "\x02\x21\x4c\x18";  // of `lz4 -l`, without checksums: refused
-constexpr std::size_t kHeaderBytes = 7;                        // at least
-constexpr std::size_t kStateBytes = std::size_t{2} << 10;
-constexpr std::size_t kHistoryBytes = std::size_t{128} << 10;
+constexpr std::string_view kLz4Magic = "\x04\x22\x4d\x18";
+constexpr std::string_view kLz4LegacyMagic = "\x02\x21\x4c\x18";  // of `lz4 -l`, without checksums: refused
+constexpr std::size_t kLz4HeaderBytes = 7;                        // at least
+constexpr std::size_t kLz4StateBytes = std::size_t{2} << 10;
+constexpr std::size_t kLz4HistoryBytes = std::size_t{128} << 10;
 
-struct frees_context {
+struct frees_lz4_context {
   void operator()(LZ4F_dctx* c) const { ::LZ4F_freeDecompressionContext(c); }
 };
 
-class lz4_codec final : public codec {
+class lz4_codec final : public decompressor {
  public:
   beginning begins(std::string_view in, bool last) const override {
-    beginning b = begins_with(in, kMagic);
-    if (b == beginning::no) b = begins_with(in, kLegacyMagic);
+    beginning b = begins_with(in, kLz4Magic);
+    if (b == beginning::no) b = begins_with(in, kLz4LegacyMagic);
     if (b == beginning::no) b = begins_skippable(in);
     if (b == beginning::no) return b;
     if (last) return beginning::yes;
-    return in.size() < kHeaderBytes ? beginning::unknown : b;
+    return in.size() < kLz4HeaderBytes ? beginning::unknown : b;
   }
   std::string_view expected() const override { return "the bytes 04 22 4d 18"; }
   std::string refused(std::string_view in) const override {
-    return begins_with(in, kLegacyMagic) == beginning::yes
+    return begins_with(in, kLz4LegacyMagic) == beginning::yes
                ? "the legacy format of `lz4 -l`, which has no checksums and is not read"
                : "";
   }
   std::size_t begin(std::string_view in) override {
-    if (begins_with(in, kMagic) != beginning::yes || in.size() < kHeaderBytes) return kStateBytes;
+    if (begins_with(in, kLz4Magic) != beginning::yes || in.size() < kLz4HeaderBytes) return kLz4StateBytes;
     const int size = static_cast<unsigned char>(in[5]) >> 4 & 7;  // 4: 64 KiB, 5: 256 KiB, 6: 1 MiB, 7: 4 MiB
     const std::size_t block = size < 4 ? 0 : std::size_t{1} << (8 + 2 * size);
-    return kStateBytes + 2 * block + kHistoryBytes;
+    return kLz4StateBytes + 2 * block + kLz4HistoryBytes;
   }
   codec_progress go(std::string_view in, bool, char* out, std::size_t room) override {
     codec_progress p;
@@ -65,14 +65,14 @@ class lz4_codec final : public codec {
   }
 
  private:
-  std::unique_ptr<LZ4F_dctx, frees_context> context_;
+  std::unique_ptr<LZ4F_dctx, frees_lz4_context> context_;
 };
 
 }  // namespace
 
-std::unique_ptr<codec> new_lz4_codec() { return std::make_unique<lz4_codec>(); }
+std::unique_ptr<decompressor> new_lz4_codec() { return std::make_unique<lz4_codec>(); }
 #else
-std::unique_ptr<codec> new_lz4_codec() { return nullptr; }
+std::unique_ptr<decompressor> new_lz4_codec() { return nullptr; }
 #endif
 
 }  // namespace sluice::lib::detail

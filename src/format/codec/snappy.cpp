@@ -18,16 +18,16 @@ namespace sluice::lib::detail {
 #if SLUICE_HAVE_SNAPPY
 namespace {
 
-constexpr std::string_view kIdentifier("\xff\x06\0\0sNaPpY", 10);
-constexpr std::size_t kChunkHeaderBytes = 4, kChecksumBytes = 4;
+constexpr std::string_view kSnappyIdentifier("\xff\x06\0\0sNaPpY", 10);
+constexpr std::size_t kSnappyHeaderBytes = 4, kSnappyChecksumBytes = 4;
 constexpr std::size_t kFramedPlainMax = std::size_t{64} << 10;  // says the framing
-constexpr std::size_t kStateBytes = std::size_t{1} << 10;
-constexpr std::size_t kGatheredAtOnce = std::size_t{64} << 10;
+constexpr std::size_t kSnappyStateBytes = std::size_t{1} << 10;
+constexpr std::size_t kSnappyGathered = std::size_t{64} << 10;
 /// Three bytes copy at most 64.
-constexpr std::uint64_t kRatioMax = 22;
+constexpr std::uint64_t kSnappyRatioMax = 22;
 
 /// Chunks that are gathered whole, and undone at once: into the caller's room where that is large enough.
-class chunk_codec : public codec {
+class chunk_codec : public decompressor {
  public:
   void allow(std::size_t bytes) override { allowed_ = bytes; }
   std::size_t begin(std::string_view) override {
@@ -36,7 +36,7 @@ class chunk_codec : public codec {
     plain_.clear();
     given_ = 0;
     is_undone_ = false;
-    return kStateBytes + chunk_.capacity() + plain_.capacity();
+    return kSnappyStateBytes + chunk_.capacity() + plain_.capacity();
   }
   codec_progress go(std::string_view in, bool, char* out, std::size_t room) override {
     codec_progress p;
@@ -49,9 +49,9 @@ class chunk_codec : public codec {
     }
     // As it comes, not as it is announced: a damaged length takes no memory.
     while (chunk_.size() < wanted_) {
-      const std::size_t until = std::min(wanted_, std::max(kGatheredAtOnce, 2 * chunk_.size()));
+      const std::size_t until = std::min(wanted_, std::max(kSnappyGathered, 2 * chunk_.size()));
       if (until > chunk_.capacity()) {
-        p.wants_bytes = kStateBytes + until + plain_.capacity();
+        p.wants_bytes = kSnappyStateBytes + until + plain_.capacity();
         if (p.wants_bytes > allowed_) return p;
         p.wants_bytes = 0;
         chunk_.reserve(until);
@@ -96,13 +96,13 @@ class chunk_codec : public codec {
       p.broken = "a block without its length";
       return;
     }
-    if (size > plain_max() || (!b.is_plain && size / kRatioMax > b.bytes.size())) {
+    if (size > plain_max() || (!b.is_plain && size / kSnappyRatioMax > b.bytes.size())) {
       p.broken = absl::StrCat("a block of ", b.bytes.size(), " bytes that claims to be ", size, " bytes of plain data");
       return;
     }
     const bool directly = room >= size;
     const std::size_t held =
-        kStateBytes + chunk_.capacity() + (directly ? plain_.capacity() : std::max(size, plain_.capacity()));
+        kSnappyStateBytes + chunk_.capacity() + (directly ? plain_.capacity() : std::max(size, plain_.capacity()));
     if (held > allowed_) {
       p.wants_bytes = held;
       return;
@@ -144,7 +144,7 @@ class framed_codec final : public chunk_codec {
  public:
   beginning begins(std::string_view in, bool last) const override {
     if (has_identifier_) return beginning::yes;
-    beginning b = begins_with(in, kIdentifier);
+    beginning b = begins_with(in, kSnappyIdentifier);
     return b == beginning::unknown && last ? beginning::yes : b;
   }
   std::string_view expected() const override { return "the bytes ff 06 00 00 and \"sNaPpY\""; }
@@ -153,27 +153,27 @@ class framed_codec final : public chunk_codec {
   static constexpr unsigned char kCompressed = 0x00, kPlain = 0x01, kSkippableFrom = 0x80, kIdentifies = 0xff;
 
   unsigned char kind() const { return static_cast<unsigned char>(chunk()[0]); }
-  std::size_t header_bytes() const override { return kChunkHeaderBytes; }
+  std::size_t header_bytes() const override { return kSnappyHeaderBytes; }
   std::size_t body_bytes(std::string& broken) override {
     const std::size_t size = little32(chunk()) >> 8;
     const unsigned char k = kind();
     if (k != kCompressed && k != kPlain && k < kSkippableFrom)
       broken = absl::StrCat("a chunk of the kind ", int{k}, ", which does not exist");
-    else if (k <= kPlain &&
-             (size < kChecksumBytes || size > kChecksumBytes + ::snappy::MaxCompressedLength(kFramedPlainMax)))
+    else if (k <= kPlain && (size < kSnappyChecksumBytes ||
+                             size > kSnappyChecksumBytes + ::snappy::MaxCompressedLength(kFramedPlainMax)))
       broken = absl::StrCat("a chunk of ", size, " bytes");
-    else if (k == kIdentifies && size != kIdentifier.size() - kChunkHeaderBytes)
+    else if (k == kIdentifies && size != kSnappyIdentifier.size() - kSnappyHeaderBytes)
       broken = "a stream identifier of another length";
     return size;
   }
   block content() const override {
     const unsigned char k = kind();
     if (k > kPlain) return {.is_nothing = true};
-    return {.bytes = chunk().substr(kChunkHeaderBytes + kChecksumBytes), .is_plain = k == kPlain};
+    return {.bytes = chunk().substr(kSnappyHeaderBytes + kSnappyChecksumBytes), .is_plain = k == kPlain};
   }
   std::size_t plain_max() const override { return kFramedPlainMax; }
   std::string check(std::string_view plain) const override {
-    const std::uint32_t told = little32(chunk().substr(kChunkHeaderBytes));
+    const std::uint32_t told = little32(chunk().substr(kSnappyHeaderBytes));
     return told == mask_crc(crc32c(plain)) ? "" : "its checksum is wrong";
   }
   std::size_t begin(std::string_view in) override {
@@ -201,11 +201,11 @@ class blocks_codec final : public chunk_codec {
 
 }  // namespace
 
-std::unique_ptr<codec> new_snappy_codec() { return std::make_unique<framed_codec>(); }
-std::unique_ptr<codec> new_snappy_blocks_codec() { return std::make_unique<blocks_codec>(); }
+std::unique_ptr<decompressor> new_snappy_codec() { return std::make_unique<framed_codec>(); }
+std::unique_ptr<decompressor> new_snappy_blocks_codec() { return std::make_unique<blocks_codec>(); }
 #else
-std::unique_ptr<codec> new_snappy_codec() { return nullptr; }
-std::unique_ptr<codec> new_snappy_blocks_codec() { return nullptr; }
+std::unique_ptr<decompressor> new_snappy_codec() { return nullptr; }
+std::unique_ptr<decompressor> new_snappy_blocks_codec() { return nullptr; }
 #endif
 
 }  // namespace sluice::lib::detail

@@ -13,14 +13,14 @@ namespace sluice::lib::detail {
 #if SLUICE_HAVE_XZ
 namespace {
 
-constexpr std::string_view kMagic(
+constexpr std::string_view kXzMagic(
     "\xfd"
     "7zXZ\0",
     6);
-constexpr std::size_t kPaddingBytes = 4;  // stream padding comes in fours
-constexpr std::size_t kStateBytes = std::size_t{64} << 10;
+constexpr std::size_t kXzPaddingBytes = 4;  // stream padding comes in fours
+constexpr std::size_t kXzStateBytes = std::size_t{64} << 10;
 
-std::string_view reason(lzma_ret code) {
+std::string_view xz_reason(lzma_ret code) {
   switch (code) {
     case LZMA_FORMAT_ERROR: return "its first bytes are wrong";
     case LZMA_OPTIONS_ERROR: return "options that this library does not know";
@@ -30,23 +30,23 @@ std::string_view reason(lzma_ret code) {
   }
 }
 
-class xz_codec final : public codec {
+class xz_codec final : public decompressor {
  public:
   ~xz_codec() override { ::lzma_end(&stream_); }
   beginning begins(std::string_view in, bool last) const override {
     if (members_ != 0 && in[0] == '\0') {
-      if (in.size() < kPaddingBytes) return last ? beginning::no : beginning::unknown;
-      return in.starts_with(std::string_view("\0\0\0\0", kPaddingBytes)) ? beginning::padding : beginning::no;
+      if (in.size() < kXzPaddingBytes) return last ? beginning::no : beginning::unknown;
+      return in.starts_with(std::string_view("\0\0\0\0", kXzPaddingBytes)) ? beginning::padding : beginning::no;
     }
-    beginning b = begins_with(in, kMagic);
+    beginning b = begins_with(in, kXzMagic);
     return b == beginning::unknown && last ? beginning::yes : b;
   }
-  std::size_t padding_bytes(std::string_view) const override { return kPaddingBytes; }
+  std::size_t padding_bytes(std::string_view) const override { return kXzPaddingBytes; }
   std::string_view expected() const override { return "the bytes fd 37 7a 58 5a 00"; }
   std::size_t begin(std::string_view) override {
     // The limit is what is allowed; a block that needs more makes the library ask (LZMA_MEMLIMIT_ERROR).
     if (::lzma_stream_decoder(&stream_, allowed_, LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) throw std::bad_alloc();
-    return kStateBytes;
+    return kXzStateBytes;
   }
   void allow(std::size_t bytes) override {
     allowed_ = bytes;
@@ -72,7 +72,7 @@ class xz_codec final : public codec {
         p.ended = true;
         ++members_;
         break;
-      default: p.broken = reason(code);
+      default: p.broken = xz_reason(code);
     }
     return p;
   }
@@ -85,9 +85,9 @@ class xz_codec final : public codec {
 
 }  // namespace
 
-std::unique_ptr<codec> new_xz_codec() { return std::make_unique<xz_codec>(); }
+std::unique_ptr<decompressor> new_xz_codec() { return std::make_unique<xz_codec>(); }
 #else
-std::unique_ptr<codec> new_xz_codec() { return nullptr; }
+std::unique_ptr<decompressor> new_xz_codec() { return nullptr; }
 #endif
 
 }  // namespace sluice::lib::detail

@@ -14,61 +14,63 @@ namespace sluice::lib::detail {
 #if SLUICE_HAVE_ZSTD
 namespace {
 
-constexpr std::string_view kMagic = "\x28\xb5\x2f\xfd";
-constexpr std::size_t kHeaderBytes = 18;                     // at most
-constexpr std::size_t kStateBytes = std::size_t{192} << 10;  // a decoder without its buffers: 160 KiB of zstd 1.5
-constexpr std::size_t kBlockBytes = std::size_t{128} << 10;
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+constexpr std::size_t kZstdHeaderBytes = 18;                     // at most
+constexpr std::size_t kZstdStateBytes = std::size_t{192} << 10;  // a decoder without its buffers: 160 KiB of zstd 1.5
+constexpr std::size_t kZstdBlockBytes = std::size_t{128} << 10;
 constexpr int kWindowLogMax =
     sizeof(void*) == 4 ? 30 : 31;  // all there are: whether there is memory for it, the caller says
 
-struct frees_stream {
+struct frees_zstd_stream {
   void operator()(ZSTD_DStream* s) const { ::ZSTD_freeDStream(s); }
 };
 
-constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+constexpr std::uint64_t kZstdUnknown = ~std::uint64_t{0};
 
 /// What a frame's header says (RFC 8878, 3.1.1.1).
-struct frame_header {
+struct zstd_frame_header {
   std::uint64_t window_bytes = 0;
-  std::uint64_t content_bytes = kUnknown;
+  std::uint64_t content_bytes = kZstdUnknown;
 };
 
-frame_header header_of(std::string_view in) {
+zstd_frame_header zstd_header_of(std::string_view in) {
   auto byte = [&](std::size_t i) { return i < in.size() ? std::uint64_t{static_cast<unsigned char>(in[i])} : 0; };
   const std::uint64_t flags = byte(4);
   const bool is_single_segment = (flags & 0x20) != 0;  // then the window is the content, and is not told
   constexpr std::size_t kDictionaryBytes[] = {0, 1, 2, 4}, kSizeBytes[] = {0, 2, 4, 8};
   const std::size_t at = 5 + (is_single_segment ? 0 : 1) + kDictionaryBytes[flags & 3];
   const std::size_t n = is_single_segment ? std::max<std::size_t>(1, kSizeBytes[flags >> 6]) : kSizeBytes[flags >> 6];
-  frame_header h;
+  zstd_frame_header h;
   if (n != 0 && at + n <= in.size()) {
     h.content_bytes = n == 2 ? 256 : 0;
     for (std::size_t i = 0; i != n; ++i) h.content_bytes += byte(at + i) << (8 * i);
   }
   const std::uint64_t base = std::uint64_t{1} << (10 + (byte(5) >> 3));
   if (!is_single_segment) h.window_bytes = base + base / 8 * (byte(5) & 7);
-  else if (h.content_bytes != kUnknown) h.window_bytes = h.content_bytes;
+  else if (h.content_bytes != kZstdUnknown) h.window_bytes = h.content_bytes;
   return h;
 }
 
-class zstd_codec final : public codec {
+class zstd_codec final : public decompressor {
  public:
   beginning begins(std::string_view in, bool last) const override {
-    beginning b = begins_with(in, kMagic);
+    beginning b = begins_with(in, kZstdMagic);
     if (b == beginning::no)
       return last && begins_skippable(in) == beginning::unknown ? beginning::yes : begins_skippable(in);
     if (last || b == beginning::no) return b == beginning::no ? b : beginning::yes;
-    return in.size() < kHeaderBytes ? beginning::unknown : b;
+    return in.size() < kZstdHeaderBytes ? beginning::unknown : b;
   }
   std::string_view expected() const override { return "the bytes 28 b5 2f fd"; }
   std::size_t begin(std::string_view in) override {
     header_ = {};
     given_ = 0;
-    if (begins_with(in, kMagic) != beginning::yes) return kStateBytes;
-    header_ = header_of(in);
+    if (begins_with(in, kZstdMagic) != beginning::yes) return kZstdStateBytes;
+    header_ = zstd_header_of(in);
     const std::uint64_t window = header_.window_bytes;
-    if (window > std::uint64_t{1} << kWindowLogMax) return kStateBytes;  // the library refuses it, and takes nothing
-    return kStateBytes + static_cast<std::size_t>(window + 2 * std::min<std::uint64_t>(window, kBlockBytes) + 64);
+    if (window > std::uint64_t{1} << kWindowLogMax)
+      return kZstdStateBytes;  // the library refuses it, and takes nothing
+    return kZstdStateBytes +
+           static_cast<std::size_t>(window + 2 * std::min<std::uint64_t>(window, kZstdBlockBytes) + 64);
   }
   codec_progress go(std::string_view in, bool, char* out, std::size_t room) override {
     codec_progress p;
@@ -86,22 +88,22 @@ class zstd_codec final : public codec {
     if (::ZSTD_isError(left)) p.broken = ::ZSTD_getErrorName(left);
     else p.ended = left == 0;
     // The library looks at it only where it is given the whole frame at once.
-    if (p.ended && header_.content_bytes != kUnknown && given_ != header_.content_bytes)
+    if (p.ended && header_.content_bytes != kZstdUnknown && given_ != header_.content_bytes)
       p.broken = "its content is not as long as its header says";
     return p;
   }
 
  private:
-  frame_header header_;
+  zstd_frame_header header_;
   std::uint64_t given_ = 0;
-  std::unique_ptr<ZSTD_DStream, frees_stream> stream_;
+  std::unique_ptr<ZSTD_DStream, frees_zstd_stream> stream_;
 };
 
 }  // namespace
 
-std::unique_ptr<codec> new_zstd_codec() { return std::make_unique<zstd_codec>(); }
+std::unique_ptr<decompressor> new_zstd_codec() { return std::make_unique<zstd_codec>(); }
 #else
-std::unique_ptr<codec> new_zstd_codec() { return nullptr; }
+std::unique_ptr<decompressor> new_zstd_codec() { return nullptr; }
 #endif
 
 }  // namespace sluice::lib::detail
