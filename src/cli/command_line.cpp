@@ -20,6 +20,7 @@
 #include "cli/verbs.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
+#include "sluice/base/pace_types.hpp"
 #include "sluice/engine/image_functions.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/io/open_file_system.hpp"
@@ -55,26 +56,12 @@ CLI::Validator size_in_bytes() {
   return CLI::Validator(check, "SIZE");
 }
 
-/// "10s", "1.5 h". False: no time.
+/// "10s", "1.5 h". False: no time, or none at all.
 bool read_time(const std::string& text, std::chrono::nanoseconds& time) {
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
-  constexpr double kMost = 1e6 * 3600e9;  // a million hours fit in nanoseconds, in 64 bits
-  const char* end = text.data() + text.size();
-  double n = 0;
-  auto read = std::from_chars(text.data(), end, n, std::chars_format::fixed);
-  bool is_number = read.ec == std::errc() && text[0] >= '0' && text[0] <= '9';  // "inf" is one, too
-  if (!is_number) return false;
-  std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
-  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  for (auto [name, nanoseconds] : kUnits) {
-    if (unit != name) continue;
-    double total = n * nanoseconds;
-    if (total < 1 || total > kMost) return false;
-    time = std::chrono::nanoseconds(static_cast<std::int64_t>(total));
-    return true;
-  }
-  return false;
+  std::int64_t nanoseconds = 0;
+  if (!read_time_span(text, nanoseconds) || nanoseconds == 0) return false;
+  time = std::chrono::nanoseconds(nanoseconds);
+  return true;
 }
 
 /// "5000" elements, or a time: reads one or the other. False: neither.

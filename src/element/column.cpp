@@ -278,11 +278,6 @@ char* column::append_values(std::size_t n) {
   return room;
 }
 
-void column::append_values(const void* from, std::size_t n) {
-  char* room = append_values(n);
-  if (n) std::memcpy(room, from, n * type_->size);
-}
-
 void column::append_any_text(std::string_view text) {
   ensure_main(rows_ + 1);
   std::size_t used = used_bytes();

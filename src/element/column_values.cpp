@@ -356,4 +356,9 @@ void column::give_batches(std::size_t first, std::size_t n, void* to, std::size_
   made.done();
 }
 
+void column::append_values(const void* from, std::size_t n) {
+  char* room = append_values(n);
+  if (n) std::memcpy(room, from, n * type_->size);
+}
+
 }  // namespace sluice::lib

@@ -41,7 +41,7 @@ class depth_check {
   static constexpr std::size_t kShownMax = 300;  // the parser tells the whole last token, which may be long
 
   bool open() {
-    if (depth_++ == kJsonDepthMax) refuse_json(absl::StrCat("more than ", kJsonDepthMax, " arrays and objects deep"));
+    if (depth_++ == kJsonViewDepthMax) refuse_json(absl::StrCat("more than ", kJsonViewDepthMax, " arrays and objects deep"));
     return true;
   }
   bool close() {

@@ -52,9 +52,9 @@ class json_items {
   std::string name_;
 };
 
-inline constexpr std::size_t kJsonDepthMax = 256;
+inline constexpr std::size_t kJsonViewDepthMax = 256;
 
-/// Errors: throws invalid_argument: not JSON, with line and column; deeper than kJsonDepthMax.
+/// Errors: throws invalid_argument: not JSON, with line and column; deeper than kJsonViewDepthMax.
 json_value checked_json(std::string_view text);
 
 }  // namespace sluice::lib::detail

@@ -12,8 +12,6 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-bool is_sequence(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
-
 /// Can each value of one type become one of the other without loss?
 bool becomes(const element_type& from, const element_type& to) {
   if (&from == &to) return true;

@@ -13,8 +13,6 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-bool is_sequence(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
-
 /// A value that lies in memory, or in a register.
 struct operand {
   const element_type* type;

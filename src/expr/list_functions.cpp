@@ -14,8 +14,6 @@ namespace sluice::lib::expressions {
 
 namespace {
 
-bool is_list(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
-
 bool is_tensor(const function_arguments& a) { return a.count() != 0 && a.parts[0]->type().kind == kind::tensor; }
 
 computed_ptr length(function_arguments& a) {
@@ -33,7 +31,7 @@ computed_ptr length(function_arguments& a) {
         type_of<std::int64_t>(), a.text(0),
         [](evaluation&, std::string_view s) { return static_cast<std::int64_t>(s.size()); });
   if (of == kind::batch) return batch_length(std::move(a.parts[0]));
-  if (!is_list(a.parts[0]->type())) a.expected(0, "a text or a list");
+  if (!is_sequence(a.parts[0]->type())) a.expected(0, "a text or a list");
   return from_one<std::int64_t, span_value>(type_of<std::int64_t>(), a.list(0),
                                             [](evaluation&, span_value s) { return static_cast<std::int64_t>(s.n); });
 }
@@ -41,7 +39,7 @@ computed_ptr length(function_arguments& a) {
 /// The list of the first argument, and the type of its numbers.
 template <class Make> computed_ptr of_numbers(function_arguments& a, Make make) {
   a.need(1, 1);
-  bool fits = is_list(a.parts[0]->type()) && number_of(*a.parts[0]->type().element) != number::none;
+  bool fits = is_sequence(a.parts[0]->type()) && number_of(*a.parts[0]->type().element) != number::none;
   if (!fits) a.expected(0, "a list of numbers");
   number n = number_of(*a.parts[0]->type().element);
   return with_number(n, [&]<class T>(std::type_identity<T> t) { return make(t, a.list(0)); });
@@ -141,7 +139,7 @@ computed_ptr contains(function_arguments& a) {
         type_of<bool>(), std::move(s), std::move(part),
         [](evaluation&, std::string_view in, std::string_view what) { return in.find(what) != in.npos; });
   }
-  if (!is_list(t)) a.expected(0, "a text or a list");
+  if (!is_sequence(t)) a.expected(0, "a text or a list");
   const element_type& item_type = *t.element;
   if (item_type.kind == kind::text) {
     computed_ptr list = a.list(0), what = a.text(1);
@@ -172,7 +170,7 @@ computed_ptr contains(function_arguments& a) {
 
 template <bool IsAny> computed_ptr all_or_any(function_arguments& a) {
   a.need(1, 1);
-  bool fits = is_list(a.parts[0]->type()) && number_of(*a.parts[0]->type().element) == number::boolean;
+  bool fits = is_sequence(a.parts[0]->type()) && number_of(*a.parts[0]->type().element) == number::boolean;
   if (!fits) a.expected(0, "a list of bools");
   return from_one<bool, span_value>(type_of<bool>(), a.list(0), [](evaluation&, span_value s) {
     for (std::size_t i = 0; i != s.n; ++i)

@@ -191,4 +191,7 @@ computed_ptr from_three(const element_type& t, computed_ptr a, computed_ptr b, c
   return std::make_unique<of_three<R, A, B, C, F>>(t, std::move(a), std::move(b), std::move(c), std::move(f));
 }
 
+/// Has values of this type items of one type?
+inline bool is_sequence(const element_type& t) { return t.kind == kind::list || t.kind == kind::array; }
+
 }  // namespace sluice::lib::expressions

@@ -46,7 +46,7 @@ erased_stream shard_loop(outlet out, erased_stream in, std::uint64_t shards, std
 
 /// Numbers that cost less to make than to pass over: a source's, of which a block is made, and each n-th taken.
 constexpr std::uint64_t kStrideMax = 32;
-constexpr std::uint32_t kStridedBytesMax = 16, kTakenAtOnce = 256;
+constexpr std::uint32_t kStridedBytesMax = 16, kStridedAtOnce = 256;
 
 bool are_free(const node& source) {
   const element_type& t = *source.type;
@@ -58,7 +58,7 @@ erased_stream strided_loop(outlet out, erased_stream in, std::uint64_t shards, s
   const std::size_t size = out.type().size;
   for (;;) {
     const passing over(out, in, shards, index);
-    const std::uint32_t wanted = std::min(out.wanted(), kTakenAtOnce);
+    const std::uint32_t wanted = std::min(out.wanted(), kStridedAtOnce);
     bool more = co_await in.ready({over.inputs, static_cast<std::uint32_t>((wanted - 1) * shards + 1)});
     if (!more) {
       over.give_back(out, in, shards);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plan/arguments_of.hpp"
+#include "sluice/base/pace_types.hpp"
 #include "sluice/base/wait_time.hpp"
 
 namespace sluice::lib {
@@ -190,10 +191,10 @@ class byte_size_codec : public value_codec<byte_size> {
 
 class wait_time_codec final : public value_codec<wait_time> {
  public:
-  void print(const void* p, printer& to) const override { to.word(print_wait_time(get(p).value)); }
+  void print(const void* p, printer& to) const override { to.word(print_time_span(get(p).value)); }
   void read(void* p, const argument& a, reading& r) const override {
     bool is_spelled = is_plain(a) || a.kind == argument::quoted;  // "10 min" has a space
-    if (!is_spelled || !read_wait_time(a.text, get(p).value))
+    if (!is_spelled || !read_time_span(a.text, get(p).value))
       r.expected(a, "a span of time, such as 50ms, 1.5s, 10min");
   }
   bool is_meant_when_given() const override { return true; }

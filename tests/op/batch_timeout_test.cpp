@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/batch.hpp with a timeout, src/engine/timed_batches.hpp, src/ahead/signal_alarm.hpp, sluice/base/wait_time.hpp
+// sluice/op/batch.hpp with a timeout, src/engine/timed_batches.hpp, src/ahead/signal_alarm.hpp
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -197,7 +197,7 @@ TEST_CASE("a timeout is a span of time in plan text, and says nothing of a plan 
   CHECK(plan_text(*parse_plan("range(10) | batch(4, timeout=2.5s)")) == "range(10) | batch(4, timeout=2500ms)");
   CHECK(plan_text(*parse_plan("range(10) | batch(4, timeout=0ns)")) == "range(10) | batch(4)");
   CHECK_THAT(refusal_of("range(10) | batch(4, timeout=5)"), Contains("a span of time, such as 50ms"));
-  CHECK_THAT(refusal_of("range(10) | batch(4, timeout=-5ms)"), Contains("timeout must be at least 0"));
+  CHECK_THAT(refusal_of("range(10) | batch(4, timeout=-5ms)"), Contains("a span of time, such as 50ms"));
   CHECK_THAT(refusal_of("range(10) | batch(4, timeout=5ms, drop_remainder=true)"),
              Contains("drop_remainder says nothing"));
   CHECK(cardinality_of(*(range(10) | batch(4, {.timeout = milliseconds(50)})).plan()).kind == cardinality::unknown);

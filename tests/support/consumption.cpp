@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "sluice/runtime/simulation.hpp"
@@ -118,6 +117,11 @@ task<void> consume_all(runtime& rt, const dataset<std::int64_t>& ds, const consu
   co_await end;
 }
 
+task<void> a_moment() {
+  auto sleeping = lib::sleep_for(std::chrono::milliseconds(1));
+  co_await sleeping;
+}
+
 }  // namespace
 
 consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumption& how) {
@@ -128,7 +132,7 @@ consumed consume_on(runtime& rt, const dataset<std::int64_t>& ds, const consumpt
     // What another worker was doing when the run ended it may still be putting down.
     std::size_t charged = rt.ledger().used_bytes();
     for (int waited = 0; charged && waited != 2000 && !rt.world(); ++waited) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      sync_wait(rt, a_moment());
       charged = rt.ledger().used_bytes();
     }
     if (charged) c.mistake = std::to_string(charged) + " bytes are still charged after the run";

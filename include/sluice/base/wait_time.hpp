@@ -3,13 +3,11 @@
 //
 //   requests | batch(32, {.timeout = std::chrono::milliseconds(5)})
 //
-// Units:  nanoseconds; text has ns, us, ms, s, min.
+// Units:  nanoseconds; text as of time_span (base/pace_types.hpp).
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace sluice::lib {
 
@@ -22,8 +20,4 @@ struct wait_time {
       : value(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count()) {}
   constexpr bool is_given() const { return value != 0; }
 };
-/// Parses "50ms", "1.5s", "200us", "10 min". Returns false if the text is no span.
-bool read_wait_time(std::string_view text, std::int64_t& ns);
-std::string print_wait_time(std::int64_t ns);
-
 }  // namespace sluice::lib
