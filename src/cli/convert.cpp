@@ -48,7 +48,7 @@ const reader& reader_of(const std::string& file) {
     case output_format::jsonl: return reader_named("jsonl");
     case output_format::npy: return reader_named("npy");
     case output_format::arrow: return reader_named("arrow");
-    case output_format::tfrecord: return reader_named("tfrecord");
+    case output_format::tfrecords: return reader_named("tfrecord");
     case output_format::raw: return reader_named("lines");
     default: break;
   }
@@ -99,7 +99,7 @@ bool keeps_records(const convert_arguments& a) {
   output_format f = output_format::automatic;
   if (auto named = parse_output_format(out.substr(0, out.find(':'))); named.ok()) f = *named;
   else f = format_of_path(out).format;
-  return f == output_format::tfrecord || f == output_format::raw;
+  return f == output_format::tfrecords || f == output_format::raw;
 }
 
 std::string plan_text_of(const convert_arguments& a) {

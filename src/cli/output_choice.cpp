@@ -79,7 +79,7 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   read_format(text, o);
   const named_format by_name = format_of_path(o.path);
   if (o.format == output_format::automatic) o.format = by_name.format;
-  const bool is_records = by_name.format == output_format::tfrecord && o.format == output_format::tfrecord;
+  const bool is_records = by_name.format == output_format::tfrecords && o.format == output_format::tfrecords;
   if (is_records && !type.text && !text.starts_with("tfrecord:")) o.format = output_format::example;
   o.compression = a.compression == "automatic" ? by_name.compression : *parse_compression(a.compression);
   if (o.path == kStandardOutput) o.path.clear();

@@ -56,6 +56,7 @@ bool are_free(const node& source) {
 
 erased_stream strided_loop(outlet out, erased_stream in, std::uint64_t shards, std::uint64_t index) {
   const std::size_t size = out.type().size;
+  in.may_go_back();  // marks may be due where some of a view is left
   for (;;) {
     const passing over(out, in, shards, index);
     const std::uint32_t wanted = std::min(out.wanted(), kStridedAtOnce);

@@ -21,11 +21,11 @@ constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},       {".ndjso
                                 {".json", output_format::jsonl},        {".csv", output_format::csv},
                                 {".arrow", output_format::arrow},       {".arrows", output_format::arrow},
                                 {".npy", output_format::npy},           {".txt", output_format::raw},
-                                {".tfrecord", output_format::tfrecord}, {".tfrecords", output_format::tfrecord}};
+                                {".tfrecord", output_format::tfrecords}, {".tfrecords", output_format::tfrecords}};
 
 status not_texts(output_format f, const element_type& type) {
   std::string way_out =
-      f == output_format::tfrecord && type.has_members() ? ": the format example writes structures as tf.Examples" : "";
+      f == output_format::tfrecords && type.has_members() ? ": the format example writes structures as tf.Examples" : "";
   return invalid_argument_error(std::string(to_string(f)) + " takes records, lines or strings, and the plan gives " +
                                 type.name + way_out);
 }
@@ -68,7 +68,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case raw:
       if (type.text) return make_raw_encoder(type);
       break;
-    case tfrecord:
+    case tfrecords:
       if (type.text) return make_tfrecord_encoder(type);
       break;
     case automatic: return invalid_argument_error("a format is needed: the name does not tell it");

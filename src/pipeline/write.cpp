@@ -37,7 +37,7 @@ output_options output_of(std::string path, const write_options& o, const element
           invalid_argument_error("the name does not tell a format: end it with .jsonl, .csv, .tfrecord, .arrow, "
                                  ".npy or .txt (and .gz), or set write_options::format")
               .in_file(path));
-    if (by_name.format == output_format::tfrecord && !type.text) out.format = output_format::example;
+    if (by_name.format == output_format::tfrecords && !type.text) out.format = output_format::example;
   }
   if (o.compression == compression::zlib)
     throw_status(invalid_argument_error("outputs are compressed by gzip, not by zlib").in_file(path));

@@ -48,7 +48,7 @@ def examples(text):
             continue
         if bare.rstrip().endswith(("|", ",", "=")):
             continue
-        code = re.sub(r"//[^\n]*", "", pending).strip()
+        code = re.sub(r"(?<!:)//[^\n]*", "", pending).strip()  # of a URL it is no comment
         if code and statement_kind(code) == "expression":
             count += 1
             code = f"auto value_{count} = {code.rstrip(';')};"

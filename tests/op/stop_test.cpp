@@ -183,7 +183,8 @@ bool check_moment(const random_run& r, const moment& m, std::uint64_t seed) {
   }
   status_code end = got.why.code();
   bool failed = end == status_code::data_loss || end == status_code::not_found ||
-                end == status_code::invalid_argument;  // as some plans are meant to
+                end == status_code::invalid_argument ||
+                end == status_code::failed_precondition;  // as some plans are meant to
   bool expected_end = got.why.ok() || failed || (m.stops && end == status_code::cancelled);
   INFO(got.why.to_string());
   CHECK(expected_end);

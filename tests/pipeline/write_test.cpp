@@ -196,8 +196,8 @@ TEST_CASE("write: what cannot be written is refused before anything is read, and
     CHECK_THROWS_WITH(sync_wait(rt, write(rt, ds, here.path(name), o)), Catch::Contains(words));
     CHECK(names_in(here).empty());
   };
-  fails(range(3), "a.tfrecord", {.format = output_format::tfrecord}, "takes records, lines or strings");
-  fails(rows(3), "a.tfrecord", {.format = output_format::tfrecord}, "the format example");
+  fails(range(3), "a.tfrecord", {.format = output_format::tfrecords}, "takes records, lines or strings");
+  fails(rows(3), "a.tfrecord", {.format = output_format::tfrecords}, "the format example");
   fails(range(3) | window(2), "a.csv", {}, "a field of CSV");
   fails(range(3), "a.jsonl", {.compression = compression::zlib}, "by gzip, not by zlib");
   fails(range(3), "a.jsonl", {.shards = 2, .shard_bytes = 5}, "set one of them");

@@ -151,6 +151,8 @@ class plan_generator {
       argument a;
       a.kind = argument::word;
       a.text = one_of(values);
+      if (f.type->type_name() == "value")  // read as it is spelled
+        a.source = one_of(std::array{"7", "[[1, 2], [3, 4]]", "{a: 1, b: \"x\"}", "uint8([1, 2])", "(1, \"x\")"});
       if (f.type->type_name().find("list of") != std::string::npos && chance(2)) {
         argument list;
         list.kind = argument::list;

@@ -30,13 +30,13 @@ template <class R> inline constexpr bool is_task_type<task<R>> = true;
 template <class T, class F> struct look_calls final : look_function {
   F f;
   explicit look_calls(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<T>()); }
-  applied look(const block& in) const override {
+  applied look(const block& from) const override {
     using returned = std::remove_cvref_t<std::invoke_result_t<const F&, const T&>>;
-    const T* p = in.as<T>();
+    const T* p = from.as<T>();
     const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
     std::uint32_t i = 0;
     try {
-      for (; i != in.size(); ++i) {
+      for (; i != from.size(); ++i) {
         if constexpr (std::is_same_v<returned, status>) {
           status why = detail::call(call, p[i]);
           if (!why.ok()) return {i, std::move(why)};

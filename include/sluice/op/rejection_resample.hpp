@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rejection_resample: leaves out elements, so that those that stay are of each class as often as is wanted.
 //
-//   samples | rejection_resample(&sample::label, {0.5, 0.5}, {.seed = 1})
+//   samples | rejection_resample(expr<std::int64_t>("label"), {0.5, 0.5}, {.seed = 1})
 //   numbers | rejection_resample(expr<std::int64_t>("it % 2"), {0.9, 0.1})
 //   range(100) | rejection_resample([](std::int64_t x) { return x % 10 / 9; }, {0.5, 0.5}, {.initial_dist = {0.9, 0.1}})
 //

@@ -113,7 +113,7 @@ class element_set {
   static constexpr std::uint32_t kAtOnce = 4096;
   /// Of a slot: the trace, and a byte of the table's.
   static constexpr std::size_t kSlotBytes = sizeof(element_trace) + 1;
-  static constexpr std::size_t kSpilledMin = 4096;  ///< traces that are worth a file
+  static constexpr std::size_t kSpilledMin = 512;  ///< traces that are worth a file
 
   status told(status why) const { return why.ok() ? std::move(why) : why.in_stage(memory_.label()); }
   static std::string folder_of(const spill_folder& spill) {
