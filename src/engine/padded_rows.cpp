@@ -86,12 +86,6 @@ std::vector<padded_member> padded_members(const element_type& row,
   return all;
 }
 
-const element_type* type_of_batch(const element_type& row, std::string& why) {
-  const element_type* t = batched_of(&row);
-  if (!t) why = "rows of " + row.name + " cannot be stacked (numbers, texts, tensors, arrays and structs of them can)";
-  return t;
-}
-
 status make_padded_batch(const std::vector<padded_member>& members, slab& rows, held_memory& memory,
                          batch_storage& made, std::size_t& made_bytes, std::size_t& which) {
   const element_type& row = rows.type();
@@ -104,17 +98,21 @@ status make_padded_batch(const std::vector<padded_member>& members, slab& rows, 
   if (!why.ok()) return why;
   made.append(row, rows.begin(), n);
   rows.set_live(0, 0);
-  const std::size_t bytes = before + made.memory_bytes() + (members.empty() ? 0 : padded_bytes(members, made));
+  const std::size_t bytes = before + made.memory_bytes() + padded_bytes(members, made);
   if (!memory.has_room_for(bytes)) return memory.refused_of(bytes);
   why = memory.resize(bytes);
-  if (why.ok() && !members.empty()) why = pad_lists(members, row, made, which);
+  if (why.ok()) why = pad_lists(members, row, made, which);
   made_bytes = made.memory_bytes();
   if (why.ok()) why = memory.resize(before + made_bytes);
   return why;
 }
 
-status told_of_row(const status& why, const std::string& label, std::uint64_t element) {
-  return why.code() == status_code::invalid_argument ? why.in_stage(label, element) : why.in_stage(label);
+status padded_batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes,
+                                std::size_t& which) {
+  batch_storage made;
+  status why = make_padded_batch(members_, rows, memory, made, made_bytes, which);
+  if (why.ok()) ::new (to) batch_storage(std::move(made));
+  return why;
 }
 
 }  // namespace sluice::lib

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "element/padding.hpp"
+#include "engine/row_batches.hpp"
 #include "plan/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/element/batch.hpp"
@@ -24,15 +26,19 @@ std::vector<padded_member> padded_members(const element_type& row,
                                           const std::map<std::string, std::vector<std::int64_t>>& shapes,
                                           const std::map<std::string, pad_value>& values, std::string& why);
 
-/// Of rows that are not stacked: what batch says of them.
-const element_type* type_of_batch(const element_type& row, std::string& why);
-
 /// The batch of all of `rows`; they are gone then. It is charged to `memory`, which has `made_bytes` more in the end; for a moment rows and
 /// batch are charged both. Errors: `which` is the row's number; resource_exhausted.
 status make_padded_batch(const std::vector<padded_member>& members, slab& rows, held_memory& memory,
                          batch_storage& made, std::size_t& made_bytes, std::size_t& which);
 
-/// The error of row `which` of a batch that begins at element `first`, or one that is of no element.
-status told_of_row(const status& why, const std::string& label, std::uint64_t element);
+/// Batches, whose lists and tensors are padded where `members` says so.
+class padded_batch_maker final : public rows_maker {
+ public:
+  explicit padded_batch_maker(std::vector<padded_member> members) : members_(std::move(members)) {}
+  status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override;
+
+ private:
+  const std::vector<padded_member> members_;
+};
 
 }  // namespace sluice::lib

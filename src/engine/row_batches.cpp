@@ -5,11 +5,30 @@
 
 namespace sluice::lib {
 
-status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) {
+status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t&) {
+  const element_type& row = rows.type();
+  const std::size_t n = rows.size(), before = memory.bytes();
+  const std::size_t owned = row.footprint ? row.footprint(row, rows.begin(), n) : 0;
+  status why = memory.resize(before + owned * 2);
+  if (!why.ok()) return why;
   batch_storage made;
-  status why = make_padded_batch(members_, rows, memory, made, made_bytes, which);
+  made.append(row, rows.begin(), n);
+  rows.set_live(0, 0);
+  made_bytes = made.memory_bytes();
+  if (!memory.has_room_for(before + made_bytes)) return memory.refused_of(before + made_bytes);
+  why = memory.resize(before + made_bytes);
   if (why.ok()) ::new (to) batch_storage(std::move(made));
   return why;
+}
+
+const element_type* type_of_batch(const element_type& row, std::string& why) {
+  const element_type* t = batched_of(&row);
+  if (!t) why = "rows of " + row.name + " cannot be stacked (numbers, texts, tensors, arrays and structs of them can)";
+  return t;
+}
+
+status told_of_row(const status& why, const std::string& label, std::uint64_t element) {
+  return why.code() == status_code::invalid_argument ? why.in_stage(label, element) : why.in_stage(label);
 }
 
 status rows_in_making::add(block& b, std::uint32_t n) {

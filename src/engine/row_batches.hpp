@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/padded_rows.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
+#include "sluice/element/batch.hpp"
 #include "sluice/element/slab.hpp"
 
 namespace sluice::lib {
@@ -36,15 +36,16 @@ class rows_maker {
   virtual status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) = 0;
 };
 
-/// Batches, whose lists and tensors are padded where `members` says so.
+/// Batches of the rows as they are.
 class batch_maker final : public rows_maker {
  public:
-  explicit batch_maker(std::vector<padded_member> members) : members_(std::move(members)) {}
   status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override;
-
- private:
-  const std::vector<padded_member> members_;
 };
+
+/// Of rows that are not stacked: what batch says of them.
+const element_type* type_of_batch(const element_type& row, std::string& why);
+/// The error of row `which` of a batch that begins at element `first`, or one that is of no element.
+status told_of_row(const status& why, const std::string& label, std::uint64_t element);
 
 /// The rows of the next element, as they come. All that `memory` has is theirs, and the element's that was made last.
 class rows_in_making {

@@ -51,7 +51,7 @@ erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_st
   in.may_go_back();
   held_memory memory(run, purpose::batch, std::move(label), "a batch", "lower its size");
   rows_in_making part(in.type(), memory);
-  batch_maker maker({});
+  batch_maker maker;
   signal_alarm alarm(ahead.signal, *run->time);
   for (bool ended = false; !ended;) {
     char* to = out.room(1);

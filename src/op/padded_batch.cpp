@@ -28,7 +28,7 @@ erased_stream open_padded_batch(const node& n, open_context& context) {
   std::vector<padded_member> members = members_of(n, why);
   erased_stream in = context.open(n.inputs[0]);
   std::string label = context.gate(n).label();
-  return row_batches_loop(out, std::move(in), std::make_unique<batch_maker>(std::move(members)),
+  return row_batches_loop(out, std::move(in), std::make_unique<padded_batch_maker>(std::move(members)),
                           static_cast<std::uint64_t>(a.size.value), a.options.drop_remainder, context.run,
                           std::move(label));
 }

@@ -66,7 +66,7 @@ erased_stream open_ragged_batch(const node& n, open_context& context) {
   outlet out(*n.type);
   const element_type& row = *n.inputs[0]->type;
   std::unique_ptr<rows_maker> maker;
-  if (!becomes_ragged(row)) maker = std::make_unique<batch_maker>(std::vector<padded_member>());
+  if (!becomes_ragged(row)) maker = std::make_unique<batch_maker>();
   else if (row.kind == kind::tensor) maker = std::make_unique<ragged_maker<tensor>>();
   else maker = std::make_unique<ragged_maker<ragged_tensor>>();
   erased_stream in = context.open(n.inputs[0]);

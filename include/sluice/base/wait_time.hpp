@@ -6,8 +6,8 @@
 // Units:  nanoseconds; text as of time_span (base/pace_types.hpp).
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include "sluice/base/pace_types.hpp"
 
 namespace sluice::lib {
 
