@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/position.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace sluice::lib {
@@ -50,20 +51,89 @@ std::vector<std::uint64_t> decision_log::place::read() const {
   return values;
 }
 
+bool decision_log::place::empty() const {
+  if (!chunk_) return true;
+  return chunk_->count.load(std::memory_order_acquire) <= offset_ && !std::atomic_load(&chunk_->next);
+}
+
+struct opening_log::entry {
+  std::uint64_t number = 0;
+  std::shared_ptr<const position_writer> opened_at;  ///< null: the beginning of the log
+  bool resumed = false;
+  std::shared_ptr<entry> next;
+
+  /// As decision_log's chunks.
+  ~entry() {
+    auto rest = std::move(next);
+    while (rest && rest.use_count() == 1) {
+      std::atomic_thread_fence(std::memory_order_acquire);
+      rest = std::move(rest->next);
+    }
+  }
+};
+
+opening_log::opening_log() : tail_(std::make_shared<entry>()) {}
+
+opening_log::place opening_log::here() const {
+  place p;
+  p.before_ = tail_;
+  return p;
+}
+
+void opening_log::add(std::uint64_t number, std::shared_ptr<const position_writer> opened_at, bool resumed) {
+  auto fresh = std::make_shared<entry>();
+  fresh->number = number;
+  fresh->opened_at = std::move(opened_at);
+  fresh->resumed = resumed;
+  std::atomic_store_explicit(&tail_->next, fresh, std::memory_order_release);
+  tail_ = std::move(fresh);
+}
+
+bool position_writer::has_logs() const {
+  return std::any_of(late_.begin(), late_.end(), [](const late& l) { return !l.inner || l.inner->has_logs(); });
+}
+
+bool position_writer::has_choices() const {
+  for (const late& l : late_) {
+    if (l.inner) {
+      if (l.inner->has_choices()) return true;
+    } else if (!l.opened_from.before_) {
+      if (!l.from.empty()) return true;
+    } else {
+      auto e = std::atomic_load_explicit(&l.opened_from.before_->next, std::memory_order_acquire);
+      for (; e; e = std::atomic_load_explicit(&e->next, std::memory_order_acquire))
+        if (e->resumed || e->opened_at->has_choices()) return true;
+    }
+  }
+  return false;
+}
+
+void position_writer::write_openings(const opening_log::place& from) {
+  std::vector<std::shared_ptr<const opening_log::entry>> chosen;
+  auto e = std::atomic_load_explicit(&from.before_->next, std::memory_order_acquire);
+  for (; e; e = std::atomic_load_explicit(&e->next, std::memory_order_acquire))
+    if (e->resumed || e->opened_at->has_choices()) chosen.push_back(e);
+  number(chosen.size());
+  for (auto& opened : chosen) {
+    number(opened->number);
+    text(opened->opened_at->bytes());
+  }
+}
+
 void position_writer::append(const position_writer& other) {
-  for (const late& l : other.late_) late_.push_back({l.at + bytes_.size(), l.inner, l.from});
+  for (const late& l : other.late_) late_.push_back({l.at + bytes_.size(), l.inner, l.from, l.opened_from});
   bytes_ += other.bytes_;
 }
 
 void position_writer::append_first(const position_writer& other, std::size_t size_bytes) {
   for (const late& l : other.late_)
-    if (l.at <= size_bytes) late_.push_back({l.at + bytes_.size(), l.inner, l.from});
+    if (l.at <= size_bytes) late_.push_back({l.at + bytes_.size(), l.inner, l.from, l.opened_from});
   bytes_.append(other.bytes_, 0, size_bytes);
 }
 
 void position_writer::append_after(const position_writer& other, std::size_t size_bytes) {
   for (const late& l : other.late_)
-    if (l.at > size_bytes) late_.push_back({l.at - size_bytes + bytes_.size(), l.inner, l.from});
+    if (l.at > size_bytes) late_.push_back({l.at - size_bytes + bytes_.size(), l.inner, l.from, l.opened_from});
   bytes_.append(other.bytes_, size_bytes);
 }
 
@@ -100,6 +170,8 @@ std::string position_writer::bytes() const {
     at = l.at;
     if (l.inner) {
       out.text(l.inner->bytes());
+    } else if (l.opened_from.before_) {
+      out.write_openings(l.opened_from);
     } else {
       auto values = l.from.read();
       out.number(values.size());

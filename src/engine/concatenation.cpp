@@ -11,7 +11,7 @@ erased_stream concatenation_loop(outlet out, saved<concatenation_state> st, node
   if (st->at > combine.inputs.size()) co_await fail(damaged_position());  // a forged one; equal: it has ended
   for (; st->at < combine.inputs.size(); ++st->at) {
     open_context inner = context.in_input(combine, st->at);
-    status why = st->input.open(inner, combine.inputs[st->at]);
+    status why = st->input.open(inner, combine.inputs[st->at], st->at);
     if (!why.ok()) co_await fail(std::move(why));
     erased_stream& in = st->input.in;
     for (;;) {

@@ -16,7 +16,7 @@ task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std
       if (!b.why.ok()) why = std::move(b.why);
       co_await fail(std::move(why));
     }
-    auto opened = inners.open(b.view, s->ordinal, std::exchange(s->restored, {}));
+    auto opened = inners.open(b.view, s->ordinal, c.openings, std::exchange(s->restored, {}));
     if (!opened.ok()) co_await fail(opened.why());
     c.open(*s, *std::move(opened), s->ordinal);
   }
@@ -32,9 +32,10 @@ task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners)
       c.outer_why = std::move(b.why);
       break;
     }
-    auto opened = inners.open(b.view, outer.consumed() - 1);
+    opening_log::place before = c.openings.here();
+    auto opened = inners.open(b.view, outer.consumed() - 1, c.openings);
     if (opened.ok()) opened->ahead->start();
-    c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c.take_outer_missed()});
+    c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c.take_outer_missed(), std::move(before)});
   }
 }
 

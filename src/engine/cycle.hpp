@@ -36,14 +36,16 @@ class cycle {
     std::shared_ptr<reader_link> ahead;              ///< parallel: its channel
     std::uint32_t older = kNoSlot, newer = kNoSlot;  ///< its neighbours among the open slots, by ordinal
   };
-  /// A replacement at work before its slot is visited (parallel only). Positions know nothing of it: its outer element
-  /// is not `taken` yet, and a resume takes it again.
+  /// A replacement at work before its slot is visited (parallel only). Positions know of it only what it has chosen: its
+  /// outer element is not `taken` yet, and a resume takes it again.
   struct replacement {
     result<inner_stream> inner;
     std::uint64_t ordinal = 0;
-    dropped_errors missed;  ///< in front of the outer element: they count when the slot is visited
+    dropped_errors missed;      ///< in front of the outer element: they count when the slot is visited
+    opening_log::place before;  ///< it was opened
   };
   std::vector<slot> slots;
+  inner_openings openings;
   std::deque<replacement> opened_ahead;  ///< in outer order, so the empty slots get them in the order of their visits
   std::unique_ptr<collected_errors> outer_missed;  ///< what `outer` has met of late; null: it tells the run itself
   bool outer_over = false;  ///< it has ended or failed while inputs were opened ahead; if it failed:
@@ -128,6 +130,7 @@ class cycle {
       w.number(s.ordinal);
       save_inner(w, s.in, s.restored);
     }
+    openings.save(w, opened_ahead.empty() ? openings.here() : opened_ahead.front().before);
   }
   void load(position_reader& r) {
     at = r.number();
@@ -143,6 +146,7 @@ class cycle {
       s.ordinal = r.number();
       s.restored = r.text();
     }
+    openings.load(r);
     link_restored();
     bool fresh = at == 0 && left == 0 && taken == 0 && !outer_ended;  // saved before the first request: no slots yet
     if (slots.empty() ? !fresh : at >= slots.size() || left == 0) r.fail();

@@ -31,7 +31,8 @@ inner_plans::inner_plans(const node& n, const plan_or_function& inner, const ope
   parallelism->follow(permits_);
 }
 
-result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal, std::string position) const {
+result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal, inner_openings& openings,
+                                       std::string position) const {
   node_ptr plan;
   try {
     plan = inner_.plan ? with_path(inner_.plan, outer.type().text(outer.data()))
@@ -40,8 +41,11 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
   if (context_.depth + plan->depth > kPlanDepthMax)
     return invalid_argument_error("the plans opened inside of each other have more than " +
                                   std::to_string(kPlanDepthMax) + " stages below each other");
+  position = openings.position_of(ordinal, std::move(position));
+  const bool from_a_place = !position.empty();
   auto resumed = context_.in_inner_plan(site_, ordinal).resume(plan, std::move(position));
   if (!resumed.ok()) return resumed.why();
+  openings.opened(ordinal, *resumed, from_a_place);
   inner_stream inner;
   inner.in = *std::move(resumed);
   if (!parallel()) return inner;

@@ -7,6 +7,7 @@
 
 #include "ahead/ordered_reader.hpp"
 #include "ahead/ready_signal.hpp"
+#include "coro/inner_position.hpp"
 #include "engine/open_context.hpp"
 
 namespace sluice::lib {
@@ -26,8 +27,9 @@ class inner_plans {
   inner_plans(const inner_plans&) = default;
 
   /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position
-  /// on or (empty) from its start. Not started.
-  result<inner_stream> open(const block& outer, std::uint64_t ordinal, std::string position = {}) const;
+  /// on or (empty) from its start; or as `openings` know it, which are told of it. Not started.
+  result<inner_stream> open(const block& outer, std::uint64_t ordinal, inner_openings& openings,
+                            std::string position = {}) const;
   bool parallel() const { return permits_ != nullptr; }
   const error_gate& gate() const { return gate_; }
   const std::shared_ptr<run_context>& run() const { return context_.run; }

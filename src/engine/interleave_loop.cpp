@@ -51,8 +51,10 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
       if (outer_needed) {
         auto b = co_await outer.try_next_block({0, 1});
         if (b.view) {
-          auto opened = inners.open(b.view, outer.consumed() - 1);
-          c->opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c->take_outer_missed()});
+          opening_log::place before = c->openings.here();
+          auto opened = inners.open(b.view, outer.consumed() - 1, c->openings);
+          c->opened_ahead.push_back(
+              {std::move(opened), outer.consumed() - 1, c->take_outer_missed(), std::move(before)});
         } else {
           c->outer_over = true;
           c->outer_why = std::move(b.why);

@@ -88,7 +88,7 @@ open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) co
 open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
   constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
   open_context inner = *this;
-  inner.order_given.reset();  // of a sloppy stage in there no mark of this chain would know the choices
+  inner.order_given.reset();  // with_options: inner plans keep their own order
   inner.scope = derive(scope, site);
   inner.outers = derive(outers, kOuter + mix(ordinal));
   inner.passes = derive(passes, kOuter + mix(ordinal));

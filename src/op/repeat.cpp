@@ -54,7 +54,7 @@ erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, ope
       if (st->epoch >= times) break;
     }
     open_context inner = context.in_epoch(site, st->epoch);
-    status why = st->input.open(inner, plan);
+    status why = st->input.open(inner, plan, st->epoch);
     if (!why.ok()) co_await fail(std::move(why));
     erased_stream& in = st->input.in;
     for (;;) {

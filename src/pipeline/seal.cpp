@@ -10,7 +10,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kSealMagic("sluice\x03", 7);  // the last byte is the format's version
+constexpr std::string_view kSealMagic("sluice\x04", 7);  // the last byte is the format's version
 
 /// What is written of the values that a function holds.
 enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };

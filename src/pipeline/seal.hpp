@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint's envelope: whose position it is, and whether it arrived whole.
 //
-//   "sluice" 3 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | epoch LEB128 |
+//   "sluice" 4 | fingerprint of the plan u64 | seed of the run u64 | error policy u8 | epoch LEB128 |
 //   inputs seen (runtime/seen_inputs.hpp) | identities of the plan's functions and data, each with its length LEB128
 //   before it | position … | crc32c of all u32
 #pragma once

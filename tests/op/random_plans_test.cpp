@@ -31,13 +31,14 @@ struct workers {
   runtime rt;
 };
 
-void try_plans(std::uint64_t count, bool sloppy, const trial_options& o, plan_judge* judge = trial) {
+void try_plans(std::uint64_t count, const random_plan_options& some, const trial_options& o,
+               plan_judge* judge = trial) {
   trial_counts counts;
   std::uint64_t first = first_seed(), seed = first;
   const bool loud = std::getenv("SLUICE_TEST_LOUD") != nullptr;
   for (; counts.plans < count; ++seed) {
     random_numbers random(seed);
-    plan_ptr p = random_plan(random, {.depth = 6, .sloppy = sloppy});
+    plan_ptr p = random_plan(random, some);
     if (loud) std::fprintf(stderr, "seed %llu %s\n", static_cast<unsigned long long>(seed), describe(*p).c_str());
     CAPTURE(seed, describe(*p));
     auto complaint = judge(*p, seed, o, counts);
@@ -67,23 +68,28 @@ task<std::size_t> checkpoint_bytes(runtime& rt, std::int64_t buffer_size) {
 }  // namespace
 
 TEST_CASE("random plans give what plain loops give, and go on from every place, in a simulation", "[every_verb]") {
-  try_plans(plans(1000), false, {});
+  try_plans(plans(1000), {}, {});
 }
 
 TEST_CASE("random plans with sloppy stages lose and repeat nothing from any place, in a simulation", "[every_verb]") {
-  try_plans(plans(400), true, {});
+  try_plans(plans(400), {.sloppy = true}, {});
+}
+
+TEST_CASE("random plans with sloppy stages in inner plans lose and repeat nothing from any place, in a simulation",
+          "[every_verb]") {
+  try_plans(plans(200), {.sloppy = true, .inside = true}, {});
 }
 
 TEST_CASE("random plans give what plain loops give on one worker", "[every_verb]") {
   workers one(1);
-  try_plans(plans(100), false, {.on = &one.rt});
+  try_plans(plans(100), {}, {.on = &one.rt});
 }
 
 TEST_CASE("random plans give what plain loops give on two workers, whatever they share", "[every_verb]") {
   for (const char* how : {"always", "mixed"}) {
     testing::sharing as(how);
     workers two(2);
-    try_plans(plans(60), false, {.on = &two.rt});
+    try_plans(plans(60), {}, {.on = &two.rt});
   }
 }
 
@@ -92,19 +98,19 @@ TEST_CASE("random plans with sloppy stages lose and repeat nothing on two worker
   for (const char* how : {"always", "mixed"}) {
     testing::sharing as(how);
     workers two(2);
-    try_plans(plans(40), true, {.on = &two.rt});
+    try_plans(plans(40), {.sloppy = true}, {.on = &two.rt});
   }
 }
 
 TEST_CASE("random plans count errors where a plan without channels does, and end at the same one, in a simulation",
           "[every_verb]") {
-  try_plans(plans(1000), false, {}, error_trial);
+  try_plans(plans(1000), {}, {}, error_trial);
 }
 
 TEST_CASE("random plans count errors where a plan without channels does on one and two workers", "[every_verb]") {
   for (unsigned n : {1u, 2u}) {
     workers some(n);
-    try_plans(plans(100), false, {.on = &some.rt}, error_trial);
+    try_plans(plans(100), {}, {.on = &some.rt}, error_trial);
   }
 }
 

@@ -27,6 +27,7 @@ struct choices {
   cases combines = those([](const verb_case& c) { return c.inputs > 1 && c.ordered; });
   cases stages = those([](const verb_case& c) { return c.inputs == 1 && c.ordered; });
   cases sloppy = those([](const verb_case& c) { return c.inputs == 1 && !c.ordered; });
+  cases opening = those([](const verb_case& c) { return c.inputs == 1 && c.inner == 1; });
   cases any_order = those([](const verb_case& c) { return c.inputs == 1 && c.any_order; });
 };
 const choices& all() {
@@ -73,6 +74,20 @@ plan_ptr chain(random_numbers& random, int depth, bool inner) {
     const verb_case& c = one_of(all().stages, random);
     p = drawn_above(random, c, {std::move(p)}, static_cast<int>(random.below(2)));
   }
+  return p;
+}
+
+plan_ptr sloppy_chain(random_numbers& random, std::uint64_t depth, bool inner, bool inside) {
+  plan_ptr p = chain(random, inside ? 0 : static_cast<int>(random.below(2)), inner);
+  if (inside) {
+    plan_description opening = *drawn_above(random, one_of(all().opening, random), {std::move(p)}, 0);
+    opening.inner[0] = sloppy_chain(random, 2, true, !inner && random.below(4) == 0);
+    p = std::make_shared<plan_description>(std::move(opening));
+  } else {
+    p = drawn_above(random, one_of(all().sloppy, random), {std::move(p)}, static_cast<int>(random.below(3)));
+  }
+  for (std::uint64_t left = random.below(depth - 1); left; --left)
+    p = drawn_above(random, one_of(all().any_order, random), {std::move(p)}, 0);
   return p;
 }
 
@@ -149,11 +164,7 @@ plan_ptr without_channels(const plan_description& p) {
 plan_ptr random_plan(random_numbers& random, random_plan_options o) {
   auto depth = static_cast<std::uint64_t>(o.depth);
   if (!o.sloppy) return chain(random, 1 + static_cast<int>(random.below(depth)), false);
-  plan_ptr p = chain(random, static_cast<int>(random.below(2)), false);
-  p = drawn_above(random, one_of(all().sloppy, random), {std::move(p)}, static_cast<int>(random.below(3)));
-  for (std::uint64_t left = random.below(depth - 1); left; --left)
-    p = drawn_above(random, one_of(all().any_order, random), {std::move(p)}, 0);
-  return p;
+  return sloppy_chain(random, depth, false, o.inside);
 }
 
 dataset<std::int64_t> build(const plan_description& p, std::int64_t opened_for) {

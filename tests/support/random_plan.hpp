@@ -43,6 +43,7 @@ struct random_plan_options {
   int depth = 6;  ///< stages above the source, at most
   /// A stage in the middle whose order is a matter of timing, and only stages above it that do not mind the order.
   bool sloppy = false;
+  bool inside = false;  ///< with sloppy: that stage is in a plan that a stage opens for its elements
 };
 plan_ptr random_plan(random_numbers& random, random_plan_options o);
 

@@ -20,13 +20,13 @@
 //   [site of range]     of a mark at or before the oldest element in the shuffle's buffer; saved: the numbers made by then
 // The resumed shuffle finds out from its draws which elements were in its buffer, and requests these again.
 //
-// Late parts. Two parts of a position get their bytes only when bytes() is called: a `blob` (a position inside of
-// another, with its length in front) and the end of a `decision_log`, which the stage goes on writing to after the
-// position was recorded. So a mark, which is a position recorded some time ago, contains all choices that were made
-// since.
+// Late parts. Three parts of a position get their bytes only when bytes() is called: a `blob` (a position inside of
+// another, with its length in front), the end of a `decision_log`, and that of an `opening_log`. The stage goes on writing
+// to its log after the position was recorded. So a mark, which is a position recorded some time ago, contains all choices
+// that were made since, also those of streams that were opened since.
 //
 // State:  part of the checkpoint format; a change needs a new version of the seal (src/pipeline/seal.hpp).
-// Thread: a writer or reader is used by one thread; decision_log is written by one thread and read by others.
+// Thread: a writer or reader is used by one thread; the logs are written by one thread and read by others.
 // Cost:   some hundred nanoseconds and some tens of bytes for a chain; kilobytes where a stage logs its choices.
 #pragma once
 
@@ -73,6 +73,8 @@ class decision_log {
     place() = default;
     /// The choices from the place to the current end. Thread: any, while the writer adds more.
     std::vector<std::uint64_t> read() const;
+    /// Returns true if there are none by now. Thread: any.
+    bool empty() const;
 
    private:
     friend class decision_log;
@@ -90,6 +92,36 @@ class decision_log {
 };
 
 struct mark;
+class position_writer;
+
+/// The streams that a stage has opened in this run (the inner plans of a flat_map, the epochs of a repeat), in their order:
+/// the number of each, and its position when it was opened. This position contains all choices of the stream, since a
+/// decision log is a late part. So a mark of the stage knows how streams chose that were opened after it.
+///
+/// A singly linked list, whose entries are freed as those of a decision_log.
+/// Thread: one writer (the stage); places may be read on any thread at the same time.
+class opening_log {
+  struct entry;
+
+ public:
+  /// A place in the log. It stands for all streams opened from there on, also those that are added later.
+  class place {
+   private:
+    friend class opening_log;
+    friend class position_writer;
+    std::shared_ptr<const entry> before_;
+  };
+  opening_log();
+  /// The current end. Thread: the writer's.
+  place here() const;
+  /// Adds a stream. `resumed`: its position contains choices that are not to be found in the mark any more, so it is written
+  /// even if none is added. Thread: the writer's. Errors: std::bad_alloc.
+  void add(std::uint64_t number, std::shared_ptr<const position_writer> opened_at, bool resumed);
+
+ private:
+  friend class position_writer;
+  std::shared_ptr<entry> tail_;
+};
 
 /// Collects the bytes of a position. A class with save(position_writer&) writes its state with number(), text() and
 /// raw(), and reads it with the functions of position_reader of the same names, in the same order.
@@ -110,9 +142,16 @@ class position_writer {
   /// Bytes without their length: the reader must know it.
   void raw(const void* data, std::size_t size_bytes) { bytes_.append(static_cast<const char*>(data), size_bytes); }
   /// Another position, with its length in front; read with text(). Late: its bytes are those at the time of bytes().
-  void blob(std::shared_ptr<const position_writer> inner) { late_.push_back({bytes_.size(), std::move(inner), {}}); }
+  void blob(std::shared_ptr<const position_writer> inner) {
+    late_.push_back({bytes_.size(), std::move(inner), {}, {}});
+  }
   /// The choices from `from` to the end of the log at the time of bytes(): their number, then each of them.
-  void log(decision_log::place from) { late_.push_back({bytes_.size(), nullptr, std::move(from)}); }
+  void log(decision_log::place from) { late_.push_back({bytes_.size(), nullptr, std::move(from), {}}); }
+  /// Of the streams that were opened from `from` to the end of the log at the time of bytes() those that have made choices:
+  /// their number, then of each its number and its position, which is read with text().
+  void openings(opening_log::place from) { late_.push_back({bytes_.size(), nullptr, {}, std::move(from)}); }
+  /// Returns true if it contains the end of a log.
+  bool has_logs() const;
   /// The position of the stage that `m` is a mark of, at its element `ordinal`, with the positions of the stages
   /// upstream of it: the state of the mark, and as elements to pass over those between the mark and `ordinal`.
   /// REQUIRES: ordinal >= m.ordinal.
@@ -122,14 +161,20 @@ class position_writer {
   std::string bytes() const;
 
  private:
+  friend class opening_log;
   void append(const position_writer& other);
   void append_first(const position_writer& other, std::size_t size_bytes);
   void append_after(const position_writer& other, std::size_t size_bytes);
 
+  /// Returns true if there are choices in its logs.
+  bool has_choices() const;
+  void write_openings(const opening_log::place& from);
+
   struct late {
     std::size_t at;
-    std::shared_ptr<const position_writer> inner;
+    std::shared_ptr<const position_writer> inner;  ///< null: the end of a log
     decision_log::place from;
+    opening_log::place opened_from;  ///< empty: of a decision_log
   };
   std::string bytes_;
   std::vector<late> late_;

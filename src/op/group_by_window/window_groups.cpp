@@ -140,7 +140,7 @@ status window_groups::open_leaving(const open_context& context, std::uint32_t si
   if (!fits.ok()) return fits;
   open_context inside = context.in_inner_plan(site, left_before_);
   inside.given = std::move(elements);
-  return inner_.open(inside, reduce);
+  return inner_.open(inside, reduce, left_before_);
 }
 
 void window_groups::close_leaving() {
@@ -153,6 +153,7 @@ void window_groups::close_leaving() {
 }
 
 void window_groups::save(position_writer& w) {
+  inner_.save(w);
   w.number(has_begun_);
   if (!has_begun_) return;
   w.number(next_);
@@ -163,10 +164,10 @@ void window_groups::save(position_writer& w) {
   w.number(is_leaving_);
   if (!is_leaving_) return;
   gone_->ordinals.save(w);
-  inner_.save(w);
 }
 
 void window_groups::load(position_reader& r) {
+  inner_.load(r);
   has_begun_ = r.number() != 0;
   if (!has_begun_) return;
   next_ = r.number();
@@ -181,7 +182,6 @@ void window_groups::load(position_reader& r) {
   is_leaving_ = r.number() != 0;
   if (!is_leaving_) return;
   gone_ = read();
-  inner_.load(r);
 }
 
 status window_groups::place_again(group_ptr g) {

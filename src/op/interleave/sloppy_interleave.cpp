@@ -115,7 +115,7 @@ erased_stream sloppy_interleave_loop(outlet out, saved<sloppy_state> st, erased_
           c.outer_ended = true;
           break;
         }
-        auto opened = inners.open(b, outer.consumed() - 1);
+        auto opened = inners.open(b, outer.consumed() - 1, c.openings);
         if (!opened.ok()) {
           auto settled = inners.gate().settle(out, opened.why(), outer.consumed() - 1);
           co_await settled;
