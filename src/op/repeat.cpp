@@ -101,8 +101,8 @@ const op_info repeat_op{
     .open = open_repeat,
     .size = [](const node& n) { return repeated(n, cardinality_of(*n.inputs[0])); },
     .rows = [](const node& n) { return repeated(n, row_cardinality_of(*n.inputs[0])); },
-    .opens_input_again = true,
     .seeks = seeks_with_inputs,
+    .opens_input_again = true,
 };
 
 preserving repeat(count_or_all times) { return {repeat_op, arguments::of(repeat_arguments{times})}; }

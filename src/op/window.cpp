@@ -77,8 +77,8 @@ const op_info window_op{
     .type = list_of_input,
     .open = open_window,
     .size = [](const node& n) { return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_arguments>())); },
-    .make_canonical = leave_out_usual_shift,
     .seeks = seeks_with_inputs,
+    .make_canonical = leave_out_usual_shift,
 };
 
 }  // namespace sluice::lib
