@@ -215,6 +215,33 @@ void verb_rebatch(report& r) {
 }
 SLUICE_BENCH(verb_rebatch);
 
+void verb_group_by_window(report& r) {
+  constexpr std::size_t kKeys = 16, kWindow = 256;
+  auto loop = [] {
+    std::array<int64, kBlock> a;
+    std::array<int64s, kKeys> groups;
+    std::uint64_t sum = 0;
+    each_block(kElements, [&](int64 at, std::uint32_t n) {
+      fill(a.data(), at, n);
+      for (std::uint32_t i = 0; i != n; ++i) {
+        int64s& group = groups[static_cast<std::size_t>(a[i] * 7 / 3) % kKeys];
+        group.push_back(a[i]);
+        if (group.size() != kWindow) continue;
+        int64s given = std::exchange(group, {});
+        group.reserve(kWindow);
+        sum += summed(given.data(), kWindow);
+      }
+    });
+    for (const int64s& group : groups) sum += summed(group.data(), group.size());
+    return sum;
+  };
+  auto plan = range(kElements) |
+              group_by_window([](int64 x) { return x * 7 / 3 % static_cast<int64>(kKeys); }, batch(kWindow), kWindow);
+  r.at_most("group_by_window of 16 keys, batch(256)", "hand loop",
+            compare(drained(plan, kElements, 1), by_hand(loop)).ratio(), 2, "x");
+}
+SLUICE_BENCH(verb_group_by_window);
+
 // --- sequences of 1 to 256 numbers, of which both sides make one at a time ---
 
 constexpr int64 kLists = 50'000;

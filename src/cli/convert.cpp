@@ -46,7 +46,7 @@ const reader& reader_of(const std::string& file) {
   switch (format_of_path(file).format) {
     case output_format::csv: return reader_named("csv");
     case output_format::jsonl: return reader_named("jsonl");
-    case output_format::npy: return reader_named("npy");
+    case output_format::numpy: return reader_named("npy");
     case output_format::arrow: return reader_named("arrow");
     case output_format::tfrecords: return reader_named("tfrecord");
     case output_format::raw: return reader_named("lines");

@@ -45,7 +45,7 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
   const bool is_stream = o.descriptor >= 0 || (!o.is_sharded() && output_file::is_stream(o.path));
   if (o.is_sharded() && is_stream)
     return invalid_argument_error("a stream cannot be parted into shards").in_file(o.path);
-  if (o.format == output_format::npy && (o.compression != compression::none || is_stream))
+  if (o.format == output_format::numpy && (o.compression != compression::none || is_stream))
     return invalid_argument_error(
         "an npy file is not compressed, and no stream: its first bytes, which say how long the array is, are written "
         "last");

@@ -17,15 +17,16 @@ struct suffix {
   output_format format;
 };
 // .tfrecord is told by the elements.
-constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},       {".ndjson", output_format::jsonl},
-                                {".json", output_format::jsonl},        {".csv", output_format::csv},
-                                {".arrow", output_format::arrow},       {".arrows", output_format::arrow},
-                                {".npy", output_format::npy},           {".txt", output_format::raw},
+constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},        {".ndjson", output_format::jsonl},
+                                {".json", output_format::jsonl},         {".csv", output_format::csv},
+                                {".arrow", output_format::arrow},        {".arrows", output_format::arrow},
+                                {".npy", output_format::numpy},          {".txt", output_format::raw},
                                 {".tfrecord", output_format::tfrecords}, {".tfrecords", output_format::tfrecords}};
 
 status not_texts(output_format f, const element_type& type) {
-  std::string way_out =
-      f == output_format::tfrecords && type.has_members() ? ": the format example writes structures as tf.Examples" : "";
+  std::string way_out = f == output_format::tfrecords && type.has_members()
+                            ? ": the format example writes structures as tf.Examples"
+                            : "";
   return invalid_argument_error(std::string(to_string(f)) + " takes records, lines or strings, and the plan gives " +
                                 type.name + way_out);
 }
@@ -64,7 +65,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case example: return make_example_encoder(type);
     case arrow: return make_arrow_encoder(type, false);
     case arrow_binary: return make_arrow_encoder(type, true);
-    case npy: return make_npy_encoder(type);
+    case numpy: return make_npy_encoder(type);
     case raw:
       if (type.text) return make_raw_encoder(type);
       break;

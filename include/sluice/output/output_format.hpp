@@ -25,7 +25,7 @@ enum class output_format : std::uint8_t {
   example,       ///< structures as tf.Examples, in TFRecords: a feature for each member
   arrow,         ///< an Arrow IPC stream (docs/arrow_ipc.md)
   arrow_binary,  ///< the same with texts as binary, also those of C++ strings
-  npy,           ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
+  numpy,         ///< one array of NumPy: numbers, arrays and tensors of one shape; the first dimension is the elements
 };
 
 /// "jsonl", "arrow-binary" …
