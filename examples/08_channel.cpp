@@ -50,11 +50,11 @@ asio::awaitable<void> print_batches(stream<batched<std::int64_t>> batches) {
   }
 }
 
-asio::awaitable<void> send_lines(unsigned short port, int lines) {
+asio::awaitable<void> send_lines(unsigned short port, int n) {
   tcp::socket socket(co_await asio::this_coro::executor);
   tcp::endpoint server(asio::ip::address_v4::loopback(), port);
   co_await socket.async_connect(server, asio::use_awaitable);
-  for (int i = 1; i <= lines; ++i) {
+  for (int i = 1; i <= n; ++i) {
     std::string text = std::string(static_cast<std::size_t>(i), 'x') + "\n";
     co_await asio::async_write(socket, asio::buffer(text), asio::use_awaitable);
   }

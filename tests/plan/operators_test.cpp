@@ -79,7 +79,10 @@ class plan_generator {
       auto plan = make_node(std::move(n));
       ++seen_[std::string(op->name)];
       return plan;
-    } catch (const error&) { return nullptr; }
+    } catch (const error&) {
+    } catch (const misplaced&) {  // stages that are none: a source among them
+    }
+    return nullptr;
   }
 
   /// A value is drawn as what plan text has in its place, since every type of argument reads that.
@@ -207,7 +210,10 @@ TEST_CASE("plans of every operator are equal after text and after JSON, and prin
     auto plan = generator.plan(1 + i % 6, false);
     auto text = plan_text(*plan);
     INFO(text);
-    auto from_text = parse_plan(text);
+    node_ptr from_text;
+    try {
+      from_text = parse_plan(text);
+    } catch (const error& e) { FAIL(text << ": " << e.why().to_string()); }
     auto from_json = parse_plan_json(plan_json(*plan));
     bool holds = equal(*plan, *from_text) && equal(*plan, *from_json) && plan_text(*from_text) == text &&
                  plan_json(*from_json) == plan_json(*plan);
@@ -218,13 +224,14 @@ TEST_CASE("plans of every operator are equal after text and after JSON, and prin
     }
   }
   auto is_unseen = [&generator](const op_info* op) {
-    bool has_name = op->name != "from_elements" && op->name != "from_channel";  // data of the program have none
+    // Data of the program have no name; stages as an argument are drawn in op/group_by_window_test.cpp.
+    bool has_name = op->name != "from_elements" && op->name != "from_channel" && op->name != "group_by_window";
     return has_name && generator.seen().count(std::string(op->name)) == 0;
   };
   // Some operators fit few inputs, so that 3,000 plans need not have them.
   for (int i = 0; i != 30'000 && std::ranges::any_of(operators(), is_unseen); ++i) generator.plan(1 + i % 6, false);
   for (auto* op : operators()) {
-    if (op->name == "from_elements" || op->name == "from_channel") continue;
+    if (op->name == "from_elements" || op->name == "from_channel" || op->name == "group_by_window") continue;
     INFO(op->name);
     CHECK(generator.seen().count(std::string(op->name)) == 1);
   }
