@@ -51,7 +51,7 @@ double in_child(int parallelism) {
   pid_t child = fork();
   if (child == 0) {
     double mib = over_budget_mib(parallelism);
-    bool told = write(ends[1], &mib, sizeof mib) == sizeof mib;
+    bool told = ::write(ends[1], &mib, sizeof mib) == sizeof mib;
     _exit(told ? 0 : 1);
   }
   close(ends[1]);
