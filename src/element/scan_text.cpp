@@ -106,4 +106,23 @@ std::uint64_t text_scanner::number(std::uint64_t most) {
   return n;
 }
 
+void append_single_quoted(std::string_view text, std::string& out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out += '\'';
+  for (char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (c == '\'' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (u < 0x20 || u >= 0x7F) {
+      out += "\\x";
+      out += kHex[u >> 4];
+      out += kHex[u & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '\'';
+}
+
 }  // namespace sluice::lib::detail

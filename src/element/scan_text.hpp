@@ -45,4 +45,7 @@ class text_scanner {
   std::size_t at_ = 0;
 };
 
+/// Appends the text in single quotes, as schemas have names and defaults: control characters and bytes that are not ASCII as \xNN.
+void append_single_quoted(std::string_view text, std::string& out);
+
 }  // namespace sluice::lib::detail

@@ -117,25 +117,6 @@ class csv_schema_reader {
   detail::text_scanner in_;
 };
 
-void append_csv_text(std::string_view text, std::string& out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out += '\'';
-  for (char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (c == '\'' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (u < 0x20 || u >= 0x7F) {
-      out += "\\x";
-      out += kHex[u >> 4];
-      out += kHex[u & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '\'';
-}
-
 std::string csv_type_text(const csv_column& c) {
   return absl::StrCat(std::string(csv_type_name(c.values)), c.is_optional ? "?" : "");
 }
@@ -205,12 +186,12 @@ std::string csv_schema_text(const csv_schema& schema) {
     detail::append_name(c.member, out);
     if (c.name != c.member) {
       out += " = ";
-      append_csv_text(c.name, out);
+      detail::append_single_quoted(c.name, out);
     }
     absl::StrAppend(&out, ": ", csv_type_text(c));
     if (!c.otherwise) continue;
     out += " = ";
-    if (c.values == dtype::string) append_csv_text(*c.otherwise, out);
+    if (c.values == dtype::string) detail::append_single_quoted(*c.otherwise, out);
     else out += *c.otherwise;
   }
   return out;

@@ -7,6 +7,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "element/scan_text.hpp"
 #include "format/schema_reader.hpp"
 #include "sluice/element/tensor.hpp"
 #include "sluice/element/type_text.hpp"
@@ -79,26 +80,7 @@ const element_type* describe_field(feature_slot& slot) {
 
 // --- Writing ---
 
-void write_quoted(std::string_view text, std::string& out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out += '\'';
-  for (char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (c == '\'' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (u < 0x20 || u >= 0x7F) {
-      out += "\\x";
-      out += kHex[u >> 4];
-      out += kHex[u & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '\'';
-}
-
-void write_value(const std::string& v, std::string& out) { write_quoted(v, out); }
+void write_value(const std::string& v, std::string& out) { detail::append_single_quoted(v, out); }
 template <class T> void write_value(T v, std::string& out) {
   char room[32];
   out.append(room, std::to_chars(room, room + sizeof room, v).ptr);
@@ -132,13 +114,13 @@ void append_parts(const feature_slot& slot, std::string& out) {
   static constexpr std::string_view kNames[] = {"",           "row_splits",   "row_lengths", "row_starts",
                                                 "row_limits", "value_rowids", "uniform"};
   out += slot.form == field_form::sparse ? " = sparse(" : " = ragged(";
-  write_quoted(slot.name, out);
+  detail::append_single_quoted(slot.name, out);
   for (const feature_part& part : slot.parts) {
     out += ", ";
     const bool is_call = part.meaning != feature_part::means::index;
     if (is_call) out.append(kNames[static_cast<std::size_t>(part.meaning)]) += '(';
     if (part.meaning == feature_part::means::uniform) absl::StrAppend(&out, part.length);
-    else write_quoted(part.name, out);
+    else detail::append_single_quoted(part.name, out);
     if (is_call) out += ')';
   }
   out += ')';
@@ -251,7 +233,7 @@ std::string schema_text(const example_schema& schema) {
       append_parts(slot, out);
     } else if (!slot.member.empty()) {
       out += " = ";
-      write_quoted(slot.name, out);
+      detail::append_single_quoted(slot.name, out);
     }
     absl::StrAppend(&out, ": ", type_of_feature(slot));
     if (!slot.otherwise) continue;
