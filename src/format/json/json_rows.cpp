@@ -196,8 +196,9 @@ struct json_shape {
       refuse_json(at, absl::StrCat(std::string(kNames[form]), " before, and now ", shown_json(j)));
     if (form == list) {
       if (parts.empty()) parts.emplace_back();
+      const simdjson::dom::array items = j.get_array().value_unsafe();  // a result's own value dies with it
       std::size_t i = 0;
-      for (const dom& item : j.get_array().value_unsafe()) parts[0].look_at(item, at.item(i++), depth + 1);
+      for (const dom& item : items) parts[0].look_at(item, at.item(i++), depth + 1);
     }
     if (form == object) look_at_members(j.get_object().value_unsafe(), at, depth);
   }
