@@ -109,6 +109,28 @@ void stream_base::keep_marks() {
   seen_tick_ = kNeverSeen;  // so that the next fill compares as changed, and records the first mark
 }
 
+bool stream_base::begin_again() {
+  if (!child_ || !child_->can_begin_again()) return false;
+  forget_requests();
+  child_->begin_again();
+  return true;
+}
+
+void stream_base::forget_requests() {
+  tell_counts();
+  cur_ = end_ = nullptr;
+  fetched_ = todo_ = asked_skip_ = 0;
+  counted_ = passed_ = sampled_passed_ = 0;
+  floor_ = kNone;
+  // A mark of the start is one of this start, too: nothing of the stages differs.
+  if (!marks_.empty() && marks_.front().ordinal == 0) {
+    marks_.erase(marks_.begin() + 1, marks_.end());
+  } else {
+    marks_.clear();
+    if (keep_) seen_tick_ = kNeverSeen;
+  }
+}
+
 std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
   stage_base* c = child_;
   if (c->unusual_ & stage_base::kErrorsAhead) {

@@ -46,7 +46,7 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
   in.may_go_back();
   held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
   rows_in_making part(in.type(), memory);
-  for (bool ended = false; !ended;) {
+  for (bool ended = false;;) {
     char* to = out.room(1);
     part.forget();
     while (part.size() != rows && !ended) {
@@ -70,7 +70,13 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
       status fits = part.add(b, b.size());
       if (!fits.ok()) co_await fail(std::move(fits));
     }
-    if (part.size() == 0 || (ended && drop_remainder)) break;
+    if (part.size() == 0 || (ended && drop_remainder)) {
+      part.give_back();
+      auto over = out.again();
+      co_await over;
+      ended = false;
+      continue;
+    }
     const std::uint64_t begin = in.consumed() - part.size();
     std::size_t which = 0;
     status why = part.make(*maker, to, which);

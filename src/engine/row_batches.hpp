@@ -59,6 +59,11 @@ class rows_in_making {
     rows_.clear();
     memory_.shrink_by(memory_.bytes() - room_bytes());
   }
+  /// The same, and their room.
+  void give_back() {
+    rows_.give_back();
+    memory_.shrink_by(memory_.bytes());
+  }
   /// Takes the first n of `b`. Errors: resource_exhausted.
   status add(block& b, std::uint32_t n);
   /// Builds the element of them at `to`; then there are none. Errors: as rows_maker::make.
