@@ -75,9 +75,7 @@ class held_memory {
   void charge(std::size_t bytes) {
     std::size_t before = std::exchange(charged_, bytes);
     if (before == bytes) return;
-    if (before == 0) run_->ledger->add_holders(1, line_);
-    if (bytes == 0) run_->ledger->add_holders(-1, line_);
-    run_->ledger->change(before, bytes, line_);
+    run_->ledger->change(before, bytes, line_, (before == 0) - (bytes == 0));
   }
   /// `wanted`: what this stage would hold.
   status refusal(std::size_t wanted, std::string_view what) const;

@@ -308,6 +308,7 @@ class stream_base {
   stage_base* forwarded_ = nullptr;       // a 1:1 stage that has passed its own demand's skip on with our request
   slab* view_owner_ = nullptr;            // the slab of the current view
   bool keep_ = false;                     // marks are kept
+  bool has_begun_again_ = false;          // its counters are told at looks and when it closes
   bool takes_samples_ = false;
   std::uint8_t samples_ = 0;          // looks since the last one that began a sample
   mutable std::uint32_t blocks_ = 0;  // delivered since the last tell_counts()

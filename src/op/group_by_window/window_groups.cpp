@@ -16,8 +16,11 @@ namespace {
 constexpr std::size_t kTableBytes = 48;
 /// Room for so many elements first; twice as many whenever that is used up.
 constexpr std::size_t kRoomFirst = 16;
-/// Rooms that are kept when their groups have gone. Groups that leave one at a time are begun anew one at a time.
-constexpr std::size_t kSpareRooms = 4;
+/// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
+constexpr std::size_t kSpareRooms = 16;
+/// Large rooms lie at the same places of pages, and would compete for the same lines of the core's cache: elements of each begin
+/// some lines further than those of the one before.
+constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8;
 
 std::int64_t whole_number_at(const element_type& t, const void* at) {
   return expressions::with_number(expressions::number_of(t), [&]<class N>(std::type_identity<N>) {
@@ -114,29 +117,41 @@ status window_groups::make_group(const known_key& key, std::uint64_t size, std::
   return {};
 }
 
+status window_groups::make_room(std::size_t capacity, group_room& room) {
+  room.capacity = capacity;
+  room.begin = capacity < kAligned ? 0 : rooms_made_++ % kBegins * kBeginStep;
+  status fits = memory_.change(room_bytes(room), 0);
+  if (!fits.ok() && !spare_.empty()) {
+    memory_.shrink_by(room_bytes(room));
+    for (const group_room& r : std::exchange(spare_, {})) memory_.shrink_by(room_bytes(r));
+    fits = memory_.change(room_bytes(room), 0);
+  }
+  if (!fits.ok()) return fits;
+  room.elements.reserve(room.begin + capacity);
+  room.ordinals.reset(new std::uint64_t[room.begin + capacity]);
+  return {};
+}
+
 status window_groups::give_room(std::uint32_t g, std::size_t capacity) {
   group& of = groups_[g];
-  const std::size_t n = count(g), before = of.room.capacity;
-  group_room room(type_);
-  if (n == 0 && !spare_.empty()) {
-    room = std::move(spare_.back());
+  filling& to = filling_[g];
+  if (to.n == 0 && !spare_.empty()) {
+    of.room = std::move(spare_.back());
     spare_.pop_back();
   } else {
-    status fits = memory_.change(room_bytes(capacity), 0);
+    group_room room(type_);
+    status fits = make_room(capacity, room);
     if (!fits.ok()) return fits;
-    room.elements.reserve(capacity);
-    room.ordinals.reset(new std::uint64_t[capacity]);
-    room.capacity = capacity;
-    if (n) {
-      relocate(type_, room.elements.begin(), of.room.elements.begin(), n);
-      std::copy_n(of.room.ordinals.get(), n, room.ordinals.get());
-      of.room.elements.set_live(0, 0);
+    if (to.n) {
+      relocate(type_, room.elements.begin() + room.begin * type_.size, to.elements, to.n);
+      std::copy_n(to.ordinals, to.n, room.ordinals.get() + room.begin);
+      memory_.shrink_by(room_bytes(of.room));
     }
+    of.room = std::move(room);  // the slab before knows of no elements
   }
-  std::swap(of.room, room);
-  memory_.shrink_by(room_bytes(before));
-  filling_[g] = {of.room.elements.begin() + n * type_.size, of.room.ordinals.get() + n,
-                 std::min<std::uint64_t>(of.size, of.room.capacity) - n};
+  to.elements = of.room.elements.begin() + of.room.begin * type_.size;
+  to.ordinals = of.room.ordinals.get() + of.room.begin;
+  to.due = std::min<std::uint64_t>(of.size, of.room.capacity);
   return {};
 }
 
@@ -151,8 +166,8 @@ void window_groups::let_go_of(std::uint32_t g) {
 
 void window_groups::keep_room(group_room room) {
   room.elements.clear();
-  if (spare_.size() != kSpareRooms) spare_.push_back(std::move(room));
-  else memory_.shrink_by(room_bytes(room.capacity));
+  if (spare_.size() < std::min<std::size_t>(kSpareRooms, used_ + 1)) spare_.push_back(std::move(room));
+  else memory_.shrink_by(room_bytes(room));
 }
 
 status window_groups::add_unknown(std::uint32_t i) {
@@ -177,7 +192,7 @@ status window_groups::settle_due() {
 }
 
 template <class Move, class Find>
-std::uint32_t window_groups::fill(char* from, std::uint32_t n, Move move, Find find, stop& why) {
+[[gnu::noinline]] std::uint32_t window_groups::fill(char* from, std::uint32_t n, Move move, Find find, stop& why) {
   filling* const all = filling_.data();
   const std::uint64_t first = next_;
   for (std::uint32_t i = 0; i != n; ++i) {
@@ -187,10 +202,10 @@ std::uint32_t window_groups::fill(char* from, std::uint32_t n, Move move, Find f
       return i;
     }
     filling& to = all[g];
-    move(to.to, from + i * move.size());
-    to.to += move.size();
-    *to.ordinal++ = first + i;
-    if (--to.left == 0) {
+    const std::size_t at = to.n++;
+    move(to.elements + at * move.size(), from + i * move.size());
+    to.ordinals[at] = first + i;
+    if (at + 1 == to.due) {
       due_ = g;
       why = stop::behind_due;
       return i + 1;
@@ -214,9 +229,10 @@ template <class Find> std::uint32_t window_groups::fill_by_size(char* from, std:
 std::uint32_t window_groups::fill_view(char* from, std::uint32_t n, stop& why) {
   if (!index_.has_numbers())
     return fill_by_size(from, n, [this](std::uint32_t i) { return index_.group_of(looked_at_ + i); }, why);
-  auto find = [numbers = index_.numbers() + looked_at_,
-               by_number = number_table::finder(index_.by_number())](std::uint32_t i) { return by_number(numbers[i]); };
-  return fill_by_size(from, n, find, why);
+  return index_.by_number().with_finder([&](auto find) {
+    const std::uint64_t* const numbers = index_.numbers() + looked_at_;
+    return fill_by_size(from, n, [numbers, find](std::uint32_t i) { return find(numbers[i]); }, why);
+  });
 }
 
 applied window_groups::take(erased_stream& in) {
@@ -293,7 +309,7 @@ void window_groups::close_leaving() {
   } else {
     inner_.in.close();
     elements_.reset();  // what works ahead may have it still
-    memory_.shrink_by(room_bytes(room.capacity));
+    memory_.shrink_by(room_bytes(room));
     room = group_room(type_);
   }
   memory_.shrink_by(std::exchange(leaving_owned_, 0));

@@ -45,7 +45,7 @@ class window_groups {
 
   held_memory& memory() { return memory_; }
   /// The ordinal of the oldest element that is held; of the next one where none is.
-  std::uint64_t oldest() const { return first_ == kNone ? next_ : *groups_[first_].room.ordinals.get(); }
+  std::uint64_t oldest() const { return first_ == kNone ? next_ : *filling_[first_].ordinals; }
   std::uint64_t next() const { return next_; }
 
   /// Fetches what the groups of a restored position held; without one the input begins here.
@@ -80,6 +80,7 @@ class window_groups {
     slab elements;
     std::unique_ptr<std::uint64_t[]> ordinals;
     std::size_t capacity = 0;
+    std::size_t begin = 0;  ///< places in front that are not used
   };
   struct group {
     explicit group(const element_type& t) : room(t) {}
@@ -90,9 +91,10 @@ class window_groups {
   };
   /// Where the next element of a group goes. Apart from the rest, so that it stays in the cache.
   struct filling {
-    char* to = nullptr;
-    std::uint64_t* ordinal = nullptr;
-    std::uint64_t left = 0;  ///< elements until it is full or needs room
+    char* elements = nullptr;
+    std::uint64_t* ordinals = nullptr;
+    std::size_t n = 0;    ///< elements that are there
+    std::size_t due = 0;  ///< with so many it is full or needs room
   };
   struct restored_group {
     held_ordinals ordinals;
@@ -102,11 +104,11 @@ class window_groups {
   enum class stop : std::uint8_t { at_end, at_unknown_key, behind_due };
 
   const key_function& key() const { return static_cast<const key_function&>(*key_); }
-  std::size_t count(std::uint32_t g) const {
-    return static_cast<std::size_t>(filling_[g].ordinal - groups_[g].room.ordinals.get());
-  }
+  std::size_t count(std::uint32_t g) const { return filling_[g].n; }
   static std::size_t entry_bytes(const known_key& key);
-  std::size_t room_bytes(std::size_t capacity) const { return capacity * (type_.size + sizeof(std::uint64_t)); }
+  std::size_t room_bytes(const group_room& r) const {
+    return (r.begin + r.capacity) * (type_.size + sizeof(std::uint64_t));
+  }
 
   template <class Move, class Find> std::uint32_t fill(char* from, std::uint32_t n, Move move, Find find, stop& why);
   template <class Find> std::uint32_t fill_by_size(char* from, std::uint32_t n, Find find, stop& why);
@@ -119,12 +121,13 @@ class window_groups {
   status size_for(const known_key& key, std::uint64_t& size);
   /// A group without elements. Errors: resource_exhausted.
   status make_group(const known_key& key, std::uint64_t size, std::uint32_t& g);
-  /// Room for so many elements, of which those there are are moved. Errors: resource_exhausted.
+  status make_room(std::size_t capacity, group_room& room);
+  /// Room for so many elements, to which those there are are moved. Errors: resource_exhausted.
   status give_room(std::uint32_t g, std::size_t capacity);
   void let_go_of(std::uint32_t g);
   void keep_room(group_room room);
   /// Tells the slab what it has.
-  void settle(std::uint32_t g) { groups_[g].room.elements.set_live(0, count(g)); }
+  void settle(std::uint32_t g) { groups_[g].room.elements.set_live(groups_[g].room.begin, count(g)); }
   std::uint32_t lowest();
 
   restored_group read_group(position_reader& r) const;
@@ -149,6 +152,7 @@ class window_groups {
   std::uint32_t due_ = kNone;           ///< what fill() has stopped behind
   std::vector<std::uint32_t> flushed_;  ///< at the end: all groups, the lowest key last
   std::vector<group_room> spare_;
+  std::size_t rooms_made_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> sizes_;
   std::deque<restored_group> restored_;  ///< until their elements are fetched
   std::optional<restored_group> restored_leaving_;

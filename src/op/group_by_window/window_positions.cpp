@@ -11,7 +11,7 @@ namespace sluice::lib {
 
 void window_groups::save_ordinals(std::uint32_t g, position_writer& w) const {
   const std::size_t n = count(g);
-  const std::uint64_t* ordinals = groups_[g].room.ordinals.get();
+  const std::uint64_t* ordinals = filling_[g].ordinals;
   w.number(n);
   std::uint64_t last = 0;
   for (std::size_t i = 0; i != n; ++i) w.number(ordinals[i] - std::exchange(last, ordinals[i]));
@@ -84,15 +84,11 @@ status window_groups::place_again(restored_group& from, bool leaves) {
     index_.add(key, g);
     ++used_;
   }
-  group_room& room = groups_[g].room;
   const std::size_t owned = from.held->owned_bytes(from.held->at(0), n);
-  from.held->move_front(n, room.elements.begin());
+  from.held->move_front(n, filling_[g].elements);
   from.held.reset();
-  for (std::size_t i = 0; i != n; ++i) room.ordinals[i] = from.ordinals.at(i);
-  filling& to = filling_[g];
-  to.to += n * type_.size;
-  to.ordinal += n;
-  to.left -= n;
+  for (std::size_t i = 0; i != n; ++i) filling_[g].ordinals[i] = from.ordinals.at(i);
+  filling_[g].n = n;
   if (leaves) settle(g);
   return memory_.change(owned, 0);
 }
