@@ -17,7 +17,7 @@ constexpr std::size_t kTableBytes = 48;
 /// Room for so many elements first; twice as many whenever that is used up.
 constexpr std::size_t kRoomFirst = 16;
 /// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
-constexpr std::size_t kSpareRooms = 16;
+constexpr std::size_t kRoomsKept = 16;
 /// Large rooms lie at the same places of pages, and would compete for the same lines of the core's cache: elements of each begin
 /// some lines further than those of the one before.
 constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8;
@@ -100,13 +100,14 @@ status window_groups::size_for(const known_key& key, std::uint64_t& size) {
 status window_groups::make_group(const known_key& key, std::uint64_t size, std::uint32_t& g) {
   status fits = memory_.change(entry_bytes(key), 0);
   if (!fits.ok()) return fits;
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(groups_.size()));
+  std::vector<std::uint32_t>& from = with_room_.empty() ? free_ : with_room_;
+  if (from.empty()) {
+    from.push_back(static_cast<std::uint32_t>(groups_.size()));
     groups_.emplace_back(type_);
     filling_.emplace_back();
   }
-  g = free_.back();
-  free_.pop_back();
+  g = from.back();
+  from.pop_back();
   group& made = groups_[g];
   made.key = key;
   made.size = size;
@@ -121,9 +122,11 @@ status window_groups::make_room(std::size_t capacity, group_room& room) {
   room.capacity = capacity;
   room.begin = capacity < kAligned ? 0 : rooms_made_++ % kBegins * kBeginStep;
   status fits = memory_.change(room_bytes(room), 0);
-  if (!fits.ok() && !spare_.empty()) {
+  if (!fits.ok() && !with_room_.empty()) {
     memory_.shrink_by(room_bytes(room));
-    for (const group_room& r : std::exchange(spare_, {})) memory_.shrink_by(room_bytes(r));
+    for (std::uint32_t g : with_room_) drop_room(g);
+    free_.insert(free_.end(), with_room_.begin(), with_room_.end());
+    with_room_.clear();
     fits = memory_.change(room_bytes(room), 0);
   }
   if (!fits.ok()) return fits;
@@ -132,13 +135,15 @@ status window_groups::make_room(std::size_t capacity, group_room& room) {
   return {};
 }
 
+void window_groups::drop_room(std::uint32_t g) {
+  memory_.shrink_by(room_bytes(groups_[g].room));
+  groups_[g].room = group_room(type_);
+}
+
 status window_groups::give_room(std::uint32_t g, std::size_t capacity) {
   group& of = groups_[g];
   filling& to = filling_[g];
-  if (to.n == 0 && !spare_.empty()) {
-    of.room = std::move(spare_.back());
-    spare_.pop_back();
-  } else {
+  if (to.n != 0 || of.room.capacity == 0) {
     group_room room(type_);
     status fits = make_room(capacity, room);
     if (!fits.ok()) return fits;
@@ -161,13 +166,8 @@ void window_groups::let_go_of(std::uint32_t g) {
   (gone.before == kNone ? first_ : groups_[gone.before].after) = gone.after;
   (gone.after == kNone ? last_ : groups_[gone.after].before) = gone.before;
   gone.key.code.clear();
-  free_.push_back(g);
-}
-
-void window_groups::keep_room(group_room room) {
-  room.elements.clear();
-  if (spare_.size() < std::min<std::size_t>(kSpareRooms, used_ + 1)) spare_.push_back(std::move(room));
-  else memory_.shrink_by(room_bytes(room));
+  if (gone.room.capacity && with_room_.size() == kRoomsKept) drop_room(g);
+  (gone.room.capacity ? with_room_ : free_).push_back(g);
 }
 
 status window_groups::add_unknown(std::uint32_t i) {
@@ -305,12 +305,11 @@ void window_groups::close_leaving() {
   stands_ready_ = at_start_ && inner_.in.begin_again();
   if (stands_ready_) {
     elements_->exchange(room.elements);
-    keep_room(std::exchange(room, group_room(type_)));
+    room.elements.clear();
   } else {
     inner_.in.close();
     elements_.reset();  // what works ahead may have it still
-    memory_.shrink_by(room_bytes(room));
-    room = group_room(type_);
+    drop_room(leaving_);
   }
   memory_.shrink_by(std::exchange(leaving_owned_, 0));
   let_go_of(std::exchange(leaving_, kNone));

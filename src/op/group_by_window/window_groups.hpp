@@ -125,7 +125,7 @@ class window_groups {
   /// Room for so many elements, to which those there are are moved. Errors: resource_exhausted.
   status give_room(std::uint32_t g, std::size_t capacity);
   void let_go_of(std::uint32_t g);
-  void keep_room(group_room room);
+  void drop_room(std::uint32_t g);
   /// Tells the slab what it has.
   void settle(std::uint32_t g) { groups_[g].room.elements.set_live(groups_[g].room.begin, count(g)); }
   std::uint32_t lowest();
@@ -144,14 +144,13 @@ class window_groups {
   held_memory memory_;
   group_index index_;
   std::vector<group> groups_;
-  std::vector<filling> filling_;                ///< of each of groups_
-  std::vector<std::uint32_t> free_;             ///< of groups_
-  std::uint32_t used_ = 0;                      ///< groups that are being filled
-  std::uint32_t first_ = kNone, last_ = kNone;  ///< of groups_, by their first elements
+  std::vector<filling> filling_;                 ///< of each of groups_
+  std::vector<std::uint32_t> free_, with_room_;  ///< of groups_: those that are no groups now
+  std::uint32_t used_ = 0;                       ///< groups that are being filled
+  std::uint32_t first_ = kNone, last_ = kNone;   ///< of groups_, by their first elements
   std::uint32_t full_ = kNone;
   std::uint32_t due_ = kNone;           ///< what fill() has stopped behind
   std::vector<std::uint32_t> flushed_;  ///< at the end: all groups, the lowest key last
-  std::vector<group_room> spare_;
   std::size_t rooms_made_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> sizes_;
   std::deque<restored_group> restored_;  ///< until their elements are fetched
