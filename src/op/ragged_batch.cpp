@@ -94,6 +94,7 @@ const op_info ragged_batch_op{
           cardinality rows = cardinality_of(*n.inputs[0]);
           return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
         },
+    .seeks = seeks_with_inputs,
 };
 
 ragged_batch_verb ragged_batch(count size, ragged_batch_options o) {

@@ -195,6 +195,7 @@ const op_info sparse_batch_op{
           auto& a = n.as<sparse_batch_arguments>();
           return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
+    .seeks = seeks_with_inputs,
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o) {
