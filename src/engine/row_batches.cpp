@@ -70,7 +70,10 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
       status fits = part.add(b, b.size());
       if (!fits.ok()) co_await fail(std::move(fits));
     }
-    if (part.size() == 0 || (ended && drop_remainder)) break;
+    if (part.size() == 0 || (ended && drop_remainder)) {
+      in.hold_from(in.consumed());  // also what was passed over on the way to the end is behind us
+      break;
+    }
     const std::uint64_t begin = in.consumed() - part.size();
     std::size_t which = 0;
     status why = part.make(*maker, to, which);
