@@ -9,10 +9,14 @@ status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t&
   const element_type& row = rows.type();
   const std::size_t n = rows.size(), before = memory.bytes();
   const std::size_t owned = row.footprint ? row.footprint(row, rows.begin(), n) : 0;
-  status why = memory.resize(before + owned * 2);
+  const std::size_t foreseen = before + owned * 2 + n * row.size;
+  if (!memory.has_room_for(foreseen)) return memory.refused_of(foreseen);
+  status why = memory.resize(foreseen);
   if (!why.ok()) return why;
   batch_storage made;
-  made.append(row, rows.begin(), n);
+  try {
+    made.append(row, rows.begin(), n);
+  } catch (const error& e) { return e.why(); }
   rows.set_live(0, 0);
   made_bytes = made.memory_bytes();
   if (!memory.has_room_for(before + made_bytes)) return memory.refused_of(before + made_bytes);
