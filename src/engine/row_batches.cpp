@@ -31,6 +31,11 @@ const element_type* type_of_batch(const element_type& row, std::string& why) {
   return t;
 }
 
+cardinality rows_in_batches(const node& n, const count& size, bool drop_remainder) {
+  cardinality rows = cardinality_of(*n.inputs[0]);
+  return drop_remainder ? rows.in_groups(size, true).times(size) : rows;
+}
+
 status told_of_row(const status& why, const std::string& label, std::uint64_t element) {
   return why.code() == status_code::invalid_argument ? why.in_stage(label, element) : why.in_stage(label);
 }

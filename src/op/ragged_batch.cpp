@@ -116,8 +116,7 @@ const op_info ragged_batch_op{
     .rows =
         [](const node& n) {
           auto& a = n.as<ragged_batch_arguments>();
-          cardinality rows = cardinality_of(*n.inputs[0]);
-          return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
+          return rows_in_batches(n, a.size, a.options.drop_remainder);
         },
     .seeks = seeks_with_inputs,
 };
