@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements that a stage gives to stages of its own: what the source of a stage_plan (plan/stage_plan.hpp) delivers.
 //
-//   auto group = std::make_shared<element_group>(type, can_move(*plan, type));
+//   auto group = std::make_shared<element_group>(type, moves_given(*plan, type));
 //   held.move_front(n, group->room(n));
 //   open_context inside = context.in_inner_plan(site, number);
 //   inside.given = group;
