@@ -390,6 +390,27 @@ status pad_tensors(const std::vector<padded_member>& members, char* rows, std::s
   return {};
 } catch (const error& e) { return e.why(); }
 
+std::size_t padded_tensor_bytes(const std::vector<padded_member>& members, char* rows, std::size_t row_bytes,
+                                std::size_t n) try {
+  std::size_t all = 0, which = 0;
+  for (auto& m : members) {
+    tensor_spec spec;
+    if (!m.is_tensor() || !common_shape(m, rows, row_bytes, n, spec.shape, which).ok()) continue;
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i != n; ++i) {
+      auto& t = *std::launder(reinterpret_cast<const tensor*>(rows + i * row_bytes + m.offset));
+      spec.dtype = t.dtype();
+      changed += !std::ranges::equal(t.shape(), spec.shape.dims());
+    }
+    spec.check();
+    std::size_t each = spec.bytes(), those = 0;
+    if (spec.dtype == dtype::string) each += spec.elements() * sizeof(std::string_view);
+    if (__builtin_mul_overflow(each, changed, &those) || __builtin_add_overflow(all, those, &all))
+      return ~std::size_t{0};
+  }
+  return all;
+} catch (const error&) { return 0; }
+
 status pad_lists(const std::vector<padded_member>& members, const element_type& row, batch_storage& b,
                  std::size_t& which) try {
   const bool has_lists = std::any_of(members.begin(), members.end(), [](auto& m) { return !m.is_tensor(); });

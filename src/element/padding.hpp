@@ -44,6 +44,10 @@ std::vector<padded_member> padded_members(const element_type& row);
 status pad_tensors(const std::vector<padded_member>& members, char* rows, std::size_t row_bytes, std::size_t n,
                    std::size_t& which);
 
+/// About how many bytes it will allocate; as many as there are where that is beyond counting, and 0 where it will fail.
+std::size_t padded_tensor_bytes(const std::vector<padded_member>& members, char* rows, std::size_t row_bytes,
+                                std::size_t n);
+
 /// A batch of the same rows, in which lists are padded. `b` is used up. Errors: a status, as above.
 status pad_lists(const std::vector<padded_member>& members, const element_type& row, batch_storage& b,
                  std::size_t& which);

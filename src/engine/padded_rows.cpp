@@ -117,11 +117,17 @@ status make_padded_batch(const std::vector<padded_member>& members, slab& rows, 
   const element_type& row = rows.type();
   const std::size_t n = rows.size(), before = memory.bytes();
   if (are_number_lists(members, row)) return make_batch_of_lists(members[0], rows, memory, made, made_bytes, which);
-  // The input's tensors may be small where the padded ones are not: what those take is known when they are there.
-  status why = pad_tensors(members, rows.begin(), row.size, n, which);
+  // The input's tensors may be small where the padded ones are not.
+  const std::size_t padded = padded_tensor_bytes(members, rows.begin(), row.size, n);
+  if (!memory.has_room_for(padded > ~std::size_t{0} - before ? padded : before + padded))
+    return memory.refused_of(padded > ~std::size_t{0} - before ? padded : before + padded);
+  status why = memory.resize(before + padded);
+  if (why.ok()) why = pad_tensors(members, rows.begin(), row.size, n, which);
   if (!why.ok()) return why;
   const std::size_t owned = row.footprint ? row.footprint(row, rows.begin(), n) : 0;
-  why = memory.resize(before + owned * 2);
+  const std::size_t foreseen = before + owned * 2 + n * row.size;
+  if (!memory.has_room_for(foreseen)) return memory.refused_of(foreseen);
+  why = memory.resize(foreseen);
   if (!why.ok()) return why;
   made.append(row, rows.begin(), n);
   rows.set_live(0, 0);

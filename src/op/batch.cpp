@@ -198,7 +198,7 @@ const op_info batch_op{
           cardinality rows = cardinality_of(*n.inputs[0]);
           return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
         },
-    .seeks = seeks_with_inputs,
+    .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); },
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

@@ -42,7 +42,8 @@ class held_memory {
   status refused_of(std::size_t bytes) const { return refusal(bytes, what_); }
   /// Would resize(bytes) succeed?
   bool has_room_for(std::size_t bytes) const {
-    return bytes <= charged_ || run_->ledger->held_bytes() + (bytes - charged_) <= run_->ledger->budget_bytes();
+    const std::size_t held = run_->ledger->held_bytes(), budget = run_->ledger->budget_bytes();
+    return bytes <= charged_ || (held <= budget && bytes - charged_ <= budget - held);
   }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {
