@@ -32,12 +32,14 @@ std::int64_t whole_number_at(const element_type& t, const void* at) {
 
 /// Moves one element of a type that owns nothing and is moved by its bytes; of kBytes, or (0) of any number.
 template <std::size_t kBytes> struct move_bytes {
+  static constexpr bool kIsCopy = true;
   std::size_t bytes;
   std::size_t size() const { return kBytes ? kBytes : bytes; }
   void operator()(char* to, const char* from) const { std::memcpy(to, from, size()); }
 };
 /// Any other, and counts what it owns.
 struct move_element {
+  static constexpr bool kIsCopy = false;
   const element_type& type;
   const bool owns_nothing;
   std::size_t* owned;
@@ -60,7 +62,11 @@ window_groups::window_groups(const group_by_window_arguments& a, const element_t
       owns_nothing_(owns_nothing(elements)),
       memory_(std::move(run), purpose::window, std::move(label), "what its groups hold",
               "lower window_size, or give keys of which there are fewer"),
-      index_(key()) {}
+      index_(key()),
+      nowhere_(new char[elements.size]) {
+  groups_.emplace_back(type_);
+  filling_.push_back({nowhere_.get(), &nowhere_ordinal_, 0, 1});
+}
 
 window_groups::~window_groups() {
   for (std::uint32_t g = first_; g != kNone; g = groups_[g].after)
@@ -197,7 +203,7 @@ template <class Move, class Find>
   const std::uint64_t first = next_;
   for (std::uint32_t i = 0; i != n; ++i) {
     const std::uint32_t g = find(i);
-    if (g == kNone) {
+    if (!Move::kIsCopy && g == kNone) {
       why = stop::at_unknown_key;
       return i;
     }
@@ -206,9 +212,10 @@ template <class Move, class Find>
     move(to.elements + at * move.size(), from + i * move.size());
     to.ordinals[at] = first + i;
     if (at + 1 == to.due) {
-      due_ = g;
-      why = stop::behind_due;
-      return i + 1;
+      if (g == kNone) to.n = 0;  // a copy to nowhere
+      else due_ = g;
+      why = g == kNone ? stop::at_unknown_key : stop::behind_due;
+      return i + (g != kNone);
     }
   }
   why = stop::at_end;

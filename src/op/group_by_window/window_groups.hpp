@@ -143,7 +143,9 @@ class window_groups {
   const bool owns_nothing_;
   held_memory memory_;
   group_index index_;
-  std::vector<group> groups_;
+  std::unique_ptr<char[]> nowhere_;  ///< for the element of a key that has no group, so that fill() asks one thing less
+  std::uint64_t nowhere_ordinal_ = 0;
+  std::vector<group> groups_;                    ///< the first is none
   std::vector<filling> filling_;                 ///< of each of groups_
   std::vector<std::uint32_t> free_, with_room_;  ///< of groups_: those that are no groups now
   std::uint32_t used_ = 0;                       ///< groups that are being filled
