@@ -19,8 +19,8 @@ constexpr std::size_t kRoomFirst = 16;
 /// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
 constexpr std::size_t kRoomsKept = 16;
 /// Large rooms lie at the same places of pages, and would compete for the same lines of the core's cache: elements of each begin
-/// some lines further than those of the one before.
-constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8;
+/// some lines further than those of the one before, and their ordinals between those.
+constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8, kOrdinalsBehind = 40;
 
 std::int64_t whole_number_at(const element_type& t, const void* at) {
   return expressions::with_number(expressions::number_of(t), [&]<class N>(std::type_identity<N>) {
@@ -126,7 +126,10 @@ status window_groups::make_group(const known_key& key, std::uint64_t size, std::
 
 status window_groups::make_room(std::size_t capacity, group_room& room) {
   room.capacity = capacity;
-  room.begin = capacity < kAligned ? 0 : rooms_made_++ % kBegins * kBeginStep;
+  if (capacity >= kAligned) {
+    room.begin = rooms_made_++ % kBegins * kBeginStep;
+    room.ordinals_begin = room.begin + kOrdinalsBehind;
+  }
   status fits = memory_.change(room_bytes(room), 0);
   if (!fits.ok() && !with_room_.empty()) {
     memory_.shrink_by(room_bytes(room));
@@ -137,7 +140,7 @@ status window_groups::make_room(std::size_t capacity, group_room& room) {
   }
   if (!fits.ok()) return fits;
   room.elements.reserve(room.begin + capacity);
-  room.ordinals.reset(new std::uint64_t[room.begin + capacity]);
+  room.ordinals.reset(new std::uint64_t[room.ordinals_begin + capacity]);
   return {};
 }
 
@@ -155,13 +158,13 @@ status window_groups::give_room(std::uint32_t g, std::size_t capacity) {
     if (!fits.ok()) return fits;
     if (to.n) {
       relocate(type_, room.elements.begin() + room.begin * type_.size, to.elements, to.n);
-      std::copy_n(to.ordinals, to.n, room.ordinals.get() + room.begin);
+      std::copy_n(to.ordinals, to.n, room.ordinals.get() + room.ordinals_begin);
       memory_.shrink_by(room_bytes(of.room));
     }
     of.room = std::move(room);  // the slab before knows of no elements
   }
   to.elements = of.room.elements.begin() + of.room.begin * type_.size;
-  to.ordinals = of.room.ordinals.get() + of.room.begin;
+  to.ordinals = of.room.ordinals.get() + of.room.ordinals_begin;
   to.due = std::min<std::uint64_t>(of.size, of.room.capacity);
   return {};
 }

@@ -80,7 +80,7 @@ class window_groups {
     slab elements;
     std::unique_ptr<std::uint64_t[]> ordinals;
     std::size_t capacity = 0;
-    std::size_t begin = 0;  ///< places in front that are not used
+    std::size_t begin = 0, ordinals_begin = 0;  ///< places in front that are not used
   };
   struct group {
     explicit group(const element_type& t) : room(t) {}
@@ -107,7 +107,7 @@ class window_groups {
   std::size_t count(std::uint32_t g) const { return filling_[g].n; }
   static std::size_t entry_bytes(const known_key& key);
   std::size_t room_bytes(const group_room& r) const {
-    return (r.begin + r.capacity) * (type_.size + sizeof(std::uint64_t));
+    return (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint64_t);
   }
 
   template <class Move, class Find> std::uint32_t fill(char* from, std::uint32_t n, Move move, Find find, stop& why);
