@@ -19,7 +19,7 @@ namespace sluice::lib {
 
 class number_table {
  public:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNone = 0;
 
   number_table() : entries_(kSizeMin) {}
 

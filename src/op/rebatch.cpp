@@ -111,7 +111,9 @@ erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in
         continue;
       }
       status fits = rows.join(size);
-      if (fits.ok()) fits = memory.resize(rows.bytes());
+      // Batches of about the same sizes follow each other: what two of them take together is charged all the time.
+      const std::size_t bytes = rows.bytes();
+      if (fits.ok() && (bytes > memory.bytes() || bytes < memory.bytes() / 4)) fits = memory.resize(bytes);
       if (!fits.ok()) {
         status told = fits.in_stage(memory.label());
         co_await fail(std::move(told));

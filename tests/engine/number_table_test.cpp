@@ -21,7 +21,7 @@ void agrees_with_a_map(random_source& random, const std::vector<std::uint64_t>& 
     if (map.erase(number)) {
       table.remove(number);
     } else {
-      const auto value = static_cast<std::uint32_t>(random.below(1000));
+      const auto value = static_cast<std::uint32_t>(random.below(1000) + 1);
       map.emplace(number, value);
       table.add(number, value);
     }

@@ -19,8 +19,8 @@ constexpr std::size_t kRoomFirst = 16;
 /// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
 constexpr std::size_t kRoomsKept = 16;
 /// Large rooms lie at the same places of pages, and would compete for the same lines of the core's cache: elements of each begin
-/// some lines further than those of the one before.
-constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8;
+/// some lines further than those of the one before, and their ordinals between those.
+constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8, kOrdinalsBehind = 40;
 
 std::int64_t whole_number_at(const element_type& t, const void* at) {
   return expressions::with_number(expressions::number_of(t), [&]<class N>(std::type_identity<N>) {
@@ -32,12 +32,14 @@ std::int64_t whole_number_at(const element_type& t, const void* at) {
 
 /// Moves one element of a type that owns nothing and is moved by its bytes; of kBytes, or (0) of any number.
 template <std::size_t kBytes> struct move_bytes {
+  static constexpr bool kIsCopy = true;
   std::size_t bytes;
   std::size_t size() const { return kBytes ? kBytes : bytes; }
   void operator()(char* to, const char* from) const { std::memcpy(to, from, size()); }
 };
 /// Any other, and counts what it owns.
 struct move_element {
+  static constexpr bool kIsCopy = false;
   const element_type& type;
   const bool owns_nothing;
   std::size_t* owned;
@@ -60,7 +62,11 @@ window_groups::window_groups(const group_by_window_arguments& a, const element_t
       owns_nothing_(owns_nothing(elements)),
       memory_(std::move(run), purpose::window, std::move(label), "what its groups hold",
               "lower window_size, or give keys of which there are fewer"),
-      index_(key()) {}
+      index_(key()),
+      nowhere_(new char[elements.size]) {
+  groups_.emplace_back(type_);
+  filling_.push_back({nowhere_.get(), &nowhere_ordinal_, 0, 1});
+}
 
 window_groups::~window_groups() {
   for (std::uint32_t g = first_; g != kNone; g = groups_[g].after)
@@ -120,7 +126,10 @@ status window_groups::make_group(const known_key& key, std::uint64_t size, std::
 
 status window_groups::make_room(std::size_t capacity, group_room& room) {
   room.capacity = capacity;
-  room.begin = capacity < kAligned ? 0 : rooms_made_++ % kBegins * kBeginStep;
+  if (capacity >= kAligned) {
+    room.begin = rooms_made_++ % kBegins * kBeginStep;
+    room.ordinals_begin = room.begin + kOrdinalsBehind;
+  }
   status fits = memory_.change(room_bytes(room), 0);
   if (!fits.ok() && !with_room_.empty()) {
     memory_.shrink_by(room_bytes(room));
@@ -131,7 +140,7 @@ status window_groups::make_room(std::size_t capacity, group_room& room) {
   }
   if (!fits.ok()) return fits;
   room.elements.reserve(room.begin + capacity);
-  room.ordinals.reset(new std::uint64_t[room.begin + capacity]);
+  room.ordinals.reset(new std::uint64_t[room.ordinals_begin + capacity]);
   return {};
 }
 
@@ -149,13 +158,13 @@ status window_groups::give_room(std::uint32_t g, std::size_t capacity) {
     if (!fits.ok()) return fits;
     if (to.n) {
       relocate(type_, room.elements.begin() + room.begin * type_.size, to.elements, to.n);
-      std::copy_n(to.ordinals, to.n, room.ordinals.get() + room.begin);
+      std::copy_n(to.ordinals, to.n, room.ordinals.get() + room.ordinals_begin);
       memory_.shrink_by(room_bytes(of.room));
     }
     of.room = std::move(room);  // the slab before knows of no elements
   }
   to.elements = of.room.elements.begin() + of.room.begin * type_.size;
-  to.ordinals = of.room.ordinals.get() + of.room.begin;
+  to.ordinals = of.room.ordinals.get() + of.room.ordinals_begin;
   to.due = std::min<std::uint64_t>(of.size, of.room.capacity);
   return {};
 }
@@ -197,7 +206,7 @@ template <class Move, class Find>
   const std::uint64_t first = next_;
   for (std::uint32_t i = 0; i != n; ++i) {
     const std::uint32_t g = find(i);
-    if (g == kNone) {
+    if (!Move::kIsCopy && g == kNone) {
       why = stop::at_unknown_key;
       return i;
     }
@@ -206,9 +215,10 @@ template <class Move, class Find>
     move(to.elements + at * move.size(), from + i * move.size());
     to.ordinals[at] = first + i;
     if (at + 1 == to.due) {
-      due_ = g;
-      why = stop::behind_due;
-      return i + 1;
+      if (g == kNone) to.n = 0;  // a copy to nowhere
+      else due_ = g;
+      why = g == kNone ? stop::at_unknown_key : stop::behind_due;
+      return i + (g != kNone);
     }
   }
   why = stop::at_end;

@@ -80,7 +80,7 @@ class window_groups {
     slab elements;
     std::unique_ptr<std::uint64_t[]> ordinals;
     std::size_t capacity = 0;
-    std::size_t begin = 0;  ///< places in front that are not used
+    std::size_t begin = 0, ordinals_begin = 0;  ///< places in front that are not used
   };
   struct group {
     explicit group(const element_type& t) : room(t) {}
@@ -107,7 +107,7 @@ class window_groups {
   std::size_t count(std::uint32_t g) const { return filling_[g].n; }
   static std::size_t entry_bytes(const known_key& key);
   std::size_t room_bytes(const group_room& r) const {
-    return (r.begin + r.capacity) * (type_.size + sizeof(std::uint64_t));
+    return (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint64_t);
   }
 
   template <class Move, class Find> std::uint32_t fill(char* from, std::uint32_t n, Move move, Find find, stop& why);
@@ -143,7 +143,9 @@ class window_groups {
   const bool owns_nothing_;
   held_memory memory_;
   group_index index_;
-  std::vector<group> groups_;
+  std::unique_ptr<char[]> nowhere_;  ///< for the element of a key that has no group, so that fill() asks one thing less
+  std::uint64_t nowhere_ordinal_ = 0;
+  std::vector<group> groups_;                    ///< the first is none
   std::vector<filling> filling_;                 ///< of each of groups_
   std::vector<std::uint32_t> free_, with_room_;  ///< of groups_: those that are no groups now
   std::uint32_t used_ = 0;                       ///< groups that are being filled
