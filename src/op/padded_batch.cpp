@@ -60,7 +60,7 @@ const op_info padded_batch_op{
 };
 
 padded_batch_verb padded_batch(count size, padded_batch_options o) {
-  return padded_batch_verb(padded_batch_arguments{std::move(size), std::move(o)});
+  return padded_batch_verb(arguments::of(padded_batch_arguments{std::move(size), std::move(o)}));
 }
 
 }  // namespace sluice::lib
