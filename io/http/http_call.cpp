@@ -21,7 +21,7 @@ bool is_success(const response_head& head) { return head.code >= 200 && head.cod
 task<std::string> whole_body(http_exchange& from, const http_context& context, std::size_t bytes_max,
                              time_point deadline) {
   std::string text;
-  if (from.head().length && *from.head().length > bytes_max)
+  if (!from.ended() && from.head().length && *from.head().length > bytes_max)
     co_await fail(data_loss_error(
         joined("the answer has ", *from.head().length, " bytes, of which at most ", bytes_max, " are expected")));
   for (;;) {
@@ -98,7 +98,10 @@ task<http_answer> http_call(std::shared_ptr<http_servers> servers, std::shared_p
       co_return std::move(a.answer);
     }
     if (a.failed.at_once && at_once++ < kAtOnceMax) continue;
-    if (until < how.deadline && a.failed.why.code() == status_code::deadline_exceeded) a.failed.again = true;
+    if (until < how.deadline && a.failed.why.code() == status_code::deadline_exceeded) {
+      a.failed.why = unavailable_error(joined("no answer in time: ", a.failed.why.message()));
+      a.failed.again = a.failed.stalled = true;
+    }
     auto waiting = wait_for_next(context, retry, std::move(a.failed), how.of, how.deadline);
     co_await waiting;
   }
