@@ -52,7 +52,7 @@ task<http_object::answer> http_object::look_at(const http_request& sent, std::un
   const std::uint64_t last = std::min(range.last, pin_.has_size() ? pin_.size_bytes - 1 : range.last);
   if (head.code == 206) got->expect_body(last - range.first + 1);
   if (is_first && !head.last_modified.empty()) modified_ns_ = parse_http_date(head.last_modified).value_or(0);
-  if (service_) keep_checksum(head);
+  if (tells_crc32c()) keep_checksum(head);
   a.body = std::move(got);
   co_return a;
 }

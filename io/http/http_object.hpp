@@ -50,6 +50,7 @@ class http_object {
   task<std::unique_ptr<http_exchange>> open(std::uint64_t bytes, time_point deadline);
   const object_pin& pin() const noexcept { return pin_; }
   std::int64_t modified_ns() const noexcept { return modified_ns_; }
+  bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
   /// Of the whole object, once an answer has told it.
   std::optional<std::uint32_t> crc32c() const;
 

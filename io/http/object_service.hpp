@@ -37,7 +37,9 @@ class object_service {
   virtual std::string version_of(const response_head& head) const { return head.version(); }
   /// "gzip" keeps some servers from unpacking what is stored packed, which then has no ranges.
   virtual std::string_view accepts_encoding() const { return "identity"; }
-  /// The checksum of the whole object, where answers tell it.
+  /// Do answers tell the checksum of the whole object?
+  virtual bool tells_crc32c() const { return false; }
+  /// That checksum, where this one does.
   virtual std::optional<std::uint32_t> crc32c_of(const response_head& head) const {
     (void)head;
     return {};

@@ -5,6 +5,7 @@
 
 #include "io/http/text.hpp"
 #include "io/stores/digest.hpp"
+#include "io/stores/stored_crc32c.hpp"
 
 namespace sluice::lib::detail {
 namespace {
@@ -35,22 +36,6 @@ bool says_secret_is_over(std::string_view code) {
 }
 
 }  // namespace
-
-std::optional<std::uint32_t> crc32c_of_hashes(std::string_view hashes) {
-  constexpr std::string_view kName = "crc32c=";
-  while (!hashes.empty()) {
-    const std::size_t end = hashes.find(',');
-    const std::string_view one = without_blanks(hashes.substr(0, end));
-    hashes.remove_prefix(end == std::string_view::npos ? hashes.size() : end + 1);
-    if (!one.starts_with(kName)) continue;
-    auto bytes = from_base64(one.substr(kName.size()));
-    if (!bytes.ok() || bytes->size() != 4) return {};
-    std::uint32_t crc = 0;
-    for (char c : *bytes) crc = crc << 8 | static_cast<unsigned char>(c);
-    return crc;
-  }
-  return {};
-}
 
 std::string s3_bucket::region() const {
   std::lock_guard lock(mutex_);

@@ -81,6 +81,7 @@ result<s3_settings> settings_of(const s3_options& options, const surroundings& a
     s.endpoint = *std::move(url);
   }
   s.path_style = options.path_style.value_or(s.endpoint.has_value());
+  s.is_google = s.endpoint && s.endpoint->host == "storage.googleapis.com";
   s.anonymous = options.anonymous || (options.access_key_id.empty() && around.flag("AWS_NO_SIGN_REQUEST"));
   return s;
 }

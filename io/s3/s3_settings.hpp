@@ -16,6 +16,7 @@ struct s3_settings {
   std::optional<http_url> endpoint;  ///< instead of Amazon's
   bool path_style = false;
   bool anonymous = false;
+  bool is_google = false;  ///< Google's store, which has the same protocol: answers tell checksums
 
   /// The host that answers for the bucket there.
   std::string host_of(const std::string& bucket, const std::string& of_region) const;

@@ -47,8 +47,8 @@ struct store_upload {
   store_path to;
   std::string id;                 ///< what the store calls it
   std::vector<std::string> tags;  ///< what it says of each part that it has
-  std::uint64_t bytes = 0;        ///< in these
-  std::uint32_t crc32c = 0;       ///< of these
+  std::vector<std::uint64_t> part_bytes;
+  std::uint64_t bytes = 0;  ///< in all of these
 };
 
 class object_store {

@@ -73,6 +73,7 @@ task<> store_writer::send(bool all, time_point deadline) {
   co_await beginning;
   const std::size_t bytes = part_bytes();
   std::vector<task<std::string>> parts;
+  std::vector<std::uint64_t> lengths;
   std::size_t at = 0;
   std::size_t number = upload_->tags.size();
   while (at != held_.size() && (all || held_.size() - at >= bytes)) {
@@ -81,11 +82,13 @@ task<> store_writer::send(bool all, time_point deadline) {
                         joined("the object has more than ", kPartsMax, " parts: write it in several (shards)"))
                         .in_file(path_.text));
     const std::size_t n = std::min(bytes, held_.size() - at);
+    lengths.push_back(n);
     parts.push_back(send_part(++number, std::span<const char>(held_.data() + at, n), deadline));
     at += n;
   }
   std::vector<std::string> tags = co_await when_all(std::move(parts));
   for (std::string& tag : tags) upload_->tags.push_back(std::move(tag));
+  upload_->part_bytes.insert(upload_->part_bytes.end(), lengths.begin(), lengths.end());
   upload_->bytes += at;
   held_.erase(0, at);
   charge();

@@ -5,6 +5,7 @@
 #include "sluice/io/asio_network.hpp"
 #include "sluice/io/http.hpp"
 #if SLUICE_HAVE_STORES
+#include "sluice/io/gcs.hpp"
 #include "sluice/io/s3.hpp"
 #endif
 #endif
@@ -16,6 +17,7 @@ void add_remote_files([[maybe_unused]] runtime& rt) {
   add_http(rt, make_asio_network);
 #if SLUICE_HAVE_STORES
   add_s3(rt, make_asio_network);
+  add_gcs(rt, make_asio_network);
 #endif
 #endif
 }
