@@ -4,23 +4,26 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 extern char** environ;
 
 namespace sluice::lib::testing {
 namespace {
+
+constexpr int kTriesToConnect = 600;
+constexpr int kMillisecondsBetween = 50;
 
 sockaddr_in loopback(int port) {
   sockaddr_in at{};
@@ -107,15 +110,17 @@ bool server_process::start(const std::vector<std::string>& arguments, const std:
   const int failed = ::posix_spawn(&child_, path.c_str(), &files, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&files);
   REQUIRE(failed == 0);
-  using namespace std::chrono_literals;
-  for (int i = 0; i != 600; ++i) {
-    if (listens(port_)) return true;
-    if (::waitpid(child_, nullptr, WNOHANG) == child_) {
-      child_ = -1;
-      break;
-    }
-    std::this_thread::sleep_for(50ms);
+  // Until it listens, or has ended: nothing else tells that it does.
+  pollfd end{static_cast<int>(::syscall(SYS_pidfd_open, child_, 0)), POLLIN, 0};
+  for (int i = 0; i != kTriesToConnect; ++i) {
+    if (listens(port_)) break;
+    if (::poll(&end, 1, kMillisecondsBetween) == 0) continue;
+    ::waitpid(child_, nullptr, 0);
+    child_ = -1;
+    break;
   }
+  ::close(end.fd);
+  if (child_ > 0 && listens(port_)) return true;
   std::ifstream in(log);
   std::stringstream said;
   said << in.rdbuf();
