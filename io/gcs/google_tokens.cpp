@@ -66,6 +66,7 @@ task<google_token> google_tokens::ask(http_request request, std::string from, st
   how.of.what = "token";
   how.deadline = deadline;
   how.attempts_max = kAttempts;
+  how.is_limited = false;
   how.answer_time = time;
   how.answer_bytes_max = 1 << 20;
   std::shared_ptr<http_servers> servers(std::shared_ptr<void>(), &servers_);

@@ -54,7 +54,8 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
     co_return a;
   }
   http_origin& server = servers.at(request.to);
-  auto permit = co_await server.limit.acquire();
+  concurrency_limit::permit permit;
+  if (how.is_limited) permit = co_await server.limit.acquire();
   auto asking = server.ask(request.message(), deadline);
   auto got = co_await asking.as_result();
   if (!got.ok()) {
@@ -77,7 +78,7 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
     a.failed = explained ? *std::move(explained) : failure_of(one->head(), body);
   }
   if (a.failed.request_id.empty()) a.failed.request_id = a.answer.head.request_id;
-  if (a.failed.throttled) server.limit.throttled(permit);
+  if (a.failed.throttled && how.is_limited) server.limit.throttled(permit);
   co_return a;
 }
 

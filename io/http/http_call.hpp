@@ -32,6 +32,8 @@ struct call_options {
   std::uint32_t attempts_max = 0;           ///< 0: those of http_options
   std::chrono::nanoseconds answer_time{0};  ///< of one attempt; 0: the stall timeout
   std::size_t answer_bytes_max = 16 << 20;
+  /// Does it wait for one of the server's permits? Not what requests with permits wait for: credentials.
+  bool is_limited = true;
   /// Whether such a code is an answer; else it is a failure. Null: 2xx are.
   bool (*is_answer)(const response_head& head) = nullptr;
   /// A failure that an answer of a good code tells in its body.

@@ -43,4 +43,12 @@ std::optional<http_failure> check_range(const response_head& head, byte_range ra
 std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin,
                                         const check_options& how);
 
+/// The same of plain HTTP.
+inline std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin) {
+  return check_range(head, range, pin, {.version = head.version()});
+}
+inline std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin) {
+  return check_first(head, range, pin, {.version = head.version()});
+}
+
 }  // namespace sluice::lib::detail

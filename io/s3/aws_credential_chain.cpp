@@ -58,6 +58,7 @@ task<std::string> aws_credential_chain::ask(http_request request, std::string fr
   how.of.what = "credentials";
   how.deadline = deadline;
   how.attempts_max = kAttempts;
+  how.is_limited = false;
   how.answer_time = time;
   how.answer_bytes_max = 1 << 20;
   // Not a share of the servers: it is theirs that this is a part of.

@@ -30,6 +30,11 @@ file_info info_of(const response_head& head) {
   return info;
 }
 
+s3_options with_roots(s3_options options, const surroundings& around) {
+  if (options.http.ca_file.empty()) options.http.ca_file = around.text("AWS_CA_BUNDLE");
+  return options;
+}
+
 std::string escaped_xml(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -44,7 +49,7 @@ std::string escaped_xml(std::string_view text) {
 }  // namespace
 
 s3_store::s3_store(clock& time, network_maker connect, s3_options options, std::uint64_t seed, surroundings around)
-    : options_(std::move(options)),
+    : options_(with_roots(std::move(options), around)),
       around_(std::move(around)),
       client_(time, std::move(connect), options_.http, seed) {}
 

@@ -55,6 +55,10 @@ void store_listing::take(store_page page, std::vector<listed_file>& to) {
 task<std::vector<listed_file>> store_listing::next(time_point deadline) {
   std::vector<listed_file> page;
   if (!where_.ok()) co_await fail(where_.why());
+  if (where_->key.empty())
+    co_await fail(invalid_argument_error(
+                      "names a bucket, and nothing in it: a pattern is scheme://bucket/*, or /** for all of it")
+                      .in_file(where_->text));
   if (done_) co_return page;
   if (pattern_.is_plain() && !wants_folders_) {
     auto looking = one(deadline);
@@ -67,6 +71,8 @@ task<std::vector<listed_file>> store_listing::next(time_point deadline) {
   while (page.empty() && !done_) {
     auto asking = store_->list_page(where, by_folder_, from_, deadline);
     store_page got = co_await asking;
+    if (!got.next.empty() && got.next == from_)
+      co_await fail(data_loss_error("the listing stands still: a page names itself as the next").in_file(where_->text));
     from_ = std::exchange(got.next, {});
     done_ = from_.empty();
     take(std::move(got), page);

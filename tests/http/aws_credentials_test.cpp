@@ -48,18 +48,18 @@ struct credentials_world : store_world {
       if (field_of(a.head, "Authorization") != "secret word") return reply{403, "", "no"};
       return reply{200, "", credentials_json("AKIDCONTAINER" + std::to_string(++fetched), ends)};
     });
-    sts.answers([this](const asked_for& a) -> std::optional<reply> {
-      if (a.body.find("WebIdentityToken=a%2Btoken&") == std::string::npos &&
-          !a.body.ends_with("WebIdentityToken=a%2Btoken"))
-        return simulated_s3::failed(400, "InvalidIdentityToken");
-      ++fetched;
-      return reply{
-          200, "",
-          "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>AKIDWEB"
-          "</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>" +
-              ends +
-              "</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"};
-    });
+    sts.answers([this](const asked_for& a) { return sts_answer(a); });
+  }
+  std::optional<reply> sts_answer(const asked_for& a) {
+    if (a.body.find("WebIdentityToken=a%2Btoken&") == std::string::npos &&
+        !a.body.ends_with("WebIdentityToken=a%2Btoken"))
+      return simulated_s3::failed(400, "InvalidIdentityToken");
+    ++fetched;
+    return reply{
+        200, "",
+        "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>AKIDWEB"
+        "</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>" +
+            ends + "</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"};
   }
   void without_keys() {
     home.variables.erase("AWS_ACCESS_KEY_ID");
@@ -253,6 +253,19 @@ TEST_CASE("credentials are fetched once for all requests, and anew before they e
   const status done = w.try_run(client(w));
   INFO(done.to_string());
   CHECK(done.ok());
+}
+
+TEST_CASE("credentials of a service at the store's own address do not wait for the requests that wait for them") {
+  credentials_world w;
+  w.without_keys();
+  w.home.variables["AWS_WEB_IDENTITY_TOKEN_FILE"] = "/token";
+  w.home.variables["AWS_ROLE_ARN"] = "r";
+  w.home.variables["AWS_ENDPOINT_URL_STS"] = "http://s3.test";
+  w.home.files["/token"] = "a+token";
+  w.server.answers([&w](const asked_for& a) { return a.method == "POST" ? w.sts_answer(a) : w.s3.answer(a); });
+  s3_options one_at_a_time;
+  one_at_a_time.http.requests_first = one_at_a_time.http.requests_max = 1;
+  CHECK(w.reader(one_at_a_time) == "AKIDWEB");
 }
 
 TEST_CASE("credentials that the server calls over are fetched anew, once") {

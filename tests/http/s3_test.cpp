@@ -86,6 +86,17 @@ TEST_CASE("listings come in pages, sorted, with what opening needs to know") {
   CHECK(w.run(w.files().stat(listed[7].path)) == *listed[7].info);
 }
 
+TEST_CASE("a listing that stands still is an error") {
+  store_world w;
+  w.server.answers([](const asked_for&) {
+    return reply{200, "",
+                 "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></"
+                 "ListBucketResult>"};
+  });
+  CHECK_THAT(why_of_listing(w, "s3://bucket/*").to_string(),
+             Catch::Contains("data_loss") && Catch::Contains("stands still"));
+}
+
 TEST_CASE("patterns match as in folders") {
   store_world w;
   for (const char* key : {"a/x.csv", "a/b/x.csv", "a/b/c/y.csv", "a/b/c/z.txt", "a/.hidden", "b.csv", "a/empty/"})
@@ -105,6 +116,8 @@ TEST_CASE("patterns match as in folders") {
   CHECK(why_of_listing(w, "s3://bucket/none").code() == status_code::not_found);
   CHECK(why_of_listing(w, "s3://b*/x").code() == status_code::invalid_argument);
   CHECK(why_of_listing(w, "s3:///x").code() == status_code::invalid_argument);
+  CHECK_THAT(why_of_listing(w, "s3://bucket").to_string(), Catch::Contains("a pattern is scheme://bucket/*"));
+  CHECK(why_of_listing(w, "s3://bucket/").code() == status_code::invalid_argument);
 }
 
 TEST_CASE("a bucket of another region is asked for there, with a signature for it") {

@@ -20,6 +20,7 @@
 //          (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN), else the container's (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI), else
 //          the machine's (IMDSv2, unless AWS_EC2_METADATA_DISABLED): the first of them that is there. Credentials that end are
 //          fetched anew five minutes before. Nothing is asked anonymously unless `anonymous` or AWS_NO_SIGN_REQUEST=1 says so.
+// TLS:     as http.hpp; AWS_CA_BUNDLE, too, names a file of roots.
 // Where:   s3_options::endpoint, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's endpoint_url, else Amazon's of the region:
 //          s3_options::region, AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. A bucket of another region is asked for there.
 // Errors:  those of http.hpp, with S3's code, message and request id: not_found (NoSuchKey, NoSuchBucket), permission_denied (AccessDenied),
@@ -44,7 +45,7 @@ struct s3_options {
   std::string secret_access_key;
   std::string session_token;
   std::string profile;  ///< instead of AWS_PROFILE
-  http_options http;    ///< its headers go with every request, unsigned
+  http_options http;    ///< its headers go with every request
 };
 
 /// Adds s3:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: it is there already, an endpoint that is no URL,
