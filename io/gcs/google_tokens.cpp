@@ -139,8 +139,7 @@ task<google_token> google_tokens::fetch(time_point deadline) {
     path = (folder.empty() ? around_.in_home(".config/gcloud") : folder) + "/application_default_credentials.json";
   }
   auto text = around_.read_file(path);
-  if (!text.ok() && (is_named || text.why().code() != status_code::not_found))
-    co_await fail(refused_by(joined("the file ", path), text.why()));
+  if (!text.ok() && is_named) co_await fail(refused_by(joined("the file ", path), text.why()));
   if (text.ok()) {
     auto asking = from_file(std::move(path), *std::move(text), deadline);
     co_return co_await asking;

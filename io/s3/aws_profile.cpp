@@ -56,9 +56,11 @@ result<aws_profile> read_aws_profile(const surroundings& around, const std::stri
   const std::pair<const char*, const char*> files[] = {{"AWS_CONFIG_FILE", ".aws/config"},
                                                        {"AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"}};
   for (const auto& [variable, usual] : files) {
-    const std::string path = around.variable(variable).value_or(around.in_home(usual));
-    auto text = around.read_file(path);
-    if (!text.ok() && text.why().code() == status_code::not_found) continue;
+    const auto named = around.variable(variable);
+    auto text = around.read_file(named.value_or(around.in_home(usual)));
+    // The usual file may be another user's, whose HOME we have: nobody has named it.
+    const bool may_be_missing = !named && !is_named;
+    if (!text.ok() && (may_be_missing || text.why().code() == status_code::not_found)) continue;
     if (!text.ok()) return text.why();
     auto values = section_of(*text, profile.name);
     if (!values) continue;

@@ -21,7 +21,7 @@ struct aws_profile {
 };
 
 /// `wanted`: empty: AWS_PROFILE, else "default". Errors: invalid_argument: one that was named is in neither file; those of a
-/// file that is there and cannot be read.
+/// file that was named, or has a profile that was, and cannot be read.
 result<aws_profile> read_aws_profile(const surroundings& around, const std::string& wanted);
 
 /// The values of a section of such a file: `[name]` or `[profile name]`. Nothing: there is no such section.

@@ -26,7 +26,7 @@ store_listing::store_listing(std::shared_ptr<object_store> store, result<store_p
   if (!where_.ok()) return;
   root_ = where_->text.substr(0, where_->text.size() - where_->key.size());
   // Names that are deeper cannot match where only the last one is a pattern.
-  by_folder_ = wants_folders_ || (!pattern_.is_deep() && pattern_.plain_names() + 1 == pattern_.names().size());
+  by_folder_ = !pattern_.is_deep() && pattern_.plain_names() + 1 >= pattern_.names().size();
 }
 
 task<std::vector<listed_file>> store_listing::one(time_point deadline) {
@@ -60,6 +60,9 @@ task<std::vector<listed_file>> store_listing::next(time_point deadline) {
                       "names a bucket, and nothing in it: a pattern is scheme://bucket/*, or /** for all of it")
                       .in_file(where_->text));
   if (done_) co_return page;
+  if (wants_folders_ && !by_folder_)
+    co_await fail(unimplemented_error("folders are listed where only the last name of a pattern has * ? or [ ]")
+                      .in_file(where_->text));
   if (pattern_.is_plain() && !wants_folders_) {
     auto looking = one(deadline);
     page = co_await looking;

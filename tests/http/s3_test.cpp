@@ -110,6 +110,9 @@ TEST_CASE("patterns match as in folders") {
   CHECK(listed("s3://bucket/a/b/?/[yz].*") == texts{"s3://bucket/a/b/c/y.csv", "s3://bucket/a/b/c/z.txt"});
   CHECK(listed("s3://bucket/a/x.csv") == texts{"s3://bucket/a/x.csv"});
   CHECK(listed("s3://bucket/a/*/") == texts{"s3://bucket/a/b/", "s3://bucket/a/empty/"});
+  CHECK(listed("s3://bucket/a/") == texts{"s3://bucket/a/"});
+  CHECK(why_of_listing(w, "s3://bucket/**/").code() == status_code::unimplemented);
+  CHECK(why_of_listing(w, "s3://bucket/*/b/").code() == status_code::unimplemented);
   const status none = why_of_listing(w, "s3://bucket/none-*");
   CHECK(none.code() == status_code::not_found);
   CHECK_THAT(none.to_string(), Catch::Contains("no file matches the pattern \"s3://bucket/none-*\""));
@@ -129,6 +132,26 @@ TEST_CASE("a bucket of another region is asked for there, with a signature for i
   CHECK_THAT(field_of(w.server.log().back().head, "Authorization"), Catch::Contains("/eu-west-1/s3/"));
   CHECK(w.run(list_all(w.files(), "s3://bucket/*")).size() == 1);
   CHECK(w.server.log().size() == 3);  // known by now
+
+  // Amazon's own way: 301, of which a HEAD has nothing but a field.
+  store_world moved;
+  moved.s3.region = "eu-west-1";
+  moved.s3.put("a", "hello");
+  moved.server.answers([&moved](const asked_for& a) -> std::optional<reply> {
+    if (field_of(a.head, "Authorization").find("/eu-west-1/") != std::string::npos) return moved.s3.answer(a);
+    reply r = simulated_s3::failed(301, "PermanentRedirect");
+    r.fields += "x-amz-bucket-region: eu-west-1\r\nLocation: http://elsewhere.test/\r\n";
+    return r;
+  });
+  CHECK(moved.run(moved.files().stat("s3://bucket/a")).size_bytes == 5);
+  CHECK(moved.run(read_store_file(moved.files(), "s3://bucket/a")) == "hello");
+  CHECK(moved.server.log().size() == 3);
+
+  store_world lost;  // a redirect that says no region
+  lost.server.always({.code = 301, .fields = "Location: http://elsewhere.test/\r\n"});
+  const status why = why_of_reading(lost, "s3://bucket/a");
+  CHECK(why.code() == status_code::failed_precondition);
+  CHECK_THAT(why.to_string(), Catch::Contains("set AWS_REGION"));
 }
 
 TEST_CASE("Amazon's own servers are found by bucket and region; the answer 301 leads to the right one") {

@@ -144,6 +144,48 @@ TEST_CASE("an upload that fails leaves no parts either") {
   CHECK(w.s3.aborted == 1);
 }
 
+TEST_CASE("a server that refuses a body before it has read all of it is understood") {
+  simulation world(5);
+  auto net = std::make_shared<simulated_network>(world);
+  runtime rt(world);
+  simulated_surroundings home(world);
+  home.variables = {{"HOME", "/home"},
+                    {"AWS_ENDPOINT_URL", "http://s3.test"},
+                    {"AWS_ACCESS_KEY_ID", "A"},
+                    {"AWS_SECRET_ACCESS_KEY", "s"}};
+  auto lend = [net]() -> std::shared_ptr<network> { return net; };
+  auto store = std::make_shared<detail::s3_store>(world, lend, s3_options(), 1, home.around());
+  add_files(rt, "s3", std::make_unique<detail::store_file_system>(rt, store));
+  auto refuse = [](network& at) -> task<> {
+    auto door = co_await at.listen("s3.test:80");
+    auto accepting = door->accept();
+    auto c = co_await accepting;
+    std::vector<char> room(1000);
+    auto reading = c->read_some(room);  // the head, and some of the body at most
+    co_await reading;
+    const reply no = simulated_s3::failed(403, "AccessDenied");
+    const std::string text =
+        "HTTP/1.1 403 Forbidden\r\nContent-Length: " + std::to_string(no.body.size()) + "\r\n\r\n" + no.body;
+    auto writing = c->write(text);
+    co_await writing;
+    co_await sleep_for(1s);  // its connection ends while the body is on its way
+  };
+  auto write = [](runtime& in, status& why) -> task<> {
+    auto writing = write_store_file(files_of(in), "s3://bucket/a", some_bytes(4 * kMiB));
+    auto done = co_await writing.as_result();
+    why = done.why();
+  };
+  status why;
+  auto both = [&](scope& s) -> task<> {
+    s.spawn(refuse(*net));
+    s.spawn(write(rt, why));
+    co_return;
+  };
+  sync_wait(rt, with_scope(both));
+  INFO(why.to_string());
+  CHECK(why.code() == status_code::permission_denied);
+}
+
 TEST_CASE("folders and buckets are not written") {
   store_world w;
   CHECK(why_of_writing(w, "s3://bucket", 1).code() == status_code::invalid_argument);
