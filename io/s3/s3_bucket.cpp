@@ -104,7 +104,8 @@ std::string s3_bucket::advice(std::string_view code, int http_code) const {
                ? "; this was asked anonymously, and the bucket is not public: give credentials, without "
                  "AWS_NO_SIGN_REQUEST"
                : "; the credentials are known and may not do this: the bucket's policy or the role has to allow it "
-                 "(s3:GetObject, s3:ListBucket, s3:PutObject)";
+                 "(s3:GetObject, s3:ListBucket, s3:PutObject); who may not list a bucket is told the same of an object "
+                 "that is not there";
   if (http_code == 301 || http_code == 307) return "; the bucket is in another region: set AWS_REGION";
   return {};
 }

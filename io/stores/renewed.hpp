@@ -12,6 +12,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -60,11 +61,13 @@ template <class Secret> class renewed {
     co_return *std::move(kept);
   }
 
-  /// The one of that name is of no use. Returns true if another one is there, or may be fetched.
+  /// The one of that name is of no use. Returns true if another one is there, or may be fetched: of one that does not end, once, since
+  /// somebody may have put another into its file.
   bool forget(std::string_view refused) {
     std::lock_guard lock(mutex_);
     if (!secret_ || secret_->name() != refused) return true;
-    if (secret_->ends_ns == kNeverEnds) return false;
+    if (secret_->ends_ns == kNeverEnds && refused == refused_) return false;
+    refused_ = std::string(refused);
     secret_.reset();
     return true;
   }
@@ -85,6 +88,7 @@ template <class Secret> class renewed {
   mutable std::mutex mutex_;
   std::optional<Secret> secret_;  ///< guarded by mutex_
   std::int64_t tried_ns_ = 0;     ///< guarded by mutex_
+  std::string refused_;           ///< the last one that was; guarded by mutex_
 };
 
 }  // namespace sluice::lib::detail

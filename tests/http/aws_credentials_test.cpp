@@ -276,12 +276,20 @@ TEST_CASE("credentials that the server calls over are fetched anew, once") {
   CHECK(w.fetched == 2);
   CHECK(w.server.log().size() == 2);
 
+  credentials_world file;  // somebody has renewed the file meanwhile, as a login does
+  file.without_keys();
+  file.home.files["/home/.aws/credentials"] = kProfiles;
+  CHECK(file.reader() == "AKIDDEFAULT");
+  file.s3.expired_keys = {"AKIDDEFAULT"};
+  file.home.files["/home/.aws/credentials"] = "[default]\naws_access_key_id=AKIDNEW\naws_secret_access_key=s\n";
+  CHECK(file.reader() == "AKIDNEW");
+
   credentials_world fixed;  // nobody can renew what stands in the environment
   fixed.s3.expired_keys = {"AKIDENV"};
   const status why = fixed.why();
   CHECK(why.code() == status_code::unauthenticated);
   CHECK_THAT(why.to_string(), Catch::Contains("ExpiredToken") && Catch::Contains("get new ones"));
-  CHECK(fixed.server.log().size() == 1);
+  CHECK(fixed.server.log().size() == 2);
 }
 
 TEST_CASE("sections of a profile are found by their names") {

@@ -153,6 +153,33 @@ TEST_CASE("bytes that are not those that were stored are noticed when the last o
   CHECK_THAT(why.to_string(), Catch::Contains("gs://bucket/a") && Catch::Contains("the server's 12345"));
 }
 
+TEST_CASE("with keys of HMAC Google's store is asked by S3's protocol, and its checksums are looked at") {
+  for (std::uint32_t wrong : {0u, 7u}) {
+    store_world w;
+    scripted_server google(*w.net, "storage.googleapis.com:80");
+    w.serving.push_back(&google);
+    google.answers([&](const asked_for& a) -> std::optional<reply> {
+      std::optional<reply> r = w.s3.answer(a);
+      if (r->code == 206)
+        r->fields +=
+            "x-goog-hash: crc32c=" + detail::stored_text(detail::crc32c_of(w.s3.objects["a"].bytes) ^ wrong) + "\r\n";
+      return r;
+    });
+    w.s3.region = "auto";
+    w.s3.put("a", some_bytes(3 * kMiB));
+    s3_options o;
+    o.endpoint = "http://storage.googleapis.com";
+    o.region = "auto";
+    o.access_key_id = "GOOG1";
+    o.secret_access_key = "s";
+    std::optional<std::string> got;
+    const status why = w.try_run(http_world::keep<std::string>(read_store_file(w.files(o), "s3://bucket/a"), got));
+    CHECK(why.code() == (wrong ? status_code::data_loss : status_code::ok));
+    CHECK(google.log().size() == 3);
+    CHECK_THAT(field_of(google.log()[0].head, "Authorization"), Catch::Contains("Credential=GOOG1/20261124/auto/s3/"));
+  }
+}
+
 TEST_CASE("what is stored packed is read as it is stored") {
   gcs_world w;
   w.gcs.put("a", "\x1f\x8b bytes");
