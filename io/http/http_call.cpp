@@ -68,9 +68,9 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
   if (is_answer) {
     auto reading = whole_body(*one, context, how.answer_bytes_max, deadline);
     auto body = co_await reading.as_result();
-    if (body.ok()) a.answer.body = *std::move(body);
-    else a.failed = failure_from(body.why(), context, deadline);
-    if (body.ok() && how.check) a.failed = how.check(a.answer).value_or(http_failure());
+    if (!body.ok()) a.failed = failure_from(body.why(), context, deadline);
+    else a.answer.body = *std::move(body);
+    if (a.failed.why.ok() && how.check) a.failed = how.check(a.answer).value_or(http_failure());
   } else {
     auto reading = error_body(*one, context, deadline);
     const std::string body = co_await reading;

@@ -53,11 +53,12 @@ template <class Secret> class renewed {
     auto fetched = co_await fetching.as_result();
     std::unique_lock lock(mutex_);
     tried_ns_ = now_ns_();
-    if (fetched.ok()) secret_ = *std::move(fetched);
+    const status why = fetched.why();
+    if (why.ok()) secret_ = *std::move(fetched);
     else if (secret_ && secret_->ends_ns <= tried_ns_) secret_.reset();
     kept = secret_;
     lock.unlock();
-    if (!kept) co_await fail(fetched.why());
+    if (!kept) co_await fail(why);
     co_return *std::move(kept);
   }
 
