@@ -41,7 +41,7 @@ store_writer::~store_writer() {
 void store_writer::charge() {
   const std::size_t now = held_.empty() ? 0 : held_.capacity();
   if (now == charged_) return;
-  ledger_->change(charged_, now, ledger_->line(purpose::open_file, "write to a store"));
+  ledger_->change(charged_, now, ledger_->line(purpose::open_file, "store"));
   charged_ = now;
 }
 

@@ -96,6 +96,33 @@ class Stores(unittest.TestCase):
         self.fails(["unauthenticated", "there are no Google credentials"], 'lines("gs://bucket/none")', BARE)
 
 
+    @unittest.skipUnless(store_server.find("versitygw") and store_server.find("fake-gcs-server"), "no versitygw or no fake-gcs-server")
+    @unittest.skipUnless(sluice("cp", "--help").returncode == 0, "a program without cp")
+    def test_what_is_written_to_one_store_is_copied_to_the_other_and_back(self):
+        for name in ("out/bucket", "empty/bucket"):
+            (self.folder / name).mkdir(parents=True)
+        s3 = store_server.versitygw(self.folder, self.folder / "out")
+        self.addCleanup(s3.stop)
+        gcs = store_server.fake_gcs(self.folder, self.folder / "empty")
+        self.addCleanup(gcs.stop)
+        env = {**BARE, **store_server.KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{s3.port}", "STORAGE_EMULATOR_HOST": f"127.0.0.1:{gcs.port}"}
+        count = 1_500_000  # some 11 MB: parts
+        def ok(*arguments):
+            done = sluice(*arguments, env=env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+        ok("run", f"range({count})", "--output", "jsonl:s3://bucket/a/numbers.jsonl")
+        self.assertEqual(ok("count", "s3://bucket/a/numbers.jsonl").strip(), str(count))
+        self.assertIn("s3://bucket/a/numbers.jsonl", ok("ls", "s3://bucket/**"))
+        ok("cp", "s3://bucket/a/numbers.jsonl", "gs://bucket/b/numbers.jsonl")
+        self.assertIn("gs://bucket/b/numbers.jsonl", ok("ls", "gs://bucket/b/"))
+        ok("cp", "gs://bucket/b/numbers.jsonl", str(self.folder / "numbers.jsonl"))
+        lines = (self.folder / "numbers.jsonl").read_text().splitlines()
+        self.assertEqual((len(lines), lines[-1]), (count, str(count - 1)))
+        ok("run", "range(100)", "--output", "jsonl:s3://bucket/shards/x.jsonl", "--shards", "3")
+        self.assertEqual(ok("ls", "s3://bucket/shards/*").count("-of-00003.jsonl"), 3)
+
+
 if __name__ == "__main__":
     if "no file system answers" in subprocess.run([PROGRAM, "run", 'lines("gs://x")'], capture_output=True, text=True, env=BARE).stderr:
         print("skipped: this build has no files of s3:// and gs://")
