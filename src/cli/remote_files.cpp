@@ -4,6 +4,10 @@
 #if SLUICE_HAVE_HTTP && SLUICE_HAVE_ASIO
 #include "sluice/io/asio_network.hpp"
 #include "sluice/io/http.hpp"
+#if SLUICE_HAVE_STORES
+#include "sluice/io/gcs.hpp"
+#include "sluice/io/s3.hpp"
+#endif
 #endif
 
 namespace sluice::lib::cli {
@@ -11,6 +15,10 @@ namespace sluice::lib::cli {
 void add_remote_files([[maybe_unused]] runtime& rt) {
 #if SLUICE_HAVE_HTTP && SLUICE_HAVE_ASIO
   add_http(rt, make_asio_network);
+#if SLUICE_HAVE_STORES
+  add_s3(rt, make_asio_network);
+  add_gcs(rt, make_asio_network);
+#endif
 #endif
 }
 

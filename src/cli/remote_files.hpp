@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file systems behind the schemes that the program knows: http:// and https://, where they were built in.
+// The file systems behind the schemes that the program knows: http://, https://, s3:// and gs://,
+// where they were built in.
 #pragma once
 
 #include "sluice/runtime/runtime.hpp"

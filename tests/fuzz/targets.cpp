@@ -28,6 +28,7 @@ void value_input(std::string_view bytes);
 void bmp(std::string_view bytes);
 void gif(std::string_view bytes);
 void http(std::string_view bytes);
+void store_answers(std::string_view bytes);
 void image_transform(std::string_view bytes);
 void jpeg(std::string_view bytes);
 void png(std::string_view bytes);
@@ -61,6 +62,7 @@ std::span<const target> targets() {
       {"plan_text", plan_text},
       {"png", png},
       {"sequence_example", sequence_example},
+      {"store_answers", store_answers},
       {"tfrecord", tfrecord},
       {"value", value_input},
       {"wav", wav},
