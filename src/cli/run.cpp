@@ -14,6 +14,7 @@
 #include "cli/stage_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
+#include "io/file_router.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
 #include "plan/parts.hpp"
@@ -234,6 +235,8 @@ int run(const run_arguments& a) {
   const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
   if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));
+  if (detail::is_remote(a.quarantine))
+    throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
   check_errors_max(*plan, a);
   check_resumable(*plan, a);
   // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under

@@ -122,6 +122,8 @@ class Remote(ProgramTest):
         self.assertIn("written last", self.fails(1, "run", "range(3)", "--output", self.url("a.npy")))
         self.assertIn("no file system answers for s9://", self.fails(1, "run", "range(3)", "--output", "s9://b/a.jsonl"))
         self.assertFalse(os.path.exists(self.path("o.jsonl")))
+        self.assertIn("a local folder", self.fails(2, "sample", self.url("folder")))
+        self.assertIn("a local file", self.fails(2, "run", "range(3)", "--on-error", "skip", "--quarantine", self.url("q.jsonl")))
 
     def test_urls_are_listed_and_copied(self):
         data = random.Random(7).randbytes(11_000_000)
