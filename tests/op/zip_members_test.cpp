@@ -130,6 +130,7 @@ TEST_CASE("zip_members tells what is wrong with a member, where, and goes on beh
   broken({.name = "b", .bytes = good, .is_deflated = true, .size_damage = 7}, "has 5000 bytes instead of 5007");
   broken({.name = "b", .bytes = good, .is_deflated = true, .size_damage = ~std::uint64_t{0}},
          "has more than its 4999 bytes");
+  broken({.name = "b", .bytes = good, .is_deflated = true, .packed_damage = -3}, "its deflated bytes end too early");
   broken({.name = "b", .bytes = good, .size_damage = 7}, "is stored, and has two sizes");
   broken({.name = "b", .bytes = good, .flags = 1}, "is encrypted");
   broken({.name = "b", .bytes = good, .method = 12}, "is packed by method 12");

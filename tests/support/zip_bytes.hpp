@@ -41,7 +41,8 @@ struct zip_file {
   std::uint16_t method = 0;  ///< not 0: this, over bytes as they are
   std::uint32_t attributes = 0;
   std::uint32_t crc_damage = 0;
-  std::uint64_t size_damage = 0;  ///< added to the size in the directory
+  std::uint64_t size_damage = 0;   ///< added to the size in the directory
+  std::int64_t packed_damage = 0;  ///< the same, of the packed size
   std::string name_in_front = {};
 };
 
@@ -63,11 +64,12 @@ class zip_writer {
                 little(front_name.size(), 2) + little(5, 2) + front_name + little(0x7777, 2) + little(1, 2) + "x" +
                 packed;
     if (f.sizes_behind) archive_ += "PK\x07\x08" + little(crc, 4) + little(packed.size(), 4) + little(plain, 4);
+    const std::uint64_t told_packed = packed.size() + static_cast<std::uint64_t>(f.packed_damage);
     const std::string extra =
-        f.is_64 ? little(1, 2) + little(24, 2) + little(plain, 8) + little(packed.size(), 8) + little(at, 8)
+        f.is_64 ? little(1, 2) + little(24, 2) + little(plain, 8) + little(told_packed, 8) + little(at, 8)
                 : std::string();
     directory_ += "PK\x01\x02" + little(3 << 8 | 20, 2) + little(20, 2) + little(flags, 2) + little(method, 2) +
-                  little(0, 4) + little(crc, 4) + little(f.is_64 ? ~0u : packed.size(), 4) +
+                  little(0, 4) + little(crc, 4) + little(f.is_64 ? ~0u : told_packed, 4) +
                   little(f.is_64 ? ~0u : plain, 4) + little(f.name.size(), 2) + little(extra.size(), 2) + little(2, 2) +
                   little(0, 4) + little(f.attributes, 4) + little(f.is_64 ? ~0u : at, 4) + f.name + extra + "hi";
     ++entries_;
