@@ -83,7 +83,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
   const element_type& row = *row_type;
   batch_in_making part(row, rows);
   std::uint64_t landed_at_once = kLandedFirst;
-  for (bool ended = false; !ended;) {
+  for (bool ended = false;;) {
     auto batches_max =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kGroupedPerRequest / rows, 1, out.wanted()));
     auto* to = reinterpret_cast<batch_storage*>(out.room(batches_max));
@@ -141,6 +141,11 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
     }
     in.hold_from(in.consumed() - part.rows());
     if (made) co_yield out.made(made);
+    if (!ended) continue;
+    memory.shrink_by(memory.bytes());
+    auto over = out.again();
+    co_await over;
+    ended = false;
   }
 }
 
@@ -193,7 +198,7 @@ const op_info batch_op{
           cardinality rows = cardinality_of(*n.inputs[0]);
           return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
         },
-    .seeks = seeks_with_inputs,
+    .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); },
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

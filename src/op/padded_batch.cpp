@@ -51,6 +51,11 @@ const op_info padded_batch_op{
           auto& a = n.as<padded_batch_arguments>();
           return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
+    .rows =
+        [](const node& n) {
+          auto& a = n.as<padded_batch_arguments>();
+          return rows_in_batches(n, a.size, a.options.drop_remainder);
+        },
     .seeks = seeks_with_inputs,
 };
 

@@ -19,7 +19,7 @@ namespace sluice::lib {
 namespace {
 
 /// Asked of the input at once: a resume goes back to the beginning of a block, and a key costs more than a share of a request.
-constexpr std::uint32_t kGroupedAtOnce = 256;
+constexpr std::uint32_t kGroupedAtOnce = 512;
 
 /// Of a key or of a structure that has it as its member `key`, which are the same bytes.
 bool sizes_windows_form(const stage_function& f) {
