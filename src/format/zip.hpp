@@ -4,13 +4,14 @@
 //   zip_directory d;
 //   status why = find_zip_directory(tail, at, d);                     // tail: the last bytes of the file, from `at` on
 //   zip_entry e;
-//   why = read_zip_entry(directory, d, e);                            // directory: bytes from d.offset on; the next entry e.size_bytes on
+//   why = read_zip_entry(directory, d, e);                            // directory: bytes from d.offset on
 //   zip_inflater undo;                                                // of a deflated member; zip_crc() checks either kind
 //
-// zip64, data descriptors (whose sizes the directory has, too), archives with bytes in front of them. The directory is believed; what
-// stands in front of a member has to agree in its name.
-// Errors: data_loss: there is no directory, or it is cut, or points at what cannot be. unimplemented: encrypted members, methods other than
-//         stored and deflated, archives in several parts. resource_exhausted: a member above kZipMemberBytesMax.
+// The next entry begins e.size_bytes on. zip64, data descriptors (whose sizes the directory has, too), archives with bytes in front
+// of them. The directory is believed; what stands in front of a member has to agree in its name.
+// Errors: data_loss: there is no directory, or it is cut, or points at what cannot be. unimplemented: encrypted members,
+//         methods other than stored and deflated, archives in several parts. resource_exhausted: a member above
+//         kZipMemberBytesMax.
 // Thread: pure functions.
 #pragma once
 
@@ -53,8 +54,8 @@ struct zip_entry {
 /// The entry that `rest` begins with. Errors: the directory cannot be read on from here.
 status read_zip_entry(std::string_view rest, const zip_directory& d, zip_entry& to);
 
-/// What stands in front of a member's bytes, how long it is. `header`: the bytes at header_at, kZipHeaderBytes of them, or all that are needed.
-/// `needed`: is made larger where `header` is too short.
+/// What stands in front of a member's bytes, how long it is. `header`: the bytes at header_at, kZipHeaderBytes of them, or all
+/// that are needed. `needed`: is made larger where `header` is too short.
 status read_zip_header(std::string_view header, const zip_entry& e, std::size_t& needed);
 
 /// Undoes a deflated member.

@@ -5,10 +5,10 @@
 // it has so many bytes (before compression). What goes where depends on the elements only, so that a resumed run writes
 // the same files.
 // Whole files: see output_file. Shards that take turns get their names at the end; one that has reached its size at once,
-// so that no more than one file is open. When those have come to their end, files of an earlier output that would follow the last one
-// (out-00007.csv after seven shards) are removed: a shorter output replaces a longer one.
-// Under a path with a scheme (s3://…) files are remote_files: they are sent by send(), which a task awaits, and no run can be gone on
-// with whose output they are.
+// so that no more than one file is open. When those have come to their end, files of an earlier output that would follow the
+// last one (out-00007.csv after seven shards) are removed: a shorter output replaces a longer one.
+// Under a path with a scheme (s3://…) files are remote_files: they are sent by send(), which a task awaits, and no run can
+// be gone on with whose output they are.
 // Errors: see output_file, element_encoder.
 // Thread: one caller; it blocks.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output under a path with a scheme: bytes are kept until send() hands them to the scheme's file system, which a task awaits.
+// An output under a path with a scheme: bytes are kept until send() hands them to the scheme's file system, which a task
+// awaits.
 //
 //   auto to = std::make_shared<remote_file>("mem://out/a.csv");
 //   remote_output out(to);
@@ -10,7 +11,8 @@
 // It is there when it is whole, and a remote_file that is destroyed before leaves nothing (file_writer).
 // Nobody can add to such an object later: no checkpoint names it, and no format may change its first bytes in the end.
 // Errors: of send(): those of file_system::create and file_writer; unimplemented where nothing can be written.
-// Owns:   the bytes that are not sent yet: some MiB at most, if has_much() is asked after each block; the ledger does not count them.
+// Owns:   the bytes that are not sent yet: some MiB at most, if has_much() is asked after each block; the ledger does not
+//         count them.
 // Thread: one caller.
 #pragma once
 

@@ -5,9 +5,10 @@
 //
 // Several ranges are read at once while those before them are written, and what is written takes its name when it is whole.
 // Streams, and objects whose server does not tell their size, are read in order.
-// Errors: those of file_system::open and create, of file::read_at and file_writer, with their paths. failed_precondition: there is a
-//         file of that name, and `overwrites` does not say that it may go; what is copied changed meanwhile. data_loss: it became
-//         shorter; or, with `verifies`, what can be read back is not what was written. cancelled: `on_bytes` returned false.
+// Errors: those of file_system::open and create, of file::read_at and file_writer, with their paths.
+//         failed_precondition: there is a file of that name, and `overwrites` does not say that it may go; what is copied
+//         changed meanwhile. data_loss: it became shorter; or, with `verifies`, what can be read back is not what was
+//         written. cancelled: `on_bytes` returned false.
 // Cancel: as after an error, nothing new is there.
 // Deadlines: every call has runtime_options::io_timeout.
 // Owns:   up to 2 * ranges * 4 MiB, which the ledger does not count.

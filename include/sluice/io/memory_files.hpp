@@ -13,7 +13,8 @@
 // A file does not change: put() and commit() replace it, and who has it open reads on in the old one. Its version is made of its
 // bytes, so that a checkpoint is resumed by another process which has put the same bytes there.
 // Errors: of opening: not_found. Of create: unavailable, where somebody else writes a file of that path.
-// Owns:   the bytes belong to the user's side: the ledger of a runtime does not count them, only the buffers into which they are read.
+// Owns:   the bytes belong to the user's side: the ledger of a runtime does not count them, only the buffers into which
+//         they are read.
 // Thread: any.
 // See:    io/memory_files.cpp: a scheme made with public headers alone, to begin one of your own from (docs/embedding.md).
 #pragma once

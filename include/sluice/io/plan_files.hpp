@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remote files that plans are made by: csv("https://…") without a schema looks at the file's first rows when the plan is made, which is
-// before a run and its runtime.
+// Remote files that plans are made by: csv("https://…") without a schema looks at the file's first rows when the plan is
+// made, which is before a run and its runtime.
 //
 //   plan_files known([](runtime& rt) { add_http(rt, make_asio_network); });     // while it lives
 //   auto rows = parse_plan("csv(\"https://example.org/a.csv\")");
 //
-// Each file is read by a small runtime of its own, to which the function adds the schemes that there are. Local files need no plan_files.
-// Errors: of the plan: failed_precondition, where a path has a scheme and no plan_files lives; those of opening and reading the file.
+// Each file is read by a small runtime of its own, to which the function adds the schemes that there are. Local files need
+// no plan_files.
+// Errors: of the plan: failed_precondition, where a path has a scheme and no plan_files lives; those of opening and reading
+//         the file.
 // Thread: any. Where several live, the one that was made last counts. The destructor waits for the files that are being read. A
 //         plan that is made in a run waits on its worker, as it does for local files.
 #pragma once

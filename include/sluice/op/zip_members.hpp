@@ -4,19 +4,19 @@
 //   zip_members("images.zip") | map([](const zip_member& m) { return m.name; })
 //   list_files("train-*.zip") | interleave(zip_members, {.cycle_length = 4})
 //
-// In plan text its members are name, bytes and offset: `zip_members("images.zip") | map(bytes)`. (`zip` is another verb: elements of
-// several datasets side by side.)
+// In plan text its members are name, bytes and offset: `zip_members("images.zip") | map(bytes)`. (`zip` is another verb:
+// elements of several datasets side by side.)
 //
-// Shape:  zip_member: the name in the archive as it stands there, the file's bytes, and the offset of what the archive has for them.
-//         Stored and deflated files; folders and symbolic links are passed over. zip64, sizes behind the data, and bytes in front of
-//         the archive. Bytes of stored files are views into the file's buffer.
+// Shape:  zip_member: the name in the archive as it stands there, the file's bytes, and the offset of what the archive has
+//         for them. Stored and deflated files; folders and symbolic links are passed over. zip64, sizes behind the data, and
+//         bytes in front of the archive. Bytes of stored files are views into the file's buffer.
 // Order:  as in the archive's directory.
 // Ends:   with the directory.
-// Errors: of the file, as in tfrecord; invalid_argument: a byte stream, which has no end to read the directory from. data_loss, with file,
-//         offset and number of the file in the archive: no directory, a checksum or a length that is wrong, members that overlap.
-//         unimplemented: encrypted files, other methods, archives in several parts. resource_exhausted: a file of more than 2 GiB, or
-//         above the limits; that ends a run under error_policy::skip, too. Else reading goes on there with the next file, but without a
-//         directory there is none.
+// Errors: of the file, as in tfrecord; invalid_argument: a byte stream, which has no end to read the directory from.
+//         data_loss, with file, offset and number of the file in the archive: no directory, a checksum or a length that is
+//         wrong, members that overlap. unimplemented: encrypted files, other methods, archives in several parts.
+//         resource_exhausted: a file of more than 2 GiB, or above the limits; that ends a run under error_policy::skip, too.
+//         Else reading goes on there with the next file, but without a directory there is none.
 // State:  index in the directory. A resume, and what passes over elements, reads none of their bytes.
 // See:    op/tar.hpp
 #pragma once
