@@ -93,6 +93,7 @@ int folder_walk::add_plain(const std::string& path, const glob_places& at, std::
     }
     if (!are_all && !n.text().empty() && !is_own_or_parent(n.text())) continue;
     done.push_back(n.text());
+    ++looked_at_;
     struct stat s{};
     const std::string whole = path + n.text();
     const bool is_there = n.text().empty() || ::lstat(whole.c_str(), &s) == 0;

@@ -10,15 +10,15 @@
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::string_view kFolders = "**";
+constexpr std::string_view kAnyFolders = "**";
 
 unsigned char byte_of(char c) { return static_cast<unsigned char>(c); }
 
-struct character_class {
+struct glob_class {
   std::string_view name;
   bool (*has)(unsigned char);
 };
-constexpr character_class kClasses[] = {
+constexpr glob_class kCharacterClasses[] = {
     {"alnum", absl::ascii_isalnum}, {"alpha", absl::ascii_isalpha}, {"blank", absl::ascii_isblank},
     {"cntrl", absl::ascii_iscntrl}, {"digit", absl::ascii_isdigit}, {"graph", absl::ascii_isgraph},
     {"lower", absl::ascii_islower}, {"print", absl::ascii_isprint}, {"punct", absl::ascii_ispunct},
@@ -30,8 +30,9 @@ bool take_class(std::string_view text, std::size_t& at, std::bitset<256>& to) {
   const std::size_t end = text.find(":]", at + 2);
   if (end == text.npos) return false;
   const std::string_view name = text.substr(at + 2, end - at - 2);
-  auto found = std::find_if(std::begin(kClasses), std::end(kClasses), [name](const auto& c) { return c.name == name; });
-  if (found == std::end(kClasses)) return false;
+  auto found = std::find_if(std::begin(kCharacterClasses), std::end(kCharacterClasses),
+                            [name](const auto& c) { return c.name == name; });
+  if (found == std::end(kCharacterClasses)) return false;
   for (int c = 0; c != 256; ++c)
     if (found->has(static_cast<unsigned char>(c))) to.set(static_cast<std::size_t>(c));
   at = end + 2;
@@ -55,7 +56,7 @@ template <class OnName> void for_each_name(std::string_view path, OnName on_name
 
 }  // namespace
 
-glob_name::glob_name(std::string_view text) : is_folders_(text == kFolders) {
+glob_name::glob_name(std::string_view text) : is_folders_(text == kAnyFolders) {
   for (std::size_t at = 0; at != text.size();) {
     const char c = text[at];
     if (c == '*') {
@@ -132,7 +133,7 @@ glob_pattern::glob_pattern(std::string pattern) : text_(std::move(pattern)) {
     std::size_t backslashes = name.size() - std::min(name.size(), name.find_last_not_of('\\') + 1);
     if (!is_last && backslashes % 2 == 1) name.remove_suffix(1);  // of "\/"
     // One `**` behind another takes nothing in that the first does not.
-    if (name == kFolders && !names_.empty() && names_.back().is_folders()) return true;
+    if (name == kAnyFolders && !names_.empty() && names_.back().is_folders()) return true;
     names_.emplace_back(name);
     return true;
   });

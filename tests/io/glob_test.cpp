@@ -192,7 +192,10 @@ names of_bash(const temporary_folder& folder, const std::string& pattern) {
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     all.push_back(text.substr(at, text.find('\n', at) - at));
   if (pattern.ends_with("/**") || pattern == "**")
-    std::erase_if(all, [&](const std::string& name) { return std::filesystem::is_directory(folder.path(name)); });
+    std::erase_if(all, [&](const std::string& name) {
+      std::error_code unknown;
+      return std::filesystem::is_directory(folder.path(name), unknown);
+    });
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
@@ -222,8 +225,8 @@ TEST_CASE("patterns find what bash finds") {
   make_tree(f.folder);
   int some = 0;
   for (const char* pattern :
-       {"t/*",       "t/**",     "**",          "**/x",    "t/**/x",      "t/**/",    "t/*/*",  "t/*/**",
-        "t/**/b/**", "t/**/*",   "t/**/d/**/x", "t/[ac]*", "t/[!a]*/*",   "t/??/x",   "t/.*/x", "t/**/[xy]",
+       {"t/*",       "t/**",     "**",          "./**/x",  "t/**/x",      "t/**/",    "t/*/*",  "t/*/**",
+        "t/**/b/**", "t/**/*",   "t/**/d/**/x", "t/[ac]*", "t/[!a]*/*",   "t/a?/x",   "t/.*/x", "t/**/[xy]",
         "t/a/./x",   "t/a/../x", "t/dang*",     "t/s*",    "t/**/e/**/x", "*/**/*0/x"}) {
     CAPTURE(pattern);
     names ours = listed(f, pattern), theirs = of_bash(f.folder, pattern);

@@ -264,6 +264,12 @@ MUTANTS = [
      "in.hold_from(list.is_there() ? list.input() : in.consumed());", "in.hold_from(in.consumed());"),
     ("a dataset gives one more than its weight says", "src/engine/concatenation.cpp",
      "if (!limits.empty() && passed == left) break;", "if (!limits.empty() && left == 0) break;"),
+    ("zip_members forgets where in the directory it is", "src/op/zip_members.cpp",
+     "const std::uint64_t index = (*next)++;", "const std::uint64_t index = *next;"),
+    ("a stored file's checksum is not looked at", "src/op/zip_members.cpp",
+     "if (why.ok() && crc != e->crc) why = data_loss_error(\"its checksum is wrong\");", "(void)crc;"),
+    ("a deflated file goes on in what follows it", "src/op/zip_members.cpp",
+     "packed_left -= s.consumed;", "packed_left -= 0;"),
     ("a repeat that passes over epochs forgets which", "src/op/repeat.cpp",
      "      st->epoch += epochs;\n", ""),
 ]
