@@ -185,8 +185,12 @@ status window_groups::add_unknown(std::uint32_t i) {
   status why = size_for(key, size);
   std::uint32_t g = kNone;
   if (why.ok()) why = make_group(key, size, g);
-  if (why.ok()) why = give_room(g, std::min<std::uint64_t>(size, kRoomFirst));
   if (!why.ok()) return why;
+  why = give_room(g, std::min<std::uint64_t>(size, kRoomFirst));
+  if (!why.ok()) {
+    let_go_of(g);
+    return why;
+  }
   index_.add(key, g);
   ++used_;
   return {};
