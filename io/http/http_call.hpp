@@ -4,8 +4,8 @@
 //   http_request r = …;                                   // a PUT, say, with its body
 //   auto answer = co_await http_call(servers, service, r, {.of = {path, "listing"}});
 //
-// Every attempt is signed anew. Requests are sent again after a lost connection, too, when nobody knows whether they were carried out:
-// so they have to be such as may be carried out twice.
+// Every attempt is signed anew. Requests are sent again after a lost connection, too, when nobody knows whether they
+// were carried out: so they have to be such as may be carried out twice.
 // Errors: those of http.hpp; data_loss: an answer longer than is allowed.
 // Thread: one at a time.
 #pragma once

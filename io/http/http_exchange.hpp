@@ -29,7 +29,8 @@ class http_exchange {
   http_exchange(const http_exchange&) = delete;
   ~http_exchange();
 
-  /// A body is sent piece by piece, each of which may take as long as `stall`; so may the head of the answer. The time is `time`'s.
+  /// A body is sent piece by piece, each of which may take as long as `stall`; so may the head of the answer. The
+  /// time is `time`'s.
   task<> ask(http_message request, clock& time, duration stall, time_point deadline);
   const response_head& head() const { return parser_.head(); }
   /// The connection had served another request before. Its server may have ended it at any moment since.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose credentials requests to S3 are signed with: the first that are there of those that s3.hpp lists.
 //
-// Which source it is is decided by what is configured, not by what answers: where one was named and fails, that is the error, and the next
-// is not asked. The machine's own, which nothing names, is asked last, and for a second at most.
+// Which source it is is decided by what is configured, not by what answers: where one was named and fails, that is
+// the error, and the next is not asked. The machine's own, which nothing names, is asked last, and for a second at
+// most.
 // Errors: unauthenticated, naming the source, or where was looked and what to do. Secrets are in no message.
 // Thread: any.
 #pragma once

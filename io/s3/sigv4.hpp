@@ -3,8 +3,8 @@
 //
 //   sign_v4(request, {.credentials = c, .region = "us-east-1", .service = "s3", .now_ns = now, .payload = kUnsignedPayload});
 //
-// Signed are the method, path, query, Host, and the fields that the request has by then, but for those that are changed on the way
-// (Accept-Encoding). Paths and queries have to be escaped as they are sent.
+// Signed are the method, path, query, Host, and the fields that the request has by then, but for those that are
+// changed on the way (Accept-Encoding). Paths and queries have to be escaped as they are sent.
 // Thread: pure functions.
 #pragma once
 

@@ -5,8 +5,8 @@
 //   answer->at("Code");                                 // "NoSuchKey"
 //   for (const answer_tree& item : list.all("Contents")) …
 //
-// XML: by expat, which expands no entities of a document's own; attributes are left out. JSON: by simdjson; the items of a list are
-// children without a name. Neither is more than kDepthMax deep.
+// XML: by expat, which expands no entities of a document's own; attributes are left out. JSON: by simdjson; the items
+// of a list are children without a name. Neither is more than kDepthMax deep.
 // Errors: data_loss, saying what is wrong.
 #pragma once
 

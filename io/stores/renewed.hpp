@@ -2,7 +2,7 @@
 // A secret that ends, and is fetched anew before it does: one fetches, the others wait or go on with the old one.
 //
 //   renewed<token> kept(time, now_ns);
-//   auto t = co_await kept.get(source, deadline);      // source.fetch(deadline) is asked where there is none, or it ends soon
+//   auto t = co_await kept.get(source, deadline);      // asks source.fetch() where there is none, or it ends soon
 //   kept.forget(t.name());                             // a server has refused it
 //
 // Thread: any.
@@ -62,8 +62,8 @@ template <class Secret> class renewed {
     co_return *std::move(kept);
   }
 
-  /// The one of that name is of no use. Returns true if another one is there, or may be fetched: of one that does not end, once, since
-  /// somebody may have put another into its file.
+  /// The one of that name is of no use. Returns true if another one is there, or may be fetched: of one that does not
+  /// end, once, since somebody may have put another into its file.
   bool forget(std::string_view refused) {
     std::lock_guard lock(mutex_);
     if (!secret_ || secret_->name() != refused) return true;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of a bucket that match a pattern, page by page as the store gives them.
 //
-// What it costs: a request for each thousand keys that begin with what stands before the first `*`, `?` or `[`; where these are in the last
-// name only, keys in deeper folders are left out by the store. A pattern that ends with a / gives folders.
+// What it costs: a request for each thousand keys that begin with what stands before the first `*`, `?` or `[`. Where
+// these are in the last name only, keys in deeper folders are left out by the store. A pattern that ends with a /
+// gives folders.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where credentials are looked for: the variables of the process, its files, and the time of the world, which signatures carry. Tests
-// put others in.
+// Where credentials are looked for: the variables of the process, its files, and the time of the world, which
+// signatures carry. Tests put others in.
 //
 // Thread: any.
 #pragma once

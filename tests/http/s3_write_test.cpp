@@ -176,12 +176,15 @@ TEST_CASE("a server that refuses a body before it has read all of it is understo
     why = done.why();
   };
   status why;
-  auto both = [&](scope& s) -> task<> {
-    s.spawn(refuse(*net));
-    s.spawn(write(rt, why));
-    co_return;
+  auto both = [](scope& s, std::vector<task<>> parts) -> task<> {
+    for (task<>& part : parts) s.spawn(std::move(part));
+    co_await s.join();
   };
-  sync_wait(rt, with_scope(both));
+  std::vector<task<>> parts;
+  parts.push_back(refuse(*net));
+  parts.push_back(write(rt, why));
+  scope all(rt.root());
+  sync_wait(rt, both(all, std::move(parts)));
   INFO(why.to_string());
   CHECK(why.code() == status_code::permission_denied);
 }

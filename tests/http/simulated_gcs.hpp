@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Google's store says in its JSON protocol, as far as tests want it: objects of one bucket, listings in pages, resumable uploads.
+// What Google's store says in its JSON protocol, as far as tests want it: objects of one bucket, listings in pages,
+// resumable uploads.
 //
 //   simulated_gcs gcs("bucket");
 //   server.answers([&](const asked_for& a) { return gcs.answer(a); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines over stores of objects, in virtual time: what is read ahead is one version, is checked as a whole, and can be gone on with.
+// Pipelines over stores of objects, in virtual time: what is read ahead is one version, is checked as a
+// whole, and what a listing has told of is opened at once.
 #include <catch2/catch.hpp>
 
 #if SLUICE_HAVE_STORES

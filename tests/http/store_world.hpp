@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated world with a server in it that speaks a store's protocol, an environment of its own, and a runtime whose files are the
-// store's.
+// A simulated world with a server in it that speaks a store's protocol, an environment of its own, and a runtime
+// whose files are the store's.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,8 @@
 
 namespace sluice::lib::testing {
 
-/// Variables and files that credentials are looked for in, and the world's time: 2026-11-24T10:00:00Z and what has passed since.
+/// Variables and files that credentials are looked for in, and the world's time: 2026-11-24T10:00:00Z and what has
+/// passed since.
 struct simulated_surroundings {
   explicit simulated_surroundings(simulation& w) : world(w) {}
   detail::surroundings around() {
