@@ -8,6 +8,10 @@ namespace {
 
 /// Of one more sample in the smoothed round trip: as TCP's.
 constexpr int kSmoothing = 8;
+/// Of one more answer in the share of refusals.
+constexpr double kShareOfOne = 1.0 / 64;
+/// A server that refuses one request in twenty, whichever, has no use for half as many: five standard deviations from that.
+constexpr double kRefusedMax = 0.15;
 
 }  // namespace
 
@@ -50,6 +54,7 @@ void concurrency_limit::release() noexcept {
 
 void concurrency_limit::answered(duration first_byte) {
   std::lock_guard lock(mutex_);
+  refused_share_ -= refused_share_ * kShareOfOne;
   round_trip_ = round_trip_.count() ? round_trip_ + (first_byte - round_trip_) / kSmoothing : first_byte;
 }
 
@@ -75,6 +80,8 @@ void concurrency_limit::end_window(time_point now, wake_list& woken) {
 
 void concurrency_limit::throttled(const permit& refused) {
   std::lock_guard lock(mutex_);
+  refused_share_ += kShareOfOne;
+  if (refused_share_ < kRefusedMax) return;
   if (refused.given_after_ != halvings_) return;  // it was in flight at the last halving already, and says nothing new
   ++halvings_;
   regain_below_ = limit_ - limit_ / 4;

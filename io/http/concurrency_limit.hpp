@@ -9,7 +9,8 @@
 //
 // After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round trip
 // before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly
-// for ever. It is halved when a request is refused that was sent after the last halving: those before it say nothing new.
+// for ever. It is halved when a request is refused that was sent after the last halving, as those before it say nothing new, if more
+// than 15 of 100 answers of late were refusals: one in twenty that is refused by chance would otherwise hold the limit at a tenth.
 // Order:  first come, first served.
 // Cancel: a stop ends acquire() with `cancelled`.
 // Thread: any.
@@ -74,6 +75,7 @@ class concurrency_limit {
   /// Nothing: that would have to wait.
   std::optional<permit> try_acquire();
 
+  /// A head has come, of whatever answer.
   void answered(duration first_byte);
   void received(std::uint64_t bytes);
   /// `refused`: a permit of this limit, with which the request was sent.
@@ -96,6 +98,7 @@ class concurrency_limit {
   std::uint32_t in_use_ = 0;
   std::uint32_t regain_below_ = 0;  ///< three quarters of what the limit was before it was halved
   duration round_trip_{0};          ///< smoothed
+  double refused_share_ = 0;        ///< of the answers; smoothed
   std::uint64_t halvings_ = 0;
   time_point window_began_{};
   bool was_full_ = false;  ///< in this window

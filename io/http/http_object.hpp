@@ -41,6 +41,9 @@ class http_object {
   /// Its body begins at byte 0 and has up to `bytes` bytes, or all. Null: the object is empty. Before any read.
   task<std::unique_ptr<http_exchange>> open(std::uint64_t bytes, time_point deadline);
   const object_pin& pin() const noexcept { return pin_; }
+  /// How many files of this object's server are open: http_file counts.
+  std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
+  std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
   std::int64_t modified_ns() const noexcept { return modified_ns_; }
 
   /// All of to.size() bytes from `offset` on. REQUIRES: the object has them. With a body that is at `offset`, it is read
