@@ -105,12 +105,13 @@ def one_object(url, table, name, pairs, size, curl_options=(), env=None):
 
 
 def troubled(server, table, pairs):
-    """Objects of which some are refused, reset or stalled, beside the same without: the bytes first, then requests, then time."""
+    """Objects of which some are refused, reset or stalled, beside the same without: the bytes first, in order; then requests and time, in
+    the order of their coming, as one that is late keeps sixty-three others waiting in any other."""
     names = server.folder / "troubled.txt"
 
-    def plan(location):
+    def plan(location, order="deterministic"):
         names.write_text("".join(server.url(f"{location}/small-{i}") + "\n" for i in range(TROUBLED)))
-        return f'lines("{names}") | interleave(fixed_length({TROUBLED_BYTES}), cycle_length={OBJECTS}, parallelism={OBJECTS})'
+        return f'lines("{names}") | interleave(fixed_length({TROUBLED_BYTES}), cycle_length={OBJECTS}, parallelism={OBJECTS}, order={order})'
 
     def digest(location):
         done = subprocess.run([PROGRAM, "run", "--quiet", "--output", "raw:-", plan(location)], capture_output=True)
@@ -122,8 +123,8 @@ def troubled(server, table, pairs):
         sys.exit("the bytes differ where the server makes trouble")
     clean, hurt, asked = [], [], []
     for _ in range(pairs):
-        clean.append(ours(plan("slow"), TROUBLED)[1])
-        seconds, done = timed([PROGRAM, "run", plan("trouble")])
+        clean.append(ours(plan("slow", "sloppy"), TROUBLED)[1])
+        seconds, done = timed([PROGRAM, "run", plan("trouble", "sloppy")])
         hurt.append(float(re.search(r" in ([\d.]+) s", done.stderr)[1]))
         asked.append(int(re.search(r"HTTP/1.1, ([\d,]+) requests", done.stderr)[1].replace(",", "")) / TROUBLED)
     table.row("5 % 503, 1 % reset, 1 % stalled 2 s: clean ÷ that", hurt, clean, [c / h for c, h in zip(clean, hurt)], 0.7)

@@ -69,7 +69,9 @@ std::string scanned_file(const bench_folder& folder) {
   bytes.reserve(kScannedBytes + kRecordBytes);
   const std::string data = noise(kRecordBytes, 1);
   while (bytes.size() < kScannedBytes) append_tfrecord(bytes, data);
-  return folder.write("scanned.tfrecord", bytes);
+  std::string path = folder.write("scanned.tfrecord", bytes);
+  write_back(path);
+  return path;
 }
 
 std::vector<std::string> small_files(const bench_folder& folder) {
@@ -79,6 +81,7 @@ std::vector<std::string> small_files(const bench_folder& folder) {
     const std::string number = std::to_string(100'000 + i);
     paths.push_back(folder.write("small/" + number, noise(kSmallBytes, static_cast<std::uint64_t>(i))));
   }
+  write_back(paths.front());
   return paths;
 }
 
@@ -243,6 +246,7 @@ task<pass> random_pass(std::string path, const std::vector<std::uint64_t>& offse
 void io_random(report& r) {
   bench_folder folder;
   const std::string path = folder.write("random", noise(kScannedBytes, 3));
+  write_back(path);
   const std::vector<std::string> paths = {path};
   std::vector<std::uint64_t> offsets;
   std::uint64_t x = 4;

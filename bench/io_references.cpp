@@ -76,10 +76,14 @@ class ring {
 
 }  // namespace
 
+void write_back(const std::string& path) {
+  opened file(path, 0);
+  if (::syncfs(file.number) != 0) throw failed(errno, path);
+}
+
 void evict(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     opened file(path, 0);
-    ::fdatasync(file.number);
     ::posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED);
   }
 }

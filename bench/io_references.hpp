@@ -9,7 +9,9 @@
 
 namespace sluice::lib::bench {
 
-/// Nothing of these files is in the page cache any more, once it has been written.
+/// Everything that was written to the file system of `path` is on its disk.
+void write_back(const std::string& path);
+/// Nothing of these files, which have been written back, is in the page cache any more.
 void evict(const std::vector<std::string>& paths);
 
 /// Reads a file from its beginning to its end; returns how many bytes that were.

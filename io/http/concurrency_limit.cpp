@@ -10,8 +10,9 @@ namespace {
 constexpr int kSmoothing = 8;
 /// Of one more answer in the share of refusals.
 constexpr double kShareOfOne = 1.0 / 64;
-/// A server that refuses one request in twenty, whichever, has no use for half as many: five standard deviations from that.
-constexpr double kRefusedMax = 0.15;
+/// A server that refuses one request in twenty, whichever, has no use for half as many: three and a half standard deviations from
+/// that.
+constexpr double kRefusedMax = 0.12;
 
 }  // namespace
 
@@ -33,6 +34,14 @@ bool concurrency_limit::take_one() {
 std::optional<concurrency_limit::permit> concurrency_limit::try_acquire() {
   std::lock_guard lock(mutex_);
   if (!take_one()) return {};
+  return permit(this, halvings_);
+}
+
+std::optional<concurrency_limit::permit> concurrency_limit::try_acquire_beyond() {
+  constexpr std::uint32_t kBeyond = 16;
+  std::lock_guard lock(mutex_);
+  if (in_use_ >= limit_ + limit_ / kBeyond) return {};
+  ++in_use_;
   return permit(this, halvings_);
 }
 
@@ -86,6 +95,11 @@ void concurrency_limit::throttled(const permit& refused) {
   ++halvings_;
   regain_below_ = limit_ - limit_ / 4;
   limit_ = std::max(1u, limit_ / 2);
+}
+
+duration concurrency_limit::round_trip() const {
+  std::lock_guard lock(mutex_);
+  return round_trip_;
 }
 
 std::uint32_t concurrency_limit::limit() const {

@@ -11,9 +11,10 @@ namespace {
 
 /// Ranges ahead from the first read that waits on: a round trip costs as much as some MiB.
 constexpr std::uint32_t kAheadAtOnce = 4;
-/// In flight for one file, where it is the only one: 128 MiB, which at 50 ms make 2.5 GB/s. Several files of a server share what
-/// requests it is sent at first.
-constexpr std::uint32_t kReadsAtOnceMax = 16, kReadsAtOnceMin = 4;
+/// In flight for one file: another one for every six milliseconds that a first byte takes. Ranges that need not wait so long are better
+/// fewer: each has a buffer of its own, and the page faults of that. Several files share what requests a server is sent at first.
+constexpr std::uint32_t kReadsAtOnceMin = 4, kReadsAtOnceMax = 16;
+constexpr duration kFirstByteForOne = std::chrono::milliseconds(6);
 
 }  // namespace
 
@@ -35,7 +36,8 @@ read_advice http_file::advice() const noexcept {
   a.range_bytes_max = kRangeBytesMax;
   a.ahead_at_once = kAheadAtOnce;
   const std::uint32_t files = std::max(1u, open_files_->load(std::memory_order_relaxed));
-  a.reads_at_once = std::clamp(object_->requests_first() / files, kReadsAtOnceMin, kReadsAtOnceMax);
+  const auto hidden = static_cast<std::uint32_t>(object_->round_trip() / kFirstByteForOne);
+  a.reads_at_once = std::clamp(std::min(hidden, object_->requests_first() / files), kReadsAtOnceMin, kReadsAtOnceMax);
   a.keep_read = true;
   a.in_order = !does_ranges_;
   return a;

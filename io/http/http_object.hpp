@@ -43,6 +43,7 @@ class http_object {
   const object_pin& pin() const noexcept { return pin_; }
   /// How many files of this object's server are open: http_file counts.
   std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
+  duration round_trip() { return servers_->at(url_).limit.round_trip(); }
   std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
   std::int64_t modified_ns() const noexcept { return modified_ns_; }
 
