@@ -4,10 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "io/cached_open.hpp"
@@ -51,12 +49,6 @@ task<std::string> read_from(file& f, std::uint64_t offset) {
   }
 }
 
-/// What the kernel has begun, and the back end's share of what has ended, may go a little later.
-bool descriptors_settle_at(std::size_t n) {
-  for (int i = 0; i != 1000 && open_descriptors() != n; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return open_descriptors() == n;
-}
-
 /// From here on the file system expects that beginnings are not in memory. False: it was.
 bool miss(fixture& f) {
   const std::string cold = f.folder.write("cold", random_bytes(50'000, 3));
@@ -70,9 +62,9 @@ bool miss(fixture& f) {
 }  // namespace
 
 TEST_CASE("a head is the file's beginning or nothing, whatever the size of either, and the rest is read as ever") {
+  const std::size_t before = open_descriptors();
   FOR_EACH_BACKEND(f);
   if (!miss(f)) WARN("nothing can be evicted here: no head is read");
-  const std::size_t before = open_descriptors();
   for (page_cache how : {page_cache::keep, page_cache::drop, page_cache::direct})
     for (std::size_t size : {0u, 1u, 4096u, 16'384u, 300'000u})
       for (std::size_t head : {1u, 16'384u, 65'536u})
@@ -90,7 +82,8 @@ TEST_CASE("a head is the file's beginning or nothing, whatever the size of eithe
           REQUIRE(rest.ok());
           CHECK((begins + *rest == bytes));
         }
-  CHECK(descriptors_settle_at(before));
+  f.files.reset();  // waits for what the kernel and the back end still have
+  CHECK(open_descriptors() == before);
 }
 
 TEST_CASE(
@@ -165,17 +158,18 @@ task<std::size_t> stopped_opens(file_system& files, const std::vector<std::strin
 }  // namespace
 
 TEST_CASE("opens with heads that are stopped at any moment leave no descriptor behind") {
+  const std::size_t before = open_descriptors();
   FOR_EACH_BACKEND(f);
   std::vector<std::string> paths;
   for (int i = 0; i != 40; ++i) paths.push_back(f.folder.write("f" + std::to_string(i), random_bytes(16'384, 9)));
   for (int round = 0; round != 5; ++round) {
     for (const std::string& path : paths) evict(path);
     (void)miss(f);
-    const std::size_t before = open_descriptors();
     auto got = f.run(stopped_opens(*f.files, paths));
     REQUIRE(got.ok());
-    CHECK(descriptors_settle_at(before));
   }
+  f.files.reset();
+  CHECK(open_descriptors() == before);
 }
 
 TEST_CASE("a file is opened without the back end only where one beside it was, and that is on a local file system") {
