@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading files, cold and hot, many and large, beside loops and rings by hand. `./dev bench io` makes one table of these, of the rows of
+// Reading files, cold and hot, many and large, beside loops and rings by hand. `./dev bench io` makes one table of these, of the
+// rows of
 // other benches, and of what takes a server (bench/io_table.py).
 #include <unistd.h>
 
@@ -138,7 +139,8 @@ workload cold(const std::vector<std::string>& paths, workload of) {
   };
 }
 
-/// Passes of all, in turns. For each turn: the least of what `others` took, and what each of the others took, over what ours took.
+/// Passes of all, in turns. For each turn: the least of what `others` took, and what each of the others took, over what ours
+/// took.
 struct beside_several {
   std::vector<double> best;
   std::vector<std::vector<double>> each;

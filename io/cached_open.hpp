@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a file on the calling thread where the kernel has the whole way to it in memory: openat2 with RESOLVE_CACHED (Linux 5.12).
+// Opens a file on the calling thread where the kernel has the whole way to it in memory: openat2 with RESOLVE_CACHED (Linux
+// 5.12).
 //
 //   std::int64_t fd = opener.open(path, flags);      // -EAGAIN: that may have to wait; ask the back end
 //   opener.opened(path, fd);                         // by the back end: the folder is one of a local file system, or not
 //
-// Such an open takes two or three microseconds, a hop to the back end and back more. It may block all the same where the file system
+// Such an open takes two or three microseconds, a hop to the back end and back more. It may block all the same where the file
+// system
 // is asked for each open, as FUSE and NFS are, which then keeps a worker. So it is tried only in folders in which a file has
 // been opened before, by the back end, that is on a disk or in memory.
 // Thread: any.

@@ -103,8 +103,10 @@ struct operation {
   deadline_timer timer_;
 };
 
-/// path, open_flags → result: a descriptor; and what a look at it told. With `length`, of a regular file the first so many bytes are
-/// read into `to` before it completes: one hop for both. What goes wrong with that leaves head_bytes 0 and is no error of the open.
+/// path, open_flags → result: a descriptor; and what a look at it told. With `length`, of a regular file the first so many bytes
+/// are
+/// read into `to` before it completes: one hop for both. What goes wrong with that leaves head_bytes 0 and is no error of the
+/// open.
 struct open_operation final : operation {
   open_operation() noexcept : operation(kind::open) {}
 

@@ -37,7 +37,8 @@ class page_cache_reader {
   /// `refused`: this descriptor's file system does not know the flag, or this read is none: do not ask again.
   std::ptrdiff_t read(int fd, std::uint64_t offset, char* to, std::size_t n, std::atomic<bool>& refused) noexcept;
 
-  /// Were the last reads of files' beginnings misses? Then the next file is not asked in vain, which would also start its I/O alone,
+  /// Were the last reads of files' beginnings misses? Then the next file is not asked in vain, which would also start its I/O
+  /// alone,
   /// but read with others by the back end as it is opened. Now and then the answer is no, to see whether that has changed.
   bool expects_misses() noexcept;
   void note_beginning(bool is_miss) noexcept;

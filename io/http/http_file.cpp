@@ -11,7 +11,8 @@ namespace {
 
 /// Ranges ahead from the first read that waits on: a round trip costs as much as some MiB.
 constexpr std::uint32_t kAheadAtOnce = 4;
-/// In flight for one file: another one for every six milliseconds that a first byte takes. Ranges that need not wait so long are better
+/// In flight for one file: another one for every six milliseconds that a first byte takes. Ranges that need not wait so long are
+/// better
 /// fewer: each has a buffer of its own, and the page faults of that. Several files share what requests a server is sent at first.
 constexpr std::uint32_t kReadsAtOnceMin = 4, kReadsAtOnceMax = 16;
 constexpr duration kFirstByteForOne = std::chrono::milliseconds(6);

@@ -4,7 +4,8 @@
 //   if (auto early = co_await take_early(run, path, cache)) …          // a reader, before it opens the file itself
 //   open_coming(run, path, stage, how, waited);                        // one that has opened its file: those behind it
 //
-// A plan without parallelism has one file open after the other, and of a small one nothing can be read ahead but the next one. Which
+// A plan without parallelism has one file open after the other, and of a small one nothing can be read ahead but the next one.
+// Which
 // that is the run's listing knows (runtime/known_files.hpp), as long as nothing between it and the reader asks it for more. So a
 // reader that had to wait for its file has the next two opened, then four, up to sixteen; one whose files are all in memory has
 // none. No element is made for it, and no error counts: what fails is opened once more by who wants it.

@@ -50,7 +50,8 @@ class known_files {
   static constexpr std::size_t kEarlyMax = 16;
   /// A listing has given its names up to number `given`, and gives those from there on next.
   void given_up_to(std::weak_ptr<const std::vector<std::string>> names, std::size_t given);
-  /// The paths to be opened early, as the listing gives them: where `path` is the last that it has given, else none. `waited`: the
+  /// The paths to be opened early, as the listing gives them: where `path` is the last that it has given, else none. `waited`:
+  /// the
   /// reader of `path` had to wait for it. After the first that had, two, and twice as many after each that had; after several in
   /// a row that had not, none.
   std::vector<std::string> coming_behind(std::string_view path, bool waited);

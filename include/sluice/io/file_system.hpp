@@ -136,7 +136,8 @@ struct open_options {
   std::optional<file_info> known = {};
   time_point deadline = kNever;
   page_cache cache = page_cache::keep;  ///< a wish: file systems without such a cache need not know it
-  /// Of a file that is read from its beginning next. A file system for which opening and reading take less together than one after
+  /// Of a file that is read from its beginning next. A file system for which opening and reading take less together than one
+  /// after
   /// the other may read its first bytes into this buffer, up to `head_bytes`, and says so by file::head_bytes(). A wish, too:
   /// whatever stands in the way of the read is left to the next one. As with a read, the operation keeps its reference.
   buffer_ref head = {};
