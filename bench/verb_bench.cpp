@@ -216,7 +216,9 @@ void verb_rebatch(report& r) {
 SLUICE_BENCH(verb_rebatch);
 
 void verb_group_by_window(report& r) {
-  constexpr std::size_t kKeys = 16, kWindow = 256;
+  constexpr std::size_t kWindow = 256;
+  static constexpr int64 kKeys = 16;
+  static constexpr auto kKey = [](int64 x) { return x * 7 / 3 % kKeys; };
   auto loop = [] {
     std::array<int64, kBlock> a;
     std::array<int64s, kKeys> groups;
@@ -224,7 +226,7 @@ void verb_group_by_window(report& r) {
     each_block(kElements, [&](int64 at, std::uint32_t n) {
       fill(a.data(), at, n);
       for (std::uint32_t i = 0; i != n; ++i) {
-        int64s& group = groups[static_cast<std::size_t>(a[i] * 7 / 3) % kKeys];
+        int64s& group = groups[static_cast<std::size_t>(kKey(a[i]))];
         group.push_back(a[i]);
         if (group.size() != kWindow) continue;
         int64s given = std::exchange(group, {});
@@ -235,8 +237,7 @@ void verb_group_by_window(report& r) {
     for (const int64s& group : groups) sum += summed(group.data(), group.size());
     return sum;
   };
-  auto plan = range(kElements) |
-              group_by_window([](int64 x) { return x * 7 / 3 % static_cast<int64>(kKeys); }, batch(kWindow), kWindow);
+  auto plan = range(kElements) | group_by_window(kKey, batch(kWindow), kWindow);
   r.at_most("group_by_window of 16 keys, batch(256)", "hand loop",
             compare(drained(plan, kElements, 1), by_hand(loop)).ratio(), 2, "x");
 }

@@ -48,6 +48,16 @@ std::string scheme_of(std::string_view path) {
   return scheme;
 }
 
+bool is_remote(std::string_view path) {
+  const std::string scheme = scheme_of(path);
+  return !scheme.empty() && scheme != kLocalScheme;
+}
+
+std::string without_file_scheme(std::string path) {
+  if (scheme_of(path) == kLocalScheme) path.erase(0, kLocalScheme.size() + kAuthority.size());
+  return path;
+}
+
 void file_router::set_local(std::unique_ptr<file_system> files) {
   absl::MutexLock lock(&mutex_);
   local_ = std::move(files);
@@ -76,7 +86,7 @@ result<file_system*> file_router::home_of(std::string& path) const {
   absl::MutexLock lock(&mutex_);
   if (scheme.empty()) return local();
   if (scheme == kLocalScheme) {
-    path.erase(0, kLocalScheme.size() + kAuthority.size());
+    path = without_file_scheme(std::move(path));
     return local();
   }
   auto found = schemes_.find(scheme);

@@ -46,5 +46,9 @@ class file_router final : public file_system {
 
 /// "s3" of "s3://bucket/key", in lower case; empty: a path without a scheme.
 std::string scheme_of(std::string_view path);
+/// Has it a scheme other than file://?
+bool is_remote(std::string_view path);
+/// "/a" of "file:///a"; other paths as they are.
+std::string without_file_scheme(std::string path);
 
 }  // namespace sluice::lib::detail

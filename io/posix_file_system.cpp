@@ -3,7 +3,6 @@
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -14,6 +13,7 @@
 #include <cerrno>
 
 #include "base/whole_file.hpp"
+#include "io/folder_walk.hpp"
 #include "io/listed.hpp"
 #include "io/posix_file.hpp"
 #include "io/read_flags.hpp"
@@ -141,83 +141,63 @@ struct stat_page_call {
   }
 };
 
-thread_local int t_glob_error;  // glob's callback has no argument of ours
-thread_local std::string* t_glob_folder;
-
-int note_unreadable(const char* folder, int error_number) {
-  if (t_glob_error == 0 && error_number != ENOENT && error_number != ENOTDIR) {
-    t_glob_error = error_number;
-    *t_glob_folder = folder;
-  }
-  return 0;
-}
-
-struct glob_call {
-  std::string pattern;
+/// One page of a walk, which the call shares with its listing: it may go on when that has been told of a deadline.
+struct walk_call {
+  std::shared_ptr<folder_walk> walk;
+  std::size_t most;
   std::vector<std::string> names = {};
-  std::string unreadable = {};
-  std::int64_t operator()() {
-    glob_t found{};
-    t_glob_error = 0;
-    t_glob_folder = &unreadable;
-    int outcome = ::glob(pattern.c_str(), GLOB_NOSORT, note_unreadable, &found);
-    for (std::size_t i = 0; outcome == 0 && i < found.gl_pathc; ++i) names.emplace_back(found.gl_pathv[i]);
-    ::globfree(&found);
-    std::sort(names.begin(), names.end());
-    return outcome == GLOB_NOSPACE ? -ENOMEM : -t_glob_error;
-  }
+  std::int64_t operator()() { return -walk->add_matches(names, most); }
 };
 
-/// Names come from one call of glob(3), which finds them all; they are handed on in pages.
 class posix_listing final : public listing {
  public:
   posix_listing(std::string pattern, list_options o, backend& io)
-      : pattern_(std::move(pattern)), options_(o), io_(io) {}
+      : walk_(std::make_shared<folder_walk>(std::move(pattern))), options_(o), io_(io) {}
   task<std::vector<listed_file>> next(time_point deadline) override;
 
  private:
   static constexpr std::size_t kPage = 4096;
-  task<> find(time_point deadline);
+  const std::string& pattern() const { return walk_->pattern(); }
+  task<std::vector<std::string>> find(time_point deadline);
 
-  std::string pattern_;
+  std::shared_ptr<folder_walk> walk_;
   list_options options_;
   backend& io_;
-  std::vector<std::string> names_;
-  std::size_t given_ = 0;
-  bool found_ = false;
+  status failed_;  ///< it is over: a call may go on with the walk
+  bool is_any_given_ = false;
 };
 
-task<> posix_listing::find(time_point deadline) {
-  shared_call<glob_call> call(glob_call{pattern_});
-  std::int64_t got = co_await call.on(io_, deadline);
-  status why = ended_early(got, "listed").in_file(pattern_);
-  if (!why.ok()) co_await fail(std::move(why));
-  if (got < 0)
-    why = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern_, "\""))
-              .in_file(call->unreadable.empty() ? pattern_ : call->unreadable);
-  else if (call->names.empty()) why = nothing_matches(pattern_);
-  if (!why.ok()) co_await fail(std::move(why));
-  names_ = std::move(call->names);
-  found_ = true;
+task<std::vector<std::string>> posix_listing::find(time_point deadline) {
+  std::vector<std::string> names;
+  while (names.empty() && failed_.ok() && !walk_->is_done()) {
+    shared_call<walk_call> call(walk_call{walk_, kPage});
+    std::int64_t got = co_await call.on(io_, deadline);
+    failed_ = ended_early(got, "listed").in_file(pattern());
+    if (!failed_.ok()) break;
+    if (got < 0)
+      failed_ = errno_error(static_cast<int>(-got), absl::StrCat("cannot list for the pattern \"", pattern(), "\""))
+                    .in_file(walk_->where());
+    names = std::move(call->names);
+  }
+  if (failed_.ok() && names.empty() && !is_any_given_) failed_ = nothing_matches(pattern());
+  if (!failed_.ok()) {
+    status why = failed_;
+    co_await fail(std::move(why));
+  }
+  is_any_given_ = true;
+  co_return std::move(names);
 }
 
 task<std::vector<listed_file>> posix_listing::next(time_point deadline) {
-  if (!found_) {
-    auto finding = find(deadline);
-    co_await finding;
-  }
+  auto finding = find(deadline);
+  std::vector<std::string> names = co_await finding;
   stat_page_call page;
-  const std::size_t n = std::min(kPage, names_.size() - given_);
-  page.page.reserve(n);
-  for (std::size_t i = 0; i != n; ++i) page.page.push_back({std::move(names_[given_++]), std::nullopt});
-  if (given_ == names_.size()) {
-    names_ = {};
-    given_ = 0;
-  }
-  if (!options_.with_info || n == 0) co_return std::move(page.page);
+  page.page.reserve(names.size());
+  for (std::string& name : names) page.page.push_back({std::move(name), std::nullopt});
+  if (!options_.with_info || names.empty()) co_return std::move(page.page);
   shared_call<stat_page_call> call(std::move(page));
   std::int64_t got = co_await call.on(io_, deadline);
-  status why = ended_early(got, "listed").in_file(pattern_);
+  status why = ended_early(got, "listed").in_file(pattern());
   if (!why.ok()) co_await fail(std::move(why));
   co_return std::move(call->page);
 }

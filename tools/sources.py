@@ -2,7 +2,7 @@
 """Prints the sources of one part of the tree, sorted, one a line: meson.build asks for them when it configures.
 
   sources.py version                the version that include/sluice/version.hpp says
-  sources.py library | asio_library | http_library | sqlite_library | images_library | json_library | program | main | bench | examples | headers | protos
+  sources.py library | asio_library | http_library | stores_library | sqlite_library | images_library | json_library | program | main | bench | examples | headers | protos
   sources.py workloads              names of the folders of bench/compare/ with a program of ours
   sources.py workload NAME          what that program is made of
   sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Compiled by their own scripts, one way per program.
 SCRIPTED = {"hazards", "compile_fail", "faults", "golden", "packaging", "tidy"}
 # Libraries of their own, so that who does not use them does not link what they stand on.
-COMPONENTS = {"asio": ["io/asio/"], "http": ["io/http/"], "sqlite": ["io/sqlite/"], "images": ["src/engine/image/", "src/format/image/"],
+COMPONENTS = {"asio": ["io/asio/"], "http": ["io/http/"], "stores": ["io/stores/", "io/s3/", "io/gcs/"], "sqlite": ["io/sqlite/"], "images": ["src/engine/image/", "src/format/image/"],
               "json": ["src/format/json/"]}
 
 
@@ -57,6 +57,7 @@ PARTS = {
     "library": library,
     "asio_library": lambda: component("asio"),
     "http_library": lambda: component("http"),
+    "stores_library": lambda: component("stores"),  # joins the one of http, where expat and OpenSSL are
     "sqlite_library": lambda: component("sqlite"),
     "images_library": lambda: component("images"),
     "json_library": lambda: component("json"),  # joins the library itself: only its flags are its own

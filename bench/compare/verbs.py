@@ -8,9 +8,11 @@ A row's figure is tf.data's wall time for an element of the input over ours: the
 cores, and batches of 1,000 behind the verb where it gives numbers.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -21,7 +23,7 @@ THEIRS = pathlib.Path(__file__).resolve().parent / "verbs" / "tf_data.py"
 FILES = ROOT / ".cache" / "compare_verbs"
 GOAL = 50
 # Of files; others: GOAL.
-GOALS = {"lines": 20, "csv": 20, "tfrecord, 100 B": 30, "tfrecord, 1 KB": 10, "tfrecord, 10 KB": 3.5, "tfrecord, 150 KB": 3.5,
+GOALS = {"lines": 20, "csv": 20, "sql": 1, "tfrecord, 100 B": 30, "tfrecord, 1 KB": 10, "tfrecord, 10 KB": 3.5, "tfrecord, 150 KB": 3.5,
          "tfrecord, 1 KB, skip": 1}
 ANSWERED = 10_000                      # elements whose sums are compared
 SECONDS = 0.25                         # that a pass takes at the least
@@ -29,11 +31,19 @@ THEIRS_FIRST, OURS_FIRST = 10_000, 100_000
 
 
 def write_files(python):
-    """What the rows of files read: a line is 72 bytes."""
+    """What the rows of files read: a line is 72 bytes, a row of numbers.csv four integers."""
     FILES.mkdir(parents=True, exist_ok=True)
     lines = FILES / "lines.txt"
     if not lines.exists():
         lines.write_text("".join(f"{i:071d}\n" for i in range(1_000_000)))
+    numbers = FILES / "numbers.csv"
+    if not numbers.exists():
+        numbers.write_text("".join(f"{i},{i + 1},{i * 7},{-i}\n" for i in range(1_000_000)))
+    if not (FILES / "numbers.db").exists():
+        with contextlib.closing(sqlite3.connect(FILES / "numbers.db")) as made:
+            made.execute("CREATE TABLE numbers(x INTEGER PRIMARY KEY)")
+            made.executemany("INSERT INTO numbers VALUES(?)", ((i,) for i in range(1_000_000)))
+            made.commit()
     if not (FILES / "150000.tfrecord").exists():
         subprocess.run([python, THEIRS, "write", FILES], check=True, stderr=subprocess.DEVNULL)
     os.environ["COMPARE_FILES"] = str(FILES)

@@ -79,6 +79,7 @@
 #include "sluice/op/window_batch.hpp"
 #include "sluice/op/with_options.hpp"
 #include "sluice/op/zip.hpp"
+#include "sluice/op/zip_members.hpp"
 // End of operators.
 #include "sluice/pipeline/broadcast.hpp"
 #include "sluice/pipeline/checkpoint_file.hpp"

@@ -11,6 +11,8 @@ namespace {
 
 /// Read at once before it is known where a head ends: heads are a KiB or less, and what comes after it is copied.
 constexpr std::size_t kEarlyBytes = 8 << 10;
+/// Of a body that is sent.
+constexpr std::size_t kPieceBytes = 256 << 10;
 
 }  // namespace
 
@@ -18,7 +20,7 @@ http_exchange::http_exchange(connection_pool& pool, std::unique_ptr<connection> 
     : pool_(pool), wire_(std::move(wire)), reused_(reused), early_(std::make_unique<char[]>(kEarlyBytes)) {}
 
 http_exchange::~http_exchange() {
-  if (wire_ && ended_ && head().keep_alive && early_bytes() == 0) pool_.put(std::move(wire_));
+  if (wire_ && sent_ && ended_ && head().keep_alive && early_bytes() == 0) pool_.put(std::move(wire_));
 }
 
 status http_exchange::ended_early() const {
@@ -36,9 +38,27 @@ task<> http_exchange::fill_early(time_point deadline) {
   if (n == 0) co_await fail(ended_early());
 }
 
-task<> http_exchange::ask(std::string request, time_point deadline) {
-  auto sending = wire_->write(request, deadline);
+task<> http_exchange::send(http_message request, clock& time, duration stall, time_point deadline) {
+  auto sending = wire_->write(request.head, std::min(deadline, time.now() + stall));
   co_await sending;
+  for (std::span<const char> rest = request.body; !rest.empty();) {
+    const std::span<const char> piece = rest.first(std::min(rest.size(), kPieceBytes));
+    auto writing = wire_->write(piece, std::min(deadline, time.now() + stall));
+    co_await writing;
+    rest = rest.subspan(piece.size());
+  }
+  sent_ = true;
+}
+
+task<> http_exchange::ask(http_message request, clock& time, duration stall, time_point deadline) {
+  const bool has_body = !request.body.empty();
+  const bool answer_has_body = request.answer_has_body;
+  auto sending = send(std::move(request), time, stall, deadline);
+  status sent = co_await sending.as_result();
+  // A server that refuses a request need not read all of its body: what it has said then is the answer.
+  const bool may_have_answered = has_body && sent.code() == status_code::unavailable;
+  if (!sent.ok() && !may_have_answered) co_await fail(std::move(sent));
+  deadline = std::min(deadline, time.now() + stall);
   while (!parser_.head_done()) {
     if (early_bytes() == 0) {
       auto reading = fill_early(deadline);
@@ -48,7 +68,7 @@ task<> http_exchange::ask(std::string request, time_point deadline) {
     if (!used.ok()) co_await fail(used.why());
     early_begin_ += *used;
   }
-  ended_ = head().length == 0;
+  ended_ = !answer_has_body || head().length == 0;
 }
 
 task<std::size_t> http_exchange::read_body(std::span<char> to, time_point deadline) {

@@ -2,7 +2,7 @@
 // One request and its response on one connection.
 //
 //   http_exchange one(pool, std::move(wire), reused);
-//   co_await one.ask(request, deadline);                 // sent, and the head has come: one.head()
+//   co_await one.ask(request, time, stall, deadline);    // sent, and the head has come: one.head()
 //   while (auto n = co_await one.read_body(room, deadline)) …
 //   // destroyed: the connection serves the next request if the response was read to its end, else it is closed
 //
@@ -18,6 +18,7 @@
 #include <string>
 
 #include "io/http/connection_pool.hpp"
+#include "io/http/http_request.hpp"
 #include "io/http/response_parser.hpp"
 
 namespace sluice::lib::detail {
@@ -28,7 +29,8 @@ class http_exchange {
   http_exchange(const http_exchange&) = delete;
   ~http_exchange();
 
-  task<> ask(std::string request, time_point deadline);
+  /// A body is sent piece by piece, each of which may take as long as `stall`; so may the head of the answer. The time is `time`'s.
+  task<> ask(http_message request, clock& time, duration stall, time_point deadline);
   const response_head& head() const { return parser_.head(); }
   /// The connection had served another request before. Its server may have ended it at any moment since.
   bool was_reused() const { return reused_; }
@@ -44,6 +46,7 @@ class http_exchange {
   bool ended() const { return ended_; }
 
  private:
+  task<> send(http_message request, clock& time, duration stall, time_point deadline);
   task<std::size_t> read_chunks(std::span<char> to, time_point deadline);
   task<> fill_early(time_point deadline);
   status ended_early() const;
@@ -53,6 +56,7 @@ class http_exchange {
   std::unique_ptr<connection> wire_;
   bool reused_;
   bool heard_ = false;
+  bool sent_ = false;  ///< the whole request
   bool ended_ = false;
   response_parser parser_;
   std::unique_ptr<char[]> early_;  ///< received, and not yet the caller's

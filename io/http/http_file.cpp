@@ -25,6 +25,8 @@ http_file::http_file(std::string path, file_info info, std::shared_ptr<http_obje
       object_(std::move(object)),
       open_files_(object_->files_of_server()),
       does_ranges_(!body || body->head().code == 206),
+      seen_(object_->tells_crc32c() && this->info().has_size() ? std::make_unique<whole_checksum>(size_bytes())
+                                                               : nullptr),
       body_(std::move(body)) {
   open_files_->fetch_add(1, std::memory_order_relaxed);
 }
@@ -78,7 +80,18 @@ task<std::size_t> http_file::read_at(std::uint64_t offset, buffer_ref to, std::s
       object_->read(offset, std::span<char>(to->data() + at, n), body, does_ranges_ ? kFirstBytes : 0, deadline);
   co_await reading;
   keep_body(std::move(body), offset + n);
+  status wrong = check(offset, std::span<const char>(to->data() + at, n));
+  if (!wrong.ok()) co_await fail(std::move(wrong));
   co_return n;
+}
+
+status http_file::check(std::uint64_t offset, std::span<const char> bytes) {
+  auto whole = seen_ ? seen_->add(offset, bytes) : std::nullopt;
+  auto told = whole ? object_->crc32c() : std::nullopt;
+  if (!told || *told == *whole) return {};
+  return data_loss_error(joined("the bytes that came are not those of the object: their crc32c is ", *whole,
+                                ", the server's ", *told, "; read it again"))
+      .in_file(path());
 }
 
 task<std::size_t> http_file::read_on(std::uint64_t offset, std::span<char> to, time_point deadline) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "io/http/http_object.hpp"
+#include "io/http/whole_checksum.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::detail {
@@ -34,11 +35,14 @@ class http_file final : public file {
   /// The kept body, for who reads on where it is; null: another request is needed. It is given up where it will not be wanted.
   std::unique_ptr<http_exchange> take_body(std::uint64_t offset);
   void keep_body(std::unique_ptr<http_exchange> body, std::uint64_t at);
+  /// What is wrong with the object, once all of it has been read: a checksum that the server tells is another one.
+  status check(std::uint64_t offset, std::span<const char> bytes);
   task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, time_point deadline);
 
   const std::shared_ptr<http_object> object_;
   const std::shared_ptr<std::atomic<std::uint32_t>> open_files_;  ///< of the same server
   const bool does_ranges_;
+  const std::unique_ptr<whole_checksum> seen_;  ///< null: nobody tells a checksum
   std::mutex mutex_;
   std::unique_ptr<http_exchange> body_;  ///< guarded by mutex_
   std::uint64_t body_at_ = 0;            ///< guarded by mutex_

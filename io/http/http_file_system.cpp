@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/http/http_file_system.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "io/http/http_file.hpp"
 #include "io/http/text.hpp"
-#include "io/http/tls_layer.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::detail {
@@ -49,28 +47,10 @@ class one_url final : public listing {
 
 }  // namespace
 
-http_file_system::http_file_system(clock& time, network_maker make_network, http_options options, std::uint64_t seed)
-    : context_(time, std::move(make_network), std::move(options), seed) {}
-
-http_file_system::~http_file_system() = default;
-
-std::shared_ptr<secure_layer> http_file_system::secure_for(const http_url& url) {
-  if (!url.tls) return {};
-  if (!secure_) secure_ = make_tls_layer(context_.options.ca_file);
-  return secure_;
-}
-
-http_origin& http_file_system::at(const http_url& url) {
-  std::lock_guard lock(mutex_);
-  auto& origin = origins_[url.origin()];
-  if (!origin) origin = std::make_unique<http_origin>(context_, url, secure_for(url));
-  return *origin;
-}
-
 task<std::unique_ptr<file>> http_file_system::open(std::string path, open_options o) {
   auto url = parse_http_url(path);
   if (!url.ok()) co_await fail(url.why().in_file(path));
-  auto object = std::make_shared<http_object>(shared_from_this(), path, *std::move(url));
+  auto object = std::make_shared<http_object>(client_, path, *std::move(url));
   std::unique_ptr<http_exchange> body;
   const bool believed = o.known && o.known->has_size() && !o.known->version.empty();
   file_info info;
@@ -88,7 +68,7 @@ task<std::unique_ptr<file>> http_file_system::open(std::string path, open_option
 task<file_info> http_file_system::stat(std::string path, time_point deadline) {
   auto url = parse_http_url(path);
   if (!url.ok()) co_await fail(url.why().in_file(path));
-  http_object object(shared_from_this(), path, *std::move(url));
+  http_object object(client_, path, *std::move(url));
   auto opening = object.open(1, deadline);
   auto body = co_await opening;
   if (body && body->head().code == 206) {  // so that its connection serves the next request
@@ -106,27 +86,6 @@ std::unique_ptr<listing> http_file_system::list(std::string pattern, list_option
 task<std::unique_ptr<file_writer>> http_file_system::create(std::string path, time_point) {
   co_await fail(unimplemented_error("nothing can be written over HTTP").in_file(path));
   co_return {};
-}
-
-std::string http_file_system::description() const {
-  std::uint64_t connects = 0;
-  std::lock_guard lock(mutex_);
-  for (const auto& [name, origin] : origins_) connects += origin->pool.connects();
-  if (connects == 0) return {};
-  return joined("HTTP/1.1, ", context_.counts.requests.load(std::memory_order_relaxed), " requests over ", connects,
-                " connections");
-}
-
-void http_file_system::close() {
-  std::lock_guard lock(mutex_);
-  for (const auto& [name, origin] : origins_) origin->pool.close();
-}
-
-std::size_t http_file_system::idle_connections() const {
-  std::size_t idle = 0;
-  std::lock_guard lock(mutex_);
-  for (const auto& [name, origin] : origins_) idle += origin->pool.idle();
-  return idle;
 }
 
 }  // namespace sluice::lib::detail
@@ -161,23 +120,9 @@ class shared_files final : public file_system {
 
 }  // namespace
 
-namespace {
-
-/// A line break in a field would be another field, or another request.
-bool is_field(const std::string& name, const std::string& value) {
-  auto is_text = [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f'); };
-  auto is_name = [](char c) { return c > ' ' && c < '\x7f' && c != ':'; };
-  return !name.empty() && std::all_of(name.begin(), name.end(), is_name) &&
-         std::all_of(value.begin(), value.end(), is_text);
-}
-
-}  // namespace
-
 void add_http(runtime& rt, network_maker connect, http_options options) {
-  for (const auto& [name, value] : options.headers)
-    if (!is_field(name, value))  // the value may be a secret
-      throw_status(invalid_argument_error(detail::joined(
-          "http_options::headers: \"", name, "\" is no name of a field, or its value has control characters")));
+  status headers = detail::check_headers(options);
+  if (!headers.ok()) throw_status(headers);
   auto files =
       std::make_shared<detail::http_file_system>(rt.time(), std::move(connect), std::move(options), rt.options().seed);
   add_files(rt, "http", std::make_unique<shared_files>(files, true));

@@ -3,68 +3,46 @@
 
 #include <algorithm>
 
+#include "io/http/attempts.hpp"
 #include "io/http/text.hpp"
-#include "sluice/coro/sleep.hpp"
-#include "sluice/version.hpp"
 
 namespace sluice::lib::detail {
 namespace {
 
 constexpr int kRedirectsMax = 5;
-/// Of the body of an answer that is no success.
-constexpr std::size_t kErrorBodyBytes = 4 << 10;
-/// It is worth so long: what it says is for a message.
-constexpr duration kErrorBodyTime = std::chrono::seconds(1);
 
 http_failure final_failure(status why) { return {.why = std::move(why)}; }
 
-/// Up to kErrorBodyBytes; what cannot be had is not missed.
-task<std::string> error_body(http_exchange& from, time_point deadline) {
-  std::string text(kErrorBodyBytes, '\0');
-  std::size_t n = 0;
-  while (n < text.size()) {
-    auto reading = from.read_body(std::span<char>(text.data() + n, text.size() - n), deadline);
-    auto got = co_await reading.as_result();
-    if (!got.ok() || *got == 0) break;
-    n += *got;
-  }
-  text.resize(n);
-  co_return text;
-}
-
 }  // namespace
 
-std::string http_object::request_for(const http_url& to, byte_range range) const {
-  std::string text =
-      joined("GET ", to.target, " HTTP/1.1\r\nHost: ", to.authority(), "\r\nUser-Agent: sluice/", SLUICE_VERSION_STRING,
-             "\r\nAccept: */*\r\nAccept-Encoding: identity\r\nRange: ", range.header(), "\r\n");
-  if (pin_.can_be_asked_for()) text += joined("If-Match: ", pin_.version, "\r\n");
+http_request http_object::request_for(const http_url& to, byte_range range) const {
+  http_request r;
+  r.to = to;
+  r.set("Accept-Encoding", std::string(service_ ? service_->accepts_encoding() : "identity"));
+  r.set("Range", range.header());
+  if (service_) service_->ask_for_version(pin_, r);
+  else if (pin_.can_be_asked_for()) r.set("If-Match", pin_.version);
   if (to.origin() == url_.origin())
-    for (const auto& [name, value] : servers_->context().options.headers) text += joined(name, ": ", value, "\r\n");
-  return text += "\r\n";
+    for (const auto& [name, value] : servers_->context().options.headers) r.fields.emplace_back(name, value);
+  return r;
 }
 
-http_failure http_object::failure_from(status why, time_point deadline) const {
-  http_failure f = final_failure(why);
-  const bool stalled = why.code() == status_code::deadline_exceeded && servers_->context().time.now() < deadline;
-  f.again = why.code() == status_code::unavailable || stalled;
-  f.stalled = stalled;
-  if (stalled) f.why = unavailable_error(joined("the server has stalled: ", why.message()));
-  return f;
-}
-
-task<http_object::answer> http_object::look_at(std::unique_ptr<http_exchange> got, byte_range range, bool is_first,
-                                               time_point deadline) {
+task<http_object::answer> http_object::look_at(const http_request& sent, std::unique_ptr<http_exchange> got,
+                                               byte_range range, bool is_first, time_point deadline) {
   answer a;
   const response_head& head = got->head();
   std::optional<http_failure> wrong;
   const bool tells = head.code == 416 && (!is_first || head.range);
   if (head.is_success() || tells) {
-    wrong = is_first ? check_first(head, range, pin_) : check_range(head, range, pin_);
+    check_options how;
+    how.version = service_ ? service_->version_of(head) : head.version();
+    how.may_be_encoded = service_ != nullptr;
+    wrong = is_first ? check_first(head, range, pin_, how) : check_range(head, range, pin_, how);
   } else {
-    auto reading = error_body(*got, std::min(deadline, servers_->context().time.now() + kErrorBodyTime));
+    auto reading = error_body(*got, servers_->context(), deadline);
     const std::string body = co_await reading;
-    wrong = failure_of(head, body);
+    if (service_) wrong = service_->explain(sent, head, body);
+    if (!wrong) wrong = failure_of(head, body);
   }
   if (wrong) {
     a.failed = *std::move(wrong);
@@ -74,8 +52,20 @@ task<http_object::answer> http_object::look_at(std::unique_ptr<http_exchange> go
   const std::uint64_t last = std::min(range.last, pin_.has_size() ? pin_.size_bytes - 1 : range.last);
   if (head.code == 206) got->expect_body(last - range.first + 1);
   if (is_first && !head.last_modified.empty()) modified_ns_ = parse_http_date(head.last_modified).value_or(0);
+  if (tells_crc32c()) keep_checksum(head);
   a.body = std::move(got);
   co_return a;
+}
+
+void http_object::keep_checksum(const response_head& head) {
+  auto told = service_->crc32c_of(head);
+  std::lock_guard lock(mutex_);
+  if (told) crc32c_ = told;
+}
+
+std::optional<std::uint32_t> http_object::crc32c() const {
+  std::lock_guard lock(mutex_);
+  return crc32c_;
 }
 
 task<http_object::answer> http_object::ask(byte_range range, bool is_first, time_point deadline) {
@@ -86,17 +76,26 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     to = now_at_;
   }
   for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
-    http_origin& server = servers_->at(to);
-    auto asking = server.ask(request_for(to, range), deadline);
+    http_request request = request_for(to, range);
+    if (service_) {
+      auto signing = service_->sign(request, deadline);
+      status why = co_await signing.as_result();
+      if (!why.ok()) {
+        a.failed = final_failure(std::move(why));
+        co_return a;
+      }
+    }
+    auto asking = servers_->at(request.to).ask(request.message(), deadline);
     auto got = co_await asking.as_result();
     if (!got.ok()) {
-      a.failed = failure_from(got.why(), deadline);
+      a.failed = failure_from(got.why(), servers_->context(), deadline);
       co_return a;
     }
     std::unique_ptr<http_exchange> one = *std::move(got);
-    if (!one->head().is_redirect()) {
-      auto looking = look_at(std::move(one), range, is_first, deadline);
+    if (service_ || !one->head().is_redirect()) {
+      auto looking = look_at(request, std::move(one), range, is_first, deadline);
       a = co_await looking;
+      if (a.failed.at_once && redirects != kRedirectsMax) continue;
       co_return a;
     }
     auto next = follow_redirect(to, one->head().location);
@@ -113,23 +112,8 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
 }
 
 task<> http_object::again(retry_state& retry, http_failure failed, byte_range range, time_point deadline) {
-  clock& time = servers_->context().time;
-  auto wait = retry.next_wait(failed);
-  std::string_view late;
-  if (wait && deadline != kNever && *wait >= deadline - time.now()) {
-    wait.reset();
-    late = "; the deadline leaves no time for another attempt";
-  }
-  if (!wait) {
-    if (failed.why.code() == status_code::cancelled) co_await fail(std::move(failed.why));
-    const std::uint32_t tried = retry.attempt();
-    const std::string id = failed.request_id.empty() ? std::string() : joined(", request id ", failed.request_id);
-    const std::string text = joined("bytes ", range.first, "-", range.last, ", attempt ", tried, id, ": ",
-                                    failed.why.message(), retry.given_up(), late);
-    co_await fail(status(failed.why.code(), text).in_file(path_, range.first));
-  }
-  servers_->context().counts.retries.fetch_add(1, std::memory_order_relaxed);
-  co_await sleep_for(*wait);
+  attempted of{path_, joined("bytes ", range.first, "-", range.last), range.first};
+  return wait_for_next(servers_->context(), retry, std::move(failed), std::move(of), deadline);
 }
 
 task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time_point deadline) {
@@ -225,7 +209,7 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
     server.limit.received(got - before);
     if (got - before >= context.options.stall_bytes) retry.moved_on();
     if (!received.ok()) {
-      failed = failure_from(std::move(received), deadline);
+      failed = failure_from(std::move(received), context, deadline);
       failed.request_id = body->head().request_id;
     }
     if (failed.why.ok()) {

@@ -12,10 +12,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "io/http/http_origin.hpp"
+#include "io/http/object_service.hpp"
 #include "io/http/response_check.hpp"
 
 namespace sluice::lib::detail {
@@ -32,8 +34,14 @@ class http_servers {
 
 class http_object {
  public:
-  http_object(std::shared_ptr<http_servers> servers, std::string path, http_url url)
-      : servers_(std::move(servers)), path_(std::move(path)), url_(url), now_at_(std::move(url)) {}
+  /// `service`: null: plain HTTP.
+  http_object(std::shared_ptr<http_servers> servers, std::string path, http_url url,
+              std::shared_ptr<object_service> service = {})
+      : servers_(std::move(servers)),
+        service_(std::move(service)),
+        path_(std::move(path)),
+        url_(url),
+        now_at_(std::move(url)) {}
   http_object(const http_object&) = delete;
 
   /// A listing has said what it is: the first read will tell whether that holds.
@@ -46,6 +54,9 @@ class http_object {
   duration round_trip() { return servers_->at(url_).limit.round_trip(); }
   std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
   std::int64_t modified_ns() const noexcept { return modified_ns_; }
+  bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
+  /// Of the whole object, once an answer has told it.
+  std::optional<std::uint32_t> crc32c() const;
 
   /// All of to.size() bytes from `offset` on. REQUIRES: the object has them. With a body that is at `offset`, it is read
   /// first, as far as it goes. Requests are for at least `asks_for` bytes, if the object has so many: what is not wanted yet
@@ -61,25 +72,28 @@ class http_object {
     http_failure failed;  ///< where there is no body
   };
   task<answer> ask(byte_range range, bool is_first, time_point deadline);
-  task<answer> look_at(std::unique_ptr<http_exchange> got, byte_range range, bool is_first, time_point deadline);
+  task<answer> look_at(const http_request& sent, std::unique_ptr<http_exchange> got, byte_range range, bool is_first,
+                       time_point deadline);
+  void keep_checksum(const response_head& head);
   /// Reads of the body until `to` is full, or it ends. Fails with what a read of the body fails with; `got` counts.
   task<> receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline);
   /// The same of a body that was asked for; fails where it ends before. `is_exact`: nothing may be left of it.
   task<> receive_range(http_exchange& body, bool is_exact, std::span<char> to, std::size_t& got, time_point deadline);
   /// Fails where there is more of the body: chunks may say so.
   task<> check_end(http_exchange& body, time_point deadline);
-  std::string request_for(const http_url& to, byte_range range) const;
-  http_failure failure_from(status why, time_point deadline) const;
+  http_request request_for(const http_url& to, byte_range range) const;
   /// Waits for the next attempt; fails where there is none.
   task<> again(retry_state& retry, http_failure failed, byte_range range, time_point deadline);
 
   const std::shared_ptr<http_servers> servers_;  ///< a stream, and what it reads, may be destroyed after its runtime
+  const std::shared_ptr<object_service> service_;
   const std::string path_;
   const http_url url_;
   object_pin pin_;
   std::int64_t modified_ns_ = 0;
   mutable std::mutex mutex_;
-  http_url now_at_;  ///< where redirects have led; guarded by mutex_
+  http_url now_at_;                      ///< where redirects have led; guarded by mutex_
+  std::optional<std::uint32_t> crc32c_;  ///< guarded by mutex_
 };
 
 }  // namespace sluice::lib::detail

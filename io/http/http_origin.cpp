@@ -15,7 +15,7 @@ http_origin::http_origin(http_context& context, const http_url& url, std::shared
       pool(context.net(), context.time, url, context.options.connect_timeout, std::move(secure)),
       context_(context) {}
 
-task<std::unique_ptr<http_exchange>> http_origin::ask_once(std::string request, bool on_new_connection,
+task<std::unique_ptr<http_exchange>> http_origin::ask_once(http_message request, bool on_new_connection,
                                                            time_point deadline) {
   for (;;) {
     std::unique_ptr<connection> wire;
@@ -27,11 +27,11 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_once(std::string request, 
     }
     auto one = std::make_unique<http_exchange>(pool, std::move(wire), reused);
     const time_point asked = context_.time.now();
-    const time_point until = std::min(deadline, asked + context_.options.stall_timeout);
     context_.counts.requests.fetch_add(1, std::memory_order_relaxed);
-    auto asking = one->ask(request, until);
+    auto asking = one->ask(request, context_.time, context_.options.stall_timeout, deadline);
     status why = co_await asking.as_result();
     if (why.ok()) {
+      if (!request.body.empty()) co_return one;  // how long its body took says nothing of first bytes
       const duration took = context_.time.now() - asked;
       times_.add(took);
       limit.answered(took);
@@ -60,7 +60,7 @@ struct http_origin::race {
   }
 };
 
-task<> http_origin::first_lane(std::string request, time_point deadline, scope& all, race& between) {
+task<> http_origin::first_lane(http_message request, time_point deadline, scope& all, race& between) {
   auto asking = ask_once(std::move(request), false, deadline);
   auto answer = co_await asking.as_result();
   bool over;
@@ -72,7 +72,7 @@ task<> http_origin::first_lane(std::string request, time_point deadline, scope& 
   if (over) all.request_stop();
 }
 
-task<> http_origin::second_lane(std::string request, duration after, time_point deadline, scope& all, race& between) {
+task<> http_origin::second_lane(http_message request, duration after, time_point deadline, scope& all, race& between) {
   co_await sleep_for(after);
   auto permit = limit.try_acquire_beyond();
   {
@@ -93,7 +93,7 @@ task<> http_origin::second_lane(std::string request, duration after, time_point 
   if (over) all.request_stop();
 }
 
-task<std::unique_ptr<http_exchange>> http_origin::ask_twice(std::string request, duration after, time_point deadline) {
+task<std::unique_ptr<http_exchange>> http_origin::ask_twice(http_message request, duration after, time_point deadline) {
   environment* env = co_await this_environment();
   race between;
   {
@@ -106,10 +106,10 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_twice(std::string request,
   co_return std::move(between.won);
 }
 
-task<std::unique_ptr<http_exchange>> http_origin::ask(std::string request, time_point deadline) {
-  times_.count_request();
+task<std::unique_ptr<http_exchange>> http_origin::ask(http_message request, time_point deadline) {
   std::optional<duration> after;
-  if (context_.options.hedge) after = times_.hedge_after();
+  if (request.may_be_sent_twice) times_.count_request();
+  if (request.may_be_sent_twice && context_.options.hedge) after = times_.hedge_after();
   if (after) {
     auto asking = ask_twice(std::move(request), *after, deadline);
     co_return co_await asking;

@@ -26,7 +26,7 @@ class http_origin {
   http_origin(http_context& context, const http_url& url, std::shared_ptr<secure_layer> secure);
 
   /// Errors: those of http_exchange::ask, and of a connect; deadline_exceeded: no head within the stall timeout, too.
-  task<std::unique_ptr<http_exchange>> ask(std::string request, time_point deadline);
+  task<std::unique_ptr<http_exchange>> ask(http_message request, time_point deadline);
 
   concurrency_limit limit;
   connection_pool pool;
@@ -35,10 +35,10 @@ class http_origin {
 
  private:
   struct race;
-  task<std::unique_ptr<http_exchange>> ask_once(std::string request, bool on_new_connection, time_point deadline);
-  task<std::unique_ptr<http_exchange>> ask_twice(std::string request, duration after, time_point deadline);
-  task<> first_lane(std::string request, time_point deadline, scope& all, race& between);
-  task<> second_lane(std::string request, duration after, time_point deadline, scope& all, race& between);
+  task<std::unique_ptr<http_exchange>> ask_once(http_message request, bool on_new_connection, time_point deadline);
+  task<std::unique_ptr<http_exchange>> ask_twice(http_message request, duration after, time_point deadline);
+  task<> first_lane(http_message request, time_point deadline, scope& all, race& between);
+  task<> second_lane(http_message request, duration after, time_point deadline, scope& all, race& between);
 
   http_context& context_;
   first_byte_times times_;

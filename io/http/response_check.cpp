@@ -56,8 +56,8 @@ bool is_passing(int code) {
   return code == 408 || code == 429 || code == 500 || code == 502 || code == 503 || code == 504;
 }
 
-std::optional<http_failure> check_body(const response_head& head) {
-  if (!head.content_encoding.empty() && !same_name(head.content_encoding, "identity"))
+std::optional<http_failure> check_body(const response_head& head, const check_options& how) {
+  if (!how.may_be_encoded && !head.content_encoding.empty() && !same_name(head.content_encoding, "identity"))
     return wrong(joined("the body is encoded as ", head.content_encoding, ", though identity was asked for"));
   if (!head.chunked && !head.length)
     return http_failure{
@@ -86,10 +86,11 @@ http_failure failure_of(const response_head& head, std::string_view body) {
   return f;
 }
 
-std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin) {
+std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin,
+                                        const check_options& how) {
   // First: the lengths of another version say nothing.
-  if (!pin.version.empty() && !head.version().empty() && head.version() != pin.version)
-    return changed(joined("its version was ", pin.version, ", and is ", head.version()));
+  if (!pin.version.empty() && !how.version.empty() && how.version != pin.version)
+    return changed(joined("its version was ", pin.version, ", and is ", how.version));
   const bool whole = range.first == 0 && range.last + 1 == pin.size_bytes;
   if (head.code == 416) return changed("it has no such bytes any more (416)");
   if (head.code == 200) {
@@ -98,7 +99,7 @@ std::optional<http_failure> check_range(const response_head& head, byte_range ra
           .why = unimplemented_error("the server answers a range with the whole object (200 instead of 206)")};
     if (head.length && *head.length != pin.size_bytes)
       return changed(joined("it had ", pin.size_bytes, " bytes, and has ", *head.length));
-    return check_body(head);
+    return check_body(head, how);
   }
   if (!head.range) return wrong("the answer to a range (206) does not say which range it is");
   const content_range& got = *head.range;
@@ -108,14 +109,15 @@ std::optional<http_failure> check_range(const response_head& head, byte_range ra
     return wrong(joined("the answer is another range: ", got.to_string()));
   if (head.length && *head.length != range.bytes())
     return wrong(joined("the body has ", *head.length, " bytes, the range ", range.bytes()));
-  return check_body(head);
+  return check_body(head, how);
 }
 
-std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin) {
-  pin.version = head.version();
+std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin,
+                                        const check_options& how) {
+  pin.version = how.version;
   if (head.code == 200) {
     if (head.length) pin.size_bytes = *head.length;
-    return check_body(head);
+    return check_body(head, how);
   }
   if (head.range && head.range->total == content_range::kUnknownTotal)
     return http_failure{.why = unimplemented_error("the server does not say how long the object is")};
@@ -125,7 +127,7 @@ std::optional<http_failure> check_first(const response_head& head, byte_range ra
     return wrong("the server refuses the first bytes of an object that is not empty (416)");
   }
   if (head.range) range.last = std::min(range.last, pin.size_bytes - 1);
-  return check_range(head, range, pin);
+  return check_range(head, range, pin, how);
 }
 
 }  // namespace sluice::lib::detail

@@ -29,10 +29,26 @@ struct object_pin {
 /// What a response other than a success means. `body`: its first bytes, which object stores write their own codes into.
 http_failure failure_of(const response_head& head, std::string_view body);
 
+/// How answers are looked at; stores differ in it.
+struct check_options {
+  std::string version = {};     ///< of the answer
+  bool may_be_encoded = false;  ///< what is stored is sent as it is stored, packed perhaps
+};
+
 /// A success that answers the request for `range` of the object that `pin` describes; else what is wrong with it.
-std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin);
+std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin,
+                                        const check_options& how);
 
 /// The same of the first answer, of which the pin is made: `range` begins at 0 and may be longer than the object.
-std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin);
+std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin,
+                                        const check_options& how);
+
+/// The same of plain HTTP.
+inline std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin) {
+  return check_range(head, range, pin, {.version = head.version()});
+}
+inline std::optional<http_failure> check_first(const response_head& head, byte_range range, object_pin& pin) {
+  return check_first(head, range, pin, {.version = head.version()});
+}
 
 }  // namespace sluice::lib::detail

@@ -15,7 +15,25 @@ status take_once(std::string& to, std::string_view name, std::string_view value)
   return {};
 }
 
+void keep_of_store(std::vector<std::pair<std::string, std::string>>& to, std::string_view name,
+                   std::string_view value) {
+  std::string lowered;
+  for (char c : name) lowered += lower(c);
+  for (auto& [of, had] : to)
+    if (of == lowered) {
+      had += joined(",", value);
+      return;
+    }
+  to.emplace_back(std::move(lowered), std::string(value));
+}
+
 }  // namespace
+
+std::string_view response_head::field(std::string_view name) const {
+  for (const auto& [of, value] : of_stores)
+    if (of == name) return value;
+  return {};
+}
 
 std::string content_range::to_string() const {
   const std::string all = total == kUnknownTotal ? "*" : std::to_string(total);
@@ -83,6 +101,9 @@ status response_head::take(std::string_view name, std::string_view value) {
                                       {"transfer-encoding", &response_head::transfer_encoding}};
   for (const field& f : kFields)
     if (same_name(name, f.name)) return take_once(this->*f.to, f.name, value);
+  if (begins_with_name(name, "x-amz-") || begins_with_name(name, "x-goog-") || same_name(name, "date") ||
+      same_name(name, "range"))
+    keep_of_store(of_stores, name, value);
   // What servers call the number by which their own logs name a request; the first of them will do.
   for (std::string_view id : {"x-request-id", "x-amz-request-id", "x-guploader-uploadid", "x-ms-request-id", "cf-ray"})
     if (request_id.empty() && same_name(name, id)) request_id = std::string(value);

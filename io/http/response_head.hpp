@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sluice/base/file_info.hpp"
 #include "sluice/base/result.hpp"
@@ -30,9 +32,13 @@ struct response_head {
   std::optional<std::uint64_t> length;  ///< of the body
   std::optional<content_range> range;
   std::string etag, last_modified, location, retry_after, request_id, content_encoding, transfer_encoding;
+  /// Those that only stores of objects ask for: names in lower case. Of two of one name the values, with a comma.
+  std::vector<std::pair<std::string, std::string>> of_stores;
 
   /// Takes one field. Errors: data_loss: a value that is none, or two that differ.
   status take(std::string_view name, std::string_view value);
+  /// Of those of_stores; empty: there is none. "x-amz-…", "x-goog-…", "date", "range".
+  std::string_view field(std::string_view name) const;
   bool is_success() const { return code == 200 || code == 206; }
   bool is_redirect() const { return code == 301 || code == 302 || code == 303 || code == 307 || code == 308; }
   /// "503 Service Unavailable".

@@ -25,6 +25,7 @@ struct http_failure {
   bool again = false;      ///< another attempt may fare better
   bool throttled = false;  ///< the server says that it is too much
   bool stalled = false;    ///< it took its time to fail
+  bool at_once = false;    ///< something was learnt from it: the next attempt needs no wait
   std::optional<duration> retry_after = {};
   std::string request_id = {};
 };

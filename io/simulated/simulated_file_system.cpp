@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/io/simulated_file_system.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <set>
 
+#include "io/glob.hpp"
 #include "io/listed.hpp"
 #include "io/simulated/before.hpp"
 #include "sluice/base/hash.hpp"
@@ -252,15 +251,15 @@ class simulated_listing final : public listing {
   simulated_listing(simulated_file_system& home, std::string pattern) : home_(home), pattern_(std::move(pattern)) {}
 
   task<std::vector<listed_file>> next(time_point deadline) override {
-    auto answering = home_.answer(pattern_, deadline);
+    auto answering = home_.answer(pattern_.text(), deadline);
     co_await answering;
     std::vector<listed_file> page;  // the map has them sorted
     const std::size_t most = 1 + home_.world_.random(4);
-    for (auto at = home_.files_.upper_bound(last_); at != home_.files_.end() && page.size() != most; ++at)
-      if (::fnmatch(pattern_.c_str(), at->first.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0)
-        page.push_back({at->first, at->second->info()});
+    auto at = last_.empty() ? home_.files_.lower_bound(pattern_.prefix()) : home_.files_.upper_bound(last_);
+    for (; at != home_.files_.end() && at->first.starts_with(pattern_.prefix()) && page.size() != most; ++at)
+      if (pattern_.matches(at->first)) page.push_back({at->first, at->second->info()});
     if (page.empty() && last_.empty()) {
-      status why = detail::nothing_matches(pattern_);
+      status why = detail::nothing_matches(pattern_.text());
       co_await fail(std::move(why));
     }
     if (!page.empty()) last_ = page.back().path;
@@ -269,7 +268,7 @@ class simulated_listing final : public listing {
 
  private:
   simulated_file_system& home_;
-  std::string pattern_;
+  const detail::glob_pattern pattern_;
   std::string last_;  ///< of the page before
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/buffer_lists.hpp"
 #include "base/pages.hpp"
+#include "base/recycling.hpp"
 #include "base/small_buffers.hpp"
 
 namespace sluice::lib {
@@ -64,6 +65,74 @@ buffer_pool& pool() {
   return p;
 }
 
+struct thread_buffers;
+/// Null before the thread's first buffer, and after its end: then buffers go the common way.
+thread_local thread_buffers* t_buffers = nullptr;
+thread_local bool t_buffers_ended = false;
+
+/// A few of each small class, which a thread keeps for itself: a batch takes two as it begins and gives back two as it ends.
+struct thread_buffers {
+  static constexpr std::size_t kBytesMax = std::size_t{64} << 10;  // of one buffer
+  static constexpr std::uint32_t kOfClass = 4;
+  static constexpr int kClasses = std::countr_zero(kBytesMax) - std::countr_zero(buffer::kRecycledBytesMin) + 1;
+
+  struct kept {
+    buffer_list list;
+    std::uint32_t count = 0;
+  };
+  kept classes[kClasses];
+  std::size_t bytes = 0;
+
+  thread_buffers() { t_buffers = this; }
+  ~thread_buffers() {
+    t_buffers = nullptr;
+    t_buffers_ended = true;
+    trim();
+  }
+  kept& of(std::size_t capacity) {
+    return classes[std::countr_zero(capacity) - std::countr_zero(buffer::kRecycledBytesMin)];
+  }
+  buffer* take(std::size_t capacity) noexcept {
+    kept& k = of(capacity);
+    if (k.count == 0) return nullptr;
+    --k.count;
+    bytes -= capacity;
+    return k.list.pop();
+  }
+  bool keep(buffer* b) noexcept {
+    kept& k = of(b->capacity());
+    if (k.count == kOfClass) return false;
+    ++k.count;
+    bytes += b->capacity();
+    k.list.push(b);
+    return true;
+  }
+  void trim() noexcept {
+    for (kept& k : classes)
+      for (; k.count; --k.count) buffer_access::destroy(k.list.pop());
+    bytes = 0;
+  }
+};
+
+thread_buffers* buffers_of_this_thread() {
+  if (t_buffers || t_buffers_ended) return t_buffers;
+  thread_local thread_buffers buffers;
+  return &buffers;
+}
+
+buffer* take_pooled(std::size_t capacity) {
+  if (kRecycles && capacity <= thread_buffers::kBytesMax)
+    if (thread_buffers* own = buffers_of_this_thread())
+      if (buffer* b = own->take(capacity)) return b;
+  return pool().take(capacity);
+}
+
+bool park_pooled(buffer* b) noexcept {
+  if (kRecycles && b->capacity() <= thread_buffers::kBytesMax)
+    if (thread_buffers* own = buffers_of_this_thread(); own && own->keep(b)) return true;
+  return pool().park(b);
+}
+
 /// Of aligned buffers.
 bool is_pooled(std::size_t capacity) {
   return std::has_single_bit(capacity) && capacity >= buffer::kRecycledBytesMin && capacity <= buffer::kPooledBytesMax;
@@ -110,7 +179,7 @@ std::size_t buffer::recycled_bytes(std::size_t bytes) noexcept { return kAlignme
 
 buffer* buffer::make_recycled(std::size_t bytes) {
   const std::size_t capacity = recycled_capacity(bytes);
-  buffer* b = is_pooled(capacity) ? pool().take(capacity) : nullptr;
+  buffer* b = is_pooled(capacity) ? take_pooled(capacity) : nullptr;
   return b ? buffer_access::revive(b) : buffer_access::create(capacity, true);
 }
 
@@ -139,15 +208,18 @@ void buffer::recycle() noexcept {
   // The block first: whoever is woken by the credit may ask for just such a buffer.
   auto* account = std::exchange(account_, nullptr);
   auto bytes = std::exchange(charged_bytes_, 0);
-  const bool kept = aligned_ ? is_pooled(capacity_) && pool().park(this) : small_buffers::keep(this);
+  const bool kept = aligned_ ? is_pooled(capacity_) && park_pooled(this) : small_buffers::keep(this);
   if (!kept) buffer_access::destroy(this);
   if (!account) return;
   account->release(bytes);
   account->unretain();
 }
 
-std::size_t buffer::parked_bytes() noexcept { return pool().parked_bytes() + small_buffers::kept_bytes(); }
+std::size_t buffer::parked_bytes() noexcept {
+  return pool().parked_bytes() + (t_buffers ? t_buffers->bytes : 0) + small_buffers::kept_bytes();
+}
 void buffer::trim() noexcept {
+  if (t_buffers) t_buffers->trim();
   pool().trim();
   small_buffers::trim();
   trim_stock();

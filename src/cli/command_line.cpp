@@ -16,7 +16,9 @@
 #include <sstream>
 
 #include "cli/description.hpp"
+#include "cli/file_verbs.hpp"
 #include "cli/plugins.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/base/field_types.hpp"
@@ -24,6 +26,7 @@
 #include "sluice/engine/image_functions.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/io/open_file_system.hpp"
+#include "sluice/io/plan_files.hpp"
 #include "sluice/io/sqlite_rows.hpp"
 #include "sluice/version.hpp"
 
@@ -248,7 +251,7 @@ void add_convert(CLI::App& app, typed& t) {
       ->required();
   add_plugins(*convert, t);
   convert->add_option("--from", c.from, "the inputs' format")
-      ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "tar", "lines"}));
+      ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "tar", "zip", "lines"}));
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
       ->check(CLI::IsMember({"jsonl", "csv", "raw", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
   convert->add_option(
@@ -327,11 +330,12 @@ void add_readers(CLI::App& app, typed& t) {
   cat->footer("example: sluice cat data/*.tfrecord | grep label");
   cat->callback([&t] { t.verb = reading([&t] { return cli::cat(t.files); }); });
 
-  auto* verify = app.add_subcommand("verify",
-                                    "check every CRC of TFRecord files, and every header of tar archives; exits 0: "
-                                    "sound, 1: damaged, 2: none damaged, but some cannot be "
-                                    "opened");
-  verify->add_option("FILES", t.files, "TFRecord files and tar archives, read at once on all workers")->required();
+  auto* verify = app.add_subcommand(
+      "verify",
+      "check every CRC of TFRecord files and zip archives, and every header of tar archives; exits 0: "
+      "sound, 1: damaged, 2: none damaged, but some cannot be "
+      "opened");
+  verify->add_option("FILES", t.files, "TFRecord files, tar and zip archives, read at once on all workers")->required();
   verify->add_option("--compression", t.compression, "of the files")
       ->check(
           CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
@@ -458,6 +462,8 @@ int run_command_line(int argc, char** argv) {
   add_run(app, t);
   add_convert(app, t);
   add_readers(app, t);
+  std::function<int()> file_verb;
+  add_file_verbs(app, file_verb);
   add_others(app, t);
   try {
     app.parse(argc, argv);
@@ -468,9 +474,11 @@ int run_command_line(int argc, char** argv) {
     std::fputs(out.str().c_str(), stdout);
     return checked_output(status);
   } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
+  if (file_verb) t.verb = reading(std::move(file_verb));
   if (!t.verb)
     return complain(
-        "a verb is needed: run, convert, head, count, select, cat, verify, explain, ops or sample; --help tells more",
+        "a verb is needed: run, convert, head, count, select, cat, verify, ls, cp, explain, ops or sample; --help "
+        "tells more",
         kMisuse);
   try {
 #if SLUICE_HAVE_IMAGES
@@ -480,6 +488,7 @@ int run_command_line(int argc, char** argv) {
     register_sqlite();
 #endif
     load_plugins(t.plugins);
+    const plan_files known(add_remote_files);
     return checked_output(t.verb());
   } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {
     return complain(e.what(), kFailed);

@@ -6,8 +6,10 @@
 #include <filesystem>
 
 #include "cli/plan_argument.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "format/example_inference.hpp"
+#include "io/file_router.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/op/tfrecord.hpp"
 #include "sluice/pipeline/iterate.hpp"
@@ -25,13 +27,11 @@ struct reader {
   std::string_view options;  ///< of a file that convert writes
   std::string_view behind;   ///< it in the plan
 };
-constexpr reader kReaders[] = {{"tfrecord", "tfrecord", false, "", ""},
-                               {"lines", "lines", false, "", ""},
-                               {"csv", "csv", true, "header=true", ""},
-                               {"jsonl", "jsonl", true, "", ""},
-                               {"npy", "npy", false, "", ""},
-                               {"tar", "tar", false, "", ""},
-                               {"arrow", "from_arrow", true, "", " | unbatch"}};
+constexpr reader kReaders[] = {
+    {"tfrecord", "tfrecord", false, "", ""}, {"lines", "lines", false, "", ""},
+    {"csv", "csv", true, "header=true", ""}, {"jsonl", "jsonl", true, "", ""},
+    {"npy", "npy", false, "", ""},           {"tar", "tar", false, "", ""},
+    {"zip", "zip_members", false, "", ""},   {"arrow", "from_arrow", true, "", " | unbatch"}};
 
 const reader& reader_named(std::string_view format) {
   for (const reader& r : kReaders)
@@ -79,6 +79,7 @@ task<void> look_at(stream<record>* records, example_inference* inference, status
 /// Of the first tf.Examples of a file; empty where its records are none.
 std::string guessed_schema(const std::string& file, bool is_quiet) {
   runtime rt;
+  add_remote_files(rt);
   auto records = (tfrecord(file) | take(kLookedAt)).iterate(rt);
   example_inference inference;
   status why;
@@ -117,7 +118,7 @@ std::string plan_text_of(const convert_arguments& a) {
   }
   std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
   if (!is_records || (keeps_records(a) && a.schema.empty())) return text;
-  const bool is_stream = a.inputs[0] == "-" || !is_file(a.inputs[0]);
+  const bool is_stream = a.inputs[0] == "-" || !(is_file(a.inputs[0]) || detail::is_remote(a.inputs[0]));
   if (is_stream && a.schema.empty()) throw misuse("records that can be read once only are not looked at: say --schema");
   const std::string schema = a.schema.empty() ? guessed_schema(a.inputs[0], a.run.quiet) : a.schema;
   if (!schema.empty()) absl::StrAppend(&text, " | parse_example(", in_quotes(schema), ")");
@@ -127,9 +128,10 @@ std::string plan_text_of(const convert_arguments& a) {
 /// `convert *.tfrecord` would replace the last of them.
 void refuse_to_replace(const convert_arguments& a) {
   std::error_code unknown;
-  const std::string& path = a.run.output.output;
+  const std::string path = detail::without_file_scheme(a.run.output.output);
   const bool goes_on = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
-  if (a.overwrites || goes_on || !std::filesystem::is_regular_file(path, unknown)) return;
+  if (a.overwrites || goes_on) return;
+  if (detail::is_remote(path) ? !is_there(path) : !std::filesystem::is_regular_file(path, unknown)) return;
   throw misuse(absl::StrCat(path, " is there: name another output, or say --overwrite"));
 }
 

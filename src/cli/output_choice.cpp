@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/verbs.hpp"
+#include "io/file_router.hpp"
 #include "sluice/format/inflate.hpp"
 
 namespace sluice::lib::cli {
@@ -83,6 +84,7 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   if (is_records && !type.text && !text.starts_with("tfrecord:")) o.format = output_format::example;
   o.compression = a.compression == "automatic" ? by_name.compression : *parse_compression(a.compression);
   if (o.path == kStandardOutput) o.path.clear();
+  o.path = detail::without_file_scheme(std::move(o.path));
   o.descriptor = o.path.empty() ? STDOUT_FILENO : descriptor_in(o.path);
   o.shards = a.shards;
   o.shard_bytes = static_cast<std::uint64_t>(a.shard_bytes);

@@ -16,6 +16,8 @@
 #include "cli/figures.hpp"
 #include "cli/verbs.hpp"
 #include "format/tar.hpp"
+#include "io/file_router.hpp"
+#include "io/plan_file_reader.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/plan/text.hpp"
@@ -79,12 +81,19 @@ std::string beginning_of_standard_input() {
 }
 
 std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4096) {
+  if (detail::is_remote(path)) {  // where it cannot be read, the plan says why when it runs
+    auto begin = detail::read_for_plan(path, bytes_max);
+    return begin.ok() ? *std::move(begin) : std::string();
+  }
   std::string bytes(bytes_max, '\0');
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(detail::without_file_scheme(path), std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }
+
+/// Not standard input, and no FIFO, whose first bytes would be gone.
+bool names_file(const std::string& path) { return detail::is_remote(path) || is_file(path); }
 
 /// Compressed bytes that hold a whole block of every format: bzip2 and xz give nothing before.
 constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
@@ -92,7 +101,7 @@ constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
 /// The first plain bytes of a file, decompressed if need be.
 std::string beginning_of(const std::string& path) {
   std::string plain(4096, '\0');
-  std::string bytes = path == "-" ? beginning_of_standard_input() : is_file(path) ? beginning_of_file(path) : "";
+  std::string bytes = path == "-" ? beginning_of_standard_input() : names_file(path) ? beginning_of_file(path) : "";
   compression c = detect_compression(bytes, path);
   if (c == compression::none) return bytes;
   auto step = inflater(c).step(bytes, false, plain.data(), plain.size());
@@ -109,12 +118,11 @@ bool looks_like_path(const std::string& text, const plan_error& why) {
   return !find_op(text) && why.why().message().find("did you mean") == std::string_view::npos;
 }
 
-bool is_url(const std::string& text) { return text.starts_with("http://") || text.starts_with("https://"); }
-
 /// What to write instead of a path.
 std::string told_from_path(const std::string& path) {
   std::error_code ignored;
-  if (is_url(path)) return absl::StrCat(path, " is a URL; the plan that reads it is '", plan_reading(path), "'");
+  if (detail::is_remote(path))
+    return absl::StrCat(path, " is a URL; the plan that reads it is '", plan_reading(path), "'");
   if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
   if (std::filesystem::is_directory(path, ignored)) {
     const std::string files = (std::filesystem::path(path) / "*").string();
@@ -140,7 +148,7 @@ std::string in_quotes(const std::string& path) {
 
 bool is_file(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
+  return std::filesystem::is_regular_file(detail::without_file_scheme(path), ignored);
 }
 
 bool is_tar(const std::string& file) {
@@ -149,7 +157,15 @@ bool is_tar(const std::string& file) {
   return find_tar_entry({.bytes = beginning_of(file)}, 0, 1) == 0;
 }
 
+bool is_zip(const std::string& file) {
+  if (file == "-") return false;  // it has no end to read a directory from
+  if (file.ends_with(".zip")) return true;
+  const std::string begin = names_file(file) ? beginning_of_file(file, 4) : "";
+  return begin == std::string_view("PK\x03\x04", 4) || begin == std::string_view("PK\x05\x06", 4);
+}
+
 std::string plan_reading(const std::string& file) {
+  if (is_zip(file)) return absl::StrCat("zip_members(", in_quotes(file), ")");
   std::string begin = beginning_of(file);
   constexpr std::string_view kArrowFile = "ARROW1", kArrowStream = "\xff\xff\xff\xff";
   if (begin.starts_with(kArrowFile) || begin.starts_with(kArrowStream))
@@ -171,8 +187,7 @@ node_ptr plan_of(const std::string& text) {
 
 bool names_data(const std::string& plan_or_file) {
   std::error_code ignored;
-  return plan_or_file == "-" || is_url(plan_or_file) || is_file(plan_or_file) ||
-         std::filesystem::is_fifo(plan_or_file, ignored);
+  return plan_or_file == "-" || names_file(plan_or_file) || std::filesystem::is_fifo(plan_or_file, ignored);
 }
 
 node_ptr plan_or_reader(const std::string& plan_or_file) {

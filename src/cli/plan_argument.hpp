@@ -21,11 +21,13 @@ bool names_data(const std::string& plan_or_file);
 /// What reads the data it names, else the plan it is.
 node_ptr plan_or_reader(const std::string& plan_or_file);
 
-/// The plan that reads this file: TFRecords, Arrow, the files of a tar where it begins as one (compressed or not), else lines. Of a FIFO and a URL
-/// only the name tells.
+/// The plan that reads this file: TFRecords, Arrow, the files of a tar where it begins as one (compressed or not) or of a zip, else
+/// lines. Of a FIFO only the name tells.
 std::string plan_reading(const std::string& file);
 /// By its name, or by what it begins with.
 bool is_tar(const std::string& file);
+/// A zip archive: by its name, or what it begins with.
+bool is_zip(const std::string& file);
 bool is_file(const std::string& path);
 /// A text of plans: "…", escaped.
 std::string in_quotes(const std::string& text);

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/remote_files.hpp"
 
+#include <filesystem>
+#include <utility>
+
+#include "io/file_router.hpp"
+#include "sluice/io/files.hpp"
+
 #if SLUICE_HAVE_HTTP && SLUICE_HAVE_ASIO
 #include "sluice/io/asio_network.hpp"
 #include "sluice/io/http.hpp"
+#if SLUICE_HAVE_STORES
+#include "sluice/io/gcs.hpp"
+#include "sluice/io/s3.hpp"
+#endif
 #endif
 
 namespace sluice::lib::cli {
@@ -11,7 +21,38 @@ namespace sluice::lib::cli {
 void add_remote_files([[maybe_unused]] runtime& rt) {
 #if SLUICE_HAVE_HTTP && SLUICE_HAVE_ASIO
   add_http(rt, make_asio_network);
+#if SLUICE_HAVE_STORES
+  add_s3(rt, make_asio_network);
+  add_gcs(rt, make_asio_network);
 #endif
+#endif
+}
+
+namespace {
+
+task<bool> look_at(runtime& rt, std::string path) {
+  auto looking = files_of(rt).stat(std::move(path), io_deadline(rt));
+  auto found = co_await looking.as_result();
+  co_return found.ok();
+}
+
+}  // namespace
+
+bool is_folder(const std::string& path) {
+  if (detail::is_remote(path)) return path.ends_with("/");
+  std::error_code unknown;
+  return std::filesystem::is_directory(detail::without_file_scheme(path), unknown);
+}
+
+std::string folder_text(std::string path) {
+  if (!path.ends_with("/")) path += '/';
+  return path;
+}
+
+bool is_there(const std::string& path) {
+  runtime rt;
+  add_remote_files(rt);
+  return sync_wait(rt, look_at(rt, path));
 }
 
 }  // namespace sluice::lib::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "cli/stage_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
+#include "io/file_router.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
 #include "plan/parts.hpp"
@@ -202,6 +204,11 @@ status end_output(output_checkpoint& checkpoint, const pull_outcome& out, elemen
   return why.ok() ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
 }
 
+/// Of a remote output: creates it, and in the end sends what is left.
+void send_output(runtime& rt, element_sink& sink) {
+  if (sink.has_unsent()) sync_wait(rt, sink.send());
+}
+
 /// Pulls with the watch looking on: an interrupt ends the run between two blocks, and what it waits for is given up.
 pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt, progress& shown) {
   std::shared_ptr<run_base> run = detail::engine_access::of(request.stream).shared_run();
@@ -225,6 +232,11 @@ int run(const run_arguments& a) {
   node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   output_choice output = read_output(a.output, *plan->type);
   check_arguments(a, output.options.path);
+  const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
+  if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
+    throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));
+  if (detail::is_remote(a.quarantine))
+    throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
   check_errors_max(*plan, a);
   check_resumable(*plan, a);
   // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
@@ -236,6 +248,7 @@ int run(const run_arguments& a) {
   watch interrupts;
   runtime rt(runtime_of(a));
   add_remote_files(rt);
+  output.options.rt = &rt;
   pull_counts counts;
   pull_request request;
   request.stream = open_run(rt, plan, iteration_of(a, from.at));
@@ -248,6 +261,7 @@ int run(const run_arguments& a) {
   if (checkpoint.is_wanted())
     request.save = [&](const std::string& position) { return checkpoint.save(position, *sink); };
 
+  send_output(rt, *sink);  // where nothing can be written, that is told before anything is read
   progress shown(counts, rt, total_of(*plan, a, from), !a.quiet && isatty(STDERR_FILENO));
   auto start = std::chrono::steady_clock::now();
   pull_outcome out = pull_watched(interrupts, request, rt, shown);
@@ -260,6 +274,7 @@ int run(const run_arguments& a) {
   status written = end_output(checkpoint, out, *sink);
   throw_unless_ok(out.why);
   throw_unless_ok(written);
+  send_output(rt, *sink);
   return interrupted ? interrupts.exit_status() : kOk;
 }
 

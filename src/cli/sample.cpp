@@ -14,6 +14,7 @@
 #include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/verbs.hpp"
+#include "io/file_router.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -37,6 +38,8 @@ void refuse_other_samples(const std::string& folder, const sample_options& optio
 }  // namespace
 
 int sample(const std::string& folder, const sample_options& options) {
+  if (detail::is_remote(folder))
+    throw misuse(absl::StrCat(folder, ": a sample is written to a local folder; sluice cp copies it"));
   std::filesystem::create_directories(folder);
   refuse_other_samples(folder, options);
   std::atomic<std::uint32_t> next{0}, written{0};

@@ -29,7 +29,7 @@ class misuse : public std::runtime_error {
 
 struct run_arguments {
   std::string plan;
-  std::string plan_file;         ///< where it is not empty, the plan is there
+  std::string plan_file;  ///< where it is not empty, the plan is there
   output_arguments output{};
   bool is_output_named = false;  ///< --output was typed
   bool new_output = false;       ///< a resumed run begins an output of its own
@@ -82,6 +82,17 @@ int select(const std::string& names, const std::string& plan_or_file, const std:
 int cat(const std::vector<std::string>& files);
 /// Checks every CRC. kFailed: at least one file is damaged; else kMisuse: at least one is no file that can be opened.
 int verify(const std::vector<std::string>& files, compression c);
+/// The files that patterns match, each with its size and when it was changed. A folder: what is in it.
+int ls(const std::vector<std::string>& patterns, bool as_json);
+
+struct cp_arguments {
+  std::vector<std::string> paths;  ///< what is copied, and at the end where to
+  bool overwrites = false;
+  bool verifies = false;  ///< copies are read again, and compared
+  bool quiet = false;     ///< no progress line and no report
+};
+/// Copies files from any file system to any other.
+int cp(const cp_arguments& arguments);
 int explain(const std::string& plan, const std::string& plan_file, bool spec_alone);
 int ops();
 /// What this machine and this build have that the program makes use of. kFailed: files cannot be read as SLUICE_IO says.

@@ -13,6 +13,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/op/tar.hpp"
 #include "sluice/op/tfrecord.hpp"
+#include "sluice/op/zip_members.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -51,7 +52,10 @@ task<verdict> verified(runtime& rt, std::string file, compression c) {
   options.compression = c;
   tar_options of_tar;
   of_tar.compression = c;
-  node_ptr plan = is_tar(file) ? tar(file, of_tar).plan() : tfrecord(file, options).plan();
+  node_ptr plan;
+  if (is_zip(file)) plan = zip_members(file).plan();
+  else if (is_tar(file)) plan = tar(file, of_tar).plan();
+  else plan = tfrecord(file, options).plan();
   iterate_options over_errors;
   over_errors.on_error = error_policy::skip;
   request.stream = open_run(rt, plan, over_errors);

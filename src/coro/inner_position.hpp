@@ -31,6 +31,8 @@ class inner_openings {
   /// The position at which to open the stream `number`: where it was opened behind the mark that this run began with, if it
   /// was; else `restored`.
   std::string position_of(std::uint64_t number, std::string restored = {});
+  /// Was the stream `number` opened behind that mark?
+  bool has_position_of(std::uint64_t number) const { return restored_.contains(number); }
   /// `in` was opened, at a position (`resumed`) or at its start. REQUIRES: nothing was requested of it.
   void opened(std::uint64_t number, erased_stream& in, bool resumed);
   /// From here on streams are not opened yet.

@@ -16,6 +16,29 @@ std::size_t size_of(std::uint64_t value) {
 
 }  // namespace
 
+namespace {
+constexpr std::uint32_t kPerChunk = 64;
+}  // namespace
+
+struct decision_log::chunk {
+  std::atomic<std::uint32_t> count{0};
+  std::uint64_t values[kPerChunk];
+  std::shared_ptr<chunk> next;  // published before count reaches kPerChunk + 1
+
+  /// Destroys the following chunks in a loop: by default each chunk would destroy the next one recursively, and a
+  /// long log would overflow the stack.
+  ~chunk() {
+    auto rest = std::move(next);
+    while (rest && rest.use_count() == 1) {
+      std::atomic_thread_fence(
+          std::memory_order_acquire);  // see the writes of the thread that released the last other reference
+      rest = std::move(rest->next);
+    }
+  }
+};
+
+decision_log::decision_log() : tail_(std::make_shared<chunk>()) {}
+
 decision_log::place decision_log::here() const {
   place p;
   p.chunk_ = tail_;
@@ -87,6 +110,28 @@ void opening_log::add(std::uint64_t number, std::shared_ptr<const position_write
   fresh->resumed = resumed;
   std::atomic_store_explicit(&tail_->next, fresh, std::memory_order_release);
   tail_ = std::move(fresh);
+}
+
+struct position_writer::late {
+  std::size_t at;
+  std::shared_ptr<const position_writer> inner;  ///< null: the end of a log
+  decision_log::place from;
+  opening_log::place opened_from;  ///< empty: of a decision_log
+};
+
+position_writer::position_writer() = default;
+position_writer::position_writer(const position_writer& other) = default;
+position_writer::position_writer(position_writer&& other) noexcept = default;
+position_writer& position_writer::operator=(const position_writer& other) = default;
+position_writer& position_writer::operator=(position_writer&& other) noexcept = default;
+position_writer::~position_writer() = default;
+
+void position_writer::blob(std::shared_ptr<const position_writer> inner) {
+  late_.push_back({bytes_.size(), std::move(inner), {}, {}});
+}
+void position_writer::log(decision_log::place from) { late_.push_back({bytes_.size(), nullptr, std::move(from), {}}); }
+void position_writer::openings(opening_log::place from) {
+  late_.push_back({bytes_.size(), nullptr, {}, std::move(from)});
 }
 
 bool position_writer::has_logs() const {

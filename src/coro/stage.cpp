@@ -12,6 +12,25 @@ const std::atomic<std::uint32_t> kNoRun{0};
 
 }  // namespace
 
+bool stage_base::can_begin_again() const noexcept {
+  if (!rests_at_end_ || !failure.ok()) return false;
+  for (const stage_input& in : state_.inputs())
+    if (!in.stream->child_ || !in.stream->child_->can_begin_again()) return false;
+  return true;
+}
+
+void stage_base::begin_again() {
+  for (stage_input& in : state_.inputs()) {
+    in.stream->forget_requests();
+    in.stream->child_->begin_again();
+  }
+  rests_at_end_ = false;
+  if (rest_count_) *std::exchange(rest_count_, nullptr) = 0;
+  unusual_ &= static_cast<std::uint8_t>(~kOver);
+  handed_ = block{};
+  skip_ = 0;
+}
+
 stage_base::stage_base(const element_type& type, yields what)
     : promise_base(on_failure::unwinds), yields_blocks_(what == yields::blocks), tick_(&kNoRun), out_(type) {}
 

@@ -66,6 +66,7 @@ stream_base& stream_base::operator=(stream_base&& o) noexcept {
   forwarded_ = o.forwarded_;
   view_owner_ = o.view_owner_;
   keep_ = o.keep_;
+  has_begun_again_ = o.has_begun_again_;
   turn_ = o.turn_;
   want_max_ = o.want_max_;
   looks_ = o.looks_;
@@ -107,6 +108,28 @@ void stream_base::keep_marks() {
   if (keep_) return;
   keep_ = true;
   seen_tick_ = kNeverSeen;  // so that the next fill compares as changed, and records the first mark
+}
+
+bool stream_base::begin_again() {
+  if (!child_ || !child_->can_begin_again()) return false;
+  forget_requests();
+  child_->begin_again();
+  return true;
+}
+
+void stream_base::forget_requests() {
+  cur_ = end_ = nullptr;
+  counted_ -= fetched_;  // what was not counted yet is the difference
+  fetched_ = todo_ = asked_skip_ = 0;
+  has_begun_again_ = true;
+  floor_ = kNone;
+  // A mark of the start is one of this start, too: nothing of the stages differs.
+  if (!marks_.empty() && marks_.front().ordinal == 0) {
+    marks_.erase(marks_.begin() + 1, marks_.end());
+  } else {
+    marks_.clear();
+    if (keep_) seen_tick_ = kNeverSeen;
+  }
 }
 
 std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::uint64_t skip, std::uint32_t want) {
@@ -298,7 +321,7 @@ void stream_base::set_no_view() {
   cur_ = end_ = nullptr;
   took_up_passed();
   if (c->sampled_) end_sample(0);
-  if (c->over()) tell_counts();
+  if (c->over() && !has_begun_again_) tell_counts();
   if (forwarded_) forwarded_->skip_ = c->skip_;
 }
 

@@ -196,6 +196,11 @@ std::size_t row_of(const std::vector<const column*>& lists, std::size_t at) {
   return at - lists.front()->gone_in_front();
 }
 
+status longer_than_said(const padded_member& m, std::size_t longest) {
+  return invalid_argument_error(m.path + " has " + std::to_string(longest) +
+                                " items, more than shapes says: " + shape_of(m.dims));
+}
+
 /// The lengths that lists of a member are given, by their depth. Errors: as of pad_lists.
 status measure(const padded_member& m, const column& c, std::vector<std::int64_t>& dims, std::size_t& which) {
   std::size_t first = c.gone_in_front(), n = c.rows() - first;
@@ -209,8 +214,7 @@ status measure(const padded_member& m, const column& c, std::vector<std::int64_t
     const std::int64_t said = m.dims.empty() ? -1 : m.dims[above.size()];
     if (said >= 0 && longest > said) {
       which = above.empty() ? at : row_of(above, first + at);
-      return invalid_argument_error(m.path + " has " + std::to_string(longest) +
-                                    " items, more than shapes says: " + shape_of(m.dims));
+      return longer_than_said(m, static_cast<std::size_t>(longest));
     }
     dims.push_back(said >= 0 ? said : longest);
     const auto begin = static_cast<std::size_t>(offsets[0]);
@@ -221,13 +225,38 @@ status measure(const padded_member& m, const column& c, std::vector<std::int64_t
   return {};
 }
 
+/// Fills room with a number.
+class number_filler {
+ public:
+  explicit number_filler(const padding_value& fill) {
+    if (fill.dtype == dtype::string) return;
+    is_zero_ = fill.bytes.find_first_not_of('\0') == std::string::npos;
+    for (std::size_t i = 0; i != kNumbers; ++i) numbers_ += fill.bytes;
+  }
+  void operator()(char* to, std::size_t bytes) const {
+    if (is_zero_) {
+      if (bytes) std::memset(to, 0, bytes);
+      return;
+    }
+    for (std::size_t some = 0; bytes; bytes -= some, to += some) {
+      some = std::min(bytes, numbers_.size());
+      std::memcpy(to, numbers_.data(), some);
+    }
+  }
+  /// So many of them.
+  static constexpr std::size_t kNumbers = 64;
+  const char* numbers() const { return numbers_.data(); }
+
+ private:
+  std::string numbers_;
+  bool is_zero_ = false;
+};
+
 /// Appends what is padded: lists of one member.
 class list_padder {
  public:
-  list_padder(const padding_value& fill, std::vector<std::int64_t> dims) : fill_(fill), dims_(std::move(dims)) {
-    if (fill.dtype == dtype::string) return;
-    for (std::size_t i = 0; i != kFilled; ++i) filled_ += fill.bytes;
-  }
+  list_padder(const padding_value& fill, std::vector<std::int64_t> dims)
+      : fill_(fill), dims_(std::move(dims)), fill_numbers_(fill) {}
   void put(const column& from, std::size_t first, std::size_t n, column& to, std::size_t depth = 0) {
     if (depth == dims_.size()) {
       if (n == 0) return;
@@ -246,8 +275,6 @@ class list_padder {
   }
 
  private:
-  static constexpr std::size_t kFilled = 64;
-
   /// Lists of numbers, whose room is made at once.
   void put_numbers(const column& from, const std::int32_t* offsets, std::size_t n, column& to) {
     const auto dim = static_cast<std::size_t>(dims_.back());
@@ -257,15 +284,9 @@ class list_padder {
     for (std::size_t i = 0; i != n; ++i, at += list_bytes) {
       const std::size_t bytes = static_cast<std::size_t>(offsets[i + 1] - offsets[i]) * item;
       if (bytes) std::memcpy(at, values + static_cast<std::size_t>(offsets[i]) * item, bytes);
-      fill_numbers(at + bytes, list_bytes - bytes);
+      fill_numbers_(at + bytes, list_bytes - bytes);
     }
     to.append_lists_of(n, dim);
-  }
-  void fill_numbers(char* to, std::size_t bytes) const {
-    for (std::size_t some = 0; bytes; bytes -= some, to += some) {
-      some = std::min(bytes, filled_.size());
-      std::memcpy(to, filled_.data(), some);
-    }
   }
 
   void fill(column& to, std::size_t n, std::size_t depth) {
@@ -278,15 +299,15 @@ class list_padder {
       for (; n; --n) to.append_text(fill_.bytes);
     } else {
       for (std::size_t some = 0; n; n -= some) {
-        some = std::min(n, kFilled);
-        to.append_values(filled_.data(), some);
+        some = std::min(n, number_filler::kNumbers);
+        to.append_values(fill_numbers_.numbers(), some);
       }
     }
   }
 
   const padding_value& fill_;
   std::vector<std::int64_t> dims_;
-  std::string filled_;
+  number_filler fill_numbers_;
 };
 
 /// Copies the rows of `from` to `to`. The members come in the order in which find_members found them.
@@ -369,6 +390,27 @@ status pad_tensors(const std::vector<padded_member>& members, char* rows, std::s
   return {};
 } catch (const error& e) { return e.why(); }
 
+std::size_t padded_tensor_bytes(const std::vector<padded_member>& members, char* rows, std::size_t row_bytes,
+                                std::size_t n) try {
+  std::size_t all = 0, which = 0;
+  for (auto& m : members) {
+    tensor_spec spec;
+    if (!m.is_tensor() || !common_shape(m, rows, row_bytes, n, spec.shape, which).ok()) continue;
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i != n; ++i) {
+      auto& t = *std::launder(reinterpret_cast<const tensor*>(rows + i * row_bytes + m.offset));
+      spec.dtype = t.dtype();
+      changed += !std::ranges::equal(t.shape(), spec.shape.dims());
+    }
+    spec.check();
+    std::size_t each = spec.bytes(), those = 0;
+    if (spec.dtype == dtype::string) each += spec.elements() * sizeof(std::string_view);
+    if (__builtin_mul_overflow(each, changed, &those) || __builtin_add_overflow(all, those, &all))
+      return ~std::size_t{0};
+  }
+  return all;
+} catch (const error&) { return 0; }
+
 status pad_lists(const std::vector<padded_member>& members, const element_type& row, batch_storage& b,
                  std::size_t& which) try {
   const bool has_lists = std::any_of(members.begin(), members.end(), [](auto& m) { return !m.is_tensor(); });
@@ -378,6 +420,43 @@ status pad_lists(const std::vector<padded_member>& members, const element_type& 
   status why = copy_padded(b.rows_column(), made.make_rows(row), members, next, which);
   if (why.ok()) b = std::move(made);
   return why;
+} catch (const error& e) { return e.why(); }
+
+bool are_number_lists(const std::vector<padded_member>& members, const element_type& row) {
+  return members.size() == 1 && members[0].type == &row && form_of(row) == column_form::lists &&
+         form_of(*row.element) == column_form::values;
+}
+
+status padded_length(const padded_member& m, const void* lists, std::size_t n, std::size_t& length,
+                     std::size_t& which) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i != n; ++i) {
+    std::size_t size = 0;
+    m.type->items(*m.type, static_cast<const char*>(lists) + i * m.type->size, size);
+    if (size <= longest) continue;
+    longest = size;
+    which = i;
+  }
+  const std::int64_t said = m.dims.empty() ? -1 : m.dims[0];
+  length = said >= 0 ? static_cast<std::size_t>(said) : longest;
+  return longest <= length ? status() : longer_than_said(m, longest);
+}
+
+status append_padded(const padded_member& m, const void* lists, std::size_t n, std::size_t length,
+                     batch_storage& to) try {
+  column& rows = to.make_rows(*m.type);
+  rows.reserve(n);
+  const number_filler fill(m.value);
+  const std::size_t item = m.type->element->size, list_bytes = length * item;
+  char* at = rows.child(0).append_values(n * length);
+  for (std::size_t i = 0; i != n; ++i, at += list_bytes) {
+    std::size_t size = 0;
+    const void* items = m.type->items(*m.type, static_cast<const char*>(lists) + i * m.type->size, size);
+    if (size) std::memcpy(at, items, size * item);
+    fill(at + size * item, list_bytes - size * item);
+  }
+  rows.append_lists_of(n, length);
+  return {};
 } catch (const error& e) { return e.why(); }
 
 std::size_t padded_bytes(const std::vector<padded_member>& members, const batch_storage& b) {

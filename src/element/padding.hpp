@@ -44,9 +44,20 @@ std::vector<padded_member> padded_members(const element_type& row);
 status pad_tensors(const std::vector<padded_member>& members, char* rows, std::size_t row_bytes, std::size_t n,
                    std::size_t& which);
 
+/// About how many bytes it will allocate; as many as there are where that is beyond counting, and 0 where it will fail.
+std::size_t padded_tensor_bytes(const std::vector<padded_member>& members, char* rows, std::size_t row_bytes,
+                                std::size_t n);
+
 /// A batch of the same rows, in which lists are padded. `b` is used up. Errors: a status, as above.
 status pad_lists(const std::vector<padded_member>& members, const element_type& row, batch_storage& b,
                  std::size_t& which);
+
+/// Is a row a list of numbers and nothing else? Then one copy makes the batch: padded_length, then append_padded.
+bool are_number_lists(const std::vector<padded_member>& members, const element_type& row);
+/// The length that these n lists of numbers are given. Errors: a status, as above.
+status padded_length(const padded_member& m, const void* lists, std::size_t n, std::size_t& length, std::size_t& which);
+/// Appends copies of n lists of numbers, none of which is longer than `length`. Errors: a status: there would be too many.
+status append_padded(const padded_member& m, const void* lists, std::size_t n, std::size_t length, batch_storage& to);
 
 /// About how many bytes pad_lists will allocate.
 std::size_t padded_bytes(const std::vector<padded_member>& members, const batch_storage& b);

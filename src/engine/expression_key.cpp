@@ -73,9 +73,43 @@ struct expression_key final : key_function {
                                           expressions::cut(e.text()), " is ", expressions::shown(t)));
     describe_expression(*this, e, c, &t);
     captured = c.used.values();
+    is_number = expressions::number_of(t) != expressions::number::none;
   }
 
   applied codes(const block& elements, key_codes& to) const override {
+    const element_type& t = c.p->type();
+    return each(elements, [&](const char* keys, std::uint32_t, std::uint32_t n) {
+      for (std::uint32_t i = 0; i != n; ++i) {
+        const char* key = keys + i * t.size;
+        if (t.kind == kind::text) to.bytes.append(*reinterpret_cast<const std::string*>(key));
+        else add_code_of(t, key, to.bytes);
+        to.ends.push_back(to.bytes.size());
+      }
+    });
+  }
+  applied numbers(const block& elements, std::uint64_t* to) const override {
+    return each(elements, [&](const char* keys, std::uint32_t first, std::uint32_t n) {
+      expressions::with_number(expressions::number_of(c.p->type()), [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_integral_v<T>) {
+          for (std::uint32_t i = 0; i != n; ++i) {
+            T value;
+            std::memcpy(&value, keys + i * sizeof value, sizeof value);
+            to[first + i] = detail::bits_of(value);
+          }
+        }
+      });
+    });
+  }
+  void build_key(std::string_view code, void* to) const override {
+    const element_type& t = c.p->type();
+    t.construct(t, to, 1, t.size);
+    if (t.kind == kind::text) *static_cast<std::string*>(to) = code;
+    else read_code_of(t, code, static_cast<char*>(to));
+  }
+
+ private:
+  /// Calls take(keys, first, n) for the keys of the elements from `first` on.
+  template <class Take> applied each(const block& elements, Take take) const {
     const element_type& t = c.p->type();
     const std::uint32_t most = std::min(elements.size(), c.p->values_at_once());
     std::unique_ptr<char[]> bytes(new char[most * t.size + t.align]);
@@ -86,22 +120,11 @@ struct expression_key final : key_function {
     while (a.done != elements.size() && a.why.ok()) {
       std::uint32_t n = std::min(elements.size() - a.done, most);
       std::uint32_t made = c.p->apply(elements.at(a.done), n, keys, 0, 0, a.why);
-      for (std::uint32_t i = 0; i != made; ++i) {
-        const char* key = keys + i * t.size;
-        if (t.kind == kind::text) to.bytes.append(*reinterpret_cast<const std::string*>(key));
-        else add_code_of(t, key, to.bytes);
-        to.ends.push_back(to.bytes.size());
-      }
+      take(static_cast<const char*>(keys), a.done, made);
       t.destroy(t, keys, made);
       a.done += made;
     }
     return a;
-  }
-  void build_key(std::string_view code, void* to) const override {
-    const element_type& t = c.p->type();
-    t.construct(t, to, 1, t.size);
-    if (t.kind == kind::text) *static_cast<std::string*>(to) = code;
-    else read_code_of(t, code, static_cast<char*>(to));
   }
 };
 

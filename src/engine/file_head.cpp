@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <fstream>
 
+#include "io/file_router.hpp"
+#include "io/plan_file_reader.hpp"
 #include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
@@ -26,16 +28,24 @@ status inflate_head(compression packed, const std::string& from, bool last, std:
   return {};
 }
 
+result<std::string> read_local(const std::string& path, std::size_t bytes_max) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return errno_error(errno, "cannot open").in_file(path);
+  std::string bytes(bytes_max, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (in.bad()) return errno_error(errno, "cannot read").in_file(path);
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
 }  // namespace
 
 result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return errno_error(errno, "cannot open").in_file(path);
+  auto read = detail::is_remote(path) ? detail::read_for_plan(path, bytes_max + 1)
+                                      : read_local(detail::without_file_scheme(path), bytes_max + 1);
+  if (!read.ok()) return read.why();
   file_head head;
-  head.bytes.resize(bytes_max + 1);
-  in.read(head.bytes.data(), static_cast<std::streamsize>(head.bytes.size()));
-  if (in.bad()) return errno_error(errno, "cannot read").in_file(path);
-  head.bytes.resize(static_cast<std::size_t>(in.gcount()));
+  head.bytes = *std::move(read);
   head.is_all = head.bytes.size() <= bytes_max;
   if (packed == compression::automatic) packed = detect_compression(head.bytes, path);
   if (packed == compression::none) {

@@ -39,8 +39,8 @@ const char* const kNoElementThere =
     "an "
     "older one";
 
-/// Reads the head of a file whose elements from `offset` on are wanted, and goes there.
-task<void> pass_head(byte_source& source, const element_format& format, std::uint64_t offset) {
+/// Reads the head of a file whose elements from `offset` on are wanted, and goes there, but for `look` bytes.
+task<void> pass_head(byte_source& source, const element_format& format, std::uint64_t offset, std::size_t look) {
   for (;;) {
     byte_window w = source.window();
     found f = format.read_head(w);
@@ -51,7 +51,7 @@ task<void> pass_head(byte_source& source, const element_format& format, std::uin
     auto reading = source.more(std::max(f.needed_bytes, w.bytes.size() + 1));
     co_await reading;
   }
-  auto going = source.go_to(offset);
+  auto going = source.go_to(offset - look);
   co_await going;
 }
 
@@ -62,7 +62,7 @@ task<void> open_at(byte_source& source, const element_format& format, std::uint6
   auto opening = source.open(begins_at_head ? 0 : offset - look);
   co_await opening;
   if (begins_at_head) {
-    auto passing = pass_head(source, format, offset - look);
+    auto passing = pass_head(source, format, offset, look);
     co_await passing;
   }
   status why = format.check(source.window().end);

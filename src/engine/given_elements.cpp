@@ -47,16 +47,25 @@ namespace {
 
 erased_stream given_elements_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<element_group> group) {
   block_fit fit(out.type());
-  while (*at < group->size()) {
-    *at += out.pass(group->size() - *at);
-    const std::uint32_t n = fit.at_most(out.wanted_of(group->size() - *at));
-    if (n == 0) break;
-    status why = group->give(*at, n, out.room(n));
-    if (!why.ok()) co_await fail(std::move(why));
-    *at += n;
-    block made = out.made(n);
-    fit.made(made, out.wanted_bytes());
-    co_yield made;
+  for (;;) {
+    while (*at < group->size()) {
+      *at += out.pass(group->size() - *at);
+      const std::uint32_t n = fit.at_most(out.wanted_of(group->size() - *at));
+      if (n == 0) break;
+      block made;
+      if (group->moves()) {
+        status why = group->hand_over(*at, n, made);
+        if (!why.ok()) co_await fail(std::move(why));
+      } else {
+        group->copy_to(*at, n, out.room(n));
+        made = out.made(n);
+      }
+      *at += n;
+      fit.made(made, out.wanted_bytes());
+      co_yield made;
+    }
+    auto ended = out.again(&*at);
+    co_await ended;
   }
 }
 
@@ -106,21 +115,23 @@ bool moves_given(const node& plan, const element_type& type) {
   return !type.copy || (given_in(plan) == 1 && !may_open_again(plan));
 }
 
-status element_group::give(std::uint64_t at, std::uint32_t n, char* to) {
+void element_group::copy_to(std::uint64_t at, std::uint32_t n, char* to) const {
   const element_type& type = elements_.type();
-  if (!moves_) {
-    type.copy(type, to, elements_.begin() + at * type.size, n, type.size, type.size);
-    return {};
-  }
+  type.copy(type, to, elements_.begin() + at * type.size, n, type.size, type.size);
+}
+
+status element_group::hand_over(std::uint64_t at, std::uint32_t n, block& some) {
+  const element_type& type = elements_.type();
   if (at < gone_)
     return failed_precondition_error("the elements of a group, " + type.name +
                                      ", cannot be copied, and are asked for a second time: a repeat, or several "
                                      "inputs of one stage, need elements that can be copied");
-  const std::size_t passed = at - gone_;
-  if (!type.trivially_destroyed) type.destroy(type, elements_.begin(), passed);
-  relocate(type, to, elements_.begin() + passed * type.size, n);
-  elements_.forget_front(passed + n);
+  // What was passed over, and what the stage has left of those before.
+  const std::size_t over = elements_.size() - (size_ - at);
+  if (!type.trivially_destroyed) type.destroy(type, elements_.begin(), over);
+  elements_.forget_front(over);
   gone_ = at + n;
+  some = block(&elements_, &type, elements_.begin(), n);
   return {};
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements that a stage gives to stages of its own: what the source of a stage_plan (plan/stage_plan.hpp) delivers.
 //
-//   auto group = std::make_shared<element_group>(type, can_move(*plan, type));
-//   held.move_front(n, group->room(n));
+//   auto group = std::make_shared<element_group>(type, moves_given(*plan, type));
+//   group->exchange(elements);                            // a slab; it gets what there was before
 //   open_context inside = context.in_inner_plan(site, number);
 //   inside.given = group;
 //   auto opened = inside.resume(plan, position);          // a stream of the group's elements through the plan's stages
 //
-// Elements are moved to the first stage where it alone can ask for them, and asks once; else each gets a copy.
+// Elements are handed to the first stage as they lie where it alone can ask for them, and asks once; else each gets a copy.
 // Owns:   the group is owned by whoever made it and by the streams that are opened on it.
 // State:  of such a stream: how many elements it has given. Whoever opens it again makes the same group before.
 // Thread: a group that is moved belongs to one stream at a time; one that is copied is immutable.
@@ -27,15 +27,19 @@ class element_group {
   element_group(const element_group&) = delete;
 
   std::uint64_t size() const { return size_; }
-  /// Uninitialised room for all n elements, which are built there next. Called once.
-  char* room(std::size_t n) {
-    char* to = elements_.reserve(n);
-    elements_.set_live(0, n);
-    size_ = n;
-    return to;
+  bool moves() const { return moves_; }
+  /// The elements are those of `elements` from now on, which gets what is left of those before. REQUIRES: no stream reads it,
+  /// or the one that does begins again next.
+  void exchange(slab& elements) {
+    elements_.swap(elements);
+    size_ = elements_.size();
+    gone_ = 0;
   }
-  /// Builds the elements from number `at` on at `to`. Errors: failed_precondition: they have been moved out before.
-  status give(std::uint64_t at, std::uint32_t n, char* to);
+  /// `some`: the elements from number `at` on, for a stage to take out of. Those before them are destroyed. REQUIRES: moves().
+  /// Errors: failed_precondition: they were handed over before.
+  status hand_over(std::uint64_t at, std::uint32_t n, block& some);
+  /// Builds copies of the elements from number `at` on at `to`. REQUIRES: !moves().
+  void copy_to(std::uint64_t at, std::uint32_t n, char* to) const;
 
  private:
   const bool moves_;

@@ -8,12 +8,17 @@
 
 namespace sluice::lib {
 
+bool owns_nothing(const element_type& type) {
+  return !type.compact && (!type.footprint || type.footprint == detail::no_footprint);
+}
+
+std::size_t owned_bytes_of(const element_type& type, const void* elements, std::size_t n) {
+  std::size_t bytes = type.compact ? n * buffer::kOverheadBytes : 0;
+  return type.footprint ? bytes + type.footprint(type, elements, n) : bytes;
+}
+
 held_elements::held_elements(const element_type& type, held_memory& memory, std::size_t beside_bytes)
-    : type_(type),
-      memory_(memory),
-      beside_bytes_(beside_bytes),
-      owns_nothing_(!type.compact && (!type.footprint || type.footprint == detail::no_footprint)),
-      elements_(type) {}
+    : type_(type), memory_(memory), beside_bytes_(beside_bytes), owns_nothing_(owns_nothing(type)), elements_(type) {}
 
 held_elements::~held_elements() {
   if (!type_.trivially_destroyed)
@@ -24,9 +29,8 @@ held_elements::~held_elements() {
 }
 
 std::size_t held_elements::counted_bytes(const void* elements, std::size_t n, std::size_t stride_bytes) const {
+  if (stride_bytes == type_.size || !type_.footprint) return owned_bytes_of(type_, elements, n);
   std::size_t bytes = type_.compact ? n * buffer::kOverheadBytes : 0;
-  if (!type_.footprint) return bytes;
-  if (stride_bytes == type_.size) return bytes + type_.footprint(type_, elements, n);
   auto* at = static_cast<const char*>(elements);
   for (std::size_t i = 0; i != n; ++i) bytes += type_.footprint(type_, at + i * stride_bytes, 1);
   return bytes;

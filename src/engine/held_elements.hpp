@@ -31,6 +31,11 @@
 
 namespace sluice::lib {
 
+/// Is there nothing that elements of this type own beside their size?
+bool owns_nothing(const element_type& type);
+/// The bytes that n elements own, with the allocator's overhead for each.
+std::size_t owned_bytes_of(const element_type& type, const void* elements, std::size_t n);
+
 class held_elements {
  public:
   /// `beside_bytes`: what the stage itself keeps for each slot, an ordinal for instance. `type` and `memory` must

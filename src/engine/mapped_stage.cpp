@@ -38,15 +38,20 @@ erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr fu
                        error_gate gate) {
   auto& f = static_cast<const block_function&>(*function);
   block_fit fit(out.type(), true);
-  while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
-    status why;
-    block made = map_block(out, b, f, {in.consumed() - b.size(), seed}, gate, why);
-    if (!why.ok()) {
-      out.hold(made);
-      co_await fail(std::move(why));
+  for (;;) {
+    while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
+      status why;
+      block made = map_block(out, b, f, {in.consumed() - b.size(), seed}, gate, why);
+      if (!why.ok()) {
+        out.hold(made);
+        co_await fail(std::move(why));
+      }
+      fit.made(made, out.wanted_bytes());
+      co_yield made;
     }
-    fit.made(made, out.wanted_bytes());
-    co_yield made;
+    if (f.draws) break;
+    auto over = out.again();
+    co_await over;
   }
 }
 

@@ -86,15 +86,48 @@ std::vector<padded_member> padded_members(const element_type& row,
   return all;
 }
 
+namespace {
+
+constexpr std::size_t kPaddedBytesMax = ~std::size_t{0} >> 4;  // far beyond any machine
+
+/// Of rows that are lists of numbers. They are used up.
+status make_batch_of_lists(const padded_member& m, slab& rows, held_memory& memory, batch_storage& made,
+                           std::size_t& made_bytes, std::size_t& which) {
+  const std::size_t n = rows.size(), before = memory.bytes();
+  std::size_t length = 0;
+  status why = padded_length(m, rows.begin(), n, length, which);
+  if (!why.ok()) return why;
+  std::size_t padded = 0;
+  if (__builtin_mul_overflow(n * m.type->element->size, length, &padded) || padded > kPaddedBytesMax)
+    return memory.refused();
+  const std::size_t bytes = before + m.type->footprint(*m.type, rows.begin(), n) + padded;
+  if (!memory.has_room_for(bytes)) return memory.refused_of(bytes);
+  why = memory.resize(bytes);
+  if (why.ok()) why = append_padded(m, rows.begin(), n, length, made);
+  if (!why.ok()) return why;
+  rows.clear();
+  made_bytes = made.memory_bytes();
+  return memory.resize(before + made_bytes);
+}
+
+}  // namespace
+
 status make_padded_batch(const std::vector<padded_member>& members, slab& rows, held_memory& memory,
                          batch_storage& made, std::size_t& made_bytes, std::size_t& which) {
   const element_type& row = rows.type();
   const std::size_t n = rows.size(), before = memory.bytes();
-  // The input's tensors may be small where the padded ones are not: what those take is known when they are there.
-  status why = pad_tensors(members, rows.begin(), row.size, n, which);
+  if (are_number_lists(members, row)) return make_batch_of_lists(members[0], rows, memory, made, made_bytes, which);
+  // The input's tensors may be small where the padded ones are not.
+  const std::size_t padded = padded_tensor_bytes(members, rows.begin(), row.size, n);
+  if (!memory.has_room_for(padded > ~std::size_t{0} - before ? padded : before + padded))
+    return memory.refused_of(padded > ~std::size_t{0} - before ? padded : before + padded);
+  status why = memory.resize(before + padded);
+  if (why.ok()) why = pad_tensors(members, rows.begin(), row.size, n, which);
   if (!why.ok()) return why;
   const std::size_t owned = row.footprint ? row.footprint(row, rows.begin(), n) : 0;
-  why = memory.resize(before + owned * 2);
+  const std::size_t foreseen = before + owned * 2 + n * row.size;
+  if (!memory.has_room_for(foreseen)) return memory.refused_of(foreseen);
+  why = memory.resize(foreseen);
   if (!why.ok()) return why;
   made.append(row, rows.begin(), n);
   rows.set_live(0, 0);

@@ -9,10 +9,14 @@ status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t&
   const element_type& row = rows.type();
   const std::size_t n = rows.size(), before = memory.bytes();
   const std::size_t owned = row.footprint ? row.footprint(row, rows.begin(), n) : 0;
-  status why = memory.resize(before + owned * 2);
+  const std::size_t foreseen = before + owned * 2 + n * row.size;
+  if (!memory.has_room_for(foreseen)) return memory.refused_of(foreseen);
+  status why = memory.resize(foreseen);
   if (!why.ok()) return why;
   batch_storage made;
-  made.append(row, rows.begin(), n);
+  try {
+    made.append(row, rows.begin(), n);
+  } catch (const error& e) { return e.why(); }
   rows.set_live(0, 0);
   made_bytes = made.memory_bytes();
   if (!memory.has_room_for(before + made_bytes)) return memory.refused_of(before + made_bytes);
@@ -25,6 +29,11 @@ const element_type* type_of_batch(const element_type& row, std::string& why) {
   const element_type* t = batched_of(&row);
   if (!t) why = "rows of " + row.name + " cannot be stacked (numbers, texts, tensors, arrays and structs of them can)";
   return t;
+}
+
+cardinality rows_in_batches(const node& n, const count& size, bool drop_remainder) {
+  cardinality rows = cardinality_of(*n.inputs[0]);
+  return drop_remainder ? rows.in_groups(size, true).times(size) : rows;
 }
 
 status told_of_row(const status& why, const std::string& label, std::uint64_t element) {
@@ -46,7 +55,7 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
   in.may_go_back();
   held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
   rows_in_making part(in.type(), memory);
-  for (bool ended = false; !ended;) {
+  for (bool ended = false;;) {
     char* to = out.room(1);
     part.forget();
     while (part.size() != rows && !ended) {
@@ -70,7 +79,14 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
       status fits = part.add(b, b.size());
       if (!fits.ok()) co_await fail(std::move(fits));
     }
-    if (part.size() == 0 || (ended && drop_remainder)) break;
+    if (part.size() == 0 || (ended && drop_remainder)) {
+      in.hold_from(in.consumed());  // also what was passed over on the way to the end is behind us
+      part.give_back();
+      auto over = out.again();
+      co_await over;
+      ended = false;
+      continue;
+    }
     const std::uint64_t begin = in.consumed() - part.size();
     std::size_t which = 0;
     status why = part.make(*maker, to, which);

@@ -21,6 +21,7 @@
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/element/slab.hpp"
+#include "sluice/plan/node.hpp"
 
 namespace sluice::lib {
 
@@ -44,6 +45,8 @@ class batch_maker final : public rows_maker {
 
 /// Of rows that are not stacked: what batch says of them.
 const element_type* type_of_batch(const element_type& row, std::string& why);
+/// How many rows there are in batches of `size` elements of n's input.
+cardinality rows_in_batches(const node& n, const count& size, bool drop_remainder);
 /// The error of row `which` of a batch that begins at element `first`, or one that is of no element.
 status told_of_row(const status& why, const std::string& label, std::uint64_t element);
 
@@ -58,6 +61,11 @@ class rows_in_making {
   void forget() {
     rows_.clear();
     memory_.shrink_by(memory_.bytes() - room_bytes());
+  }
+  /// The same, and their room.
+  void give_back() {
+    rows_.give_back();
+    memory_.shrink_by(memory_.bytes());
   }
   /// Takes the first n of `b`. Errors: resource_exhausted.
   status add(block& b, std::uint32_t n);

@@ -45,6 +45,11 @@ struct timed_input {
   std::shared_ptr<reader_link> link;
 };
 
+/// Of a wait beyond what a clock can say: never.
+time_point moment_in(duration wait, time_point now) {
+  return wait < time_point::max() - now ? now + wait : time_point::max();
+}
+
 erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_stream in, timed_input ahead,
                                  std::uint64_t rows, duration timeout, std::shared_ptr<run_context> run,
                                  std::string label) {
@@ -73,7 +78,7 @@ erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_st
       auto b = co_await in.next_block({0, n});
       ended = !b;
       if (ended) continue;
-      if (part.size() == 0) due = run->time->now() + timeout;
+      if (part.size() == 0) due = moment_in(timeout, run->time->now());
       status fits = part.add(b, b.size());
       if (!fits.ok()) co_await fail(std::move(fits));
     }

@@ -54,7 +54,7 @@ class window_form {
                       std::uint64_t element) = 0;
 };
 
-/// `what`, `advice`: as of held_memory.
+/// `label`: what errors call the stage.
 erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std::unique_ptr<window_form> form,
                            std::shared_ptr<run_context> run, std::string label);
 

@@ -74,6 +74,16 @@ status charge_growth(held_memory& memory, batch_in_making& part, std::size_t mad
   return memory.has_room_for(bytes) ? memory.resize(bytes) : memory.refused_of(bytes);
 } catch (const error& e) { return e.why().in_stage(memory.label()); }
 
+/// Charges what the columns take with the rows that have landed. Errors: resource_exhausted; the rows are gone then. `at_once`: how many may
+/// land with the next request.
+status charge_landed(held_memory& memory, batch_in_making& part, std::size_t made_bytes, std::uint64_t& at_once) {
+  const std::size_t bytes = part.bytes();
+  at_once = std::clamp<std::uint64_t>(kLandedBytes * part.rows() / (bytes + 1), 1, kLandedMax);
+  status fits = memory.resize(made_bytes + bytes);
+  if (!fits.ok()) part.take();
+  return fits;
+}
+
 /// `landing`: of an input that appends rows itself; or null.
 erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream in,
                          std::shared_ptr<row_landing> landing, std::uint64_t rows, bool drop_remainder,
@@ -83,7 +93,8 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
   const element_type& row = *row_type;
   batch_in_making part(row, rows);
   std::uint64_t landed_at_once = kLandedFirst;
-  for (bool ended = false; !ended;) {
+  bool goes_on = false;  // it has begun again, and will again: what a batch takes stays charged in between
+  for (bool ended = false;;) {
     auto batches_max =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kGroupedPerRequest / rows, 1, out.wanted()));
     auto* to = reinterpret_cast<batch_storage*>(out.room(batches_max));
@@ -118,29 +129,30 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
       while (b && fits.ok()) {
         if (landing) {
           b.drop_front(b.size());  // receipts
-          landed_at_once = std::clamp<std::uint64_t>(kLandedBytes * part.rows() / (part.bytes() + 1), 1, kLandedMax);
-          fits = memory.resize(made_bytes + part.bytes());
-          if (!fits.ok()) {
-            part.take();
-            break;
-          }
+          fits = charge_landed(memory, part, made_bytes, landed_at_once);
         } else {
           auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
           fits = charge_growth(memory, part, made_bytes, b, n);
-          if (!fits.ok()) break;
-          part.append(b, n);
+          if (fits.ok()) part.append(b, n);
         }
+        if (!fits.ok()) break;
         if (part.missing() == 0) {
           made_bytes += part.bytes();
           ::new (static_cast<void*>(to + made++)) batch_storage(part.take());
         }
       }
       out.hold(out.made(made));
-      if (fits.ok()) fits = memory.resize(made_bytes + part.bytes());
+      if (fits.ok() && (made || !goes_on)) fits = memory.resize(made_bytes + part.bytes());
       if (!fits.ok()) co_await fail(std::move(fits));
     }
     in.hold_from(in.consumed() - part.rows());
     if (made) co_yield out.made(made);
+    if (!ended) continue;
+    if (!goes_on) memory.shrink_by(memory.bytes());
+    auto over = out.again();
+    co_await over;
+    goes_on = true;
+    ended = false;
   }
 }
 
@@ -193,7 +205,7 @@ const op_info batch_op{
           cardinality rows = cardinality_of(*n.inputs[0]);
           return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
         },
-    .seeks = seeks_with_inputs,
+    .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); },
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

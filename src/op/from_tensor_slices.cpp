@@ -45,6 +45,7 @@ const op_info from_tensor_slices_op{
     .type = [](const node& n, std::string& why) { return sliced(n).slice_type(why); },
     .open = open_slices,
     .size = [](const node& n) { return cardinality::of_many(sliced(n).slices()); },
+    .seeks = seeks_with_inputs,
 };
 
 }  // namespace sluice::lib

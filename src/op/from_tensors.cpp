@@ -37,6 +37,7 @@ const op_info from_tensors_op{
     .type = [](const node& n, std::string&) { return n.as<from_tensors_arguments>().value.data().whole_type(); },
     .open = open_from_tensors,
     .size = [](const node&) { return cardinality::of(1); },
+    .seeks = seeks_with_inputs,
 };
 
 }  // namespace sluice::lib

@@ -2,6 +2,10 @@
 #include "sluice/op/global_shuffle.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,12 +56,27 @@ task<status> fetch_in_order(open_context context, node_ptr plan, const std::vect
   co_return status();
 }
 
-/// The numbers of the places from `first` on.
+/// The numbers of the places from `first` on, in ascending order. They are spread evenly, so sharing them out by their highest bits
+/// all but sorts them.
 void list_wanted(const index_permutation& order, std::uint64_t first, std::uint32_t n,
                  std::vector<wanted_element>& to) {
-  to.clear();
-  for (std::uint32_t i = 0; i != n; ++i) to.push_back({order[first + i], i});
-  std::sort(to.begin(), to.end(), [](auto& a, auto& b) { return a.number < b.number; });
+  std::array<std::uint64_t, kFetchedAtOnce> numbers;
+  order.numbers(first, std::span(numbers.data(), n));
+  const auto bits = static_cast<unsigned>(std::bit_width(order.size() - 1));
+  const auto share_bits =
+      std::min(bits, static_cast<unsigned>(std::bit_width(n - 1)));  // about as many shares as elements
+  const unsigned shift = bits - share_bits;
+  std::array<std::uint32_t, kFetchedAtOnce + 1> begins{};
+  for (std::uint32_t i = 0; i != n; ++i) ++begins[(numbers[i] >> shift) + 1];
+  for (std::uint32_t i = 0; i != 1u << share_bits; ++i) begins[i + 1] += begins[i];
+  to.resize(n);
+  for (std::uint32_t i = 0; i != n; ++i) to[begins[numbers[i] >> shift]++] = {numbers[i], i};
+  for (std::uint32_t i = 1; i < n; ++i) {
+    const wanted_element x = to[i];
+    std::uint32_t at = i;
+    for (; at != 0 && to[at - 1].number > x.number; --at) to[at] = to[at - 1];
+    to[at] = x;
+  }
 }
 
 /// Moves what was found to its places.

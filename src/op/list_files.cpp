@@ -109,7 +109,7 @@ erased_stream open_list_files(const node& n, open_context& context) {
 
 const op_info list_files_op{
     .name = "list_files",
-    .doc = "paths that match a pattern (*, ?, […]); a comma separates patterns",
+    .doc = "paths that match a pattern (*, ?, […], **); a comma separates patterns",
     .shape = op_info::source,
     .arguments = arguments_of<list_files_arguments>,
     .type = [](const node&, std::string&) { return &type_of<std::string>(); },

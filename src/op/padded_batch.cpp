@@ -51,11 +51,16 @@ const op_info padded_batch_op{
           auto& a = n.as<padded_batch_arguments>();
           return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
+    .rows =
+        [](const node& n) {
+          auto& a = n.as<padded_batch_arguments>();
+          return rows_in_batches(n, a.size, a.options.drop_remainder);
+        },
     .seeks = seeks_with_inputs,
 };
 
 padded_batch_verb padded_batch(count size, padded_batch_options o) {
-  return padded_batch_verb(padded_batch_arguments{std::move(size), std::move(o)});
+  return padded_batch_verb(arguments::of(padded_batch_arguments{std::move(size), std::move(o)}));
 }
 
 }  // namespace sluice::lib

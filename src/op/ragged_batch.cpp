@@ -27,16 +27,41 @@ template <class Row> class ragged_maker final : public rows_maker {
     const std::size_t owned = row.footprint(row, rows.begin(), n);
     status why = memory.resize(before + 2 * owned);
     if (!why.ok()) return why;
+    const std::span<const Row> all(std::launder(reinterpret_cast<const Row*>(rows.begin())), n);
     try {
-      const std::span<const Row> all(std::launder(reinterpret_cast<const Row*>(rows.begin())), n);
       if constexpr (std::is_same_v<Row, tensor>) ::new (to) ragged_tensor(stacked_ragged(all));
       else ::new (to) ragged_tensor(stacked(all));
-    } catch (const error& e) { return e.why(); }
+    } catch (const error& e) {
+      which = first_other(all);
+      return e.why();
+    }
     rows.clear();
     made_bytes = made.footprint(made, to, 1);
     why = memory.resize(before + made_bytes);
     if (!why.ok()) made.destroy(made, to, 1);
     return why;
+  }
+
+ private:
+  /// The row that is not as the first one, or the first.
+  static std::size_t first_other(std::span<const Row> rows) {
+    auto values = [](const Row& r) -> const tensor& {
+      if constexpr (std::is_same_v<Row, tensor>) return r;
+      else return r.values;
+    };
+    auto splits = [](const Row& r) -> std::size_t {
+      if constexpr (std::is_same_v<Row, tensor>) return r.rank() ? 1 : 0;
+      else return r.row_splits.size();
+    };
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const tensor &one = values(rows[i]), &first = values(rows[0]);
+      const bool alike = one.dtype() == first.dtype() && one.rank() == first.rank() &&
+                         splits(rows[i]) == splits(rows[0]) &&
+                         std::equal(one.shape().begin() + (one.rank() != 0), one.shape().end(),
+                                    first.shape().begin() + (first.rank() != 0));
+      if (!alike) return i;
+    }
+    return 0;
   }
 };
 
@@ -91,9 +116,9 @@ const op_info ragged_batch_op{
     .rows =
         [](const node& n) {
           auto& a = n.as<ragged_batch_arguments>();
-          cardinality rows = cardinality_of(*n.inputs[0]);
-          return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
+          return rows_in_batches(n, a.size, a.options.drop_remainder);
         },
+    .seeks = seeks_with_inputs,
 };
 
 ragged_batch_verb ragged_batch(count size, ragged_batch_options o) {

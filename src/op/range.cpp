@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/range.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 #include "engine/count_up.hpp"
 #include "engine/open_context.hpp"
+#include "engine/row_landing.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -35,6 +40,34 @@ erased_stream range_loop(outlet out, saved<std::uint64_t> made, range_arguments 
   }
 }
 
+/// The same into the columns of a batch.
+erased_stream range_rows_loop(outlet out, saved<std::uint64_t> made, range_arguments a,
+                              std::shared_ptr<row_landing> landing) {
+  std::uint64_t total = length_of(a);
+  auto step = static_cast<std::uint64_t>(a.options.step);
+  std::uint32_t written = 0;  // receipts, which are all alike and stay in the room
+  while (*made < total) {
+    *made += out.pass(total - *made);
+    std::uint32_t n = out.wanted_of(total - *made);
+    if (n == 0) break;
+    auto* receipts = reinterpret_cast<landed_row*>(out.room(n));
+    if (n > written) {
+      std::fill_n(receipts, n, landed_row{sizeof(std::int64_t)});
+      written = n;
+    }
+    auto* to = reinterpret_cast<std::int64_t*>(landing->rows->append_values(n));
+    count_up(to, n, static_cast<std::uint64_t>(a.options.start) + *made * step, step);
+    *made += n;
+    co_yield out.made(n);
+  }
+}
+
+erased_stream open_range_rows(const node& n, open_context&, const std::shared_ptr<row_landing>& landing) {
+  outlet out(landed_row_type());
+  saved<std::uint64_t> made;
+  return range_rows_loop(out, std::move(made), n.as<range_arguments>(), landing);
+}
+
 erased_stream open_range(const node& n, open_context&) {
   outlet out(*n.type);
   saved<std::uint64_t> made;
@@ -56,6 +89,7 @@ const op_info range_op{
       return &type_of<std::int64_t>();
     },
     .open = open_range,
+    .open_rows = open_range_rows,
     .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_arguments>())); },
     .seeks = seeks_with_inputs,
 };

@@ -51,6 +51,9 @@ struct rebatch_state {
   std::uint64_t made = 0, given = 0;
 };
 
+/// So many rows behind the first ones of a batch are foreseen: the input may have fewer than the batch wants.
+constexpr std::uint64_t kRowsForeseen = 4096;
+
 /// Batches in, batches out: what is left of the last one that came, and the one in the making.
 class row_joiner {
  public:
@@ -75,7 +78,10 @@ class row_joiner {
       left_ = batch_storage();
     } else {
       column& from = left_.rows_column();
-      part_.make_rows(row_).append_from(from, from.gone_in_front(), n);
+      const bool fresh = !part_.has_column();
+      column& to = part_.make_rows(row_);
+      if (fresh) to.reserve(std::min(size, n + kRowsForeseen));
+      to.append_from(from, from.gone_in_front(), n);
       from.drop_front(n, true);
     }
     taken_ += n;
@@ -105,7 +111,9 @@ erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in
         continue;
       }
       status fits = rows.join(size);
-      if (fits.ok()) fits = memory.resize(rows.bytes());
+      // Batches of about the same sizes follow each other: what two of them take together is charged all the time.
+      const std::size_t bytes = rows.bytes();
+      if (fits.ok() && (bytes > memory.bytes() || bytes < memory.bytes() / 4)) fits = memory.resize(bytes);
       if (!fits.ok()) {
         status told = fits.in_stage(memory.label());
         co_await fail(std::move(told));

@@ -39,6 +39,7 @@ const op_info sleep_op{
     .type = same_type,
     .open = open_sleep,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .seeks = seeks_with_inputs,
     .only_drops = true,
 };
 

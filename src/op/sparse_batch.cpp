@@ -74,19 +74,23 @@ class sparse_maker final : public rows_maker {
   status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override {
     const std::size_t n = rows.size(), before = memory.bytes();
     const element_type& made = type_of<sparse_tensor>();
+    const std::size_t told = n * (sizeof(sparse_row) + row_shape_.size() * sizeof(std::int64_t));
+    if (!memory.has_room_for(before + told)) return memory.refused_of(before + told);
     try {
       std::vector<sparse_row> all(n);
       std::vector<std::int64_t> shape = row_shape_;
-      std::size_t values = 0;
+      std::size_t values = 0, views = 0;  // bytes of views of texts, in the rows and joined
       for (which = 0; which != n; ++which) {
         all[which] = row_at(row_, rows.begin() + which * row_.size);
         values += all[which].values;
+        views += 2 * all[which].texts.size() * sizeof(std::string_view);
+        if (!memory.has_room_for(before + told + views)) return memory.refused_of(before + told + views);
         if (std::string why = mistake_of(all[which], all[0], shape); !why.empty()) return invalid_argument_error(why);
       }
       which = 0;
       const std::size_t rank = shape.size() + 1;
-      status fits =
-          memory.resize(before + values * rank * sizeof(std::int64_t) + row_.footprint(row_, rows.begin(), n));
+      status fits = memory.resize(before + told + views + values * rank * sizeof(std::int64_t) +
+                                  row_.footprint(row_, rows.begin(), n));
       if (!fits.ok()) return fits;
       ::new (to) sparse_tensor(joined(all, shape, values));
     } catch (const error& e) { return e.why(); }
@@ -195,6 +199,7 @@ const op_info sparse_batch_op{
           auto& a = n.as<sparse_batch_arguments>();
           return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
+    .seeks = seeks_with_inputs,
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o) {

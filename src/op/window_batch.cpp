@@ -114,6 +114,7 @@ const op_info window_batch_op{
         [](const node& n) {
           return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_batch_arguments>()));
         },
+    .seeks = seeks_with_inputs,
     .make_canonical = leave_out_same_shift,
 };
 

@@ -26,6 +26,12 @@ cardinality size_with_options(const node& n) {
   return may_drop && in != cardinality::of(0) ? cardinality{} : in;
 }
 
+/// Not where bad elements are dropped upstream, or come as they are ready.
+bool keeps_numbers(const node& n) {
+  const dataset_options& o = n.as<with_options_arguments>().options;
+  return o.on_error != error_policy::skip && o.order != order::sloppy;
+}
+
 }  // namespace
 
 const op_info with_options_op{
@@ -35,6 +41,7 @@ const op_info with_options_op{
     .type = type_with_options,
     .open = open_with_options,
     .size = size_with_options,
+    .seeks = keeps_numbers,
     .sets_error_policy = true,
     .only_drops = true,
     .options = [](const node& n) -> const dataset_options& { return n.as<with_options_arguments>().options; },

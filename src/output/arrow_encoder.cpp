@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements as an Arrow IPC stream: each batch is a record batch; other elements are gathered into record batches of
-// kArrowRows rows, fewer at the end and where a checkpoint is written.
+// kArrowRows rows, fewer where these have kArrowBytes, at the end, and where a checkpoint is written.
 #include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kArrowRows = 1024;
+constexpr std::size_t kArrowBytes = std::size_t{16} << 20;
 constexpr std::uint32_t kBatchesAtOnce = 16;
 
 const element_type& row_of(const element_type& t) { return t.kind == kind::batch ? *t.element : t; }
@@ -62,6 +63,7 @@ class arrow_encoder final : public element_encoder {
     return {};
   }
   status flush(encoded& to) override {
+    gathered_bytes_ = 0;
     if (gathered_.empty()) return {};
     batch_storage rows = std::exchange(gathered_, {});
     return append_rows(rows, to);
@@ -75,18 +77,26 @@ class arrow_encoder final : public element_encoder {
  private:
   status gather(const char* elements, std::size_t count, encoded& to) {
     for (std::size_t i = 0; i != count;) {
-      const std::size_t n = std::min<std::size_t>(count - i, kArrowRows - static_cast<std::size_t>(gathered_.rows()));
+      const std::size_t n = fitting(elements + i * type_.size, count - i);
       element_room copies(type_, n);
       type_.copy(type_, copies.get(), elements + i * type_.size, n, type_.size, type_.size);
       absl::Cleanup refused = [&] { type_.destroy(type_, copies.get(), n); };
       gathered_.append(type_, copies.get(), n);
       std::move(refused).Cancel();
       i += n;
-      if (static_cast<std::size_t>(gathered_.rows()) < kArrowRows) break;
+      if (static_cast<std::size_t>(gathered_.rows()) < kArrowRows && gathered_bytes_ < kArrowBytes) break;
       status why = flush(to);
       if (!why.ok()) return why;
     }
     return {};
+  }
+  /// How many of the next go into the record batch in the making: by their own bytes, so that it does not matter how they come.
+  std::size_t fitting(const char* elements, std::size_t count) {
+    const std::size_t most = std::min<std::size_t>(count, kArrowRows - static_cast<std::size_t>(gathered_.rows()));
+    std::size_t n = 0;
+    for (; n != most && gathered_bytes_ < kArrowBytes; ++n)
+      gathered_bytes_ += type_.size + (type_.footprint ? type_.footprint(type_, elements + n * type_.size, 1) : 0);
+    return n;
   }
   status append_rows(const batch_storage& rows, encoded& to) {
     ArrowArray array;
@@ -110,6 +120,7 @@ class arrow_encoder final : public element_encoder {
   const element_type& row_;
   const arrow_options texts_;
   ArrowSchema schema_{};
+  std::size_t gathered_bytes_ = 0;
   batch_storage gathered_;
 };
 

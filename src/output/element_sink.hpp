@@ -6,6 +6,7 @@
 
 #include "output/output_place.hpp"
 #include "sluice/base/status.hpp"
+#include "sluice/coro/task.hpp"
 #include "sluice/element/slab.hpp"
 
 namespace sluice::lib {
@@ -32,6 +33,11 @@ class element_sink {
     (void)may_go_on;
     return {};
   }
+  /// Are there bytes that send() should take to where they go? (Of outputs that a task has to await.) After finish() there are
+  /// until send() has ended well.
+  virtual bool has_unsent() const { return false; }
+  /// Not while another call is going on. Errors: those of the file system. REQUIRES: has_unsent().
+  virtual task<> send();
   /// How many elements of this type to ask for at once.
   virtual std::uint32_t wanted(const element_type&) const { return 256; }
   /// Nobody reads any more: no error, but the end.

@@ -11,9 +11,11 @@
 #include <utility>
 
 #include "base/system_calls.hpp"
+#include "io/file_router.hpp"
 #include "output/output_file.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/format/inflate.hpp"
+#include "sluice/io/files.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -31,9 +33,27 @@ std::string described(std::string_view format, std::string_view packing, std::ui
 
 }  // namespace
 
+task<> element_sink::send() {
+  [[maybe_unused]] const bool has_sent = true;  // what has nothing unsent is done
+  co_return;
+}
+
 std::uint32_t null_sink::wanted(const element_type& t) const {
   // So many that the block stays in a core's L2 on its way through the stages.
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(kPulledBytes / t.size, 16, 1 << 15));
+}
+
+bool output_options::is_remote() const { return detail::is_remote(path); }
+
+status check_can_go_on(const output_options& o, const std::string& checkpoint_path) {
+  if (checkpoint_path.empty()) return {};
+  if (detail::is_remote(checkpoint_path))
+    return invalid_argument_error("a checkpoint is a local file").in_file(checkpoint_path);
+  if (!o.is_remote()) return {};
+  return invalid_argument_error(
+             "a remote object cannot be added to, so a run that writes it cannot be gone on with: leave out the "
+             "checkpoint, or write local files and copy them")
+      .in_file(o.path);
 }
 
 file_sink::file_sink(const output_options& o, const element_type& type)
@@ -43,6 +63,11 @@ result<std::unique_ptr<file_sink>> file_sink::open(const output_options& o, cons
                                                    const output_start& start, std::uint64_t& cut_bytes) {
   cut_bytes = 0;
   const bool is_stream = o.descriptor >= 0 || (!o.is_sharded() && output_file::is_stream(o.path));
+  if (o.is_remote() && o.format == output_format::numpy)
+    return invalid_argument_error(
+               "an npy file's first bytes, which say how long the array is, are written last, and a remote object is "
+               "written once: write a local file, and copy it")
+        .in_file(o.path);
   if (o.is_sharded() && is_stream)
     return invalid_argument_error("a stream cannot be parted into shards").in_file(o.path);
   if (o.format == output_format::numpy && (o.compression != compression::none || is_stream))
@@ -91,6 +116,9 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
     auto stream = open_stream(from, is_begun, cut_bytes);
     if (!stream.ok()) return stream.why();
     to = *std::move(stream);
+  } else if (o_.is_remote()) {
+    remote_.push_back(std::make_shared<remote_file>(path));
+    to = std::make_unique<remote_output>(remote_.back());
   } else {
     auto file = std::make_unique<output_file>();
     std::uint64_t cut = 0;
@@ -183,7 +211,7 @@ status file_sink::commit(output_place& place) {
     if (!why.ok()) return why;
   }
   // What cannot be gone on with is not named: a pipe.
-  const bool is_named = o_.is_sharded() || place.files[0].is_file();
+  const bool is_named = !o_.is_remote() && (o_.is_sharded() || place.files[0].is_file());
   if (!is_named) {
     place = {};
     return {};
@@ -207,7 +235,37 @@ status file_sink::finish(bool may_go_on) {
     status why = part->finish();
     if (!why.ok()) return why;
   }
-  return o_.shard_bytes != 0 && !may_go_on ? remove_later_shards() : status();
+  replaces_ = o_.shard_bytes != 0 && !may_go_on;
+  return replaces_ && !o_.is_remote() ? remove_later_shards() : status();
+}
+
+bool file_sink::has_unsent() const {
+  return std::any_of(remote_.begin(), remote_.end(), [](const auto& f) { return f->has_much(); });
+}
+
+task<> file_sink::send() {
+  for (std::size_t i = 0; i != remote_.size(); ++i) {
+    if (!remote_[i]->has_much()) continue;
+    auto sending = remote_[i]->send(*o_.rt);
+    co_await sending;
+  }
+  std::erase_if(remote_, [](const auto& f) { return f->is_done(); });
+  if (!replaces_ || !remote_.empty()) co_return;
+  auto looking = refuse_later_shard();
+  co_await looking;
+}
+
+/// File systems can make files, and cannot remove them.
+task<> file_sink::refuse_later_shard() {
+  const std::string path = name_of(files());
+  auto looking = files_of(*o_.rt).stat(path, io_deadline(*o_.rt));
+  auto found = co_await looking.as_result();
+  if (!found.ok()) co_return;
+  status why =
+      failed_precondition_error("is a shard of an earlier, longer output, and stays: the new output, which has " +
+                                std::to_string(files()) + " files, is whole; remove those behind it")
+          .in_file(path);
+  co_await fail(std::move(why));
 }
 
 status file_sink::remove_later_shards() const {

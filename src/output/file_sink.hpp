@@ -5,8 +5,10 @@
 // it has so many bytes (before compression). What goes where depends on the elements only, so that a resumed run writes
 // the same files.
 // Whole files: see output_file. Shards that take turns get their names at the end; one that has reached its size at once,
-// so that no more than one file is open. When those have come to their end, files of an earlier output that would follow the last one
-// (out-00007.csv after seven shards) are removed: a shorter output replaces a longer one.
+// so that no more than one file is open. When those have come to their end, files of an earlier output that would follow the
+// last one (out-00007.csv after seven shards) are removed: a shorter output replaces a longer one.
+// Under a path with a scheme (s3://…) files are remote_files: they are sent by send(), which a task awaits, and no run can
+// be gone on with whose output they are.
 // Errors: see output_file, element_encoder.
 // Thread: one caller; it blocks.
 #pragma once
@@ -18,6 +20,7 @@
 
 #include "output/element_sink.hpp"
 #include "output/output_part.hpp"
+#include "output/remote_output.hpp"
 #include "output/shard_names.hpp"
 
 namespace sluice::lib {
@@ -30,12 +33,17 @@ struct output_options {
   /// /proc/self/fd/3 names, which is not opened: that would begin the file behind it anew, or replace it. -1: what the
   /// path names.
   int descriptor = -1;
-  int stop_fd = -1;  ///< readable once the run is to end: see output_stream
+  runtime* rt = nullptr;  ///< whose file systems remote outputs go to
+  int stop_fd = -1;       ///< readable once the run is to end: see output_stream
   std::uint64_t shards = 1;
   std::uint64_t shard_bytes = 0;  ///< not 0: so many shards as it takes
 
   bool is_sharded() const { return shards != 1 || shard_bytes != 0; }
+  bool is_remote() const;
 };
+
+/// Errors: invalid_argument: a remote output, or a remote checkpoint, of a run that is to be gone on with.
+status check_can_go_on(const output_options& o, const std::string& checkpoint_path);
 
 /// What a new run of the same plan goes on with.
 struct output_start {
@@ -55,6 +63,8 @@ class file_sink final : public element_sink {
   status commit(output_place& place) override;
   void keep() override;
   status finish(bool may_go_on) override;
+  bool has_unsent() const override;
+  task<> send() override;
   std::uint32_t wanted(const element_type& type) const override;
   bool closed() const override;
 
@@ -74,12 +84,15 @@ class file_sink final : public element_sink {
   status take_by_size(const block& elements);
   status finish_part();
   status remove_later_shards() const;
+  task<> refuse_later_shard();
   std::string name_of(std::uint64_t shard) const { return o_.is_sharded() ? names_.name(shard) : o_.path; }
 
   const output_options o_;
   const element_type& type_;
   const shard_names names_;
   std::vector<std::unique_ptr<output_part>> parts_;
+  std::vector<std::shared_ptr<remote_file>> remote_;  ///< those that do not have their names yet
+  bool replaces_ = false;          ///< it ended well: no later shard of an earlier output may be there
   std::uint64_t first_shard_ = 0;  ///< whose number that of parts_[0] is
   std::uint64_t elements_ = 0;
   std::uint64_t finished_bytes_ = 0, bytes_before_ = 0;

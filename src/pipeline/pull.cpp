@@ -99,6 +99,10 @@ task<pull_outcome> pull(pull_request* request) {
     } else {
       out.why = take();
     }
+    if (out.why.ok() && sink.has_unsent()) {
+      auto sending = sink.send();
+      out.why = co_await sending.as_result();
+    }
     if (!out.why.ok()) {
       is_known = sink.taken() != element_sink::kUnknown;
       if (is_known) written += sink.taken();

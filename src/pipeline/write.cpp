@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "io/file_router.hpp"
 #include "output/file_sink.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
@@ -49,7 +50,7 @@ output_options output_of(std::string path, const write_options& o, const element
     throw_status(invalid_argument_error("checkpoint_elements must not be negative").in_file(path));
   out.shards = static_cast<std::uint64_t>(o.shards.value);
   out.shard_bytes = static_cast<std::uint64_t>(o.shard_bytes.value);
-  out.path = std::move(path);
+  out.path = detail::without_file_scheme(std::move(path));
   status why = check_output(out.format, type);
   if (!why.ok()) throw_status(why.in_file(out.path));
   return out;
@@ -100,6 +101,10 @@ task<write_report> write_all_of(runtime& rt, std::shared_ptr<writing> w) {
   blocking<open_call> opening(rt.blocking_calls(), open_call{w.get()});
   status why = co_await opening;
   if (!why.ok()) throw_status(why);
+  if (w->sink->has_unsent()) {  // where nothing can be written, that is told before anything is read
+    auto beginning = w->sink->send();
+    co_await beginning;
+  }
   pull_counts counts;
   pull_request request;
   request.stream = open_run(rt, w->plan, w->run);
@@ -114,6 +119,10 @@ task<write_report> write_all_of(runtime& rt, std::shared_ptr<writing> w) {
   blocking<end_call> ending(rt.blocking_calls(), end_call{w.get(), &out});
   why = co_await ending;
   if (!why.ok()) throw_status(why);
+  if (w->sink->has_unsent()) {
+    auto naming = w->sink->send();
+    co_await naming;
+  }
   write_report report;
   report.elements = static_cast<std::int64_t>(w->sink->elements());
   report.files = static_cast<std::int64_t>(w->sink->files());
@@ -130,7 +139,10 @@ task<write_report> write(runtime& rt, const node_ptr& plan, std::string path, co
   auto w = std::make_shared<writing>();
   w->plan = plan;
   w->output = output_of(std::move(path), o, *plan->type);
+  w->output.rt = &rt;
   w->checkpoint_path = std::string(o.checkpoint);
+  status why = check_can_go_on(w->output, w->checkpoint_path);
+  if (!why.ok()) throw_status(why);
   w->times = {static_cast<std::uint64_t>(o.checkpoint_elements), o.checkpoint_every};
   w->run = run;
   return write_all_of(rt, std::move(w));

@@ -42,7 +42,8 @@ class held_memory {
   status refused_of(std::size_t bytes) const { return refusal(bytes, what_); }
   /// Would resize(bytes) succeed?
   bool has_room_for(std::size_t bytes) const {
-    return bytes <= charged_ || run_->ledger->held_bytes() + (bytes - charged_) <= run_->ledger->budget_bytes();
+    const std::size_t held = run_->ledger->held_bytes(), budget = run_->ledger->budget_bytes();
+    return bytes <= charged_ || (held <= budget && bytes - charged_ <= budget - held);
   }
   /// So much is held now. Errors: resource_exhausted, where it has become more; it is charged all the same.
   status resize(std::size_t bytes) {
@@ -75,9 +76,7 @@ class held_memory {
   void charge(std::size_t bytes) {
     std::size_t before = std::exchange(charged_, bytes);
     if (before == bytes) return;
-    if (before == 0) run_->ledger->add_holders(1, line_);
-    if (bytes == 0) run_->ledger->add_holders(-1, line_);
-    run_->ledger->change(before, bytes, line_);
+    run_->ledger->change(before, bytes, line_, (before == 0) - (bytes == 0));
   }
   /// `wanted`: what this stage would hold.
   status refusal(std::size_t wanted, std::string_view what) const;

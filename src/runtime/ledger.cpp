@@ -115,20 +115,16 @@ class memory_ledger::books {
     return *lines_.back();
   }
 
-  void add_holders(int n, line& l) noexcept {
-    std::lock_guard lock(mutex_);
-    l.told.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(n));
-  }
-
   void add_guess(std::ptrdiff_t bytes, line& l) noexcept {
     std::lock_guard lock(mutex_);
     guessed_ += static_cast<std::size_t>(bytes);
     l.guessed += static_cast<std::size_t>(bytes);
   }
 
-  void change(std::size_t from, std::size_t to, line& l) noexcept {
+  void change(std::size_t from, std::size_t to, line& l, int holders = 0) noexcept {
     {
       std::lock_guard lock(mutex_);
+      l.told.holders += static_cast<std::size_t>(static_cast<std::ptrdiff_t>(holders));
       take(to, from, l);
       note_peak(l);
       if (to >= from || waiting_.empty()) return;
@@ -243,9 +239,8 @@ memory_ledger::memory_ledger(std::size_t budget_bytes) : books_(new books(budget
 memory_ledger::~memory_ledger() { books_->unretain(); }
 
 ledger_line& memory_ledger::line(purpose p, std::string_view stage) { return books_->find(p, stage); }
-void memory_ledger::add_holders(int n, ledger_line& l) noexcept { books_->add_holders(n, books::of(l)); }
-void memory_ledger::change(std::size_t from, std::size_t to, ledger_line& l) noexcept {
-  books_->change(from, to, books::of(l));
+void memory_ledger::change(std::size_t from, std::size_t to, ledger_line& l, int holders) noexcept {
+  books_->change(from, to, books::of(l), holders);
 }
 void memory_ledger::add_guess(std::ptrdiff_t bytes, ledger_line& l) noexcept { books_->add_guess(bytes, books::of(l)); }
 bool memory_ledger::try_charge(std::size_t bytes, ledger_line& l) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // src/engine/index_permutation.hpp
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -22,10 +23,14 @@ using test::first_seed;
 bool is_permutation_of(std::uint64_t n, std::uint64_t seed) {
   index_permutation order(n, seed);
   std::vector<bool> is_there(n);
-  for (std::uint64_t i = 0; i != n; ++i) {
-    const std::uint64_t x = order[i];
-    if (x >= n || is_there[x]) return false;
-    is_there[x] = true;
+  std::vector<std::uint64_t> some;
+  for (std::uint64_t i = 0; i != n; i += some.size()) {
+    some.resize(std::min<std::uint64_t>(n - i, 1000));
+    order.numbers(i, some);
+    for (std::uint64_t x : some) {
+      if (x >= n || is_there[x]) return false;
+      is_there[x] = true;
+    }
   }
   return true;
 }
@@ -57,6 +62,18 @@ TEST_CASE("each number comes once around each power of two") {
       CAPTURE(n);
       REQUIRE(is_permutation_of(n, first_seed() + n));
     }
+}
+
+TEST_CASE("several numbers are what each of them is alone") {
+  for (std::uint64_t n = 1; n < 3000; n += n / 3 + 1) {
+    index_permutation order(n, n);
+    for (std::uint64_t first = 0; first < n; first += n / 5 + 1)
+      for (std::uint64_t many : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{64}, std::uint64_t{65}, n - first}) {
+        std::vector<std::uint64_t> together(std::min(many, n - first));
+        order.numbers(first, together);
+        for (std::size_t i = 0; i != together.size(); ++i) REQUIRE(together[i] == order[first + i]);
+      }
+  }
 }
 
 TEST_CASE("all orders of a few numbers come as often as others") {

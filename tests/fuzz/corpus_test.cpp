@@ -73,9 +73,12 @@ TEST_CASE("the corpus of checkpoint holds") { replay(*fuzz::find_target("checkpo
 TEST_CASE("the corpus of value holds") { replay(*fuzz::find_target("value")); }
 TEST_CASE("the corpus of bmp holds") { replay(*fuzz::find_target("bmp")); }
 TEST_CASE("the corpus of gif holds") { replay(*fuzz::find_target("gif")); }
+TEST_CASE("the corpus of store_answers holds") { replay(*fuzz::find_target("store_answers")); }
 TEST_CASE("the corpus of http holds") { replay(*fuzz::find_target("http")); }
 TEST_CASE("the corpus of image_transform holds") { replay(*fuzz::find_target("image_transform")); }
 TEST_CASE("the corpus of jpeg holds") { replay(*fuzz::find_target("jpeg")); }
+TEST_CASE("the corpus of paths holds") { replay(*fuzz::find_target("paths")); }
 TEST_CASE("the corpus of png holds") { replay(*fuzz::find_target("png")); }
 TEST_CASE("the corpus of wav holds") { replay(*fuzz::find_target("wav")); }
 TEST_CASE("the corpus of webp holds") { replay(*fuzz::find_target("webp")); }
+TEST_CASE("the corpus of zip holds") { replay(*fuzz::find_target("zip")); }

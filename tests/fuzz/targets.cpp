@@ -28,11 +28,14 @@ void value_input(std::string_view bytes);
 void bmp(std::string_view bytes);
 void gif(std::string_view bytes);
 void http(std::string_view bytes);
+void store_answers(std::string_view bytes);
 void image_transform(std::string_view bytes);
 void jpeg(std::string_view bytes);
+void paths(std::string_view bytes);
 void png(std::string_view bytes);
 void wav(std::string_view bytes);
 void webp(std::string_view bytes);
+void zip(std::string_view bytes);
 
 std::span<const target> targets() {
   static constexpr target kAll[] = {
@@ -57,14 +60,17 @@ std::span<const target> targets() {
       {"jsonl", jsonl},
       {"lines", lines},
       {"npy", npy},
+      {"paths", paths},
       {"plan_json", plan_json},
       {"plan_text", plan_text},
       {"png", png},
       {"sequence_example", sequence_example},
+      {"store_answers", store_answers},
       {"tfrecord", tfrecord},
       {"value", value_input},
       {"wav", wav},
       {"webp", webp},
+      {"zip", zip},
   };
   return kAll;
 }

@@ -14,7 +14,7 @@ using detail::joined;
 
 constexpr duration kForEver = std::chrono::hours(24 * 365);
 
-std::string field_of(const std::string& head, std::string_view name) {
+std::string field_in(const std::string& head, std::string_view name) {
   for (std::size_t at = 0; (at = head.find("\r\n", at)) != std::string::npos;) {
     at += 2;
     if (!detail::begins_with_name(std::string_view(head).substr(at), joined(name, ": "))) continue;
@@ -60,6 +60,8 @@ task<> run_client(scope& all, task<> client, status& why) {
 
 }  // namespace
 
+std::string field_of(const std::string& head, std::string_view name) { return field_in(head, name); }
+
 task<> scripted_server::serve() {
   auto door = co_await net_.listen(address_);
   address_ = door->address();
@@ -82,7 +84,10 @@ task<> scripted_server::converse(std::unique_ptr<connection> c, std::size_t numb
   std::vector<char> room(4096);
   for (bool goes_on = true; goes_on;) {
     const std::size_t end = received.find("\r\n\r\n");
-    if (end == std::string::npos) {
+    std::uint64_t length = 0;
+    if (end != std::string::npos)
+      (void)detail::parse_digits(field_in(received.substr(0, end + 4), "Content-Length"), length);
+    if (end == std::string::npos || received.size() < end + 4 + length) {
       auto reading = c->read_some(room);
       auto n = co_await reading.as_result();
       if (!n.ok() || *n == 0) co_return;
@@ -91,10 +96,13 @@ task<> scripted_server::converse(std::unique_ptr<connection> c, std::size_t numb
     }
     asked_for request;
     request.head = received.substr(0, end + 4);
-    received.erase(0, end + 4);
-    request.target = request.head.substr(4, request.head.find(' ', 4) - 4);
-    request.range = field_of(request.head, "Range");
-    request.if_match = field_of(request.head, "If-Match");
+    request.body = received.substr(end + 4, length);
+    received.erase(0, end + 4 + length);
+    request.method = request.head.substr(0, request.head.find(' '));
+    const std::size_t at = request.method.size() + 1;
+    request.target = request.head.substr(at, request.head.find(' ', at) - at);
+    request.range = field_in(request.head, "Range");
+    request.if_match = field_in(request.head, "If-Match");
     request.connection = number;
     environment* env = co_await this_environment();
     request.when = env->time->now();
@@ -126,6 +134,18 @@ task<bool> scripted_server::answer(connection& c, asked_for request) {
 
 scripted_server::response scripted_server::response_to(const asked_for& request, const deed& d) const {
   response r;
+  if (answers_ && !d.code) {
+    if (std::optional<reply> own = answers_(request)) {
+      const bool has_body = own->code != 204 && request.method != "HEAD";
+      const std::string length = own->fields.find("Content-Length: ") != std::string::npos || own->code == 204
+                                     ? std::string()
+                                     : joined("Content-Length: ", own->body.size(), "\r\n");
+      r.head = joined("HTTP/1.1 ", own->code, " Some Words\r\nX-Request-Id: r", log_.size() - 1, "\r\n", own->fields,
+                      length, "\r\n");
+      if (has_body) r.body = std::move(own->body);
+      return r;
+    }
+  }
   auto found = objects_.find(request.target);
   int code = d.code ? d.code : found == objects_.end() ? 404 : 0;
   if (!code && !request.if_match.empty() && !d.whole && request.if_match != found->second.etag) code = 412;

@@ -46,12 +46,24 @@ struct deed {
 };
 
 struct asked_for {
+  std::string method;
   std::string target;
   std::string range;     ///< as the request had it: "bytes=0-99"
   std::string if_match;  ///< empty: it had none
   std::string head;
+  std::string body = {};
   std::size_t connection = 0;  ///< which one, counted from 0
   time_point when{};
+};
+
+/// The field of a request; "" where it has none.
+std::string field_of(const std::string& head, std::string_view name);
+
+/// Instead of an object.
+struct reply {
+  int code = 200;
+  std::string fields = {};  ///< "Name: value\r\n", but for the length
+  std::string body = {};
 };
 
 class scripted_server {
@@ -67,6 +79,9 @@ class scripted_server {
   void always(deed d) { always_ = std::move(d); }
   /// Called with each request, once it has come: may put() other bytes.
   void on_request(std::function<void(const asked_for&)> f) { on_request_ = std::move(f); }
+
+  /// Answers what no script is for; where it gives nothing, the objects do.
+  void answers(std::function<std::optional<reply>(const asked_for&)> f) { answers_ = std::move(f); }
 
   /// Called when it listens, with the address that it has then.
   void on_listening(std::function<void(const std::string&)> f) { on_listening_ = std::move(f); }
@@ -97,6 +112,7 @@ class scripted_server {
   std::deque<deed> script_;
   deed always_;
   std::function<void(const asked_for&)> on_request_;
+  std::function<std::optional<reply>(const asked_for&)> answers_;
   std::function<void(const std::string&)> on_listening_;
   std::vector<asked_for> log_;
   std::size_t connections_ = 0, open_ = 0;

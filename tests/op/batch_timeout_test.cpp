@@ -58,7 +58,7 @@ task<std::string> batches_at(stream<batched<int64>> s, simulation& world) {
   }
   co_return out;
 }
-std::string delivered(const std::vector<int64>& times, count rows, milliseconds timeout) {
+std::string delivered(const std::vector<int64>& times, count rows, std::chrono::nanoseconds timeout) {
   simulation world(1);
   runtime rt(world, {.workers = 1});
   auto ds = generate([times] { return requests(times); }) | batch(rows, {.timeout = timeout});
@@ -111,6 +111,7 @@ TEST_CASE("with a timeout a batch goes out when it is full, or so long after its
   CHECK(delivered({5, 5, 5, 5, 5}, 2, milliseconds(50)) == "5:[5,5] 5:[5,5] 5:[5]");
   CHECK(delivered({10, 20, 30, 40, 50, 200}, 4, milliseconds(25)) == "35:[10,20,30] 65:[40,50] 200:[200]");
   CHECK(delivered({}, 2, milliseconds(50)) == "");
+  CHECK(delivered({10, 500, 900}, 2, std::chrono::nanoseconds::max()) == "500:[10,500] 900:[900]");
 }
 
 TEST_CASE("what has come while nobody asked is in the next batch") {

@@ -179,6 +179,22 @@ TEST_CASE("errors of csv say file, line and column, and a bad row does not stop 
             .elements.empty());
 }
 
+TEST_CASE("a file that has a header and nothing else resumes at its end") {
+  for (const char* text : {"text,half,number\n", "\n# a comment\ntext,half,number\r\n", "text,half,number"}) {
+    CAPTURE(text);
+    auto files = std::make_shared<const test_files>(test_files{.bytes = {{"header.csv", text}}});
+    auto ds = csv<numbered_row>("header.csv", {.header = true, .comment = "#"}) |
+              map([](const numbered_row& r) { return r.number; });
+    consumed whole = consume(ds, {.save = true, .files = files});
+    CHECK(whole.complaint() == "");
+    for (const checkpoint& place : whole.places) {
+      consumed rest = consume(ds, {.from = place, .files = files});
+      CHECK(rest.elements.empty());
+      CHECK(rest.complaint() == "");
+    }
+  }
+}
+
 TEST_CASE("what csv cannot be told is refused where the plan is made") {
   auto refused = [](const std::string& text, const std::string& words) {
     CHECK_THROWS_WITH(parse_plan(text), Contains(words));

@@ -2,6 +2,7 @@
 // What every verb has to do, for all cases that there are (support/verb_case.hpp): each is described in its own test file.
 // Random plans of them are in random_plans_test.cpp, what a resume of each costs is in resume_cost_test.cpp.
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -122,7 +123,50 @@ void forge_positions(const plan_description& p) {
   CHECK(refused > 0);
 }
 
+/// A use with this source for all inputs.
+dataset<int64> over(const verb_case& c, const verb_use& use, const dataset<int64>& source) {
+  return c.build({use, std::vector<dataset<int64>>(static_cast<std::size_t>(c.inputs), source), {}});
+}
+
+// They get far by few elements, and do not say so: where drop_while begins its elements tell, and a rate_limit that is opened for each
+// request would begin with what it may give at once.
+const std::set<std::string_view> kFarAndSilent = {"drop_while", "rate_limit"};
+
 }  // namespace
+
+TEST_CASE("verbs that say they seek make few elements to get far, and others do not", "[every_verb]") {
+  constexpr int64 kInput = 300'000, kFar = 20'000, kFew = 8'000;
+  for (const verb_case* c : verb_cases()) {
+    if (c->inputs == 0 || c->inner != 0 || c->meets_errors || !c->ordered) continue;
+    for (const verb_use& use : uses_of(*c, 3)) {
+      auto made = std::make_shared<std::atomic<int64>>(0);
+      auto ds = over(*c, use, range(kInput) | map([made](int64 x) {
+                                made->fetch_add(1, std::memory_order_relaxed);
+                                return x;
+                              }));
+      CAPTURE(c->name, use.a, use.b, plan_text(*ds.plan()));
+      consumed got = consume(ds, {.skip = kFar, .elements_max = 1});
+      if (why_not_seekable(*ds.plan()).ok()) CHECK(made->load() < kFew);
+      else if (!got.elements.empty() && !kFarAndSilent.contains(c->op())) CHECK(made->load() >= kFew);
+    }
+  }
+}
+
+TEST_CASE("the number of elements that a verb says is how many there are", "[every_verb]") {
+  for (const verb_case* c : verb_cases()) {
+    if (c->inputs == 0 || c->inner != 0 || c->meets_errors) continue;
+    for (const verb_use& use : uses_of(*c, 3))
+      for (int64 n : {0, 1, 7, 60}) {
+        auto ds = over(*c, use, range(n));
+        const cardinality told = cardinality_of(*ds.plan());
+        if (told.kind != cardinality::exact) continue;
+        CAPTURE(c->name, use.a, use.b, n, plan_text(*ds.plan()));
+        const auto there = static_cast<std::int64_t>(consume(ds, {}).elements.size());
+        if (told.is_most()) CHECK(there <= told.elements);
+        else CHECK(there == told.elements);
+      }
+  }
+}
 
 TEST_CASE("every operator has a verb case, in which it stands", "[every_verb]") {
   std::set<std::string_view> described;

@@ -102,11 +102,11 @@ task<> back_pressure(runtime& rt, std::shared_ptr<int64> sent) {
   co_await all.join();
 }
 
-task<> several_producers(runtime& rt, std::shared_ptr<int64> sent) {
+task<> several_producers(runtime& rt) {
   auto [push, ds] = from_channel<int64>({.elements = 3});
   auto s = (ds | batch(4) | prefetch(2) | unbatch()).iterate(rt);
   scope all(rt.root());
-  for (int64 k = 0; k != 5; ++k) all.spawn(push_numbers(push, k * 1000, k * 1000 + 200, sent, 0s));
+  for (int64 k = 0; k != 5; ++k) all.spawn(push_numbers(push, k * 1000, k * 1000 + 200, none_yet(), 0s));
   int64s got = co_await take_slowly(s, 0s, 1000);
   CHECK(got.size() == 1000);
   push.close();
@@ -134,10 +134,10 @@ TEST_CASE("several producers push from several workers, and each one's elements 
   {
     simulation world(3);
     runtime rt(world);
-    sync_wait(rt, several_producers(rt, none_yet()));
+    sync_wait(rt, several_producers(rt));
   }
   runtime rt({.workers = 2});
-  for (int i = 0; i != 20; ++i) sync_wait(rt, several_producers(rt, none_yet()));
+  for (int i = 0; i != 20; ++i) sync_wait(rt, several_producers(rt));
 }
 
 TEST_CASE("try_push says whether there was room, and leaves the value where there was none") {

@@ -20,9 +20,9 @@ using int64 = std::int64_t;
 // An input of exactly one element: the last of those that come, or another one.
 const register_verb single_case("get_single_element", {.build =
                                                            [](const verb_plan& p) {
-                                                             return concatenate(p.in[0] | take(1),
-                                                                                range(1, {.start = 0})) |
-                                                                    take(1) | get_single_element();
+                                                             auto last = [](int64& seen, int64 x) { seen = x; };
+                                                             return p.in[0] | take(1) | reduce(int64{0}, last) |
+                                                                    get_single_element();
                                                            },
                                                        .expected =
                                                            [](const verb_lists& l) {

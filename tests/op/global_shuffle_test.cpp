@@ -15,6 +15,7 @@
 #include "support/budget.hpp"
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"
+#include "support/printed_run.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib {
@@ -188,6 +189,21 @@ TEST_CASE("an input that is shorter than its plan says is an error, not an end")
   CHECK((c.why.code() == status_code::failed_precondition || c.why.code() == status_code::out_of_range));
 }
 
+TEST_CASE("tensors, their batches and options seek") {
+  const std::string slices = "from_tensor_slices([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]])";
+  for (const std::string& plan :
+       {slices, std::string("from_tensors([7])"), slices + " | ragged_batch(2)", slices + " | sparse_batch(2, [2])",
+        std::string("range(7) | with_options(on_error=stop)")}) {
+    CAPTURE(plan);
+    auto whole = run_of(parse_plan(plan)).elements;
+    auto shuffled = run_of(parse_plan(plan + " | global_shuffle(seed=3)"));
+    CHECK(shuffled.end == "end");
+    CHECK(std::ranges::is_permutation(shuffled.elements, whole));
+    auto last = run_of(parse_plan(plan + " | skip(" + std::to_string(whole.size() - 1) + ")"));
+    CHECK(last.elements == std::vector<std::string>{whole.back()});
+  }
+}
+
 TEST_CASE("global_shuffle prints as text, knows its size, and refuses inputs that cannot seek") {
   auto ds = range(10) | batch(4) | global_shuffle({.seed = 1, .reshuffle_each_iteration = false});
   round_trips(*ds.plan(), "range(10) | batch(4) | global_shuffle(seed=1, reshuffle_each_iteration=false)");
@@ -200,6 +216,9 @@ TEST_CASE("global_shuffle prints as text, knows its size, and refuses inputs tha
   refused("range(9) | map(1 / it, on_error=skip) | global_shuffle", "map drops bad elements (on_error=skip)");
   refused("range(9) | map(it, parallelism=2, order=sloppy) | global_shuffle", "map cannot give");
   refused("zip(range(4), range(9) | unique) | global_shuffle", "unique cannot give");
+  refused("range(9) | with_options(on_error=skip) | global_shuffle", "with_options cannot give");
+  refused("range(9) | map(it, parallelism=2) | with_options(order=sloppy) | global_shuffle",
+          "with_options cannot give");
   refused("counter | global_shuffle", "never ends");
   refused("range(9) | index_flat_map([it], (it, 0)) | global_shuffle", "index_flat_map cannot give");
 }

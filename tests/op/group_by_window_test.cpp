@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/group_by_window.hpp, src/op/group_by_window/window_groups.hpp, src/engine/given_elements.hpp, sluice/plan/stage_plan.hpp
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -32,6 +33,8 @@ int64 folded(const int64s& group) {
   return all;
 }
 int64 folded_batch(const batched<int64>& b) { return folded(int64s(b.values().begin(), b.values().end())); }
+
+int64s elements_in(const dataset<int64>& d) { return consume(d, {}).elements; }
 
 /// The groups as they leave, by the words of the contract. `size`: of a key's groups.
 template <class K, class Key, class Size>
@@ -173,6 +176,49 @@ TEST_CASE("groups leave when they are full, and at the end by their keys") {
         "[0] [10] [1,11] [2,12] [3,13] [4,14] [5,15] [6,16] [7,17] [8,18] [9,19]");
   CHECK(given("(it % 2, string(it % 3)), take(1) | batch(1), 9") == "[0] [4] [2] [3] [1] [5]");
   CHECK(elements<int64>("range(10) | group_by_window(it % 3, map(it * 2) | skip(1), 3)") == "6 12 8 14 10 16");
+}
+
+TEST_CASE("groups at the end are in the order of their keys, whatever kind of number these are") {
+  CHECK(given("it % 2 == 0, batch(9), 9") == "[1,3,5,7,9] [0,2,4,6,8]");
+  CHECK(given("it % 3 * 1099511627776, batch(9), 9") == "[0,3,6,9] [1,4,7] [2,5,8]");
+  enum class colour : std::uint8_t { red = 200, green = 3, blue = 100 };
+  auto by_colour = [](int64 x) { return std::array{colour::red, colour::green, colour::blue}[x % 3]; };
+  CHECK(elements(range(6) | group_by_window(by_colour, skip(0), 9)) == "1 4 2 5 0 3");
+  auto by_limits = [](int64 x) { return x % 2 ? INT64_MIN : INT64_MAX; };
+  CHECK(elements(range(4) | group_by_window(by_limits, skip(0), 9)) == "1 3 0 2");
+  auto unsigned_limits = [](int64 x) { return x % 2 ? std::uint64_t{0} : ~std::uint64_t{0}; };
+  CHECK(elements(range(4) | group_by_window(unsigned_limits, skip(0), 9)) == "1 3 0 2");
+  // More keys than a table has room for at first, and all in one of its places.
+  auto crowded = [](int64 x) { return (x * 7 % 500) << 44; };
+  int64s expected;
+  for (auto& [key, group] : groups_of<int64>(elements_in(range(1000)), crowded, [](int64) { return 9; }))
+    expected.insert(expected.end(), group.begin(), group.end());
+  CHECK(elements_in(range(1000) | group_by_window(crowded, skip(0), 9)) == expected);
+}
+
+TEST_CASE("stages of reduce that begin again for each group give what they give when they are opened anew") {
+  auto key = [](int64 x) { return x % 3; };
+  auto odd = [](int64 x) { return x % 2 == 1; };
+  auto half = [](int64 x) { return x / 2; };
+  for (int64 size : {1, 2, 5, 40}) {
+    auto again = range(37) | group_by_window(key, filter(odd) | map(half) | batch(2), size) | map(folded_batch);
+    auto anew =
+        range(37) | group_by_window(key, filter(odd) | map(half) | batch(2) | take(99), size) | map(folded_batch);
+    CHECK(elements(again) == elements(anew));
+    resumes_everywhere(again);
+    auto list = [](int64 x) { return int64s(static_cast<std::size_t>(x % 4), x); };
+    auto lists = range(37) | map(list);
+    auto size_of = [](const int64s& l) { return l.size(); };
+    auto padded = lists | group_by_window(size_of, padded_batch(2), size) | unbatch() | map(folded);
+    CHECK(elements(padded) ==
+          elements(lists | group_by_window(size_of, padded_batch(2) | take(99), size) | unbatch() | map(folded)));
+    resumes_everywhere(padded);
+  }
+  auto drawn = [](int64, random_source& random) { return static_cast<int64>(random.below(1'000'000)); };
+  auto one = [](int64) { return 0; };
+  const int64s all = elements_in(range(40) | group_by_window(one, map(drawn, {.seed = 5}), 8));
+  CHECK(all == elements_in(range(40) | group_by_window(one, map(drawn, {.seed = 5}) | take(99), 8)));
+  CHECK(std::vector(all.begin(), all.begin() + 8) != std::vector(all.begin() + 8, all.begin() + 16));
 }
 
 TEST_CASE("a stage of reduce may be any, several, or a function of the dataset") {

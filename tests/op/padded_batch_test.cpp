@@ -140,6 +140,21 @@ TEST_CASE("a padded batch that exceeds the memory budget is an error before it i
                     Catch::Contains("padded_batch") && Catch::Contains("budget"));
 }
 
+TEST_CASE("tensors are padded only where there is memory for all of them") {
+  runtime rt({.workers = 1, .memory_budget_bytes = 64 << 20});
+  auto ds = range(10'000) | map([](int64 x) { return tensor::zeros(dtype::uint8, {x == 5000 ? 2'000'000 : 1}); }) |
+            padded_batch(10'000);  // 20 GB of a few
+  auto drained = [](auto s) -> task<void> {
+    for (;;) {
+      auto b = co_await s.next();
+      if (!b) break;
+    }
+  };
+  CHECK_THROWS_WITH(sync_wait(rt, drained(ds.iterate(rt))),
+                    Catch::Contains("padded_batch") && Catch::Contains("budget"));
+  CHECK(rt.ledger().used_bytes() == 0);
+}
+
 TEST_CASE("padded_batch prints as text, and is read again") {
   round_trips(*(range(10) | map(expr<int64s>("[it]")) |
                 padded_batch(3, {.shapes = {{"it", {4}}}, .values = {{"it", -1}}, .drop_remainder = true}))

@@ -55,6 +55,27 @@ TEST_CASE("the shards of a stream have its elements, each once") {
   }
 }
 
+// It passes over the last batch, and so learns that there are no more: the place is behind that one.
+TEST_CASE("a shard that has ended resumes at its end, whatever is upstream", "[every_verb]") {
+  auto lists = range(25) | map([](int64 x) { return int64s(1, x); });
+  auto rows_of = [](const auto& b) { return static_cast<int64>(b.size()); };
+  for (const dataset<int64>& upstream :
+       {range(25) | map([](int64 x) { return x; }), lists | batch(1) | map(rows_of),
+        lists | padded_batch(1) | map(rows_of), lists | ragged_batch(1) | map(rows_of),
+        lists | window(1) | map(rows_of), lists | window_batch(1) | map(rows_of),
+        lists | batch_by_bytes(8, {.rows_max = 1}) | map(rows_of), lists | batch(1) | unbatch() | map(rows_of),
+        lists | batch(5) | rebatch(1) | map(rows_of), lists | flat_map([](const int64s& l) { return from_range(l); }),
+        lists | bucket_by_sequence_length([](const int64s& l) { return l.size(); }, {3}, {1, 1}) | map(rows_of)}) {
+    auto ds = upstream | shard(2, 1);
+    CAPTURE(plan_text(*ds.plan()));
+    consumed whole = consume(ds, {.save = true});
+    CHECK(whole.elements.size() == 12);
+    consumed rest = consume(ds, {.from = whole.places.back()});
+    CHECK(rest.elements.empty());
+    CHECK(rest.why.ok());
+  }
+}
+
 TEST_CASE("shard conforms for elements of every kind") {
   for (int64 index : {0, 2})
     conforms_for_elements(

@@ -103,7 +103,8 @@ TEST_CASE("sparse_batch says which row does not fit") {
   auto broken = [](int64) {
     return sparse_tensor{.indices = tensor::of(int64s{9}, {1, 1}), .values = tensor::of(int64s{1}), .dense_shape = {3}};
   };
-  CHECK_THROWS(elements(range(1) | map(broken) | sparse_batch(1, {3})));
+  CHECK_THROWS_WITH(elements(range(1) | map(broken) | sparse_batch(1, {3})),
+                    Contains("sparse_batch") && Contains("element 0"));
   simulation world(1);
   runtime rt(world, {.workers = 2, .memory_budget_bytes = std::size_t{1} << 20});
   auto large = [](int64) { return int64s(5'000, 1); };

@@ -48,6 +48,13 @@ class temporary_database {
   temporary_file file_;
 };
 
+struct blob_row {
+  std::string b;
+};
+struct id_row {
+  std::int64_t id;
+};
+
 /// Rows 0 … a - 1. Not a function of the plan's seed or place: one database for each length. `bad`: of some the number is NULL.
 const std::string& database_of(std::int64_t a, std::uint64_t b, bool bad) {
   static std::mutex lock;
@@ -122,8 +129,50 @@ TEST_CASE("sql gives the rows of its query, of the types that are said or found"
             "{\"i\":-9223372036854775808,\"r\":2,\"s\":\"\",\"b\":\"\",\"n\":7,\"i_5\":-9223372036854775808}"});
   CHECK(run_of(parse_plan(head + "\"SELECT i = 1, n, r FROM t;\", \"first: bool, n: int8 = -1, r: float\") | batch(2)"))
             .elements == std::vector<std::string>{"{\"first\":[true,false],\"n\":[-1,7],\"r\":[0.5,2]}"});
+  auto alike = parse_plan(head + "\"SELECT i AS c_2, i AS c, r AS c, s AS c FROM t\")");
+  CHECK(alike->type->name == "{c_2: int64, c: int64, c_2_2: double, c_3: string}");
   auto none = parse_plan(head + "\"SELECT i FROM t WHERE 0\")");
   CHECK(run_of(none).elements.empty());
+}
+
+TEST_CASE("rows of many bytes are asked for a few at a time") {
+  temporary_database db(
+      "blobs.db",
+      "CREATE TABLE t(b); INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+      "i < 100) SELECT zeroblob(1000000) FROM n;");
+  auto ds = sql<blob_row>(db.path(), "SELECT b FROM t");
+  runtime rt({.workers = 1});
+  auto largest = sync_wait(rt, [](runtime& on, node_ptr plan) -> task<std::size_t> {
+    any_stream s = open_run(on, plan, {});
+    std::size_t most = 0, rows = 0;
+    while (auto b = co_await s.next_block({.elements = 100})) {
+      most = std::max<std::size_t>(most, b.size());
+      rows += b.size();
+    }
+    CHECK(rows == 100);
+    co_return most;
+  }(rt, ds.plan()));
+  CHECK(largest <= 2);
+}
+
+TEST_CASE("a checkpoint does not fit a database to which was written, in the file or in its log") {
+  for (const char* mode : {"DELETE", "WAL"}) {
+    CAPTURE(mode);
+    temporary_database db(std::string("written-") + mode + ".db", "CREATE TABLE t(id INTEGER PRIMARY KEY);");
+    sqlite3* d = nullptr;
+    sqlite3_open(db.path().c_str(), &d);
+    auto run = [d](const std::string& statements) {
+      return sqlite3_exec(d, statements.c_str(), nullptr, nullptr, nullptr);
+    };
+    CHECK(run(std::string("PRAGMA journal_mode=") + mode + "; INSERT INTO t VALUES(10), (20), (30);") == SQLITE_OK);
+    auto ds = sql<id_row>(db.path(), "SELECT id FROM t ORDER BY id") | map([](const id_row& r) { return r.id; });
+    consumed c = consume(ds, {.save = true});
+    CHECK(c.elements == std::vector<std::int64_t>{10, 20, 30});
+    CHECK(consume(ds, {.from = c.places[1]}).elements == std::vector<std::int64_t>{20, 30});
+    CHECK(run("INSERT INTO t VALUES(5)") == SQLITE_OK);
+    CHECK(consume(ds, {.from = c.places[1]}).why.code() == status_code::failed_precondition);
+    sqlite3_close(d);
+  }
 }
 
 TEST_CASE("errors of sql say what the database says, and of rows which") {

@@ -112,6 +112,15 @@ TEST_CASE("write: structures are read back from TFRecords, Arrow and npy") {
   sync_wait(rt, write(rt, rows(3000) | map([](const row& r) { return r.number; }), here.path("a.arrow")));
   auto arrow = elements_in(rt, from_arrow<std::int64_t>(here.path("a.arrow")) | unbatch());
   CHECK(arrow == numbers_up_to(3000));
+  // Large rows: record batches of 16 MiB.
+  sync_wait(
+      rt,
+      write(rt, range(40) | map([](std::int64_t x) { return std::string(1 << 20, static_cast<char>('a' + x % 26)); }),
+            here.path("large.arrow")));
+  auto large =
+      elements_in(rt, from_arrow<std::string>(here.path("large.arrow")) |
+                          map([](const batched<std::string>& b) { return static_cast<std::int64_t>(b.size()); }));
+  CHECK(large == std::vector<std::int64_t>{16, 16, 8});
 }
 
 TEST_CASE("write: records go as they are, and texts one after the other") {

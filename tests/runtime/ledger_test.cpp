@@ -67,7 +67,7 @@ TEST_CASE("a report says which stage holds what, and in how many places", "[ledg
   memory_ledger l(std::size_t{64} << 20);
   ledger_line& shuffles = l.line(purpose::shuffle, "shuffle");
   ledger_line& files = l.line(purpose::open_file, "tfrecord");
-  l.add_holders(2, shuffles);
+  l.change(0, 0, shuffles, 2);
   l.charge(std::size_t{6} << 20, shuffles);
   l.charge(std::size_t{4} << 20, files);
   l.charge(std::size_t{8} << 20, l.line(purpose::channel, "map(f)"));

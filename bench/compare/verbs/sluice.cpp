@@ -16,6 +16,9 @@
 #include <utility>
 #include <vector>
 
+#if SLUICE_HAVE_SQLITE
+#include "sluice/io/sqlite_rows.hpp"
+#endif
 #include "sluice/sluice.hpp"
 
 namespace {
@@ -42,6 +45,7 @@ std::uint64_t sum_of(const R& r) {
   for (auto&& x : r) sum += sum_of(x);
   return sum;
 }
+std::uint64_t sum_of(const sparse_tensor& s) { return sum_of(s.values.values<int64>()); }
 template <class T> std::uint64_t sum_of(batched<T>& b) {
   if constexpr (requires { b.values(); }) return sum_of(b.values());
   else return std::apply([](const auto&... column) { return (sum_of(column) + ...); }, b.columns());
@@ -75,6 +79,13 @@ int64 scattered(int64 x) { return x * 7919 % 100'003; }
 void add(int64& sum, int64 x) { sum += x; }
 int64s list_of(int64 x) { return int64s(static_cast<std::size_t>(x % 8 + 1), x); }
 std::size_t length_of(const int64s& x) { return x.size(); }
+
+struct four {
+  int64 a, b, c, d;
+};
+struct single {
+  int64 x;
+};
 
 /// That verbs.py wrote.
 std::string file(const char* name) {
@@ -137,6 +148,32 @@ const std::map<std::string, measured>& rows() {
       {"bucket_by_sequence_length", row([](int64 n) {
          return range(n) | map(list_of) | bucket_by_sequence_length(length_of, {3, 6}, {32, 32, 32});
        })},
+      {"ragged_batch", row([](int64 n) { return range(n) | map(list_of) | ragged_batch(32); })},
+      {"sparse_batch", row([](int64 n) { return range(n) | map(list_of) | sparse_batch(32, {8}); })},
+      {"group_by_window",
+       row([](int64 n) { return range(n) | group_by_window([](int64 x) { return x % 16; }, batch(256), 256); })},
+      {"rejection_resample", row([](int64 n) {
+         return range(n) |
+                rejection_resample([](int64 x) { return x % 2; }, {0.9, 0.1}, {.initial_dist = {0.5, 0.5}, .seed = 1}) |
+                map([](const std::pair<int64, int64>&) { return int64{0}; }) | batch(1000);
+       })},
+      {"ignore_errors", row([](int64 n) { return range(n) | ignore_errors() | batch(1000); })},
+      {"assert_cardinality", row([](int64 n) { return range(n) | assert_cardinality(n) | batch(1000); })},
+      {"pad_to_cardinality", row([](int64 n) { return range(n) | pad_to_cardinality(n + 1000) | batch(1000); })},
+      {"global_shuffle", row([](int64 n) { return range(n) | global_shuffle({.seed = 7}) | batch(1000); })},
+      {"map_and_batch", row([](int64 n) { return range(n) | map_and_batch(tripled, 1000); })},
+      {"shuffle_and_repeat",
+       row([](int64 n) { return range(n / 10) | shuffle_and_repeat(10'000, 10, {.seed = 7}) | batch(1000); })},
+      {"parallel_interleave", row([](int64 n) {
+         return range(n / 1000) | parallel_interleave([](int64) { return range(1000); }, 16) | batch(1000);
+       })},
+      {"fixed_length", row([](int64 n) {
+         return fixed_length(file("lines.txt"), {.record_bytes = 72}) | repeat() | take(n) | batch(1000);
+       })},
+      {"csv", row([](int64 n) { return csv<four>(file("numbers.csv")) | repeat() | take(n) | batch(1000); })},
+      {"sql", row([](int64 n) {
+         return sql<single>(file("numbers.db"), "SELECT x FROM numbers ORDER BY x") | repeat() | take(n) | batch(1000);
+       })},
       {"group_by_reducer", row([](int64 n) { return range(n) | group_by_reducer(of_seven, int64{0}, add); })},
   };
   return all;
@@ -154,6 +191,9 @@ int main(int argc, char** argv) try {
     std::fprintf(stderr, "compare_verbs: no row is called %s\n", argv[1]);
     return 2;
   }
+#if SLUICE_HAVE_SQLITE
+  register_sqlite();
+#endif
   runtime rt;
   outcome o = found->second(rt, std::atoll(argv[2]), argc > 3);
   std::printf("{\"system\": \"sluice\", \"sum\": %llu, \"seconds\": %.6f, \"cpu_seconds\": %.6f}\n",

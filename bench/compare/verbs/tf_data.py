@@ -10,6 +10,7 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.data.experimental.ops.global_shuffle_op import _global_shuffle  # not told to users yet
 
 D = tf.data.Dataset
 AUTOTUNE = tf.data.AUTOTUNE
@@ -68,14 +69,40 @@ ROWS = {
     "padded_batch": lambda n: lists(n).padded_batch(32),
     "bucket_by_sequence_length":
         lambda n: lists(n).bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3, 6], [32, 32, 32]),
+    "ragged_batch": lambda n: lists(n).ragged_batch(32),
+    "sparse_batch": lambda n: lists(n).sparse_batch(32, [8]),
+    "group_by_window": lambda n: D.range(n).group_by_window(lambda x: x % 16, lambda _, group: group.batch(256), window_size=256),
+    "rejection_resample": lambda n: D.range(n).rejection_resample(
+        lambda x: tf.cast(x % 2, tf.int32), target_dist=[0.9, 0.1], initial_dist=[0.5, 0.5], seed=1).map(lambda *_: np.int64(0)).batch(1000),
+    "ignore_errors": lambda n: D.range(n).ignore_errors().batch(1000),
+    "assert_cardinality": lambda n: D.range(n).apply(tf.data.experimental.assert_cardinality(n)).batch(1000),
+    "pad_to_cardinality": lambda n: D.range(n).map(lambda x: {"x": x}).apply(
+        tf.data.experimental.pad_to_cardinality(n + 1000)).batch(1000),
+    "global_shuffle": lambda n: _global_shuffle(D.range(n), seed=7).batch(1000),
+    "map_and_batch": lambda n: D.range(n).apply(tf.data.experimental.map_and_batch(lambda x: x * 3 + 1, 1000)),
+    "shuffle_and_repeat": lambda n: D.range(n // 10).apply(tf.data.experimental.shuffle_and_repeat(10_000, 10, seed=7)).batch(1000),
+    "parallel_interleave": lambda n: D.range(n // 1000).apply(tf.data.experimental.parallel_interleave(
+        lambda _: D.range(1000), cycle_length=16)).batch(1000),
+    "fixed_length": lambda n: tf.data.FixedLengthRecordDataset(file("lines.txt"), 72).repeat().take(n).batch(1000),
+    "csv": lambda n: tf.data.experimental.CsvDataset(file("numbers.csv"), [tf.int64] * 4).repeat().take(n).batch(1000),
+    "sql": lambda n: tf.data.experimental.SqlDataset(
+        "sqlite", file("numbers.db"), "SELECT x FROM numbers ORDER BY x", (tf.int64,)).repeat().take(n).batch(1000),
     "group_by_reducer": lambda n: D.range(n).apply(tf.data.experimental.group_by_reducer(
         lambda x: x % 7, tf.data.experimental.Reducer(lambda _: np.int64(0), lambda s, x: s + x, lambda s: s))),
 }
 
 
+def total_of(part):
+    """Texts count by their lengths, rows of a ragged tensor by what is in them."""
+    if part.dtype != object:
+        return int(np.sum(part, dtype=np.uint64))
+    return sum(len(x) if isinstance(x, bytes) else total_of(x) for x in part)
+
+
 def total(element):
-    return sum(sum(map(len, part)) if part.dtype == object else int(np.sum(part, dtype=np.uint64))
-               for part in tf.nest.flatten(element)) % 2**64
+    if isinstance(element, tf.compat.v1.SparseTensorValue):
+        element = element.values
+    return sum(map(total_of, tf.nest.flatten(element))) % 2**64
 
 
 def write_records(folder):

@@ -28,6 +28,13 @@ class block_stage : public stage_base {
   /// Takes what is to be passed over off handed_. Returns true if something is left.
   bool pass_yielded();
   bool must_yield() const { return unusual_ & kErrorsAhead; }
+  /// The stream has ended, and may begin again. Returns whom to resume.
+  std::coroutine_handle<> rest(std::uint64_t* count) noexcept {
+    end();
+    rests_at_end_ = true;
+    rest_count_ = count;
+    return leave(this);
+  }
   /// Called when the whole yielded block was passed over: looks at the clock if that is due, and sends up pending errors.
   std::coroutine_handle<> passed_all(std::coroutine_handle<> me);
 

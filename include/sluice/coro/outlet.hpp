@@ -68,6 +68,13 @@ class outlet {
   /// block lets others have their turn, and ends the stage after a stop.
   class breath_awaiter;
   breath_awaiter breath();
+  /// `co_await out.again();` ends the stream, as returning does. If its owner has it begin again (stream_base::begin_again), the
+  /// coroutine goes on behind this: at the start of a stream of other elements, its inputs at theirs, and `count`, which
+  /// is a saved value of the stage, 0.
+  /// REQUIRES: the stage has no other saved values, and what it does depends on its elements alone: it draws nothing, opens no
+  ///           streams of its own, and asks its inputs to their ends. What it holds it has given back.
+  class again_awaiter;
+  again_awaiter again(std::uint64_t* count = nullptr);
   /// Where the stage counts what it does; null: nowhere.
   stage_counts* counts() const { return stage_->counts(); }
   /// The stage's slab, for kernels that append to it.
@@ -103,6 +110,19 @@ class [[nodiscard]] outlet::breath_awaiter {
  private:
   block_stage& stage_;
 };
+class [[nodiscard]] outlet::again_awaiter {
+ public:
+  again_awaiter(block_stage& s, std::uint64_t* count) noexcept : stage_(s), count_(count) {}
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return stage_.rest(count_); }
+  void await_resume() const noexcept {}
+
+ private:
+  block_stage& stage_;
+  std::uint64_t* count_;
+};
+inline outlet::again_awaiter outlet::again(std::uint64_t* count) { return {*stage_, count}; }
+
 inline outlet::breath_awaiter outlet::breath() { return breath_awaiter(*stage_); }
 
 }  // namespace sluice::lib

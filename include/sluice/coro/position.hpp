@@ -48,23 +48,7 @@ namespace sluice::lib {
 /// of the next one, so chunks before the oldest place are freed, and the log needs no bound and no cleaning up.
 /// Thread: one writer (the stage); places may be read on any thread at the same time.
 class decision_log {
-  static constexpr std::uint32_t kPerChunk = 64;
-  struct chunk {
-    std::atomic<std::uint32_t> count{0};
-    std::uint64_t values[kPerChunk];
-    std::shared_ptr<chunk> next;  // published before count reaches kPerChunk + 1
-
-    /// Destroys the following chunks in a loop: by default each chunk would destroy the next one recursively, and a
-    /// long log would overflow the stack.
-    ~chunk() {
-      auto rest = std::move(next);
-      while (rest && rest.use_count() == 1) {
-        std::atomic_thread_fence(
-            std::memory_order_acquire);  // see the writes of the thread that released the last other reference
-        rest = std::move(rest->next);
-      }
-    }
-  };
+  struct chunk;
 
  public:
   /// A place in the log. It stands for all choices from there on, also those that are added later.
@@ -81,7 +65,7 @@ class decision_log {
     std::shared_ptr<chunk> chunk_;
     std::uint32_t offset_ = 0;
   };
-  decision_log() : tail_(std::make_shared<chunk>()) {}
+  decision_log();
   /// The current end. Thread: the writer's.
   place here() const;
   /// Appends a choice. Thread: the writer's. Errors: std::bad_alloc.
@@ -127,6 +111,13 @@ class opening_log {
 /// raw(), and reads it with the functions of position_reader of the same names, in the same order.
 class position_writer {
  public:
+  position_writer();
+  position_writer(const position_writer& other);
+  position_writer(position_writer&& other) noexcept;
+  position_writer& operator=(const position_writer& other);
+  position_writer& operator=(position_writer&& other) noexcept;
+  ~position_writer();
+
   /// 1 byte for values below 128, at most 10.
   void number(std::uint64_t value) {
     while (value >= 128) {
@@ -142,14 +133,12 @@ class position_writer {
   /// Bytes without their length: the reader must know it.
   void raw(const void* data, std::size_t size_bytes) { bytes_.append(static_cast<const char*>(data), size_bytes); }
   /// Another position, with its length in front; read with text(). Late: its bytes are those at the time of bytes().
-  void blob(std::shared_ptr<const position_writer> inner) {
-    late_.push_back({bytes_.size(), std::move(inner), {}, {}});
-  }
+  void blob(std::shared_ptr<const position_writer> inner);
   /// The choices from `from` to the end of the log at the time of bytes(): their number, then each of them.
-  void log(decision_log::place from) { late_.push_back({bytes_.size(), nullptr, std::move(from), {}}); }
+  void log(decision_log::place from);
   /// Of the streams that were opened from `from` to the end of the log at the time of bytes() those that have made choices:
   /// their number, then of each its number and its position, which is read with text().
-  void openings(opening_log::place from) { late_.push_back({bytes_.size(), nullptr, {}, std::move(from)}); }
+  void openings(opening_log::place from);
   /// Returns true if it contains the end of a log.
   bool has_logs() const;
   /// The position of the stage that `m` is a mark of, at its element `ordinal`, with the positions of the stages
@@ -170,12 +159,7 @@ class position_writer {
   bool has_choices() const;
   void write_openings(const opening_log::place& from);
 
-  struct late {
-    std::size_t at;
-    std::shared_ptr<const position_writer> inner;  ///< null: the end of a log
-    decision_log::place from;
-    opening_log::place opened_from;  ///< empty: of a decision_log
-  };
+  struct late;
   std::string bytes_;
   std::vector<late> late_;
 };

@@ -86,6 +86,11 @@ class stage_base : public promise_base {
   friend class stream_base;
   friend class erased_stream;
 
+  /// Could the stream begin again (stream_base::begin_again)?
+  bool can_begin_again() const noexcept;
+  /// This stage and those upstream of it stand before their first elements. REQUIRES: can_begin_again().
+  void begin_again();
+
   // What the next request on the stage must look at before it resumes the coroutine.
   enum : std::uint8_t {
     kOver = 1,         // ended or failed: the coroutine is never resumed again
@@ -162,10 +167,12 @@ class stage_base : public promise_base {
   const bool yields_blocks_;
   bool may_suspend_ = false;
   bool threw_ = false;
+  bool rests_at_end_ = false;               // its coroutine waits at its end (outlet::again)
   bool sampled_ = false;                    // what is being served is timed
   const std::atomic<std::uint32_t>* tick_;  // env's, once known
   block handed_{};                          // handed over and not yet taken up by the cursor above
   slab out_;                                // room for elements that the stage makes itself
+  std::uint64_t* rest_count_ = nullptr;     // while rests_at_end_: the saved value that begins at 0 again; or null
 
   stage_state state_;
   turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock

@@ -126,6 +126,11 @@ class stream_base {
     keep_marks();
     floor_ = ordinal;
   }
+  /// Has the stream begin again, with ordinal 0, where all its stages can (outlet::again); what it is made of is other elements
+  /// now. Returns false, and does nothing, where they cannot: then it has to be opened anew.
+  /// REQUIRES: at rest. It was opened at its start, and has no logs.
+  /// Cost: some ten nanoseconds a stage, and no allocation.
+  bool begin_again();
   /// Returns true if the next request may have to wait for something outside of the tree. A stage uses it to deliver
   /// what it has made before it makes a request that may take long.
   bool may_wait() const { return cur_ == end_ && child_->may_wait(); }
@@ -176,6 +181,7 @@ class stream_base {
 
  protected:
   friend class element_stage;
+  friend class stage_base;
   friend class stage_state;
   template <class S> friend class saved;
 
@@ -280,6 +286,8 @@ class stream_base {
     return fetched_ + todo_ - static_cast<std::size_t>(end_ - cursor) / element_bytes_;
   }
   void keep_marks();
+  /// This stream, but not its stage, as it was before the first request.
+  void forget_requests();
   /// The newest mark from which the element `ordinal` can be made again; null: the stage's state of this moment serves
   /// for it.
   const mark* mark_for(std::uint64_t ordinal) const;
@@ -300,6 +308,7 @@ class stream_base {
   stage_base* forwarded_ = nullptr;       // a 1:1 stage that has passed its own demand's skip on with our request
   slab* view_owner_ = nullptr;            // the slab of the current view
   bool keep_ = false;                     // marks are kept
+  bool has_begun_again_ = false;          // its counters are told at looks and when it closes
   bool takes_samples_ = false;
   std::uint8_t samples_ = 0;          // looks since the last one that began a sample
   mutable std::uint32_t blocks_ = 0;  // delivered since the last tell_counts()

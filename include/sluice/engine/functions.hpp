@@ -188,6 +188,11 @@ struct key_function : stage_function {
   virtual applied codes(const block& in, key_codes& to) const = 0;
   /// Builds the key that has this code in uninitialised room at `to`.
   virtual void build_key(std::string_view code, void* to) const = 0;
+
+  /// Is a key one number without a fraction, an enum or a bool? Then its code, read as a number, says the same.
+  bool is_number = false;
+  /// The codes as numbers, at `to`: equal where keys are, and ordered as they are. REQUIRES: is_number.
+  virtual applied numbers(const block& /*in*/, std::uint64_t* /*to*/) const { return {}; }
 };
 
 /// A function that returns the inner plan for an element: flat_map, interleave.

@@ -144,7 +144,10 @@ template <class T, class F> struct keyed_function final : key_function {
   using K = key_of<F, T>;
   F f;
 
-  explicit keyed_function(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<K>()); }
+  explicit keyed_function(F function) : f(std::move(function)) {
+    describe(*this, f, &type_of<T>(), &type_of<K>());
+    is_number = kIsNumber;
+  }
   applied codes(const block& from, key_codes& to) const override {
     const local_function<F> called = f;  // NOLINT(performance-unnecessary-copy-initialization)
     const T* p = from.as<T>();
@@ -162,6 +165,28 @@ template <class T, class F> struct keyed_function final : key_function {
     } catch (...) { return {i, current_exception_status()}; }
     return {i, {}};
   }
+  applied numbers(const block& from, std::uint64_t* to) const override {
+    if constexpr (kIsNumber) {
+      const local_function<F> called = f;  // NOLINT(performance-unnecessary-copy-initialization)
+      const T* p = from.as<T>();
+      const std::uint32_t n = from.size();
+      std::uint32_t i = 0;
+      try {
+        for (; i != n; ++i) {
+          if constexpr (key_result<F, T>::is_result) {
+            auto r = detail::call(called, p[i]);
+            if (!r.ok()) return {i, r.why()};
+            to[i] = bits_of(static_cast<K>(*r));
+          } else {
+            to[i] = bits_of(static_cast<K>(detail::call(called, p[i])));
+          }
+        }
+      } catch (...) { return {i, current_exception_status()}; }
+      return {n, {}};
+    } else {
+      return key_function::numbers(from, to);  // nobody calls it
+    }
+  }
   void build_key(std::string_view code, void* to) const override {
     K key{};
     if constexpr (std::is_same_v<K, std::string>) key = code;
@@ -170,6 +195,7 @@ template <class T, class F> struct keyed_function final : key_function {
   }
 
  private:
+  static constexpr bool kIsNumber = (std::is_integral_v<K> || std::is_enum_v<K>) && sizeof(K) <= 8;
   /// `key`: a K, or a view of a text.
   template <class Key> static void add(key_codes& to, const Key& key) {
     if constexpr (std::is_same_v<K, std::string>) to.bytes.append(key);

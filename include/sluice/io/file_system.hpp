@@ -150,7 +150,7 @@ class file_system {
   virtual ~file_system() = default;
   virtual task<std::unique_ptr<file>> open(std::string path, open_options o = {}) = 0;
   virtual task<file_info> stat(std::string path, time_point deadline = kNever) = 0;
-  /// `*`, `?` and `[…]` do not cross a `/`.
+  /// `*`, `?` and `[…]` do not cross a `/`; `**` does (op/list_files.hpp).
   virtual std::unique_ptr<listing> list(std::string pattern, list_options o = {}) = 0;
   /// A second writer of the same file is refused, and told who the first is, where the file system can know.
   /// Errors: unimplemented where nothing can be written.

@@ -19,7 +19,8 @@
 //         counted. invalid_argument, the same way: a size below 1. Those of the stages of `reduce`. resource_exhausted: the groups
 //         exceed the memory budget. failed_precondition: elements that cannot be copied are asked for twice, by a repeat in `reduce`.
 // Owns:   the elements of all groups, each with 8 bytes more, and each group's key; of a group that leaves the elements,
-//         until `reduce` has ended. With window_size_func the size of each key that was ever seen.
+//         until `reduce` has ended; and room for those of some groups to come, where others have left. With window_size_func
+//         the size of each key that was ever seen.
 // State:  which elements are in each group: a byte or two each; and the position of `reduce`. A run that resumes reads these
 //         elements again, and passes over what lies between.
 #pragma once

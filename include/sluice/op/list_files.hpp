@@ -3,11 +3,14 @@
 //
 //   list_files("data/train-*.tfrecord")                       // sorted
 //   list_files("data/*.txt", {.shuffle = true, .seed = 7})    // all of them in a random order
+//   list_files("data/**/*.txt")                               // in data and in all folders below it
 //
 // Shape:  std::string.
 // Patterns: as in shells and glob(7): * any characters, ? one, [abc], [a-z] and [!a-z] one of a set; after \ the next
-//         character stands for itself. None of them matches a / or the dot that a name begins with; there is no ** and
-//         no {a,b}. A comma separates several patterns; for a comma in a name write ?. Folders match as files do.
+//         character stands for itself. None of them matches a / or the dot that a name begins with; there is no {a,b}.
+//         ** as a whole name is any number of folders, also none: a/**/x is a/x, a/b/x and a/b/c/x; at the end, a/**, it is every
+//         file in them. A folder that is a symbolic link may be the last of these folders; it goes no further there, as in bash.
+//         A comma separates several patterns; for a comma in a name write ?. Folders match as files do, but not by a last **.
 // Order:  sorted by bytes, pattern after pattern; shuffled: a pure function of seed, epoch and names.
 // Readers: if the listing returned more than the path of a file (remote ones: size and version; local ones: nothing), the
 //         reader that opens the path is given it, which saves a request. A file that has changed since is read as it is.

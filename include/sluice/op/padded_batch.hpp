@@ -46,10 +46,10 @@ struct padded_batch_arguments {
 
 class padded_batch_verb : public stage_base_tag {
  public:
-  explicit padded_batch_verb(padded_batch_arguments a) : arguments_(std::move(a)) {}
+  explicit padded_batch_verb(lib::arguments a) : arguments_(std::move(a)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage(padded_batch_op, arguments::of(arguments_), in.plan()));
+      return dataset<batched<T>>(make_stage(padded_batch_op, arguments_, in.plan()));
     } else {
       static_assert(
           detail::element_is<T>::template taken_by<padded_batch_verb>,
@@ -59,7 +59,7 @@ class padded_batch_verb : public stage_base_tag {
   }
 
  private:
-  padded_batch_arguments arguments_;
+  lib::arguments arguments_;  // of padded_batch_arguments
 };
 
 padded_batch_verb padded_batch(count size, padded_batch_options o = {});

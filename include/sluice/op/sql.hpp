@@ -16,10 +16,10 @@
 //         data_loss, unavailable: the file. invalid_argument: the query, with SQLite's words; one that writes; columns that are not as
 //         many as members. With row and column: NULL where there is neither optional nor default, a value that the member cannot be;
 //         under error_policy::skip such a row is dropped.
-// Thread: the database is asked on threads for blocking calls, for as many rows as the consumer demands.
+// Thread: the database is asked on threads for blocking calls, for as many rows and bytes as the consumer demands.
 // Owns:   a connection, which may only read, of at most 1 MiB.
 // State:  the number of the next row. A resume makes the query again, and passes over the rows before; it is refused where the file
-//         has changed.
+//         or the log beside it (WAL) has changed.
 #pragma once
 
 #include <string>

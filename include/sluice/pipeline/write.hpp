@@ -21,13 +21,15 @@
 //         where it is there already, the run goes on from it, and the files are cut back to that place and grow. So the
 //         same call is made again after a crash, with the same plan; once it has returned, another one changes nothing.
 //         Whatever ends the process, no element is missing or there twice (docs/resuming.md).
+// Remote: a path with a scheme (mem://a.csv) is written through its file system, and is there when it is whole. Such a run has no
+//         checkpoint, npy has no such outputs, and later shards of an earlier output are told instead of removed.
 // Errors: thrown by the co_await: those of the plan and of iterate(); of the files, with the path; invalid_argument, before
 //         anything is read: elements of this type have no form in the format (check_output says why), no format is
 //         named, a stream cannot be sharded, npy cannot be compressed; failed_precondition: a checkpoint of another plan or
 //         output, or files that are not as they were then; unavailable: another process writes the same file.
 // Cancel: the files are given up as after an error; a checkpoint that was written stays of use.
-// Thread: as iterate(): the plan runs on the runtime's workers; files are written by its threads for blocking calls. In a
-//         simulation the files are real.
+// Thread: as iterate(): the plan runs on the runtime's workers; local files are written by its threads for blocking calls, and are
+//         real in a simulation, too.
 // See:    docs/decisions/0055-outputs.md: why this is no operator.
 #pragma once
 

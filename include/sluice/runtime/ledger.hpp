@@ -99,15 +99,14 @@ class memory_ledger {
   /// The line of a purpose and a stage, made at the first call. The number of lines is bounded: further stages share
   /// one line.
   ledger_line& line(purpose p, std::string_view stage = {});
-  /// Changes the number of `holders` in the report of this line.
-  void add_holders(int n, ledger_line& l) noexcept;
 
   /// Charges `bytes`, even beyond the budget.
   void charge(std::size_t bytes, ledger_line& l) { change(0, bytes, l); }
   /// Credits `bytes`. REQUIRES: they are charged on this line.
   void release(std::size_t bytes, ledger_line& l) noexcept { change(bytes, 0, l); }
-  /// Replaces a charge of `from` bytes by one of `to` bytes, even beyond the budget.
-  void change(std::size_t from, std::size_t to, ledger_line& l) noexcept;
+  /// Replaces a charge of `from` bytes by one of `to` bytes, even beyond the budget. `holders`: how many more hold
+  /// something on this line, or fewer.
+  void change(std::size_t from, std::size_t to, ledger_line& l, int holders = 0) noexcept;
   /// Charges `bytes` and returns true if the sum is then within the budget, or if nothing else is charged at all.
   /// Otherwise charges nothing and returns false.
   bool try_charge(std::size_t bytes, ledger_line& l);

@@ -165,6 +165,9 @@ void make_json(const element_type& t, void* to, const dom& j, const path& at) {
   }
 }
 
+/// A parser has some 14 bytes for each of the longest text that it was given. That of a longer one than this is not kept.
+constexpr std::size_t kParserKeptBytes = std::size_t{1} << 20;
+
 /// Parses; the text lives as long as the parser's next one.
 status parse_json(simdjson::dom::parser& parser, std::string_view text, std::size_t behind, dom& to) {
   const bool must_copy = behind < simdjson::SIMDJSON_PADDING;
@@ -196,8 +199,9 @@ struct json_shape {
       refuse_json(at, absl::StrCat(std::string(kNames[form]), " before, and now ", shown_json(j)));
     if (form == list) {
       if (parts.empty()) parts.emplace_back();
+      const simdjson::dom::array items = j.get_array().value_unsafe();  // a result's own value dies with it
       std::size_t i = 0;
-      for (const dom& item : j.get_array().value_unsafe()) parts[0].look_at(item, at.item(i++), depth + 1);
+      for (const dom& item : items) parts[0].look_at(item, at.item(i++), depth + 1);
     }
     if (form == object) look_at_members(j.get_object().value_unsafe(), at, depth);
   }
@@ -262,11 +266,11 @@ json_row_reader::json_row_reader(const element_type& row) : parts_(new parts{row
 status json_row_reader::read(std::string_view text, std::size_t behind, void* to) {
   dom whole;
   status why = parse_json(parts_->parser, text, behind, whole);
-  if (!why.ok()) return why;
   try {
-    make_json(parts_->row, to, whole, {});
-  } catch (const error& e) { return e.why(); }
-  return {};
+    if (why.ok()) make_json(parts_->row, to, whole, {});
+  } catch (const error& e) { why = e.why(); }
+  if (parts_->parser.capacity() > kParserKeptBytes) parts_->parser = simdjson::dom::parser();
+  return why;
 }
 
 struct json_type_guess::parts {

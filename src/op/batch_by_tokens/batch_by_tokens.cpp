@@ -88,6 +88,11 @@ const op_info batch_by_tokens_op{
           cardinality in = cardinality_of(*n.inputs[0]);
           return in.kind == cardinality::infinite || in == cardinality::of(0) ? in : cardinality();
         },
+    .rows =
+        [](const node& n) {
+          bool all = !n.as<batch_by_tokens_arguments>().options.drop_remainder;
+          return all ? cardinality_of(*n.inputs[0]) : cardinality();
+        },
 };
 
 }  // namespace sluice::lib

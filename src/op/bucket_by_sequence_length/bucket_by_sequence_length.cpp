@@ -84,8 +84,8 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
   auto fetching = fetch_length_buckets(in, *state, held, memory);
   co_await fetching;
   slab rows(in.type());
-  key_codes codes;
-  std::size_t looked_at = 0;  // codes that are used up
+  std::vector<std::uint64_t> lengths;
+  std::size_t looked_at = 0, known = 0;  // lengths that are used up, of those that are known
   std::size_t made_bytes = 0, flushed = 0;
   for (bool ended = false;;) {
     // A bucket that is full, or, at the end, the next that has anything.
@@ -117,10 +117,11 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
     ended = !more;
     if (ended && in.skip_left()) co_await fail(shorter_input(in.consumed(), state->next, memory.label()));
     if (ended) continue;
-    if (looked_at == codes.size()) {
-      codes.clear();
+    if (looked_at == known) {
+      if (lengths.size() < in.left()) lengths.resize(in.left());
+      applied a = key.numbers(block(nullptr, &in.type(), in.peek().data(), in.left()), lengths.data());
       looked_at = 0;
-      applied a = key.codes(block(nullptr, &in.type(), in.peek().data(), in.left()), codes);
+      known = a.done;
       if (!a.why.ok() && a.done == 0) {
         auto settled = gate.settle(out, a.why, state->next);
         co_await settled;
@@ -129,8 +130,8 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
         continue;
       }
     }
-    for (bool full = false; looked_at != codes.size() && !full; ++looked_at) {
-      const std::int64_t length = number_of_code(codes[looked_at], is_signed);
+    for (bool full = false; looked_at != known && !full; ++looked_at) {
+      const std::int64_t length = number_of_code(lengths[looked_at], key.out->size, is_signed);
       if (length < 0) {
         status told = negative_length(length).in_stage(memory.label(), state->next);
         co_await fail(std::move(told));

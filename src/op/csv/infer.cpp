@@ -6,6 +6,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "engine/distinct_names.hpp"
 #include "engine/file_head.hpp"
 #include "format/csv_fields.hpp"
 
@@ -37,15 +38,10 @@ struct column_guess {
   }
 };
 
-std::vector<csv_column> named(std::vector<csv_column> columns, const std::vector<std::string>& names) {
-  for (std::size_t k = 0; k != columns.size(); ++k) {
-    csv_column& c = columns[k];
-    c.member = k < names.size() && !names[k].empty() ? names[k] : absl::StrCat("c", k);
-    const bool is_there = std::any_of(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(k),
-                                      [&](const csv_column& other) { return other.member == c.member; });
-    if (is_there) absl::StrAppend(&c.member, "_", k);
-    c.name = c.member;
-  }
+std::vector<csv_column> named(std::vector<csv_column> columns, std::vector<std::string> names) {
+  names.resize(columns.size());
+  names = distinct_names(names);
+  for (std::size_t k = 0; k != columns.size(); ++k) columns[k].name = columns[k].member = names[k];
   return columns;
 }
 

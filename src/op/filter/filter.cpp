@@ -17,15 +17,20 @@ namespace {
 // nobody else knows which there are.
 erased_stream filter_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed, error_gate gate) {
   auto& keep = static_cast<const predicate_function&>(*function);
-  while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
-    predicate_function::outcome k = keep.keep(b, {in.consumed() - b.size(), seed});
-    block kept = b.first(k.kept);
-    if (!k.why.ok()) {
-      out.hold(kept);
-      status why = gate.told(k.why, in.consumed() - b.size() + k.seen);
-      co_await fail(std::move(why));
+  for (;;) {
+    while (auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()})) {
+      predicate_function::outcome k = keep.keep(b, {in.consumed() - b.size(), seed});
+      block kept = b.first(k.kept);
+      if (!k.why.ok()) {
+        out.hold(kept);
+        status why = gate.told(k.why, in.consumed() - b.size() + k.seen);
+        co_await fail(std::move(why));
+      }
+      if (kept) co_yield kept;
     }
-    if (kept) co_yield kept;
+    if (keep.draws) break;
+    auto over = out.again();
+    co_await over;
   }
 }
 

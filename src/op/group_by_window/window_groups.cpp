@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/group_by_window/window_groups.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
-#include <vector>
 
-#include "engine/given_elements.hpp"
+#include "element/blocks.hpp"
 #include "expr/numbers.hpp"
-#include "sluice/engine/keys.hpp"
 
 namespace sluice::lib {
 
 namespace {
 
-/// What a node of a map takes beside its value, with its allocation.
-constexpr std::size_t kNodeBytes = 48;
+/// What tables take of a key, beside its group.
+constexpr std::size_t kTableBytes = 48;
+/// Room for so many elements first; twice as many whenever that is used up.
+constexpr std::size_t kRoomFirst = 16;
+/// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
+constexpr std::size_t kRoomsKept = 16;
+/// Large rooms lie at the same places of pages, and would compete for the same lines of the core's cache: elements of each begin
+/// some lines further than those of the one before, and their ordinals between those.
+constexpr std::size_t kAligned = 256, kBegins = 8, kBeginStep = 8, kOrdinalsBehind = 40;
 
 std::int64_t whole_number_at(const element_type& t, const void* at) {
   return expressions::with_number(expressions::number_of(t), [&]<class N>(std::type_identity<N>) {
@@ -24,6 +30,27 @@ std::int64_t whole_number_at(const element_type& t, const void* at) {
   });
 }
 
+/// Moves one element of a type that owns nothing and is moved by its bytes; of kBytes, or (0) of any number.
+template <std::size_t kBytes> struct move_bytes {
+  static constexpr bool kIsCopy = true;
+  std::size_t bytes;
+  std::size_t size() const { return kBytes ? kBytes : bytes; }
+  void operator()(char* to, const char* from) const { std::memcpy(to, from, size()); }
+};
+/// Any other, and counts what it owns.
+struct move_element {
+  static constexpr bool kIsCopy = false;
+  const element_type& type;
+  const bool owns_nothing;
+  std::size_t* owned;
+  std::size_t size() const { return type.size; }
+  void operator()(char* to, char* from) const {
+    if (type.compact) type.compact(type, from, 1);
+    if (!owns_nothing) *owned += owned_bytes_of(type, from, 1);
+    relocate(type, to, from, 1);
+  }
+};
+
 }  // namespace
 
 window_groups::window_groups(const group_by_window_arguments& a, const element_type& elements,
@@ -32,27 +59,35 @@ window_groups::window_groups(const group_by_window_arguments& a, const element_t
       size_function_(a.options.window_size_func.value),
       size_(a.window_size ? static_cast<std::uint64_t>(a.window_size->value) : 0),
       type_(elements),
+      owns_nothing_(owns_nothing(elements)),
       memory_(std::move(run), purpose::window, std::move(label), "what its groups hold",
-              "lower window_size, or give keys of which there are fewer") {}
-
-std::size_t window_groups::entry_bytes(std::string_view code) {
-  return sizeof(table::value_type) + sizeof(group) + code.size() + 2 * kNodeBytes;
+              "lower window_size, or give keys of which there are fewer"),
+      index_(key()),
+      nowhere_(new char[elements.size]) {
+  groups_.emplace_back(type_);
+  filling_.push_back({nowhere_.get(), &nowhere_ordinal_, 0, 1});
 }
 
-window_groups::group_ptr window_groups::make_group() {
-  auto g = std::make_unique<group>();
-  g->held.emplace(type_, memory_, sizeof(std::uint64_t));
-  return g;
+window_groups::~window_groups() {
+  for (std::uint32_t g = first_; g != kNone; g = groups_[g].after)
+    if (g != leaving_) settle(g);
 }
 
-status window_groups::size_for(std::string_view code, std::uint64_t& size) {
+std::size_t window_groups::entry_bytes(const known_key& key) {
+  return sizeof(group) + sizeof(filling) + kTableBytes + 2 * key.code.size();
+}
+
+status window_groups::size_for(const known_key& key, std::uint64_t& size) {
+  size = size_;
+  if (!size_function_) return {};
+  const std::string code = index_.code_of(key);
   if (auto known = sizes_.find(code); known != sizes_.end()) {
     size = known->second;
     return {};
   }
   slab key_of_group(*key_->out), made(*size_function_->out);
   char* at = key_of_group.reserve(1);
-  key().build_key(code, at);
+  this->key().build_key(code, at);
   key_of_group.set_live(0, 1);
   char* to = made.reserve(1);
   applied a = static_cast<const block_function&>(*size_function_)
@@ -65,164 +100,235 @@ status window_groups::size_for(std::string_view code, std::uint64_t& size) {
                                   std::to_string(given));
   size = static_cast<std::uint64_t>(given);
   sizes_.emplace(code, size);
-  return memory_.change(code.size() + sizeof(size) + kNodeBytes, 0);
+  return memory_.change(code.size() + sizeof(size) + kTableBytes, 0);
 }
 
-status window_groups::add_group(std::string_view code, table::iterator& at) {
-  std::uint64_t size = size_;
-  if (size_function_) {
-    status why = size_for(code, size);
-    if (!why.ok()) return why;
+status window_groups::make_group(const known_key& key, std::uint64_t size, std::uint32_t& g) {
+  status fits = memory_.change(entry_bytes(key), 0);
+  if (!fits.ok()) return fits;
+  std::vector<std::uint32_t>& from = with_room_.empty() ? free_ : with_room_;
+  if (from.empty()) {
+    from.push_back(static_cast<std::uint32_t>(groups_.size()));
+    groups_.emplace_back(type_);
+    filling_.emplace_back();
   }
-  at = groups_.emplace(code, make_group()).first;
-  at->second->size = size;
-  firsts_.insert(next_);
-  return memory_.change(entry_bytes(code), 0);
+  g = from.back();
+  from.pop_back();
+  group& made = groups_[g];
+  made.key = key;
+  made.size = size;
+  made.before = std::exchange(last_, g);
+  made.after = kNone;
+  (made.before == kNone ? first_ : groups_[made.before].after) = g;
+  filling_[g] = {};
+  return {};
+}
+
+status window_groups::make_room(std::size_t capacity, group_room& room) {
+  room.capacity = capacity;
+  if (capacity >= kAligned) {
+    room.begin = rooms_made_++ % kBegins * kBeginStep;
+    room.ordinals_begin = room.begin + kOrdinalsBehind;
+  }
+  status fits = memory_.change(room_bytes(room), 0);
+  if (!fits.ok() && !with_room_.empty()) {
+    memory_.shrink_by(room_bytes(room));
+    for (std::uint32_t g : with_room_) drop_room(g);
+    free_.insert(free_.end(), with_room_.begin(), with_room_.end());
+    with_room_.clear();
+    fits = memory_.change(room_bytes(room), 0);
+  }
+  if (!fits.ok()) return fits;
+  room.elements.reserve(room.begin + capacity);
+  room.ordinals.reset(new std::uint64_t[room.ordinals_begin + capacity]);
+  return {};
+}
+
+void window_groups::drop_room(std::uint32_t g) {
+  memory_.shrink_by(room_bytes(groups_[g].room));
+  groups_[g].room = group_room(type_);
+}
+
+status window_groups::give_room(std::uint32_t g, std::size_t capacity) {
+  group& of = groups_[g];
+  filling& to = filling_[g];
+  if (to.n != 0 || of.room.capacity == 0) {
+    group_room room(type_);
+    status fits = make_room(capacity, room);
+    if (!fits.ok()) return fits;
+    if (to.n) {
+      relocate(type_, room.elements.begin() + room.begin * type_.size, to.elements, to.n);
+      std::copy_n(to.ordinals, to.n, room.ordinals.get() + room.ordinals_begin);
+      memory_.shrink_by(room_bytes(of.room));
+    }
+    of.room = std::move(room);  // the slab before knows of no elements
+  }
+  to.elements = of.room.elements.begin() + of.room.begin * type_.size;
+  to.ordinals = of.room.ordinals.get() + of.room.ordinals_begin;
+  to.due = std::min<std::uint64_t>(of.size, of.room.capacity);
+  return {};
+}
+
+void window_groups::let_go_of(std::uint32_t g) {
+  group& gone = groups_[g];
+  memory_.shrink_by(entry_bytes(gone.key));
+  (gone.before == kNone ? first_ : groups_[gone.before].after) = gone.after;
+  (gone.after == kNone ? last_ : groups_[gone.after].before) = gone.before;
+  gone.key.code.clear();
+  if (gone.room.capacity && with_room_.size() == kRoomsKept) drop_room(g);
+  (gone.room.capacity ? with_room_ : free_).push_back(g);
+}
+
+status window_groups::add_unknown(std::uint32_t i) {
+  const known_key key = index_.key_of(i);
+  std::uint64_t size = 0;
+  status why = size_for(key, size);
+  std::uint32_t g = kNone;
+  if (why.ok()) why = make_group(key, size, g);
+  if (!why.ok()) return why;
+  why = give_room(g, std::min<std::uint64_t>(size, kRoomFirst));
+  if (!why.ok()) {
+    let_go_of(g);
+    return why;
+  }
+  index_.add(key, g);
+  ++used_;
+  return {};
+}
+
+status window_groups::settle_due() {
+  const std::uint32_t g = std::exchange(due_, kNone);
+  const std::uint64_t size = groups_[g].size;
+  if (count(g) != size) return give_room(g, std::min<std::uint64_t>(size, groups_[g].room.capacity * 2));
+  full_ = g;
+  return {};
+}
+
+template <class Move, class Find>
+[[gnu::noinline]] std::uint32_t window_groups::fill(char* from, std::uint32_t n, Move move, Find find, stop& why) {
+  filling* const all = filling_.data();
+  const std::uint64_t first = next_;
+  for (std::uint32_t i = 0; i != n; ++i) {
+    const std::uint32_t g = find(i);
+    if (!Move::kIsCopy && g == kNone) {
+      why = stop::at_unknown_key;
+      return i;
+    }
+    filling& to = all[g];
+    const std::size_t at = to.n++;
+    move(to.elements + at * move.size(), from + i * move.size());
+    to.ordinals[at] = first + i;
+    if (at + 1 == to.due) {
+      if (g == kNone) to.n = 0;  // a copy to nowhere
+      else due_ = g;
+      why = g == kNone ? stop::at_unknown_key : stop::behind_due;
+      return i + (g != kNone);
+    }
+  }
+  why = stop::at_end;
+  return n;
+}
+
+template <class Find> std::uint32_t window_groups::fill_by_size(char* from, std::uint32_t n, Find find, stop& why) {
+  if (!type_.relocatable || !owns_nothing_)
+    return fill(from, n, move_element{type_, owns_nothing_, &owned_}, find, why);
+  switch (type_.size) {
+    case 4: return fill(from, n, move_bytes<4>(), find, why);
+    case 8: return fill(from, n, move_bytes<8>(), find, why);
+    case 16: return fill(from, n, move_bytes<16>(), find, why);
+    default: return fill(from, n, move_bytes<0>{type_.size}, find, why);
+  }
+}
+
+std::uint32_t window_groups::fill_view(char* from, std::uint32_t n, stop& why) {
+  if (!index_.has_numbers())
+    return fill_by_size(from, n, [this](std::uint32_t i) { return index_.group_of(looked_at_ + i); }, why);
+  return index_.by_number().with_finder([&](auto find) {
+    const std::uint64_t* const numbers = index_.numbers() + looked_at_;
+    return fill_by_size(from, n, [numbers, find](std::uint32_t i) { return find(numbers[i]); }, why);
+  });
 }
 
 applied window_groups::take(erased_stream& in) {
-  if (looked_at_ == codes_.size() && bad_.ok()) {
-    codes_.clear();
+  if (looked_at_ == index_.looked_at() && bad_.ok()) {
     looked_at_ = 0;
-    bad_ = key().codes(block(nullptr, &in.type(), in.peek().data(), in.left()), codes_).why;
+    bad_ = index_.look_at(block(nullptr, &in.type(), in.peek().data(), in.left()));
   }
   applied all;
-  while (looked_at_ != codes_.size() && !full_) {
-    const std::string_view code = codes_[looked_at_];
-    auto at = groups_.find(code);
-    if (at == groups_.end()) {
-      all.why = add_group(code, at);
-      if (!all.why.ok()) return all;
-    }
-    group& g = *at->second;
-    std::uint32_t n = 1;
-    while (g.held->size() + n != g.size && looked_at_ + n != codes_.size() && codes_[looked_at_ + n] == code) ++n;
-    block some = in.take(n);
-    all.why = g.held->add(some, n);
-    if (!all.why.ok()) return all;
-    for (std::uint32_t i = 0; i != n; ++i) g.ordinals.add(next_++);
-    looked_at_ += n;
+  char* const from = in.peek().data();
+  while (looked_at_ != index_.looked_at() && full_ == kNone && all.why.ok()) {
+    stop why = stop::at_end;
+    const std::uint32_t n = fill_view(from + all.done * type_.size, index_.looked_at() - looked_at_, why);
     all.done += n;
-    if (g.held->size() == g.size) full_ = &at->first;
+    looked_at_ += n;
+    next_ += n;
+    if (why == stop::at_unknown_key) all.why = add_unknown(looked_at_);
+    if (why == stop::behind_due) all.why = settle_due();
   }
-  if (!full_) all.why = bad_;
+  if (all.done) in.take(all.done).forget_front(all.done);
+  if (owned_) {
+    status fits = memory_.change(std::exchange(owned_, 0), 0);
+    if (all.why.ok()) all.why = std::move(fits);
+  }
+  if (all.why.ok() && full_ == kNone) all.why = bad_;
   return all;
 }
 
 void window_groups::pass_bad(erased_stream& in) {
   in.drop(1);
   ++next_;
-  if (looked_at_ != codes_.size()) ++looked_at_;
+  if (looked_at_ != index_.looked_at()) ++looked_at_;
   else bad_ = {};
 }
 
+std::uint32_t window_groups::lowest() {
+  if (flushed_.empty()) {
+    for (std::uint32_t g = first_; g != kNone; g = groups_[g].after) flushed_.push_back(g);
+    std::sort(flushed_.begin(), flushed_.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return groups_[b].key < groups_[a].key; });
+  }
+  const std::uint32_t g = flushed_.back();
+  flushed_.pop_back();
+  return g;
+}
+
 void window_groups::let_leave() {
-  auto at = full_ ? groups_.find(*full_) : groups_.begin();
-  full_ = nullptr;
-  memory_.shrink_by(entry_bytes(at->first));
-  gone_ = std::move(at->second);
-  groups_.erase(at);
+  leaving_ = full_ != kNone ? std::exchange(full_, kNone) : lowest();
+  index_.remove(groups_[leaving_].key);
+  settle(leaving_);
+  --used_;
   is_leaving_ = true;
 }
 
 status window_groups::open_leaving(const open_context& context, std::uint32_t site, const node_ptr& reduce,
                                    bool moves) {
-  const std::size_t n = gone_->held->size();
-  const std::size_t owned = gone_->held->owned_bytes(gone_->held->at(0), n);
-  leaving_bytes_ = n * type_.size;
-  status fits = memory_.change(leaving_bytes_, 0);
-  if (!fits.ok()) return fits;
-  auto elements = std::make_shared<element_group>(type_, moves);
-  gone_->held->move_front(n, elements->room(n));
-  gone_->held.reset();
-  leaving_bytes_ += owned;
-  fits = memory_.change(owned, 0);
-  if (!fits.ok()) return fits;
+  slab& elements = groups_[leaving_].room.elements;
+  leaving_owned_ = owns_nothing_ ? 0 : owned_bytes_of(type_, elements.begin(), elements.size());
+  if (!elements_) elements_ = std::make_shared<element_group>(type_, moves);
+  elements_->exchange(elements);
+  const bool is_known = inner_.openings.has_position_of(left_before_);
+  if (std::exchange(stands_ready_, false) && !is_known) return {};
+  at_start_ = inner_.restored.empty() && !is_known;
   open_context inside = context.in_inner_plan(site, left_before_);
-  inside.given = std::move(elements);
+  inside.given = elements_;
   return inner_.open(inside, reduce, left_before_);
 }
 
 void window_groups::close_leaving() {
-  inner_.in.close();
-  memory_.shrink_by(std::exchange(leaving_bytes_, 0));
-  firsts_.erase(gone_->ordinals.at(0));
-  gone_.reset();
+  group_room& room = groups_[leaving_].room;
+  stands_ready_ = at_start_ && inner_.in.begin_again();
+  if (stands_ready_) {
+    elements_->exchange(room.elements);
+    room.elements.clear();
+  } else {
+    inner_.in.close();
+    elements_.reset();  // what works ahead may have it still
+    drop_room(leaving_);
+  }
+  memory_.shrink_by(std::exchange(leaving_owned_, 0));
+  let_go_of(std::exchange(leaving_, kNone));
   is_leaving_ = false;
   ++left_before_;
-}
-
-void window_groups::save(position_writer& w) {
-  inner_.save(w);
-  w.number(has_begun_);
-  if (!has_begun_) return;
-  w.number(next_);
-  w.number(left_before_);
-  w.number(groups_.size() + restored_.size());
-  for (auto& [code, g] : groups_) g->ordinals.save(w);
-  for (auto& g : restored_) g->ordinals.save(w);
-  w.number(is_leaving_);
-  if (!is_leaving_) return;
-  gone_->ordinals.save(w);
-}
-
-void window_groups::load(position_reader& r) {
-  inner_.load(r);
-  has_begun_ = r.number() != 0;
-  if (!has_begun_) return;
-  next_ = r.number();
-  left_before_ = r.number();
-  auto read = [&] {
-    group_ptr g = make_group();
-    g->ordinals.load(r);
-    if (g->ordinals.size() == 0 || g->ordinals.at(g->ordinals.size() - 1) >= next_) r.fail();
-    return g;
-  };
-  for (std::size_t n = r.count(); n && r.ok(); --n) restored_.push_back(read());
-  is_leaving_ = r.number() != 0;
-  if (!is_leaving_) return;
-  gone_ = read();
-}
-
-status window_groups::place_again(group_ptr g) {
-  key_codes first;
-  applied a = key().codes(block(nullptr, &type_, g->held->at(0), 1), first);
-  if (!a.why.ok()) return a.why;
-  g->size = size_;
-  if (size_function_) {
-    status why = size_for(first[0], g->size);
-    if (!why.ok()) return why;
-  }
-  if (g->held->size() >= g->size) return damaged_position();
-  firsts_.insert(g->ordinals.at(0));
-  if (!groups_.emplace(first[0], std::move(g)).second) return damaged_position();
-  return memory_.change(entry_bytes(first[0]), 0);
-}
-
-task<void> fetch_groups(window_groups& groups, erased_stream& in) {
-  if (!groups.has_begun_) {
-    groups.has_begun_ = true;
-    groups.next_ = in.consumed();
-  } else {
-    std::vector<ordinals_fetch::part> parts;
-    for (auto& g : groups.restored_) parts.push_back({&g->ordinals, &*g->held});
-    if (groups.is_leaving_) parts.push_back({&groups.gone_->ordinals, &*groups.gone_->held});
-    ordinals_fetch list(std::move(parts), groups.next_);
-    status fits = list.make_places();
-    if (!fits.ok()) co_await fail(std::move(fits));
-    auto fetching = fetch_held(in, list, groups.memory_);
-    co_await fetching;
-    list.all_built();
-    if (groups.is_leaving_) groups.firsts_.insert(groups.gone_->ordinals.at(0));
-    for (; !groups.restored_.empty(); groups.restored_.pop_front()) {
-      const std::uint64_t ordinal = groups.restored_.front()->ordinals.at(0);
-      status why = groups.place_again(std::move(groups.restored_.front()));
-      if (!why.ok()) {
-        status told = why.in_stage(groups.memory_.label(), ordinal);
-        co_await fail(std::move(told));
-      }
-    }
-  }
 }
 
 }  // namespace sluice::lib

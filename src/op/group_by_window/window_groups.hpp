@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of one group_by_window: those that are being filled, by their keys, and the one that leaves.
+// The groups of one group_by_window: those that are being filled, and the one that leaves.
 //
 //   applied a = groups.take(in);                    // while none leaves: moves elements of the view to their groups
 //   groups.let_leave();                             // when one is full, or the input has ended
@@ -7,26 +7,30 @@
 //   … groups.leaving() …                            // the stream of what reduce makes of it
 //   groups.close_leaving();
 //
+// A group's elements lie one behind the other, in a slab that goes through the stages of `reduce` as it is, and has the
+// elements of another group next. Where all these stages can begin again (outlet::again), one stream of them serves all groups.
 // Positions: the ordinals of the elements of each group and of the group that leaves, and the position of its stream. Keys and
 //   sizes are not saved: they are asked for again of the first element of each group.
-// Charged: for each group its entry, key and slots; its elements, until the stream of the group has ended; and sizes of keys.
+// Charged: of each group its entry, its key, and the room of its elements, with 8 bytes for each; what its elements own, until
+//   the stream of the group has ended; some rooms that are kept for the next groups; and sizes of keys.
 // Thread: none; it belongs to its stage.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/given_elements.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/held_ordinals.hpp"
 #include "engine/inner_input.hpp"
+#include "op/group_by_window/group_index.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/op/group_by_window.hpp"
 
@@ -37,10 +41,11 @@ class window_groups {
   window_groups(const group_by_window_arguments& a, const element_type& elements, std::shared_ptr<run_context> run,
                 std::string label);
   window_groups(const window_groups&) = delete;
+  ~window_groups();
 
   held_memory& memory() { return memory_; }
   /// The ordinal of the oldest element that is held; of the next one where none is.
-  std::uint64_t oldest() const { return firsts_.empty() ? next_ : std::min(next_, *firsts_.begin()); }
+  std::uint64_t oldest() const { return first_ == kNone ? next_ : *filling_[first_].ordinals; }
   std::uint64_t next() const { return next_; }
 
   /// Fetches what the groups of a restored position held; without one the input begins here.
@@ -51,8 +56,8 @@ class window_groups {
   applied take(erased_stream& in);
   /// The element behind those that were taken is dropped.
   void pass_bad(erased_stream& in);
-  bool is_full() const { return full_ != nullptr; }
-  bool empty() const { return groups_.empty(); }
+  bool is_full() const { return full_ != kNone; }
+  bool empty() const { return used_ == 0; }
   /// The full group leaves; where none is, that of the lowest key.
   void let_leave();
 
@@ -67,43 +72,105 @@ class window_groups {
   bool may_wait() const { return inner_.may_wait(); }
 
  private:
-  struct group {
-    held_ordinals ordinals;
-    std::optional<held_elements> held;  ///< none of one that leaves and has its stream
-    std::uint64_t size = 0;
+  static constexpr std::uint32_t kNone = group_index::kNone;
+
+  /// Elements, and the ordinal of each.
+  struct group_room {
+    explicit group_room(const element_type& t) : elements(t) {}
+    slab elements;
+    std::unique_ptr<std::uint64_t[]> ordinals;
+    std::size_t capacity = 0;
+    std::size_t begin = 0, ordinals_begin = 0;  ///< places in front that are not used
   };
-  using group_ptr = std::unique_ptr<group>;
-  using table = std::map<std::string, group_ptr, std::less<>>;
+  struct group {
+    explicit group(const element_type& t) : room(t) {}
+    group_room room;
+    known_key key;
+    std::uint64_t size = 0;
+    std::uint32_t before = kNone, after = kNone;  ///< the groups whose first elements are the next ones to its own
+  };
+  /// Where the next element of a group goes. Apart from the rest, so that it stays in the cache.
+  struct filling {
+    char* elements = nullptr;
+    std::uint64_t* ordinals = nullptr;
+    std::size_t n = 0;    ///< elements that are there
+    std::size_t due = 0;  ///< with so many it is full or needs room
+  };
+  struct restored_group {
+    held_ordinals ordinals;
+    std::unique_ptr<held_elements> held;  ///< while they are fetched
+  };
+  /// Why fill() has stopped.
+  enum class stop : std::uint8_t { at_end, at_unknown_key, behind_due };
 
   const key_function& key() const { return static_cast<const key_function&>(*key_); }
-  static std::size_t entry_bytes(std::string_view code);
-  group_ptr make_group();
+  std::size_t count(std::uint32_t g) const { return filling_[g].n; }
+  static std::size_t entry_bytes(const known_key& key);
+  std::size_t room_bytes(const group_room& r) const {
+    return (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint64_t);
+  }
+
+  template <class Move, class Find> std::uint32_t fill(char* from, std::uint32_t n, Move move, Find find, stop& why);
+  template <class Find> std::uint32_t fill_by_size(char* from, std::uint32_t n, Find find, stop& why);
+  std::uint32_t fill_view(char* from, std::uint32_t n, stop& why);
+  status add_unknown(std::uint32_t i);
+  /// The group that was filled up to its room needs more, or is full.
+  status settle_due();
+
   /// The size of the groups of a key. Errors: the function's; invalid_argument: it is less than 1.
-  status size_for(std::string_view code, std::uint64_t& size);
-  /// A group that begins, or an error of its first element.
-  status add_group(std::string_view code, table::iterator& at);
-  /// Puts a group that was fetched into its place.
-  status place_again(group_ptr g);
+  status size_for(const known_key& key, std::uint64_t& size);
+  /// A group without elements. Errors: resource_exhausted.
+  status make_group(const known_key& key, std::uint64_t size, std::uint32_t& g);
+  status make_room(std::size_t capacity, group_room& room);
+  /// Room for so many elements, to which those there are are moved. Errors: resource_exhausted.
+  status give_room(std::uint32_t g, std::size_t capacity);
+  void let_go_of(std::uint32_t g);
+  void drop_room(std::uint32_t g);
+  /// Tells the slab what it has.
+  void settle(std::uint32_t g) { groups_[g].room.elements.set_live(groups_[g].room.begin, count(g)); }
+  std::uint32_t lowest();
+
+  restored_group read_group(position_reader& r) const;
+  void save_ordinals(std::uint32_t g, position_writer& w) const;
+  /// Puts a group that was fetched behind those with older elements.
+  status place_again(restored_group& from, bool leaves);
+  status place_all_again();
+  status key_again(restored_group& from, known_key& key, std::uint64_t& size);
 
   const function_ptr key_, size_function_;
   const std::uint64_t size_;  ///< of all groups, if there is no function
   const element_type& type_;
+  const bool owns_nothing_;
   held_memory memory_;
-  table groups_;
-  const std::string* full_ = nullptr;  ///< the key of the group that is full
-  std::set<std::uint64_t> firsts_;     ///< the first ordinal of each group, and of the one that leaves
+  group_index index_;
+  std::unique_ptr<char[]> nowhere_;  ///< for the element of a key that has no group, so that fill() asks one thing less
+  std::uint64_t nowhere_ordinal_ = 0;
+  std::vector<group> groups_;                    ///< the first is none
+  std::vector<filling> filling_;                 ///< of each of groups_
+  std::vector<std::uint32_t> free_, with_room_;  ///< of groups_: those that are no groups now
+  std::uint32_t used_ = 0;                       ///< groups that are being filled
+  std::uint32_t first_ = kNone, last_ = kNone;   ///< of groups_, by their first elements
+  std::uint32_t full_ = kNone;
+  std::uint32_t due_ = kNone;           ///< what fill() has stopped behind
+  std::vector<std::uint32_t> flushed_;  ///< at the end: all groups, the lowest key last
+  std::size_t rooms_made_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> sizes_;
-  std::deque<group_ptr> restored_;  ///< until their elements are fetched
+  std::deque<restored_group> restored_;  ///< until their elements are fetched
+  std::optional<restored_group> restored_leaving_;
   bool has_begun_ = false;
-  std::uint64_t next_ = 0;  ///< the element that comes in next
-  key_codes codes_;         ///< of the view
-  std::size_t looked_at_ = 0;
-  status bad_;  ///< of the element behind those that have codes
+  std::uint64_t next_ = 0;       ///< the element that comes in next
+  std::uint32_t looked_at_ = 0;  ///< elements of the view that are used up
+  std::size_t owned_ = 0;        ///< by the elements that fill() has moved
+  status bad_;                   ///< of the element behind those that have keys
 
   bool is_leaving_ = false;
   std::uint64_t left_before_ = 0;  ///< groups that have left before
-  group_ptr gone_;                 ///< the one that leaves
-  std::size_t leaving_bytes_ = 0;
+  std::uint32_t leaving_ = kNone;  ///< the one that leaves
+  std::size_t leaving_owned_ = 0;  ///< by its elements
+  std::shared_ptr<element_group>
+      elements_;               ///< its elements; between two groups that of the stream that can begin again
+  bool at_start_ = false;      ///< the stream was opened at its start,
+  bool stands_ready_ = false;  ///< and, between two groups, stands there again
   inner_input inner_;
 };
 

@@ -67,6 +67,7 @@ const op_info inspect_op{
                std::string& why) { return type_of_function(n, n.as<inspect_arguments>().function.value, why); },
     .open = open_inspect,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
+    .seeks = seeks_with_inputs,
     .only_drops = true,
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "element/build.hpp"
+#include "engine/distinct_names.hpp"
 #include "format/csv_fields.hpp"
 
 namespace sluice::lib {
@@ -105,13 +106,13 @@ result<csv_schema> infer_sql_schema(sql_rows& rows) {
       seen[k].real |= v.kind == sql_value::real;
       seen[k].text |= v.kind == sql_value::text || v.kind == sql_value::bytes;
     }
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k != seen.size(); ++k) names.push_back(rows.column_name(k));
+  names = distinct_names(names);
   std::vector<csv_column> columns;
   for (std::size_t k = 0; k != seen.size(); ++k) {
     csv_column c;
-    c.member = rows.column_name(k);
-    if (c.member.empty()) c.member = absl::StrCat("c", k);
-    if (std::ranges::find(columns, c.member, &csv_column::member) != columns.end()) absl::StrAppend(&c.member, "_", k);
-    c.name = c.member;
+    c.name = c.member = names[k];
     if (seen[k].text && (seen[k].whole || seen[k].real))
       return invalid_argument_error(
           absl::StrCat("column ", c.member, " has numbers and texts: cast it in the query, CAST(x AS TEXT)"));

@@ -44,12 +44,7 @@ class sql_reader {
   const input_identity& identity() const { return identity_; }
 
   void open() {
-    struct stat s{};
-    if (stat(path_.c_str(), &s) != 0) throw_status(errno_error(errno, "cannot open").in_file(path_));
-    identity_.size_bytes = static_cast<std::uint64_t>(s.st_size);
-    identity_.modified_ns = std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec;
-    identity_.inode = s.st_ino;
-    identity_.device = s.st_dev;
+    identify();
     rows_ = open_sql(path_, query_);
     status fits = check_sql_columns(schema_, *rows_);
     if (!fits.ok()) throw_status(fits.in_file(path_));
@@ -60,12 +55,16 @@ class sql_reader {
       done.rows += !done.has_ended;
     }
   }
-  void make(void* to, std::uint64_t n, sql_progress& done) {
-    for (; done.rows != n; ++done.rows) {
+  /// At most n, and no more than it takes to have `bytes`.
+  void make(void* to, std::uint64_t n, std::size_t bytes, sql_progress& done) {
+    const element_type& row = *schema_.row;
+    for (std::size_t made_bytes = 0; done.rows != n && made_bytes < bytes; ++done.rows) {
       done.has_ended = !rows_->next();
       if (done.has_ended) return;
+      char* place = static_cast<char*>(to) + done.rows * row.size;
       try {
-        make_sql_row(schema_, *rows_, static_cast<char*>(to) + done.rows * schema_.row->size);
+        make_sql_row(schema_, *rows_, place);
+        made_bytes += row.size + (row.footprint ? row.footprint(row, place, 1) : 0);
       } catch (const error& e) {
         done.bad_row = e.why();
         return;
@@ -74,6 +73,21 @@ class sql_reader {
   }
 
  private:
+  /// What is committed stands in the file, and, until it is carried over, in the log beside it.
+  void identify() {
+    struct stat s{};
+    if (stat(path_.c_str(), &s) != 0) throw_status(errno_error(errno, "cannot open").in_file(path_));
+    identity_.size_bytes = static_cast<std::uint64_t>(s.st_size);
+    identity_.modified_ns = nanoseconds_of(s.st_mtim);
+    identity_.inode = s.st_ino;
+    identity_.device = s.st_dev;
+    struct stat log{};
+    if (stat((path_ + "-wal").c_str(), &log) != 0 || log.st_size == 0) return;
+    identity_.size_bytes += static_cast<std::uint64_t>(log.st_size);
+    identity_.modified_ns = std::max(identity_.modified_ns, nanoseconds_of(log.st_mtim));
+  }
+  static std::int64_t nanoseconds_of(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+
   std::string path_, query_;
   csv_schema schema_;
   input_identity identity_{};
@@ -87,12 +101,13 @@ struct sql_call {
   sql_progress* done;
   std::uint64_t rows;
   void* to;
+  std::size_t bytes = 0;  ///< of rows that are made
 
   status operator()() const {
     try {
       if (what == open) reader->open();
       else if (what == pass) reader->pass(rows, *done);
-      else reader->make(to, rows, *done);
+      else reader->make(to, rows, bytes, *done);
       return {};
     } catch (...) { return current_exception_status(); }
   }
@@ -144,7 +159,10 @@ erased_stream sql_loop(outlet out, saved<std::uint64_t> at, std::shared_ptr<run_
     if (again) next.rows = std::min(kSqlPassedAtOnce, *at - row);
     else if (passing) next.rows = std::min<std::uint64_t>(kSqlPassedAtOnce, out.to_pass());
     else next.rows = std::min(out.ask(), kSqlRowsAtOnce);
-    if (!passing) next.to = out.room(next.rows);
+    if (!passing) {
+      next.to = out.room(next.rows);
+      next.bytes = std::max<std::size_t>(out.wanted_bytes(), 1);
+    }
     blocking<sql_call> asking(threads, next);
     why = co_await asking;
     row += done.rows;

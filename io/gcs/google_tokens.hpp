@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose tokens requests to Google's store carry: the first that are there of those that gcs.hpp lists.
+//
+// Errors: unauthenticated, naming the source, or where was looked and what to do. Secrets are in no message.
+// Thread: any.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/http/http_call.hpp"
+#include "io/stores/answer_tree.hpp"
+#include "io/stores/renewed.hpp"
+#include "io/stores/surroundings.hpp"
+#include "sluice/io/gcs.hpp"
+
+namespace sluice::lib::detail {
+
+struct google_token {
+  std::string text;
+  std::int64_t ends_ns = kNeverEnds;  ///< since 1970
+  const std::string& name() const { return text; }
+};
+
+class google_tokens final : renewed<google_token>::source {
+ public:
+  /// `servers` must outlive it.
+  google_tokens(http_servers& servers, surroundings around, std::string credentials_file, std::string access_token)
+      : servers_(servers),
+        around_(std::move(around)),
+        file_(std::move(credentials_file)),
+        given_(std::move(access_token)),
+        kept_(servers.context().time, around_.now_ns) {}
+
+  task<google_token> get(time_point deadline) { return kept_.get(*this, deadline); }
+  /// A server has refused it. Returns true if another may be had.
+  bool forget(std::string_view token) { return kept_.forget(token); }
+
+ private:
+  task<google_token> fetch(time_point deadline) override;
+  task<google_token> from_file(std::string path, std::string text, time_point deadline);
+  task<google_token> from_machine(time_point deadline);
+  task<google_token> ask(http_request request, std::string from, std::chrono::nanoseconds time, time_point deadline);
+
+  http_servers& servers_;
+  const surroundings around_;
+  const std::string file_, given_;
+  renewed<google_token> kept_;
+};
+
+/// The signed claim of a service account that `now_ns` it wants a token of `audience`. Errors: invalid_argument: its key is none.
+result<std::string> service_account_claim(const answer_tree& account, const std::string& audience, std::int64_t now_ns);
+
+}  // namespace sluice::lib::detail

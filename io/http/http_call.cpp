@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/http/http_call.hpp"
+
+#include <algorithm>
+
+#include "io/http/text.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+/// In a row, of attempts that follow each other without a wait.
+constexpr int kAtOnceMax = 3;
+
+struct call_attempt {
+  http_answer answer;
+  http_failure failed;
+};
+
+bool is_success(const response_head& head) { return head.code >= 200 && head.code < 300; }
+
+task<std::string> whole_body(http_exchange& from, const http_context& context, std::size_t bytes_max,
+                             time_point deadline) {
+  std::string text;
+  if (!from.ended() && from.head().length && *from.head().length > bytes_max)
+    co_await fail(data_loss_error(
+        joined("the answer has ", *from.head().length, " bytes, of which at most ", bytes_max, " are expected")));
+  for (;;) {
+    constexpr std::size_t kPiece = 64 << 10;
+    const std::size_t had = text.size();
+    text.resize(had + std::min(kPiece, bytes_max + 1 - had));
+    const time_point until = std::min(deadline, context.time.now() + context.options.stall_timeout);
+    auto reading = from.read_body(std::span<char>(text.data() + had, text.size() - had), until);
+    const std::size_t n = co_await reading;
+    text.resize(had + n);
+    if (n == 0) co_return text;
+    if (text.size() > bytes_max)
+      co_await fail(data_loss_error(joined("the answer has more than ", bytes_max, " bytes")));
+  }
+}
+
+task<call_attempt> try_once(http_servers& servers, object_service* service, http_request request,
+                            const call_options& how, time_point deadline) {
+  call_attempt a;
+  http_context& context = servers.context();
+  auto signing = [](object_service* by, http_request& r, time_point until) -> task<> {
+    if (!by) co_return;
+    auto one = by->sign(r, until);
+    co_await one;
+  };
+  auto sign = signing(service, request, deadline);
+  status signed_one = co_await sign.as_result();
+  if (!signed_one.ok()) {
+    a.failed.why = std::move(signed_one);
+    co_return a;
+  }
+  http_origin& server = servers.at(request.to);
+  concurrency_limit::permit permit;
+  if (how.is_limited) permit = co_await server.limit.acquire();
+  auto asking = server.ask(request.message(), deadline);
+  auto got = co_await asking.as_result();
+  if (!got.ok()) {
+    a.failed = failure_from(got.why(), context, deadline);
+    co_return a;
+  }
+  std::unique_ptr<http_exchange> one = *std::move(got);
+  a.answer.head = one->head();
+  const bool is_answer = how.is_answer ? how.is_answer(one->head()) : is_success(one->head());
+  if (is_answer) {
+    auto reading = whole_body(*one, context, how.answer_bytes_max, deadline);
+    auto body = co_await reading.as_result();
+    if (!body.ok()) a.failed = failure_from(body.why(), context, deadline);
+    else a.answer.body = *std::move(body);
+    if (a.failed.why.ok() && how.check) a.failed = how.check(a.answer).value_or(http_failure());
+  } else {
+    auto reading = error_body(*one, context, deadline);
+    const std::string body = co_await reading;
+    auto explained = service ? service->explain(request, one->head(), body) : std::nullopt;
+    a.failed = explained ? *std::move(explained) : failure_of(one->head(), body);
+  }
+  if (a.failed.request_id.empty()) a.failed.request_id = a.answer.head.request_id;
+  if (a.failed.throttled && how.is_limited) server.limit.throttled(permit);
+  co_return a;
+}
+
+}  // namespace
+
+task<http_answer> http_call(std::shared_ptr<http_servers> servers, std::shared_ptr<object_service> service,
+                            http_request request, call_options how) {
+  http_context& context = servers->context();
+  const std::uint32_t attempts = how.attempts_max ? how.attempts_max : context.options.attempts_max;
+  retry_state retry(context.budget, attempts, context.next_seed());
+  for (int at_once = 0;;) {
+    time_point until = how.deadline;
+    if (how.answer_time.count() != 0) until = std::min(until, context.time.now() + how.answer_time);
+    auto trying = try_once(*servers, service.get(), request, how, until);
+    call_attempt a = co_await trying;
+    if (a.failed.why.ok()) {
+      context.budget.earn();
+      co_return std::move(a.answer);
+    }
+    if (a.failed.at_once && at_once++ < kAtOnceMax) continue;
+    if (until < how.deadline && a.failed.why.code() == status_code::deadline_exceeded) {
+      a.failed.why = unavailable_error(joined("no answer in time: ", a.failed.why.message()));
+      a.failed.again = a.failed.stalled = true;
+    }
+    auto waiting = wait_for_next(context, retry, std::move(a.failed), how.of, how.deadline);
+    co_await waiting;
+  }
+}
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CRC-32C of an object that is read in pieces, in any order.
+//
+//   whole_checksum seen(size);
+//   if (auto crc = seen.add(offset, bytes)) …           // with the last piece: that of the whole
+//
+// Pieces that overlap others end it: nothing is said then.
+// Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+
+namespace sluice::lib::detail {
+
+std::uint32_t crc32c_of(std::span<const char> bytes, std::uint32_t before = 0);
+/// That of a text and another one of `after_bytes` behind it, from those of both.
+std::uint32_t joined_crc32c(std::uint32_t before, std::uint32_t after, std::uint64_t after_bytes);
+
+class whole_checksum {
+ public:
+  explicit whole_checksum(std::uint64_t size_bytes) : size_(size_bytes) {}
+  std::optional<std::uint32_t> add(std::uint64_t offset, std::span<const char> bytes);
+
+ private:
+  struct piece {
+    std::uint64_t end;
+    std::uint32_t crc;
+  };
+  const std::uint64_t size_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, piece> pieces_;  ///< by where they begin; none touches another; guarded by mutex_
+  bool is_over_ = false;                   ///< guarded by mutex_
+};
+
+}  // namespace sluice::lib::detail

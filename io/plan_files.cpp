@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/io/plan_files.hpp"
+
+#include <algorithm>
+#include <shared_mutex>
+#include <utility>
+#include <vector>
+
+#include "io/plan_file_reader.hpp"
+#include "sluice/io/files.hpp"
+
+namespace sluice::lib {
+namespace {
+
+struct known_schemes {
+  std::shared_mutex mutex;  // shared: by those who read
+  std::vector<const std::function<void(runtime&)>*> all;
+};
+known_schemes& known() {
+  static known_schemes one;
+  return one;
+}
+
+task<std::string> read_beginning(runtime& rt, std::string path, std::size_t bytes_max) {
+  auto opening = files_of(rt).open(std::move(path));
+  std::unique_ptr<file> from = co_await opening;
+  if (from->info().has_size()) bytes_max = std::min<std::uint64_t>(bytes_max, from->size_bytes());
+  buffer_ref to(buffer::make(bytes_max + 1));
+  std::size_t got = 0;
+  while (got != bytes_max) {
+    buffer_ref share = to;
+    auto reading = from->read_at(got, std::move(share), got, bytes_max - got);
+    const std::size_t n = co_await reading;
+    if (n == 0) break;
+    got += n;
+  }
+  std::string bytes(to->data(), got);
+  co_return std::move(bytes);
+}
+
+}  // namespace
+
+plan_files::plan_files(std::function<void(runtime&)> add_schemes) : add_schemes_(std::move(add_schemes)) {
+  std::unique_lock lock(known().mutex);
+  known().all.push_back(&add_schemes_);
+}
+
+plan_files::~plan_files() {
+  std::unique_lock lock(known().mutex);
+  std::erase(known().all, &add_schemes_);
+}
+
+result<std::string> detail::read_for_plan(const std::string& path, std::size_t bytes_max) {
+  std::shared_lock lock(known().mutex);
+  if (known().all.empty())
+    return failed_precondition_error(
+               "its first bytes are wanted when the plan is made, and no plan_files says what file system answers for "
+               "it")
+        .in_file(path);
+  runtime_options small;
+  small.workers = 1;
+  runtime rt(small);
+  try {
+    (*known().all.back())(rt);
+    return sync_wait(rt, read_beginning(rt, path, bytes_max));
+  } catch (const error& e) { return e.why(); }
+}
+
+}  // namespace sluice::lib

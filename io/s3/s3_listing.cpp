@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/http/text.hpp"
+#include "io/s3/s3_store.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+}  // namespace
+
+result<store_page> parse_s3_listing(std::string_view body) {
+  auto parsed = parse_xml(body);
+  if (!parsed.ok()) return parsed.why();
+  if (parsed->name != "ListBucketResult")
+    return data_loss_error(joined("the answer to a listing is a ", parsed->name, " instead of a ListBucketResult"));
+  const bool is_encoded = parsed->at("EncodingType") == "url";
+  auto decoded = [is_encoded](std::string_view text) {
+    return is_encoded ? percent_decoded(text, true) : std::string(text);
+  };
+  store_page page;
+  for (const answer_tree* item : parsed->all("Contents")) {
+    store_entry e;
+    e.key = decoded(item->at("Key"));
+    if (!parse_digits(item->at("Size"), e.info.size_bytes))
+      return data_loss_error(joined("the listing says of ", e.key, " that its size is \"", item->at("Size"), "\""));
+    e.info.version = item->at("ETag");
+    if (!e.info.version.empty() && e.info.version.find('"') == std::string::npos)
+      e.info.version = joined("\"", e.info.version, "\"");
+    // What an answer that has the object says of it has whole seconds.
+    e.info.modified_ns = parse_iso_time(item->at("LastModified")).value_or(0) / kSecond * kSecond;
+    page.objects.push_back(std::move(e));
+  }
+  for (const answer_tree* item : parsed->all("CommonPrefixes")) page.folders.push_back(decoded(item->at("Prefix")));
+  if (parsed->at("IsTruncated") == "true") {
+    page.next = parsed->at("NextContinuationToken");
+    if (page.next.empty())
+      return data_loss_error("the listing goes on, and does not say where (NextContinuationToken)");
+  }
+  return page;
+}
+
+}  // namespace sluice::lib::detail

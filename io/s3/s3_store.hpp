@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of S3 (sluice/io/s3.hpp), and of Google's store where its keys are those of HMAC.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "io/s3/s3_bucket.hpp"
+#include "io/stores/object_store.hpp"
+
+namespace sluice::lib::detail {
+
+class s3_store final : public object_store {
+ public:
+  /// `around`: tests give their own.
+  s3_store(clock& time, network_maker connect, s3_options options, std::uint64_t seed, surroundings around);
+
+  task<store_place> place_of(store_path path, time_point deadline) override;
+  task<store_page> list_page(store_path where, bool by_folder, std::string from, time_point deadline) override;
+  task<file_info> look_up(store_path path, time_point deadline) override;
+  task<file_info> put(store_path path, std::span<const char> bytes, time_point deadline) override;
+  task<store_upload> begin_upload(store_path path, time_point deadline) override;
+  task<std::string> put_part(const store_upload& to, std::size_t number, std::span<const char> bytes,
+                             time_point deadline) override;
+  task<file_info> finish_upload(store_upload upload, std::span<const char> last, time_point deadline) override;
+  task<> abort_upload(store_upload upload, time_point deadline) override;
+  std::size_t parts_at_once() const override { return 4; }
+  http_client& client() override { return client_; }
+
+ private:
+  result<std::shared_ptr<s3_bucket>> bucket(const std::string& name);
+  /// A request for the key in the bucket; empty: for the bucket.
+  task<http_answer> ask(store_path path, http_request request, call_options how);
+
+  const s3_options options_;
+  const surroundings around_;
+  http_client client_;
+  std::mutex mutex_;
+  std::shared_ptr<s3_account> account_;                        ///< guarded by mutex_
+  std::map<std::string, std::shared_ptr<s3_bucket>> buckets_;  ///< guarded by mutex_
+};
+
+/// What an answer to a listing says. Errors: data_loss.
+result<store_page> parse_s3_listing(std::string_view body);
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A secret that ends, and is fetched anew before it does: one fetches, the others wait or go on with the old one.
+//
+//   renewed<token> kept(time, now_ns);
+//   auto t = co_await kept.get(source, deadline);      // source.fetch(deadline) is asked where there is none, or it ends soon
+//   kept.forget(t.name());                             // a server has refused it
+//
+// Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "io/http/concurrency_limit.hpp"
+#include "sluice/coro/task.hpp"
+#include "sluice/io/deadline.hpp"
+
+namespace sluice::lib::detail {
+
+/// Of a secret that does not end.
+inline constexpr std::int64_t kNeverEnds = INT64_MAX;
+
+/// `Secret`: copyable, with `ends_ns` since 1970, and a name() that tells it from others.
+template <class Secret> class renewed {
+ public:
+  class source {
+   public:
+    virtual task<Secret> fetch(time_point deadline) = 0;
+
+   protected:
+    ~source() = default;
+  };
+
+  /// Fetched so long before its end: that of a request that is on its way must not be the end.
+  static constexpr std::int64_t kEarlyNs = 5 * 60 * std::int64_t{1'000'000'000};
+  /// Where what was fetched ends as soon as that, or nothing could be fetched, it is tried again after so long.
+  static constexpr std::int64_t kAgainNs = 30 * std::int64_t{1'000'000'000};
+
+  renewed(clock& time, std::function<std::int64_t()> now_ns) : now_ns_(std::move(now_ns)), asking_(time, 1, 1) {}
+
+  task<Secret> get(source& from, time_point deadline) {
+    std::optional<Secret> kept = good();
+    if (kept) co_return *std::move(kept);
+    auto permit = co_await asking_.acquire();
+    kept = good();  // somebody else has fetched it meanwhile
+    if (kept) co_return *std::move(kept);
+    auto fetching = from.fetch(deadline);
+    auto fetched = co_await fetching.as_result();
+    std::unique_lock lock(mutex_);
+    tried_ns_ = now_ns_();
+    const status why = fetched.why();
+    if (why.ok()) secret_ = *std::move(fetched);
+    else if (secret_ && secret_->ends_ns <= tried_ns_) secret_.reset();
+    kept = secret_;
+    lock.unlock();
+    if (!kept) co_await fail(why);
+    co_return *std::move(kept);
+  }
+
+  /// The one of that name is of no use. Returns true if another one is there, or may be fetched: of one that does not end, once, since
+  /// somebody may have put another into its file.
+  bool forget(std::string_view refused) {
+    std::lock_guard lock(mutex_);
+    if (!secret_ || secret_->name() != refused) return true;
+    if (secret_->ends_ns == kNeverEnds && refused == refused_) return false;
+    refused_ = std::string(refused);
+    secret_.reset();
+    return true;
+  }
+
+ private:
+  /// Nothing: one has to be fetched.
+  std::optional<Secret> good() const {
+    std::lock_guard lock(mutex_);
+    if (!secret_ || secret_->ends_ns == kNeverEnds) return secret_;
+    const std::int64_t now = now_ns_();
+    if (secret_->ends_ns <= now) return {};
+    if (secret_->ends_ns - now > kEarlyNs || now - tried_ns_ < kAgainNs) return secret_;
+    return {};
+  }
+
+  const std::function<std::int64_t()> now_ns_;
+  concurrency_limit asking_;
+  mutable std::mutex mutex_;
+  std::optional<Secret> secret_;  ///< guarded by mutex_
+  std::int64_t tried_ns_ = 0;     ///< guarded by mutex_
+  std::string refused_;           ///< the last one that was; guarded by mutex_
+};
+
+}  // namespace sluice::lib::detail

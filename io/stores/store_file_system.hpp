@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file system over a store of objects: what is the same of all of them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/stores/object_store.hpp"
+#include "sluice/io/file_system.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice::lib::detail {
+
+class store_file_system final : public file_system {
+ public:
+  store_file_system(runtime& rt, std::shared_ptr<object_store> store);
+  ~store_file_system() override { store_->client().close(); }
+
+  task<std::unique_ptr<file>> open(std::string path, open_options o) override;
+  task<file_info> stat(std::string path, time_point deadline) override;
+  std::unique_ptr<listing> list(std::string pattern, list_options o) override;
+  task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
+  std::string description() const override { return store_->client().description(); }
+
+ private:
+  const std::shared_ptr<object_store> store_;
+  const std::shared_ptr<memory_ledger> ledger_;
+  /// Not among the runs that the runtime stops at its end: what it does is short, and has a deadline.
+  const std::shared_ptr<run_context> cleaning_;
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "cli/figures.hpp"
+#include "cli/plan_argument.hpp"
+#include "cli/remote_files.hpp"
+#include "cli/verbs.hpp"
+#include "cli/watch.hpp"
+#include "io/file_router.hpp"
+#include "io/glob.hpp"
+#include "sluice/coro/when_all.hpp"
+#include "sluice/io/copy_file.hpp"
+#include "sluice/io/files.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+struct one_copy {
+  std::string from, to;
+};
+
+/// What stands behind the last slash.
+std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Adds what `from` names, or what it matches. A ** keeps the folders below what it begins with, so that equal names of several
+/// folders stay apart.
+void add_copies(runtime& rt, const std::string& from, const std::string& to, bool into_folder,
+                std::vector<one_copy>& all) {
+  auto target = [&](const std::string& name) { return into_folder ? to + name : to; };
+  const std::size_t scheme_end = detail::scheme_of(from).empty() ? 0 : from.find("://") + 3;
+  const detail::glob_pattern pattern(from.substr(scheme_end));
+  if (from == "-" || pattern.is_plain() || is_file(from) || from.starts_with("http://") ||
+      from.starts_with("https://")) {
+    if (is_folder(from)) throw misuse(absl::StrCat(from, " is a folder: copy ", folder_text(from), "** into another"));
+    all.push_back({from, target(name_in(from))});
+    return;
+  }
+  const std::size_t kept_from = scheme_end + pattern.prefix().rfind('/') + 1;
+  for (const std::string& path : sync_wait(rt, glob(files_of(rt), from, io_deadline(rt)))) {
+    if (!detail::is_remote(path) && !is_file(detail::without_file_scheme(path))) continue;  // folders match, too
+    all.push_back({path, target(pattern.is_deep() ? path.substr(kept_from) : name_in(path))});
+  }
+}
+
+std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
+  std::string to = a.paths.back();
+  const bool into_folder = to.ends_with("/") || is_folder(to);
+  if (into_folder) to = folder_text(std::move(to));
+  std::vector<one_copy> all;
+  for (std::size_t i = 0; i + 1 != a.paths.size(); ++i) add_copies(rt, a.paths[i], to, into_folder, all);
+  if (all.size() > 1 && !into_folder)
+    throw misuse(
+        absl::StrCat(counted(all.size(), "file"), " cannot be one: end ", to, " with a / to copy them into it"));
+  std::map<std::string, std::string> by_target;
+  for (const one_copy& c : all) {
+    auto [there, is_new] = by_target.try_emplace(c.to, c.from);
+    if (!is_new) throw misuse(absl::StrCat(there->second, " and ", c.from, " would both be ", c.to));
+    std::error_code unknown;
+    if (c.from == c.to || std::filesystem::equivalent(c.from, c.to, unknown))
+      throw misuse(absl::StrCat(c.from, " and ", c.to, " are the same file"));
+  }
+  return all;
+}
+
+/// Of a local copy: the folders that it stands in.
+void make_folders(const std::string& to) {
+  if (detail::is_remote(to)) return;
+  const std::filesystem::path folder = std::filesystem::path(detail::without_file_scheme(to)).parent_path();
+  std::error_code why;
+  if (!folder.empty()) std::filesystem::create_directories(folder, why);  // else creating the file says why not
+}
+
+/// The copies, and who is next: shared by as many tasks as there are workers.
+class copying {
+ public:
+  copying(const std::vector<one_copy>& all, const cp_arguments& a) : all_(all), arguments_(a) {}
+
+  static task<void> work(copying* c, runtime& rt) {
+    for (std::size_t i = c->next_++; i < c->all_.size() && !c->stop; i = c->next_++) {
+      const one_copy& one = c->all_[i];
+      make_folders(one.to);
+      copy_options o{.overwrites = c->arguments_.overwrites, .verifies = c->arguments_.verifies};
+      o.on_bytes = [c](std::uint64_t n) {
+        c->bytes += n;
+        return !c->stop;
+      };
+      auto one_file = copy_file(rt, one.from, one.to, std::move(o));
+      auto done = co_await one_file.as_result();
+      c->tell(one, done.why());
+    }
+  }
+
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> files{0}, failed{0};
+  std::atomic<bool> stop{false};
+
+ private:
+  void tell(const one_copy& one, const status& why) {
+    if (why.ok()) {
+      ++files;
+      return;
+    }
+    if (stop && why.code() == status_code::cancelled) return;
+    ++failed;
+    std::lock_guard lock(mutex_);
+    std::string text = why.to_string();
+    if (why.where().file.empty()) text = absl::StrCat(one.from, ": ", text);
+    std::fprintf(stderr, "%ssluice: %s\n", isatty(STDERR_FILENO) ? "\r\x1b[K" : "", text.c_str());
+  }
+
+  const std::vector<one_copy>& all_;
+  const cp_arguments& arguments_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;  // of standard error
+};
+
+void show(const copying& c, std::size_t of, double seconds) {
+  const auto bytes = static_cast<double>(c.bytes.load());
+  std::fprintf(stderr, "\r\x1b[K%s of %s files  %s  %s/s", grouped(c.files).c_str(), grouped(of).c_str(),
+               short_bytes(bytes).c_str(), short_bytes(bytes / std::max(seconds, 1e-9)).c_str());
+  std::fflush(stderr);
+}
+
+task<void> work_all(std::vector<task<void>> workers) {
+  auto all = when_all(std::move(workers));
+  co_await all;
+}
+
+}  // namespace
+
+int cp(const cp_arguments& a) {
+  if (a.paths.size() < 2)
+    throw misuse(absl::StrCat("cp needs what is copied and where to: sluice cp ", a.paths[0], " TO"));
+  watch interrupts;
+  runtime rt;
+  add_remote_files(rt);
+  const std::vector<one_copy> all = copies_of(rt, a);
+  copying c(all, a);
+  const auto start = std::chrono::steady_clock::now();
+  auto seconds = [start] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  const bool is_shown = !a.quiet && isatty(STDERR_FILENO);
+  interrupts.start([&c] { c.stop = true; },
+                   [&] {
+                     if (is_shown) show(c, all.size(), seconds());
+                   });
+  std::vector<task<void>> workers;
+  for (std::size_t n = std::min<std::size_t>(all.size(), rt.workers()); n != 0; --n)
+    workers.push_back(copying::work(&c, rt));
+  {
+    absl::Cleanup ended = [&] { interrupts.stop(); };
+    sync_wait(rt, work_all(std::move(workers)));
+  }
+  if (is_shown) std::fputs("\r\x1b[K", stderr);
+  const auto bytes = static_cast<double>(c.bytes.load());
+  if (!a.quiet)
+    std::fprintf(stderr, "%s of %s bytes%s in %s: %s/s\n", counted(c.files, "file").c_str(), grouped(c.bytes).c_str(),
+                 a.verifies ? ", compared," : "", seconds_text(seconds()).c_str(),
+                 short_bytes(bytes / std::max(seconds(), 1e-9)).c_str());
+  if (c.stop) return interrupts.exit_status();
+  return c.failed == 0 ? kOk : kFailed;
+}
+
+}  // namespace sluice::lib::cli

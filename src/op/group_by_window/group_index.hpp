@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of the elements of a view, and which group each key has: groups are numbers that their owner gives.
+//
+//   group_index index(key_function);
+//   status bad = index.look_at(view);                  // of the element behind the last that has a key
+//   for (std::uint32_t i = 0; i != index.looked_at(); ++i)
+//     if (index.group_of(i) == group_index::kNone) index.add(index.key_of(i), n);
+//
+// Keys that are one number are looked up as such, in a table of their own; others by their codes.
+// Thread: none; it belongs to its stage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "engine/number_table.hpp"
+#include "sluice/engine/functions.hpp"
+
+namespace sluice::lib {
+
+/// A key: its code as a number where it is one, else its code.
+struct known_key {
+  std::uint64_t number = 0;
+  std::string code = {};
+
+  friend bool operator<(const known_key& a, const known_key& b) {
+    return a.number != b.number ? a.number < b.number : a.code < b.code;
+  }
+};
+
+class group_index {
+ public:
+  static constexpr std::uint32_t kNone = number_table::kNone;
+
+  explicit group_index(const key_function& key) : key_(key) {}
+
+  /// Asks for the keys of all elements of `view`, up to the first for which there is none: that one's error, or ok.
+  status look_at(const block& view);
+  /// The view is gone.
+  void forget_view() { looked_at_ = 0; }
+  /// How many keys there are.
+  std::uint32_t looked_at() const { return looked_at_; }
+  bool has_numbers() const { return key_.is_number; }
+  /// Those of the view. REQUIRES: has_numbers().
+  const std::uint64_t* numbers() const { return numbers_.data(); }
+  const number_table& by_number() const { return by_number_; }
+
+  /// The group of the key of element i of the view.
+  std::uint32_t group_of(std::uint32_t i) const {
+    return key_.is_number ? by_number_.find(numbers_[i]) : group_of_code(codes_[i]);
+  }
+  known_key key_of(std::uint32_t i) const;
+  /// REQUIRES: the key has no group.
+  void add(const known_key& key, std::uint32_t group);
+  void remove(const known_key& key);
+  /// The key's code, from which the key can be built.
+  std::string code_of(const known_key& key) const;
+
+ private:
+  std::uint32_t group_of_code(std::string_view code) const {
+    auto at = by_code_.find(absl::string_view(code.data(), code.size()));
+    return at == by_code_.end() ? kNone : at->second;
+  }
+
+  const key_function& key_;
+  std::uint32_t looked_at_ = 0;
+  std::vector<std::uint64_t> numbers_;
+  key_codes codes_;
+  number_table by_number_;
+  absl::flat_hash_map<std::string, std::uint32_t> by_code_;
+};
+
+}  // namespace sluice::lib

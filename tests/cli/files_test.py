@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ls and cp over local files, and patterns of any depth."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from program import PROGRAM, ProgramTest, lines_of, main, sluice
+
+
+class Files(ProgramTest):
+    def make(self, *names, data=None):
+        for name in names:
+            path = pathlib.Path(self.path(name))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(name.encode() if data is None else data)
+
+    def listed(self, *arguments):
+        return [os.path.relpath(e["path"], self.folder.name) for e in lines_of(self.ok("ls", "--json", *arguments))]
+
+    def test_patterns_of_any_depth_are_listed_and_read(self):
+        self.make("d/x.txt", "d/a/x.txt", "d/a/b/x.txt", "d/a-b/x.txt", "d/.h/x.txt", "d/a/y.csv")
+        os.symlink("..", self.path("d/a/up"))
+        found = ["d/a-b/x.txt", "d/a/b/x.txt", "d/a/up/x.txt", "d/a/x.txt", "d/x.txt"]
+        self.assertEqual(self.listed(self.path("d/**/*.txt")), found)
+        self.assertEqual(self.listed(self.path("d/**")), ["d/a-b/x.txt", "d/a/b/x.txt", "d/a/x.txt", "d/a/y.csv", "d/x.txt"])
+        texts = lines_of(self.ok("run", f'list_files("{self.path("d/**/*.txt")}") | interleave(lines)', "--output", "jsonl"))
+        self.assertEqual(len(texts), 5)
+        self.assertIn("no file matches", self.fails(1, "ls", self.path("d/**/z")))
+
+    def test_a_listing_has_sizes_and_times(self):
+        self.make("a.txt", data=b"12345")
+        os.utime(self.path("a.txt"), (1_700_000_000, 1_700_000_000))
+        os.mkdir(self.path("b"))
+        self.assertEqual(lines_of(self.ok("ls", "--json", self.path("*"))),
+                         [{"path": self.path("a.txt"), "size": 5, "modified": "2023-11-14T22:13:20Z"}, {"path": self.path("b")}])
+        self.assertEqual(self.ok("ls", self.path("a.txt")).stdout, f"{5:>14}  2023-11-14T22:13:20Z  {self.path('a.txt')}\n")
+        self.assertEqual(self.listed(self.folder.name), ["a.txt", "b"])  # what is in a folder
+        both = sluice("ls", self.path("nothing"), self.path("a.txt"))
+        self.assertEqual(both.returncode, 1)
+        self.assertIn("a.txt", both.stdout)
+        self.assertIn("nothing", both.stderr)
+        bytes_name = os.fsencode(self.path("")) + b"\xff"
+        open(bytes_name, "w").close()
+        self.assertEqual([e for e in lines_of(self.ok("ls", "--json", self.path("*"))) if isinstance(e["path"], dict)][0]["size"], 0)
+
+    def test_a_long_listing_ends_quietly_when_its_reader_does(self):
+        self.make(*[f"n/{i:05}" for i in range(9000)], data=b"")
+        listing = subprocess.Popen([PROGRAM, "ls", self.path("n/*")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn(b"00000", listing.stdout.readline())
+        listing.stdout.close()
+        self.assertEqual(listing.wait(timeout=60), 0)
+        self.assertEqual(listing.stderr.read(), b"")
+        listing.stderr.close()
+
+    def test_copies_go_into_folders_or_under_a_name(self):
+        self.make("a", "b")
+        self.ok("cp", self.path("a"), self.path("c"))
+        self.assertEqual(pathlib.Path(self.path("c")).read_text(), "a")
+        self.assertIn("2 files", self.ok("cp", self.path("a"), self.path("b"), self.path("d/"), "--verify").stderr)
+        self.assertEqual(sorted(os.listdir(self.path("d"))), ["a", "b"])
+        os.mkdir(self.path("e"))
+        self.ok("cp", "file://" + self.path("a"), self.path("e"), "--quiet")
+        self.assertEqual(os.listdir(self.path("e")), ["a"])
+        self.assertIn("end", self.fails(2, "cp", self.path("a"), self.path("b"), self.path("c")))
+        self.assertIn("is a folder", self.fails(2, "cp", self.path("d"), self.path("f/")))
+        self.assertIn("needs", self.fails(2, "cp", self.path("a")))
+
+    def test_a_deep_pattern_keeps_its_folders_and_a_flat_one_does_not(self):
+        self.make("s/x", "s/a/x", "s/a/b/x", "s/b/y")
+        self.ok("cp", self.path("s/**"), self.path("t/"))
+        self.assertEqual(self.listed(self.path("t/**")), ["t/a/b/x", "t/a/x", "t/b/y", "t/x"])
+        self.assertEqual(pathlib.Path(self.path("t/a/b/x")).read_text(), "s/a/b/x")
+        self.ok("cp", self.path("s/*/y"), self.path("u/"))
+        self.assertEqual(self.listed(self.path("u/**")), ["u/y"])
+        self.make("s/c/y")
+        self.assertIn("would both be", self.fails(2, "cp", self.path("s/*/y"), self.path("v/")))
+        self.assertFalse(os.path.exists(self.path("v")))
+
+    def test_nothing_is_replaced_unasked_and_no_file_becomes_itself(self):
+        self.make("a", "b")
+        self.assertIn("is there already", self.fails(1, "cp", self.path("a"), self.path("b")))
+        self.assertEqual(pathlib.Path(self.path("b")).read_text(), "b")
+        self.ok("cp", self.path("a"), self.path("b"), "--overwrite")
+        self.assertEqual(pathlib.Path(self.path("b")).read_text(), "a")
+        os.link(self.path("a"), self.path("l"))
+        self.assertIn("same file", self.fails(2, "cp", self.path("a"), self.path("l"), "--overwrite"))
+        done = sluice("cp", self.path("nothing"), self.path("b"), self.path("n/"))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(os.listdir(self.path("n")), ["b"])  # the others are copied all the same
+
+    def test_standard_input_is_copied(self):
+        done = subprocess.run([PROGRAM, "cp", "-", self.path("in")], input=b"x" * 5_000_000, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.path.getsize(self.path("in")), 5_000_000)
+
+    def test_an_interrupt_leaves_no_half_copy(self):
+        os.mkfifo(self.path("pipe"))
+        copying = subprocess.Popen([PROGRAM, "cp", self.path("pipe"), self.path("out")], stderr=subprocess.PIPE)
+        with open(self.path("pipe"), "wb", buffering=0) as pipe:
+            pipe.write(b"x" * 60_000)
+            deadline = time.monotonic() + 20
+            while not any(name.startswith("out") for name in os.listdir(self.folder.name)) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            copying.send_signal(signal.SIGINT)
+            try:
+                while copying.poll() is None:
+                    pipe.write(b"x" * 60_000)
+            except BrokenPipeError:
+                pass
+        self.assertEqual(copying.wait(timeout=60), 130)
+        copying.stderr.close()
+        self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("out") and not name.endswith(".lock")], [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of http:// through every verb that reads, and what is said where nothing can be written; local patterns, ls and cp beside them."""
+import base64
+import gzip
+import hashlib
+import http.server
+import json
+import os
+import pathlib
+import random
+import subprocess
+import threading
+
+from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """The files of `folder`, whole or by ranges, each version with its ETag."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        path = self.server.folder / self.path.lstrip("/")
+        self.server.asked.append(self.path)
+        if not path.is_file():
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        data = path.read_bytes()
+        first, last = 0, len(data)
+        asked = self.headers.get("Range") if self.server.ranges else None
+        if asked and data:
+            begin, end = asked.removeprefix("bytes=").split("-")
+            first, last = int(begin), min(int(end) + 1 if end else len(data), len(data))
+        self.send_response(206 if asked and data else 200)
+        self.send_header("ETag", '"%s"' % hashlib.sha1(data).hexdigest())
+        if asked and data:
+            self.send_header("Content-Range", f"bytes {first}-{last - 1}/{len(data)}")
+        self.send_header("Content-Length", str(last - first))
+        self.end_headers()
+        self.wfile.write(data[first:last])
+
+    def log_message(self, *_):
+        pass
+
+
+class Servers(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A client that goes away with its process is no error."""
+
+
+class Remote(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.served = pathlib.Path(self.path("served"))
+        self.served.mkdir()
+        self.server = Servers(("127.0.0.1", 0), Server)
+        self.server.folder, self.server.ranges, self.server.asked = self.served, True, []
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+
+    def url(self, name):
+        return f"http://127.0.0.1:{self.server.server_address[1]}/{name}"
+
+    def serve(self, name, data):
+        (self.served / name).write_bytes(data)
+        return self.url(name)
+
+    def test_verbs_read_urls_as_they_read_files(self):
+        data = (GOLDEN / "examples.tfrecord").read_bytes()
+        for name, packed in {"examples.tfrecord": data, "nameless": data, "examples.tfrecord.gz": gzip.compress(data)}.items():
+            url = self.serve(name, packed)
+            for verb in (["head", "-n", "3"], ["cat"], ["count"]):
+                local = self.ok(*verb, GOLDEN / "examples.tfrecord").stdout
+                said = self.ok(*verb, url).stdout
+                self.assertEqual(said.replace(url, ""), local.replace(str(GOLDEN / "examples.tfrecord"), ""), (name, verb))
+            self.assertIn("sound", self.ok("verify", url).stdout)
+
+    def test_codecs_and_whole_objects(self):
+        self.server.ranges = False
+        for file in sorted((GOLDEN / "codecs").iterdir()):
+            if file.suffix not in (".zst", ".lz4", ".bz2", ".xz", ".sz", ".gz"):
+                continue
+            url = self.serve(file.name, file.read_bytes())
+            local, said = sluice("count", file), sluice("count", url)
+            self.assertEqual((said.returncode, said.stdout), (local.returncode, local.stdout), file.name)
+
+    def test_damage_behind_a_url_is_found_where_it_is(self):
+        damaged, first = self.damaged_file()
+        url = self.serve("damaged.tfrecord", pathlib.Path(damaged).read_bytes())
+        done = sluice("verify", url)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{url} at byte {first}", done.stderr)
+
+    def test_columns_are_inferred_from_urls(self):
+        url = self.serve("a.csv", b"name,n\nx,1\ny,2\n")
+        packed = self.serve("b.csv.gz", gzip.compress(b"name,n\nx,1\ny,2.5\n"))
+        lines = self.serve("c.jsonl", b'{"a": 1}\n{"a": 2}\n')
+        self.assertEqual(lines_of(self.ok("run", f'csv("{url}", header=true)', "--output", "jsonl")),
+                         [{"name": "x", "n": 1}, {"name": "y", "n": 2}])
+        self.assertIn("n: double", self.ok("explain", f'csv("{packed}", header=true)').stdout)
+        self.assertEqual(lines_of(self.ok("run", f'jsonl("{lines}")', "--output", "jsonl")), [{"a": 1}, {"a": 2}])
+        self.assertEqual(lines_of(self.ok("convert", url, "-", "--to", "jsonl")), [{"name": "x", "n": 1}, {"name": "y", "n": 2}])
+        self.assertIn("nothing.csv", self.fails(2, "run", f'csv("{self.url("nothing.csv")}")'))
+
+    def test_a_schema_is_guessed_from_a_url(self):
+        url = self.serve("examples.tfrecord", (GOLDEN / "examples.tfrecord").read_bytes())
+        self.assertEqual(self.ok("convert", url, "-", "--to", "jsonl", "--quiet").stdout,
+                         self.ok("convert", GOLDEN / "examples.tfrecord", "-", "--to", "jsonl", "--quiet").stdout)
+
+    def test_nothing_is_read_where_nothing_can_be_written(self):
+        url = self.serve("a.txt", b"1\n2\n")
+        self.server.asked.clear()
+        out = self.url("out.jsonl")
+        self.assertEqual(self.fails(1, "run", f'lines("{url}")', "--output", out), f"unimplemented: {out}: nothing can be written over HTTP")
+        self.assertEqual(self.server.asked, [])
+        self.assertIn("cannot be added to", self.fails(2, "run", "range(3)", "--output", out, "--checkpoint", self.path("c")))
+        self.assertIn("a checkpoint is a local file", self.fails(2, "run", "range(3)", "--output", self.path("o.jsonl"), "--checkpoint", out))
+        self.assertIn("is there", self.fails(2, "convert", url, url, "--to", "raw"))
+        self.assertIn("written last", self.fails(1, "run", "range(3)", "--output", self.url("a.npy")))
+        self.assertIn("no file system answers for s9://", self.fails(1, "run", "range(3)", "--output", "s9://b/a.jsonl"))
+        self.assertFalse(os.path.exists(self.path("o.jsonl")))
+        self.assertIn("a local folder", self.fails(2, "sample", self.url("folder")))
+        self.assertIn("a local file", self.fails(2, "run", "range(3)", "--on-error", "skip", "--quarantine", self.url("q.jsonl")))
+
+    def test_urls_are_listed_and_copied(self):
+        data = random.Random(7).randbytes(11_000_000)
+        url = self.serve("a.bin", data)
+        self.assertIn("11000000", self.ok("ls", url).stdout)
+        said = lines_of(self.ok("ls", "--json", url))
+        self.assertEqual((said[0]["path"], said[0]["size"]), (url, len(data)))
+        self.assertTrue(said[0]["version"])
+        self.assertIn("not_found", sluice("ls", self.url("nothing")).stderr)
+        for ranges in (True, False):
+            self.server.ranges = ranges
+            self.server.asked.clear()
+            to = self.path(f"copy{ranges}/")
+            self.assertIn("1 file of 11,000,000 bytes", self.ok("cp", url, to, "--verify").stderr)
+            self.assertEqual(pathlib.Path(to, "a.bin").read_bytes(), data)
+            self.assertGreater(len(self.server.asked), 1 if ranges else 0)
+        failed = self.fails(1, "cp", to + "a.bin", url, "--overwrite")
+        self.assertIn("nothing can be written over HTTP", failed)
+        self.assertIn("is there already", self.fails(1, "cp", url, to))
+
+
+if __name__ == "__main__":
+    main()
