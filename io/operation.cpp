@@ -14,6 +14,14 @@ operation::~operation() {
     ::close(static_cast<int>(result));
 }
 
+bool open_operation::opened(int number) noexcept {
+  fd = number;
+  if (::fstat(number, &found) != 0) stat_error = errno;
+  // What is no file may wait for ever, and what has been read of it cannot be read again.
+  return length != 0 && stat_error == 0 && S_ISREG(found.st_mode) && found.st_size != 0 &&
+         !cancel_wanted.load(std::memory_order_relaxed);
+}
+
 void operation::ask_to_cancel(backend& io) noexcept {
   if (!cancel_wanted.exchange(true, std::memory_order_relaxed)) io.cancel(this);
 }

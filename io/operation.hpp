@@ -7,6 +7,8 @@
 // be destroyed only when its executor will not run it again (at the end of everything); else it is stopped, and resumed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -36,7 +38,7 @@ struct operation {
   static constexpr std::int64_t kTimedOut = -ETIME;
 
   enum class kind : std::uint8_t {
-    open,  ///< path, open_flags → result: a descriptor
+    open,  ///< an open_operation
     read,  ///< from, offset, length, to, at, read_flags → result: bytes
     call,  ///< run(): blocks a thread
   };
@@ -99,6 +101,24 @@ struct operation {
   std::atomic<state> waiter_is_{state::starts};
   std::atomic<std::uint32_t> references_{2};
   deadline_timer timer_;
+};
+
+/// path, open_flags → result: a descriptor; and what a look at it told. With `length`, of a regular file the first so many bytes
+/// are
+/// read into `to` before it completes: one hop for both. What goes wrong with that leaves head_bytes 0 and is no error of the
+/// open.
+struct open_operation final : operation {
+  open_operation() noexcept : operation(kind::open) {}
+
+  struct stat found{};
+  int stat_error = 0;  ///< why `found` is not known: an errno
+  std::size_t head_bytes = 0;
+
+  /// The file is open: looks at it. True: a read of its head, `length` bytes at 0, comes next.
+  bool opened(int fd) noexcept;
+  /// The read of the head has come to this.
+  void has_read(std::int64_t got) noexcept { head_bytes = got > 0 ? static_cast<std::size_t>(got) : 0; }
+  int fd = -1;  ///< while the head is read
 };
 
 /// What carries operations out. Thread: any.

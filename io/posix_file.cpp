@@ -50,9 +50,20 @@ std::ptrdiff_t page_cache_reader::read(int fd, std::uint64_t offset, char* to, s
   return -EAGAIN;
 }
 
+bool page_cache_reader::expects_misses() noexcept {
+  const int left = misses_expected_.load(std::memory_order_relaxed);
+  if (left > 0) misses_expected_.store(left - 1, std::memory_order_relaxed);
+  return left > 0;
+}
+
+void page_cache_reader::note_beginning(bool is_miss) noexcept {
+  misses_expected_.store(is_miss ? kBelieved : 0, std::memory_order_relaxed);
+}
+
 posix_file::posix_file(std::string path, file_info info, std::shared_ptr<descriptor> from, backend& io,
-                       page_cache_reader& cache, page_cache how)
-    : file(std::move(path), info), from_(std::move(from)), io_(io), cache_(cache), how_(how) {
+                       page_cache_reader& cache, page_cache how, std::size_t head_bytes)
+    : file(std::move(path), info, head_bytes), from_(std::move(from)), io_(io), cache_(cache), how_(how) {
+  leave_behind(0, head_bytes);
 #ifdef STATX_DIOALIGN
   struct statx s{};
   if (how == page_cache::direct && ::statx(from_->number, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) == 0 &&
@@ -64,6 +75,7 @@ posix_file::posix_file(std::string path, file_info info, std::shared_ptr<descrip
 ready_read posix_file::try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept {
   if (how_.load(std::memory_order_relaxed) == page_cache::direct) return {.must_wait = true};
   std::ptrdiff_t got = cache_.read(from_->number, offset, to, n, cache_refused_);
+  if (offset == 0 && n != 0) cache_.note_beginning(got == -EAGAIN);
   if (got >= 0) {
     leave_behind(offset, static_cast<std::size_t>(got));
     return {.bytes = static_cast<std::size_t>(got)};

@@ -37,7 +37,17 @@ class page_cache_reader {
   /// `refused`: this descriptor's file system does not know the flag, or this read is none: do not ask again.
   std::ptrdiff_t read(int fd, std::uint64_t offset, char* to, std::size_t n, std::atomic<bool>& refused) noexcept;
 
+  /// Were the last reads of files' beginnings misses? Then the next file is not asked in vain, which would also start its I/O
+  /// alone,
+  /// but read with others by the back end as it is opened. Now and then the answer is no, to see whether that has changed.
+  bool expects_misses() noexcept;
+  void note_beginning(bool is_miss) noexcept;
+
  private:
+  /// So many files are opened as if they missed after one that did.
+  static constexpr int kBelieved = 64;
+  // Relaxed: a guess; a file that guesses wrong is read a few microseconds later.
+  std::atomic<int> misses_expected_{0};
   // Relaxed: a hint; a thread that sees it late makes one more call in vain.
   std::atomic<bool> usable_{true};
 };
@@ -45,7 +55,7 @@ class page_cache_reader {
 class posix_file final : public file {
  public:
   posix_file(std::string path, file_info info, std::shared_ptr<descriptor> from, backend& io, page_cache_reader& cache,
-             page_cache how);
+             page_cache how, std::size_t head_bytes);
 
   ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override;
   std::uint64_t size_now() const noexcept override;

@@ -16,7 +16,9 @@
 #include "io/folder_walk.hpp"
 #include "io/listed.hpp"
 #include "io/posix_file.hpp"
+#include "io/read_flags.hpp"
 #include "io/shared_call.hpp"
+#include "sluice/coro/stop_token.hpp"
 
 namespace sluice::lib::detail {
 
@@ -24,6 +26,20 @@ namespace {
 
 // O_NONBLOCK so that a FIFO without a writer does not hang; it is cleared again for regular files.
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+/// A share in an operation, for what it tells beside its result.
+class kept_operation {
+ public:
+  explicit kept_operation(operation* op) noexcept : op_(op) {}
+  kept_operation(const kept_operation&) = delete;
+  ~kept_operation() { op_->drop_reference(); }
+
+ private:
+  operation* op_;
+};
+
+/// A file of which the kernel reads all ahead anyway.
+constexpr std::uint64_t kSmallBytes = std::uint64_t{128} << 10;
 
 file_info info_of(const struct stat& s) {
   file_info info;
@@ -271,31 +287,56 @@ result<std::unique_ptr<file>> posix_file_system::open_standard_input() {
   return std::unique_ptr<file>(std::make_unique<posix_stream>("standard input", std::move(from), streams_));
 }
 
+task<posix_file_system::opened> posix_file_system::open_descriptor(std::string path, int flags, open_options o) {
+  opened got;
+  // What is likely not to be in memory is read as it is opened, by the back end; what is, here.
+  const bool with_head = o.head && o.head_bytes != 0 && !(flags & O_DIRECT) && cache_.expects_misses();
+  environment* env = co_await this_environment();
+  got.fd = env->stop.stop_requested() ? -ECANCELED : with_head ? -EAGAIN : here_.open(path, flags);
+  if (got.fd != -EAGAIN) {
+    if (got.fd >= 0 && ::fstat(static_cast<int>(got.fd), &got.found) != 0) got.stat_error = errno;
+    co_return got;
+  }
+  auto* op = new open_operation;
+  op->path = path;
+  op->open_flags = flags;
+  if (with_head) {
+    op->to = o.head;
+    op->length = o.head_bytes;
+    if (o.cache == page_cache::drop) op->read_flags = kDontCache;
+  }
+  op->add_reference();  // the awaiter's is perform's
+  kept_operation keep(op);
+  got.fd = co_await perform(*io_, op, o.deadline);
+  if (got.fd < 0) co_return got;
+  got.found = op->found;
+  got.stat_error = op->stat_error;
+  got.head_bytes = op->head_bytes;
+  here_.opened(path, static_cast<int>(got.fd));
+  co_return got;
+}
+
 task<std::unique_ptr<file>> posix_file_system::open(std::string path, open_options o) {
   if (path == "-") {
     auto input = open_standard_input();
     if (!input.ok()) co_await fail(input.why());
     co_return *std::move(input);
   }
-  auto* op = new operation(operation::kind::open);
-  op->path = path;
-  op->open_flags = kOpenFlags | (o.cache == page_cache::direct ? O_DIRECT : 0);
-  std::int64_t got = co_await perform(*io_, op, o.deadline);
-  if (got == -EINVAL && o.cache == page_cache::direct) {  // this file system has no such reads
+  auto opening = open_descriptor(path, kOpenFlags | (o.cache == page_cache::direct ? O_DIRECT : 0), o);
+  opened got = co_await opening;
+  if (got.fd == -EINVAL && o.cache == page_cache::direct) {  // this file system has no such reads
     o.cache = page_cache::drop;
-    op = new operation(operation::kind::open);
-    op->path = path;
-    op->open_flags = kOpenFlags;
-    got = co_await perform(*io_, op, o.deadline);
+    auto once_more = open_descriptor(path, kOpenFlags, o);
+    got = co_await once_more;
   }
-  if (got < 0) {
-    status why = open_error(static_cast<int>(-got), path);
+  if (got.fd < 0) {
+    status why = open_error(static_cast<int>(-got.fd), path);
     co_await fail(std::move(why));
   }
-  auto from = std::make_shared<descriptor>(static_cast<int>(got));
-  struct stat s{};
+  auto from = std::make_shared<descriptor>(static_cast<int>(got.fd));
+  const struct stat& s = got.found;
   status why;
-  if (::fstat(from->number, &s) != 0) why = errno_error(errno, "cannot stat").in_file(path);
+  if (got.stat_error != 0) why = errno_error(got.stat_error, "cannot stat").in_file(path);
   else if (!S_ISFIFO(s.st_mode)) why = check_regular(s.st_mode, path);
   const bool is_stream = why.ok() && (S_ISFIFO(s.st_mode) || is_made_up(from->number, s));
   file_info info = is_stream ? info_of_stream() : info_of(s);
@@ -306,10 +347,10 @@ task<std::unique_ptr<file>> posix_file_system::open(std::string path, open_optio
     co_return std::move(stream);
   }
   // io_uring answers reads on O_NONBLOCK files with EAGAIN instead of waiting.
-  ::fcntl(from->number, F_SETFL, o.cache == page_cache::direct ? O_DIRECT : 0);
-  ::posix_fadvise(from->number, 0, 0, POSIX_FADV_SEQUENTIAL);
-  std::unique_ptr<file> opened =
-      std::make_unique<posix_file>(std::move(path), std::move(info), std::move(from), *io_, cache_, o.cache);
+  if (got.head_bytes < info.size_bytes) ::fcntl(from->number, F_SETFL, o.cache == page_cache::direct ? O_DIRECT : 0);
+  if (info.size_bytes > kSmallBytes) ::posix_fadvise(from->number, 0, 0, POSIX_FADV_SEQUENTIAL);
+  std::unique_ptr<file> opened = std::make_unique<posix_file>(std::move(path), std::move(info), std::move(from), *io_,
+                                                              cache_, o.cache, got.head_bytes);
   co_return std::move(opened);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "io/cached_open.hpp"
 #include "io/operation.hpp"
 #include "io/posix_file.hpp"
 #include "io/stream_backend.hpp"
@@ -26,7 +27,15 @@ class posix_file_system final : public file_system {
 
  private:
   result<std::unique_ptr<file>> open_standard_input();
+  struct opened {
+    std::int64_t fd = -1;  ///< a descriptor, or a negative errno
+    struct stat found{};
+    int stat_error = 0;
+    std::size_t head_bytes = 0;
+  };
+  task<opened> open_descriptor(std::string path, int flags, open_options o);
 
+  cached_open here_;  ///< what can be opened without the back end
   page_cache_reader cache_;
   std::unique_ptr<backend> io_;
   stream_backend streams_;

@@ -8,6 +8,11 @@ namespace {
 
 /// Of one more sample in the smoothed round trip: as TCP's.
 constexpr int kSmoothing = 8;
+/// Of one more answer in the share of refusals.
+constexpr double kShareOfOne = 1.0 / 64;
+/// A server that refuses one request in twenty, whichever, has no use for half as many: three and a half standard deviations from
+/// that.
+constexpr double kRefusedMax = 0.12;
 
 }  // namespace
 
@@ -32,6 +37,14 @@ std::optional<concurrency_limit::permit> concurrency_limit::try_acquire() {
   return permit(this, halvings_);
 }
 
+std::optional<concurrency_limit::permit> concurrency_limit::try_acquire_beyond() {
+  constexpr std::uint32_t kBeyond = 16;
+  std::lock_guard lock(mutex_);
+  if (in_use_ >= limit_ + limit_ / kBeyond) return {};
+  ++in_use_;
+  return permit(this, halvings_);
+}
+
 void concurrency_limit::admit(wake_list& woken) {
   while (in_use_ < limit_) {
     auto* next = static_cast<acquire_awaiter*>(waiting_.front());
@@ -50,6 +63,7 @@ void concurrency_limit::release() noexcept {
 
 void concurrency_limit::answered(duration first_byte) {
   std::lock_guard lock(mutex_);
+  refused_share_ -= refused_share_ * kShareOfOne;
   round_trip_ = round_trip_.count() ? round_trip_ + (first_byte - round_trip_) / kSmoothing : first_byte;
 }
 
@@ -75,10 +89,17 @@ void concurrency_limit::end_window(time_point now, wake_list& woken) {
 
 void concurrency_limit::throttled(const permit& refused) {
   std::lock_guard lock(mutex_);
+  refused_share_ += kShareOfOne;
+  if (refused_share_ < kRefusedMax) return;
   if (refused.given_after_ != halvings_) return;  // it was in flight at the last halving already, and says nothing new
   ++halvings_;
   regain_below_ = limit_ - limit_ / 4;
   limit_ = std::max(1u, limit_ / 2);
+}
+
+duration concurrency_limit::round_trip() const {
+  std::lock_guard lock(mutex_);
+  return round_trip_;
 }
 
 std::uint32_t concurrency_limit::limit() const {

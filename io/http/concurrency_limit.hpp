@@ -9,7 +9,10 @@
 //
 // After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round trip
 // before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly
-// for ever. It is halved when a request is refused that was sent after the last halving: those before it say nothing new.
+// for ever. It is halved when a request is refused that was sent after the last halving, as those before it say nothing new, if
+// more
+// than 12 of 100 answers of late were refusals: one in twenty that is refused by chance would otherwise hold the limit at a
+// tenth.
 // Order:  first come, first served.
 // Cancel: a stop ends acquire() with `cancelled`.
 // Thread: any.
@@ -73,11 +76,18 @@ class concurrency_limit {
   acquire_awaiter acquire() noexcept { return acquire_awaiter(*this); }
   /// Nothing: that would have to wait.
   std::optional<permit> try_acquire();
+  /// One for a hedge: there may be a sixteenth more of these than the limit. A server that is asked for all it takes is where
+  /// they are
+  /// needed, and who waits for a permit is not served sooner without them.
+  std::optional<permit> try_acquire_beyond();
 
+  /// A head has come, of whatever answer.
   void answered(duration first_byte);
   void received(std::uint64_t bytes);
   /// `refused`: a permit of this limit, with which the request was sent.
   void throttled(const permit& refused);
+  /// Of late. 0: there was no answer yet.
+  duration round_trip() const;
   std::uint32_t limit() const;
   std::uint32_t in_use() const;
 
@@ -96,6 +106,7 @@ class concurrency_limit {
   std::uint32_t in_use_ = 0;
   std::uint32_t regain_below_ = 0;  ///< three quarters of what the limit was before it was halved
   duration round_trip_{0};          ///< smoothed
+  double refused_share_ = 0;        ///< of the answers; smoothed
   std::uint64_t halvings_ = 0;
   time_point window_began_{};
   bool was_full_ = false;  ///< in this window

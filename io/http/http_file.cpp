@@ -10,7 +10,12 @@ namespace sluice::lib::detail {
 namespace {
 
 /// Ranges ahead from the first read that waits on: a round trip costs as much as some MiB.
-constexpr std::uint32_t kAheadAtOnce = 2;
+constexpr std::uint32_t kAheadAtOnce = 4;
+/// In flight for one file: another one for every six milliseconds that a first byte takes. Ranges that need not wait so long are
+/// better
+/// fewer: each has a buffer of its own, and the page faults of that. Several files share what requests a server is sent at first.
+constexpr std::uint32_t kReadsAtOnceMin = 4, kReadsAtOnceMax = 16;
+constexpr duration kFirstByteForOne = std::chrono::milliseconds(6);
 
 }  // namespace
 
@@ -18,16 +23,24 @@ http_file::http_file(std::string path, file_info info, std::shared_ptr<http_obje
                      std::unique_ptr<http_exchange> body)
     : file(std::move(path), std::move(info)),
       object_(std::move(object)),
+      open_files_(object_->files_of_server()),
       does_ranges_(!body || body->head().code == 206),
       seen_(object_->tells_crc32c() && this->info().has_size() ? std::make_unique<whole_checksum>(size_bytes())
                                                                : nullptr),
-      body_(std::move(body)) {}
+      body_(std::move(body)) {
+  open_files_->fetch_add(1, std::memory_order_relaxed);
+}
+
+http_file::~http_file() { open_files_->fetch_sub(1, std::memory_order_relaxed); }
 
 read_advice http_file::advice() const noexcept {
   read_advice a;
   a.first_bytes = kFirstBytes;
   a.range_bytes_max = kRangeBytesMax;
   a.ahead_at_once = kAheadAtOnce;
+  const std::uint32_t files = std::max(1u, open_files_->load(std::memory_order_relaxed));
+  const auto hidden = static_cast<std::uint32_t>(object_->round_trip() / kFirstByteForOne);
+  a.reads_at_once = std::clamp(std::min(hidden, object_->requests_first() / files), kReadsAtOnceMin, kReadsAtOnceMax);
   a.keep_read = true;
   a.in_order = !does_ranges_;
   return a;

@@ -3,6 +3,7 @@
 // object of up to a MiB costs one request.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,6 +23,8 @@ class http_file final : public file {
   /// `body`: begins at byte 0; null: nothing has been asked for yet.
   http_file(std::string path, file_info info, std::shared_ptr<http_object> object, std::unique_ptr<http_exchange> body);
 
+  ~http_file() override;
+
   std::uint64_t size_now() const noexcept override { return size_bytes(); }
   task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
                             time_point deadline) override;
@@ -37,6 +40,7 @@ class http_file final : public file {
   task<std::size_t> read_on(std::uint64_t offset, std::span<char> to, time_point deadline);
 
   const std::shared_ptr<http_object> object_;
+  const std::shared_ptr<std::atomic<std::uint32_t>> open_files_;  ///< of the same server
   const bool does_ranges_;
   const std::unique_ptr<whole_checksum> seen_;  ///< null: nobody tells a checksum
   std::mutex mutex_;

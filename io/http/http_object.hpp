@@ -49,6 +49,10 @@ class http_object {
   /// Its body begins at byte 0 and has up to `bytes` bytes, or all. Null: the object is empty. Before any read.
   task<std::unique_ptr<http_exchange>> open(std::uint64_t bytes, time_point deadline);
   const object_pin& pin() const noexcept { return pin_; }
+  /// How many files of this object's server are open: http_file counts.
+  std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
+  duration round_trip() { return servers_->at(url_).limit.round_trip(); }
+  std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
   std::int64_t modified_ns() const noexcept { return modified_ns_; }
   bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
   /// Of the whole object, once an answer has told it.

@@ -74,7 +74,7 @@ task<> http_origin::first_lane(http_message request, time_point deadline, scope&
 
 task<> http_origin::second_lane(http_message request, duration after, time_point deadline, scope& all, race& between) {
   co_await sleep_for(after);
-  auto permit = limit.try_acquire();
+  auto permit = limit.try_acquire_beyond();
   {
     std::lock_guard lock(between.mutex);
     if (between.first_ended || !permit || !times_.take_hedge()) co_return;

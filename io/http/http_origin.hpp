@@ -30,6 +30,8 @@ class http_origin {
 
   concurrency_limit limit;
   connection_pool pool;
+  /// Files that are open. A file may be closed when the server is forgotten.
+  const std::shared_ptr<std::atomic<std::uint32_t>> files = std::make_shared<std::atomic<std::uint32_t>>(0);
 
  private:
   struct race;

@@ -64,8 +64,9 @@ class simulated_file final : public file {
   using shared_state = simulated_file_system::shared_state;
 
   /// `from`: null where the file is taken to be what `info` says, which the first read finds out.
-  simulated_file(std::string path, file_info info, std::shared_ptr<content> from, simulated_file_system& home)
-      : file(std::move(path), std::move(info)), from_(std::move(from)), home_(home), state_(home.state_) {
+  simulated_file(std::string path, file_info info, std::shared_ptr<content> from, simulated_file_system& home,
+                 std::size_t head_bytes)
+      : file(std::move(path), std::move(info), head_bytes), from_(std::move(from)), home_(home), state_(home.state_) {
     ++state_->open;
   }
   ~simulated_file() override { --state_->open; }
@@ -200,6 +201,18 @@ task<> simulated_file_system::answer_after(duration delay, std::string path, std
   co_await fail(std::move(why));
 }
 
+std::size_t simulated_file_system::read_head(const content& from, const open_options& o) {
+  if (!o.head || from.is_stream || from.bytes.empty() || !world_.chance(behaviour_.heads)) return 0;
+  std::size_t n = std::min(o.head_bytes, from.bytes.size());
+  if (n > 1 && world_.chance(behaviour_.short_reads)) n = 1 + world_.random(n - 1);
+  const bool fails =
+      world_.chance(behaviour_.read_failures) || from.damaged.lower_bound(0) != from.damaged.lower_bound(n);
+  if (fails || from.hangs) return 0;
+  ++state_->reads;
+  std::memcpy(o.head->data(), from.bytes.data(), n);
+  return n;
+}
+
 task<std::unique_ptr<file>> simulated_file_system::open(std::string path, open_options o) {
   ++state_->opens;
   std::shared_ptr<content> from;
@@ -214,9 +227,10 @@ task<std::unique_ptr<file>> simulated_file_system::open(std::string path, open_o
   }
   if (why.ok() && world_.chance(behaviour_.open_failures)) why = errno_error(EMFILE, "cannot open").in_file(path);
   if (!why.ok()) co_await fail(std::move(why));
+  const std::size_t head_bytes = from ? read_head(*from, o) : 0;
   file_info info = from ? from->info() : *std::move(o.known);
   std::unique_ptr<file> opened =
-      std::make_unique<simulated_file>(std::move(path), std::move(info), std::move(from), *this);
+      std::make_unique<simulated_file>(std::move(path), std::move(info), std::move(from), *this, head_bytes);
   co_return std::move(opened);
 }
 

@@ -16,11 +16,20 @@ namespace sluice::lib::detail {
 namespace {
 
 /// preadv2 only where it is needed: sandboxes refuse it.
-std::int64_t read_once(const operation& op) noexcept {
+std::int64_t read_once(const operation& op, int fd) noexcept {
   char* to = op.to->data() + op.at;
-  if (op.read_flags == 0) return ::pread(op.from->number, to, op.length, static_cast<off_t>(op.offset));
+  if (op.read_flags == 0) return ::pread(fd, to, op.length, static_cast<off_t>(op.offset));
   iovec piece{to, op.length};
-  return ::preadv2(op.from->number, &piece, 1, static_cast<off_t>(op.offset), op.read_flags);
+  return ::preadv2(fd, &piece, 1, static_cast<off_t>(op.offset), op.read_flags);
+}
+
+std::int64_t open_once(open_operation& op) noexcept {
+  int fd;
+  do fd = ::open(op.path.c_str(), op.open_flags);
+  while (fd < 0 && errno == EINTR);
+  if (fd < 0) return -errno;
+  if (op.opened(fd)) op.has_read(read_once(op, fd));
+  return fd;
 }
 
 }  // namespace
@@ -29,12 +38,9 @@ std::int64_t carry_out(operation& op) noexcept {
   if (op.cancel_wanted.load(std::memory_order_relaxed)) return -ECANCELED;
   std::int64_t got = -1;
   switch (op.what) {
-    case operation::kind::open:
-      do got = ::open(op.path.c_str(), op.open_flags);
-      while (got < 0 && errno == EINTR);
-      return got < 0 ? -errno : got;
+    case operation::kind::open: return open_once(static_cast<open_operation&>(op));
     case operation::kind::read:
-      do got = read_once(op);
+      do got = read_once(op, op.from->number);
       while (got < 0 && errno == EINTR);
       return got < 0 ? -errno : got;
     case operation::kind::call: op.run(); return op.result;

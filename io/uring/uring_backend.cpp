@@ -52,6 +52,16 @@ status check_opcodes(io_uring& ring) {
   return why;
 }
 
+void prepare_read(io_uring_sqe* sqe, const operation& op, int fd) noexcept {
+  ::io_uring_prep_read(sqe, fd, op.to->data() + op.at, static_cast<unsigned>(op.length), op.offset);
+  sqe->rw_flags = op.read_flags;
+}
+
+/// Of an open that is at its head's read: what it has opened. Else -1.
+int fd_of(const operation& op) noexcept {
+  return op.what == operation::kind::open ? static_cast<const open_operation&>(op).fd : -1;
+}
+
 void pause_ms(int ms) noexcept { ::poll(nullptr, 0, ms); }
 
 }  // namespace
@@ -207,7 +217,8 @@ void uring_backend::give_up(int error) noexcept {
     if (data == kWakeUp || data == kCancellation || data == LIBURING_UDATA_TIMEOUT) continue;
     auto* op = reinterpret_cast<operation*>(data);
     came_back(op);
-    threads_.submit(op);
+    if (const int fd = fd_of(*op); fd >= 0) op->complete(fd);  // without its head
+    else threads_.submit(op);
   }
 }
 
@@ -236,6 +247,7 @@ void uring_backend::leave_to_kernel() noexcept {
     operation* op = in_kernel_.back();
     came_back(op);
     op->add_reference();
+    if (const int fd = fd_of(*op); fd >= 0) ::close(fd);
     op->complete(-EIO);
   }
 }
@@ -290,13 +302,29 @@ void uring_backend::start(operation* op) noexcept {
     return;
   }
   if (op->what == operation::kind::open) ::io_uring_prep_openat(sqe, AT_FDCWD, op->path.c_str(), op->open_flags, 0);
-  else
-    ::io_uring_prep_read(sqe, op->from->number, op->to->data() + op->at, static_cast<unsigned>(op->length), op->offset);
-  if (op->what == operation::kind::read) sqe->rw_flags = op->read_flags;
+  else prepare_read(sqe, *op, op->from->number);
   ::io_uring_sqe_set_data(sqe, op);  // prep does not reset user_data: every SQE sets it
   op->in_kernel = true;
   op->in_kernel_at = static_cast<unsigned>(in_kernel_.size());
   in_kernel_.push_back(op);
+}
+
+// The ring carries an open and the read of its head out one after the other, so that its submitter waits once. As a chain of
+// links over a direct descriptor that takes no less (docs/decisions/0063).
+bool uring_backend::goes_on(operation* op, std::int64_t& outcome) noexcept {
+  if (op->what != operation::kind::open) return false;
+  auto* opening = static_cast<open_operation*>(op);
+  if (opening->fd >= 0) {
+    opening->has_read(outcome);
+    outcome = opening->fd;
+    return false;
+  }
+  if (outcome < 0 || !opening->opened(static_cast<int>(outcome))) return false;
+  io_uring_sqe* sqe = next_sqe();
+  if (!sqe) return false;  // without its head
+  prepare_read(sqe, *op, opening->fd);
+  ::io_uring_sqe_set_data(sqe, op);
+  return true;
 }
 
 void uring_backend::take_cancellations() noexcept {
@@ -325,6 +353,7 @@ void uring_backend::reap() noexcept {
       notified_.exchange(false, std::memory_order_acq_rel);  // see notify()
     } else if (data != kCancellation && data != LIBURING_UDATA_TIMEOUT) {
       auto* op = reinterpret_cast<operation*>(data);
+      if (goes_on(op, outcome)) continue;
       came_back(op);
       op->complete(outcome);
     }

@@ -25,10 +25,15 @@ constexpr bool kMaps = true;
 constexpr bool kMaps = true;
 #endif
 
+/// From here on the kernel is asked for huge pages. Of smaller mappings too much would be in memory that nobody wrote.
+constexpr std::size_t kHugeBytesMin = std::size_t{4} << 20;
+
 void* map(std::size_t bytes) {
   if (!kMaps) return ::operator new(bytes, std::align_val_t{kPageBytes});
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc();
+  // A range of an object, say: all of it will be written, and a fault for each 4 KiB takes as long as the copy does.
+  if (bytes >= kHugeBytesMin) (void)::madvise(at, bytes, MADV_HUGEPAGE);
   return at;
 }
 

@@ -268,6 +268,8 @@ found element_format::scan_rows(const byte_window&, column&, landed_row*, std::s
   return f;
 }
 
+size_estimate& sizes_of_files(const node& n, const open_context& context) { return context.site(n).sizes("files"); }
+
 erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
                               std::shared_ptr<const element_format> format) {
   o.epoch = context.passes;

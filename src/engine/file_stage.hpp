@@ -77,6 +77,9 @@ inline inflate_limits limits_of(size_limit bytes, ratio_limit ratio) {
   return limits;
 }
 
+/// What is known of the sizes of the files that this stage has read.
+size_estimate& sizes_of_files(const node& n, const open_context& context);
+
 /// The options for reading, from an operator's arguments.
 template <class Arguments> byte_source_options reading_with(const node& n, const open_context& context) {
   auto& a = n.as<Arguments>();
@@ -89,6 +92,8 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
   if constexpr (requires { a.options.inflated_bytes_max; })
     reading.inflated = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
+  if (a.options.reads_in_flight.is_autotuned()) reading.reads_untouched = kReadsInFlight;
+  reading.sizes = &sizes_of_files(n, context);
   return reading;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coro/long_work.hpp"
+#include "input/early_open.hpp"
 #include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/base/hash.hpp"
@@ -18,6 +19,8 @@ constexpr std::size_t kRawBytes = 64 << 10;
 constexpr std::size_t kTightBytes = 16 << 10;
 /// Read, inflated or moved in one go, which takes a millisecond or two: in between others have their turn.
 constexpr std::size_t kStepBytes = std::size_t{1} << 20;
+/// A file that is no larger may be read with its opening.
+constexpr std::size_t kHeadBytesMax = 64 << 10;
 /// A window this much larger than what is left in it is worth leaving.
 constexpr std::size_t kShrinkRatio = 4;
 
@@ -33,23 +36,34 @@ byte_source::byte_source(std::shared_ptr<run_context> run, const std::string& st
       read_bytes_(std::max<std::size_t>(o.read_bytes, 4096)),
       raw_bytes_(kRawBytes),
       epoch_(o.epoch),
-      reads_in_flight_(o.reads_in_flight) {}
+      reads_in_flight_(o.reads_in_flight),
+      reads_untouched_(o.reads_untouched),
+      sizes_(o.sizes),
+      stage_(stage) {}
 
 byte_source::~byte_source() {
   if (noted_) run_->inputs->file_closed(path_);
 }
 
 task<void> byte_source::open(std::uint64_t offset) {
-  std::optional<file_info> known = run_->known->take(path_);
+  const bool reads_ahead = reads_in_flight_ && reads_in_flight_->get() > 1;
+  if (reads_ahead) {
+    auto taking = take_opened_early();
+    co_await taking;
+  }
+  std::optional<file_info> known;
+  if (!file_) known = run_->known->take(path_);
   // Whether it is true shows with the first read, so it has to be one that reads what is wanted: the file's beginning, as it is.
   const bool begins = offset == 0 && (compression_ == compression::automatic || compression_ == compression::none);
+  at_beginning_ = reads_ahead && begins && !file_;
   if (known && begins && !known->is_stream && known->size_bytes != 0) {
     auto opening = open_as_listed(*std::move(known));
     co_await opening;
   }
   if (!file_) {
-    auto opening = open_file({});
+    auto opening = open_file({}, begins ? head_wanted() : 0);
     co_await opening;
+    if (file_->head_bytes() != 0) open_next_early(true);
   }
   status fits = note_opened(offset);
   if (!fits.ok()) co_await fail(std::move(fits));
@@ -65,24 +79,66 @@ task<void> byte_source::open(std::uint64_t offset) {
   co_await going;
 }
 
-task<void> byte_source::open_file(std::optional<file_info> known) {
+std::size_t byte_source::head_wanted() const {
+  const std::size_t expected = sizes_ ? sizes_->each_bytes() : 0;
+  return expected <= kHeadBytesMax ? expected : 0;
+}
+
+task<void> byte_source::open_file(std::optional<file_info> known, std::size_t head_bytes) {
   open_options how;
   how.known = std::move(known);
   how.deadline = io_deadline(*run_);
   how.cache = cache_;
+  buffer_ref head;
+  if (head_bytes != 0 && memory_.make_buffer_ahead(head_bytes, head, {})) {
+    how.head = head;
+    how.head_bytes = head_bytes;
+  }
   auto opening = files_of(*run_).open(path_, std::move(how));
-  file_ = co_await opening;
+  std::shared_ptr<file> opened = co_await opening;
+  const std::size_t has = opened->head_bytes();
+  take_file(std::move(opened), std::move(head), has);
+}
+
+void byte_source::take_file(std::shared_ptr<file> opened, buffer_ref head, std::size_t head_bytes) {
+  file_ = std::move(opened);
   size_ = file_->size_bytes();
+  if (sizes_ && size_ != provenance::kUnknown) sizes_->learn(static_cast<std::size_t>(size_), 1);
   can_seek_ = !file_->info().is_stream;
   advice_ = file_->advice();
   read_bytes_ = std::max(read_bytes_, advice_.first_bytes);
   raw_bytes_ = std::max(raw_bytes_, advice_.first_bytes);
   make_ranges(read_bytes_);
   last_ = size_ == 0;
+  // A buffer that has nothing is worth keeping where it will have all.
+  if (!head || (head_bytes == 0 && size_ > head->capacity())) return;
+  buffer_ = std::move(head);
+  begin_ = 0;
+  end_ = readable(0, head_bytes);
+  read_bytes_total_ += end_;
+  if (end_ == size_) last_ = true;
+}
+
+task<void> byte_source::take_opened_early() {
+  auto taking = take_early(run_, path_, cache_);
+  std::shared_ptr<early_opened> early = co_await taking;
+  if (!early) co_return;
+  at_beginning_ = true;
+  take_file(std::move(early->from), std::move(early->head), early->head_bytes);
+  open_next_early(early->waited);
+}
+
+void byte_source::open_next_early(bool waited) {
+  if (!std::exchange(at_beginning_, false) || !can_seek_) return;
+  early_options how;
+  how.cache = cache_;
+  how.read_bytes = read_bytes_;
+  how.head_bytes = head_wanted();
+  open_coming(run_, path_, stage_, how, waited);
 }
 
 task<void> byte_source::open_as_listed(file_info known) {
-  auto opening = open_file(std::move(known));
+  auto opening = open_file(std::move(known), 0);
   status why = co_await opening.as_result();
   if (why.ok()) {
     auto reading = more(1);
@@ -100,6 +156,8 @@ task<void> byte_source::open_as_listed(file_info known) {
 void byte_source::make_ranges(std::size_t bytes) {
   ranges_.emplace(run_, file_, memory_,
                   read_ahead_options{.ranges_max = can_seek_ && !advice_.in_order ? reads_in_flight_ : nullptr,
+                                     .untouched = reads_untouched_,
+                                     .ranges_if_untouched = advice_.reads_at_once,
                                      .range_bytes = bytes,
                                      .range_bytes_max = advice_.range_bytes_max,
                                      .ahead_at_once = std::max(advice_.ahead_at_once, 1u)});
@@ -361,6 +419,7 @@ task<void> byte_source::more(std::size_t needed) {
       co_await work.breath();
       continue;
     }
+    open_next_early(true);
     const bool raw = compressed();
     buffer_ref to = raw ? raw_ : buffer_;
     const std::size_t behind = raw ? raw_end_ : end_;

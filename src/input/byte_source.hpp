@@ -24,6 +24,7 @@
 
 #include "input/input_memory.hpp"
 #include "input/range_reader.hpp"
+#include "runtime/size_estimate.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/coro/task.hpp"
@@ -39,7 +40,10 @@ struct byte_source_options {
   std::size_t read_bytes = 256 << 10;
   /// Of ranges of read_bytes, where they have to be waited for; may change while they are read. Null: one.
   const live_knob* reads_in_flight = nullptr;
-  inflate_limits inflated = {};  ///< what a compressed file may become
+  /// That knob's value as long as nobody has set it: the file may then say how many. 0: it is as the plan says.
+  std::int64_t reads_untouched = 0;
+  size_estimate* sizes = nullptr;  ///< of the files that the same stage reads; null: none is kept
+  inflate_limits inflated = {};    ///< what a compressed file may become
   page_cache cache = page_cache::keep;
   std::uint64_t epoch = 0;  ///< which pass over the data reads the file
 };
@@ -85,7 +89,15 @@ class byte_source {
   void rest();
 
  private:
-  task<void> open_file(std::optional<file_info> known);
+  /// `head_bytes`: that may be read with it; 0: none.
+  task<void> open_file(std::optional<file_info> known, std::size_t head_bytes);
+  /// The file is open: how it is to be read, and what of its beginning was read with the opening, by whom ever.
+  void take_file(std::shared_ptr<file> opened, buffer_ref head, std::size_t head_bytes);
+  /// If the file was opened before it was asked for, it is open afterwards.
+  task<void> take_opened_early();
+  void open_next_early(bool waited);
+  /// Of a file that is read from its beginning, how many bytes may be read with its opening.
+  std::size_t head_wanted() const;
   /// Opens it and reads its first bytes. If the file is another one by now, it is not open afterwards, and all is as before.
   task<void> open_as_listed(file_info known);
   /// Reads of `bytes` from now on; what was read ahead is left.
@@ -121,11 +133,15 @@ class byte_source {
   inflate_limits inflated_;
   page_cache cache_;
   std::size_t read_bytes_;
-  std::size_t raw_bytes_;  ///< compressed bytes that are read at once
-  read_advice advice_;     ///< the open file's
+  std::size_t raw_bytes_;               ///< compressed bytes that are read at once
+  read_advice advice_;                  ///< the open file's
   std::uint64_t read_bytes_total_ = 0;  ///< since take_read_bytes()
   std::uint64_t epoch_;
   const live_knob* reads_in_flight_;
+  std::int64_t reads_untouched_;
+  size_estimate* sizes_;
+  const std::string stage_;
+  bool at_beginning_ = false;  ///< nothing was waited for yet, of a file behind which others may be opened early
   std::shared_ptr<file> file_;
   std::optional<range_reader> ranges_;  ///< once the file is open
   bool noted_ = false;                  ///< the run's table of inputs has it as open

@@ -121,6 +121,13 @@ task<std::size_t> range_reader::read_at(std::uint64_t offset, buffer_ref to, std
   co_return co_await reading;
 }
 
+std::uint32_t range_reader::ranges_max() const {
+  if (!options_.ranges_max) return 1;
+  const std::int64_t said = options_.ranges_max->get();
+  const auto most = static_cast<std::uint32_t>(said);
+  return said == options_.untouched ? std::max(most, options_.ranges_if_untouched) : most;
+}
+
 void range_reader::want_more(std::uint32_t most) {
   wanted_ = std::clamp<std::uint32_t>(std::max(wanted_ * 2, options_.ahead_at_once), 1, most);
 }
@@ -141,7 +148,8 @@ bool range_reader::start(std::uint64_t offset) {
     r->bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - offset));
     (void)memory_.make_buffer_ahead(r->bytes, r->to, std::move(spare_));
   }
-  next_bytes_ = std::clamp(next_bytes_ * 2, options_.range_bytes, std::max(options_.range_bytes, options_.range_bytes_max));
+  next_bytes_ =
+      std::clamp(next_bytes_ * 2, options_.range_bytes, std::max(options_.range_bytes, options_.range_bytes_max));
   if (!done_) done_ = std::make_shared<ready_signal>(run_);
   ahead_.push_back(r);
   fetch(run_, from_, std::move(r), done_);

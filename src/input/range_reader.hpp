@@ -29,9 +29,12 @@ namespace sluice::lib {
 
 struct read_ahead_options {
   const live_knob* ranges_max = nullptr;  ///< in flight at once, with the one that is waited for; null: 1
-  std::size_t range_bytes = 256 << 10;  ///< of the first range ahead
-  std::size_t range_bytes_max = 0;      ///< of any: each is twice as long as the one before; 0: all are as long as the first
-  std::uint32_t ahead_at_once = 1;      ///< so many are started by the first read that waits
+  std::int64_t untouched = 0;             ///< `ranges_max` as long as nobody has set it: then …
+  std::uint32_t ranges_if_untouched = 0;  ///< … it is this, if that is more
+  std::size_t range_bytes = 256 << 10;    ///< of the first range ahead
+  std::size_t range_bytes_max =
+      0;  ///< of any: each is twice as long as the one before; 0: all are as long as the first
+  std::uint32_t ahead_at_once = 1;  ///< so many are started by the first read that waits
 };
 
 class range_reader {
@@ -49,9 +52,7 @@ class range_reader {
   void drop() { ahead_.clear(); }
 
  private:
-  std::uint32_t ranges_max() const {
-    return options_.ranges_max ? static_cast<std::uint32_t>(options_.ranges_max->get()) : 1;
-  }
+  std::uint32_t ranges_max() const;
   struct range;
   static class run_task fetch(std::shared_ptr<run_context>& run, std::shared_ptr<file> from, std::shared_ptr<range> r,
                               std::shared_ptr<ready_signal> done);

@@ -69,7 +69,8 @@ task<> add_matches(name_list& to, held_memory& memory, run_context& run, std::st
 
 erased_stream list_files_loop(outlet out, saved<std::uint64_t> given, std::shared_ptr<run_context> run,
                               list_request ask, error_gate gate) {
-  name_list list;
+  auto shared = std::make_shared<name_list>();
+  name_list& list = *shared;
   held_memory memory(run, purpose::listing, gate.label(), "the list of files", "list fewer files at once");
   for (const std::string& pattern : split_patterns(ask.patterns)) {
     auto listing = add_matches(list, memory, *run, pattern);
@@ -87,6 +88,7 @@ erased_stream list_files_loop(outlet out, saved<std::uint64_t> given, std::share
     auto* to = reinterpret_cast<std::string*>(out.room(n));
     for (std::uint32_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) std::string(names[*given + i]);
     *given += n;
+    run->known->given_up_to(std::shared_ptr<const std::vector<std::string>>(shared, &names), *given);
     co_yield out.made(n);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/known_files.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sluice/base/hash.hpp"
@@ -43,6 +44,43 @@ std::optional<file_info> known_files::take(std::string_view path) {
   std::optional<file_info> info = std::move(at->second);
   infos_.erase(at);
   return info;
+}
+
+void known_files::given_up_to(std::weak_ptr<const std::vector<std::string>> names, std::size_t given) {
+  absl::MutexLock lock(&mutex_);
+  names_ = std::move(names);
+  given_ = given;
+}
+
+std::vector<std::string> known_files::coming_behind(std::string_view path, bool waited) {
+  /// So many files that nobody waited for show that opening early brings nothing now.
+  constexpr int kWithoutWaitMax = 64;
+  std::vector<std::string> coming;
+  absl::MutexLock lock(&mutex_);
+  auto names = names_.lock();
+  if (!names || given_ == 0 || given_ > names->size() || (*names)[given_ - 1] != path) return coming;
+  without_wait_ = waited ? 0 : without_wait_ + 1;
+  if (waited) early_wanted_ = std::clamp<std::size_t>(early_wanted_ * 2, 2, kEarlyMax);
+  else if (without_wait_ >= kWithoutWaitMax) early_wanted_ = 0;
+  const std::size_t end = std::min(names->size(), given_ + early_wanted_);
+  for (std::size_t i = given_; i < end && early_.size() + coming.size() < kEarlyMax; ++i)
+    if (!early_.contains(stable_hash((*names)[i]))) coming.push_back((*names)[i]);
+  return coming;
+}
+
+bool known_files::put_early(std::string_view path, std::shared_ptr<early_file> opened) {
+  absl::MutexLock lock(&mutex_);
+  return early_.size() < kEarlyMax && early_.emplace(stable_hash(path), std::move(opened)).second;
+}
+
+std::shared_ptr<early_file> known_files::take_early(std::string_view path) {
+  absl::MutexLock lock(&mutex_);
+  if (early_.empty()) return nullptr;
+  auto at = early_.find(stable_hash(path));
+  if (at == early_.end()) return nullptr;
+  std::shared_ptr<early_file> opened = std::move(at->second);
+  early_.erase(at);
+  return opened;
 }
 
 }  // namespace sluice::lib

@@ -80,6 +80,32 @@ TEST_CASE("a large object is read by ranges that grow from one MiB to eight, sev
   CHECK(w.server.connections() > 1);
 }
 
+TEST_CASE("the later first bytes come, the more ranges are in flight, unless the plan says how many") {
+  auto connections = [](duration before, std::int64_t reads) {
+    http_options options;
+    options.hedge = false;
+    http_world w(20261124, options);
+    w.server.put("/part-0.txt", std::string(std::size_t{160} << 20, 'x'), "\"v\"");
+    deed late;
+    late.before = before;
+    w.server.always(late);
+    fixed_length_options whole{.record_bytes = std::size_t{1} << 20};
+    if (reads) whole.reads_in_flight = reads;
+    runtime large(w.world, {.workers = 1, .memory_budget_bytes = std::size_t{1} << 30});
+    add_files(large, "http", std::make_unique<lent_files>(*w.files));
+    outcome o;
+    auto first = [](const record& r) { return static_cast<std::int64_t>(r.view().front()); };
+    CHECK(w.run(run_into(large, fixed_length(url_of(0), whole) | map(first), {}, o)).ok());
+    CHECK(o.elements == texts(160, std::to_string('x')));
+    return w.server.connections();
+  };
+  const std::size_t late = connections(60ms, 0);
+  CHECK(late > 8);
+  CHECK(late <= 16);
+  CHECK(connections(0ms, 0) <= 5);
+  CHECK(connections(60ms, 3) <= 4);
+}
+
 TEST_CASE("what is read ahead stays within the budget") {
   http_world w;
   runtime small(w.world, {.workers = 1, .memory_budget_bytes = 8 << 20});

@@ -87,8 +87,8 @@ TEST_CASE("a server that is asked for too much is asked for half as much, and fo
   CHECK(limit.limit() <= 20);
   // What it could have served in that time is 16 in 100 ms.
   CHECK(server.served >= 16 * 600 * 3 / 4);
-  CHECK(server.refused < server.served / 20);
-  server.takes = 64;  // it has recovered
+  CHECK(server.refused < server.served / 8);  // of more than 12 in 100 the limit is halved
+  server.takes = 64;                          // it has recovered
   sync_wait(world, ask_from_many(world, limit, server, 100, 60s));
   CHECK(limit.limit() >= 40);
 }
@@ -104,6 +104,37 @@ TEST_CASE("a burst of refusals halves the limit once") {
   auto after = limit.try_acquire();
   limit.throttled(*after);
   CHECK(limit.limit() == 16);
+}
+
+TEST_CASE("one refusal in twenty, whichever it is, leaves the limit as it is, and one in four does not") {
+  simulation world(5);
+  concurrency_limit limit(world, 64, 64);
+  auto ask = [&](int requests, double refused) {
+    for (int i = 0; i != requests; ++i) {
+      auto one = limit.try_acquire();
+      REQUIRE(one);
+      limit.answered(50ms);
+      if (world.chance(refused)) limit.throttled(*one);
+    }
+  };
+  ask(300, 0.05);
+  CHECK(limit.limit() == 64);
+  ask(300, 0.25);
+  CHECK(limit.limit() <= 16);
+}
+
+TEST_CASE("a hedge may go beyond the limit, by a sixteenth") {
+  simulation world(6);
+  concurrency_limit limit(world, 64, 64);
+  std::vector<concurrency_limit::permit> sent;
+  while (auto one = limit.try_acquire()) sent.push_back(std::move(*one));
+  CHECK(sent.size() == 64);
+  while (auto one = limit.try_acquire_beyond()) sent.push_back(std::move(*one));
+  CHECK(sent.size() == 68);
+  CHECK_FALSE(limit.try_acquire());
+  while (sent.size() != 60) sent.pop_back();
+  CHECK(limit.try_acquire().has_value());
+  CHECK(limit.in_use() == 60);
 }
 
 TEST_CASE("who waits for a permit can be stopped, and loses none") {

@@ -14,10 +14,13 @@ http {{
   access_log {folder}/access.log; sendfile on; tcp_nodelay on; keepalive_timeout 65; keepalive_requests 100000; client_body_temp_path {folder}/tmp;
   proxy_temp_path {folder}/tmp; fastcgi_temp_path {folder}/tmp; uwsgi_temp_path {folder}/tmp; scgi_temp_path {folder}/tmp;
   split_clients "$request_id" $fails {{ 10% 1; * 0; }}
+  split_clients "a$request_id" $trouble {{ 5% refused; 1% reset; 1% stalled; * none; }}
+  split_clients "b$request_id" $late {{ 2% 2.0; * 0.02; }}
   server {{
     listen 127.0.0.1:{port};
     location /raw/ {{ alias {objects}/; }}
     {slow}
+    {trouble}
     location /limited/ {{ alias {objects}/; limit_rate 4m; }}
     location /flaky/ {{ if ($fails) {{ return 503; }} alias {objects}/; }}
     location /packed/ {{ alias {objects}/; gzip on; gzip_types *; gzip_min_length 1; }}
@@ -29,6 +32,14 @@ http {{
 """
 
 SLOW = "location ~ ^/slow/(.*)$ {{ echo_sleep {seconds}; echo_exec /raw/$1; }}"
+TROUBLE = """location /trouble/ {{
+      if ($trouble = refused) {{ return 503; }}
+      if ($trouble = reset) {{ return 444; }}
+      if ($trouble = stalled) {{ rewrite ^/trouble/(.*)$ /stalled/$1 last; }}
+      rewrite ^/trouble/(.*)$ /slow/$1 last;
+    }}
+    location ~ ^/stalled/(.*)$ {{ echo_sleep 2; echo_exec /raw/$1; }}
+    location ~ ^/late/(.*)$ {{ echo_sleep $late; echo_exec /raw/$1; }}"""
 TLS = """server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {folder}/{name}.pem; ssl_certificate_key {folder}/{name}.key;
   ssl_protocols TLSv1.2 TLSv1.3; location /raw/ {{ alias {objects}/; }} }}
 """
@@ -72,7 +83,7 @@ class Nginx:
             self.tls_ports = dict(zip(certificates, tls_ports))
             tls = "".join(TLS.format(port=p, folder=folder, name=n, objects=objects) for n, p in self.tls_ports.items())
             config = self.folder / "nginx.conf"
-            config.write_text(CONFIG.format(folder=folder, objects=objects, port=self.port, tls=tls, slow=SLOW.format(seconds=first_byte_seconds),
+            config.write_text(CONFIG.format(folder=folder, objects=objects, port=self.port, tls=tls, slow=SLOW.format(seconds=first_byte_seconds), trouble=TROUBLE.format(),
                                             load_echo=f"load_module {echo_module()};"))
             self.process = subprocess.Popen([nginx(), "-c", str(config), "-e", str(self.folder / "error.log")],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace sluice::lib {
 namespace {
@@ -59,6 +61,49 @@ TEST_CASE("what is known of listed files is charged, and bounded in number and b
   known.add("a", sized(1));
   CHECK(known.take("a"));
   ledger->release(31 * kMiB, purpose::channel);
+}
+
+TEST_CASE(
+    "what comes behind a path is known as long as it is the last that was given, and more of it after each wait") {
+  known_files known(std::make_shared<memory_ledger>(64 * kMiB));
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (int i = 0; i != 100; ++i) names->push_back("f" + std::to_string(i));
+  CHECK(known.coming_behind("f0", true).empty());
+  known.given_up_to(names, 1);
+  CHECK(known.coming_behind("f0", false).empty());
+  CHECK(known.coming_behind("f5", true).empty());
+  CHECK(known.coming_behind("f0", true) == std::vector<std::string>{"f1", "f2"});
+  known.given_up_to(names, 2);
+  CHECK(known.coming_behind("f0", true).empty());
+  CHECK(known.coming_behind("f1", true).size() == 4);
+  CHECK(known.coming_behind("f1", true).size() == 8);
+  CHECK(known.coming_behind("f1", true).size() == known_files::kEarlyMax);
+  CHECK(known.coming_behind("f1", true).size() == known_files::kEarlyMax);
+  for (int i = 0; i != 100; ++i) (void)known.coming_behind("f1", false);
+  CHECK(known.coming_behind("f1", false).empty());
+  known.given_up_to(names, 100);
+  CHECK(known.coming_behind("f99", true).empty());
+  known.given_up_to(names, 50);
+  names.reset();
+  CHECK(known.coming_behind("f49", true).empty());
+}
+
+TEST_CASE("what was opened early is given once, there are sixteen at most, and none twice") {
+  known_files known(std::make_shared<memory_ledger>(64 * kMiB));
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (int i = 0; i != 100; ++i) names->push_back("f" + std::to_string(i));
+  known.given_up_to(names, 1);
+  for (int i = 0; i != 5; ++i) (void)known.coming_behind("f0", true);
+  auto some = std::make_shared<early_file>();
+  CHECK(known.put_early("f1", some));
+  CHECK_FALSE(known.put_early("f1", some));
+  CHECK(known.coming_behind("f0", false).front() == "f2");
+  for (int i = 2; i != 17; ++i) CHECK(known.put_early("f" + std::to_string(i), some));
+  CHECK_FALSE(known.put_early("f17", some));
+  CHECK(known.coming_behind("f0", false).empty());
+  CHECK(known.take_early("f3") == some);
+  CHECK_FALSE(known.take_early("f3"));
+  CHECK(known.put_early("f17", some));
 }
 
 }  // namespace sluice::lib

@@ -52,17 +52,22 @@ struct ready_read {
 
 /// How a file is best read from its beginning to its end. Zeros leave it to the reader.
 struct read_advice {
-  std::size_t first_bytes = 0;      ///< each read asks for at least so many: a request for less costs as much
-  std::size_t range_bytes_max = 0;  ///< ranges that are read ahead may be this long; each is twice as long as the one before
-  std::uint32_t ahead_at_once = 0;  ///< from the first read that waits on, so many ranges are read ahead, as far as allowed
-  bool in_order = false;            ///< nothing may be read ahead: one read at a time, each where the last one has ended
-  bool keep_read = false;           ///< what was read is not to be read again: that takes as long as it did
+  std::size_t first_bytes = 0;  ///< each read asks for at least so many: a request for less costs as much
+  std::size_t range_bytes_max =
+      0;  ///< ranges that are read ahead may be this long; each is twice as long as the one before
+  std::uint32_t ahead_at_once =
+      0;  ///< from the first read that waits on, so many ranges are read ahead, as far as allowed
+  std::uint32_t reads_at_once = 0;  ///< so many ranges in flight where neither plan nor user says how many
+  bool in_order = false;   ///< nothing may be read ahead: one read at a time, each where the last one has ended
+  bool keep_read = false;  ///< what was read is not to be read again: that takes as long as it did
 };
 
 /// An open file or stream, for reading. Any number of reads may be in flight at once, but for a stream.
 class file {
  public:
-  file(std::string path, file_info info) : path_(std::move(path)), info_(std::move(info)) {}
+  /// `head_bytes`: see head_bytes().
+  file(std::string path, file_info info, std::size_t head_bytes = 0)
+      : path_(std::move(path)), info_(std::move(info)), head_bytes_(head_bytes) {}
   virtual ~file() = default;
   file(const file&) = delete;
   file& operator=(const file&) = delete;
@@ -71,6 +76,8 @@ class file {
   /// When it was opened.
   std::uint64_t size_bytes() const noexcept { return info_.size_bytes; }
   const file_info& info() const noexcept { return info_; }
+  /// So many bytes, from the file's beginning on, were read into open_options::head when it was opened.
+  std::size_t head_bytes() const noexcept { return head_bytes_; }
   /// Its size at this moment, which others may have changed; kUnknownSize where it has none.
   virtual std::uint64_t size_now() const noexcept = 0;
 
@@ -88,6 +95,7 @@ class file {
  private:
   std::string path_;
   file_info info_;
+  std::size_t head_bytes_;
 };
 
 /// A file that is being written. Dropped without commit() it leaves nothing behind, and what had its name is as it was.
@@ -128,6 +136,12 @@ struct open_options {
   std::optional<file_info> known = {};
   time_point deadline = kNever;
   page_cache cache = page_cache::keep;  ///< a wish: file systems without such a cache need not know it
+  /// Of a file that is read from its beginning next. A file system for which opening and reading take less together than one
+  /// after
+  /// the other may read its first bytes into this buffer, up to `head_bytes`, and says so by file::head_bytes(). A wish, too:
+  /// whatever stands in the way of the read is left to the next one. As with a read, the operation keeps its reference.
+  buffer_ref head = {};
+  std::size_t head_bytes = 0;
 };
 
 /// `files_of(runtime)` in files.hpp gives a runtime's own.

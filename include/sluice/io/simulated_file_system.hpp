@@ -28,8 +28,9 @@ struct simulated_io {
   duration delay_max{1'000'000};  ///< of an open, a read that waits, a glob: uniform between the two
   double page_cache_hits = 0.5;   ///< how often try_read_at has something …
   double short_reads = 0.3;       ///< … and how often that is less than was asked for
-  double open_failures = 0;       ///< EMFILE
-  double read_failures = 0;       ///< EIO
+  double heads = 0.5;  ///< how often open() reads a head that is asked for; as often as reads are short, less than all
+  double open_failures = 0;  ///< EMFILE
+  double read_failures = 0;  ///< EIO
 };
 
 class simulated_file_system final : public file_system {
@@ -86,6 +87,7 @@ class simulated_file_system final : public file_system {
   }
   static task<> answer_after(duration delay, std::string path, std::uint64_t offset, time_point deadline);
   duration draw_delay();
+  std::size_t read_head(const content& from, const open_options& o);
   content& make(std::string path, std::string bytes);
   result<std::shared_ptr<content>> find(const std::string& path) const;
 
