@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same against servers that nobody here wrote, over real sockets: versitygw (S3 over a folder; it checks every
 // signature), moto (S3 for tests) and fake-gcs-server. Each is started and stopped by its test, which says so where
-// it cannot be had (`./dev deps servers` installs them).
+// it cannot be had (`./dev deps stores` installs them).
 #include <catch2/catch.hpp>
 
 #if SLUICE_HAVE_STORES && SLUICE_HAVE_ASIO

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores of objects that nobody here wrote, on the loopback: found where `./dev deps servers` puts them, or on the PATH."""
+"""Stores of objects that nobody here wrote, on the loopback: found where `./dev deps stores` puts them, or on the PATH."""
 import os
 import pathlib
 import shutil
