@@ -9,7 +9,8 @@
 
 An operator's header begins with its contract: "NAME: purpose.", an example indented by two spaces, paragraphs, and labels
 ("Order:", "Errors:" …). What it takes are the members of NAME_arguments, each with its `///<` comment; those of `options` have names of their own.
-`BUILD/sluice ops` says which operators there are and how each is written in plan text.
+`BUILD/sluice ops` says which operators there are and how each is written in plan text, and which other names are read as calls of them.
+What is a verb in C++ alone has its contract in the same form, in a header that CPP_VERBS names.
 """
 import pathlib
 import re
@@ -20,7 +21,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "operators.md"
 UMBRELLA = ROOT / "include" / "sluice" / "sluice.hpp"
 BLOCK = re.compile(r"(// Operators: [^\n]*\n)(.*?)(// End of operators\.\n)", re.S)
-LABELS = ["Shape", "Patterns", "Streams", "Readers", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
+CPP_VERBS = {"write": "pipeline/write.hpp", "broadcast": "pipeline/broadcast.hpp", "at": "pipeline/one_element.hpp",
+             "apply": "plan/apply.hpp"}
+# Where the headers of operators of another name, which `sluice ops` lists, are.
+SPELLINGS = {"tap": "op/inspect.hpp"}
+FUSED = "pipeline/fused.hpp"
+LABELS = ["Shape", "Formats", "Shards", "Whole", "Resume", "Padded", "Patterns", "Streams", "Readers", "Order", "Ends", "Errors", "Cancel", "Thread", "Owns", "Units", "State", "See"]
 REQUIRED = {"count", "integer", "count_or_all", "function", "reader or function", "path", "text", "schema", "time_span", "stages"}
 LABEL = re.compile(rf"({'|'.join(LABELS)}):\s+(.*)")
 INTRODUCTION = """# Operators
@@ -35,6 +41,9 @@ cannot name unless the program registers one (`SLUICE_FUNCTION`).
 Every call but that of `ignore_errors` also takes, by name, `on_error=stop` or `skip` (what an element that fails there does) and, with
 `on_error=skip`, `errors_max=N` (one more ends the run). In C++ they are written around stages:
 `on_error(error_policy::skip, map(parse), {.errors_max = N})` ([errors.md](errors.md)).
+"""
+TABLE_NOTE = """In the table, **deterministic** says whether two runs of one plan give the same elements in the same order; *owns* is what is held besides the
+block in the making, and *state* what a position holds. Each verb's section has the whole sentences.
 """
 
 
@@ -55,13 +64,19 @@ def umbrella():
     return BLOCK.sub(lambda m: m[1] + includes + m[3], UMBRELLA.read_text())
 
 
+def contract_of(text):
+    lines = re.search(r"^// SPDX.*\n((?://.*\n)+)#pragma once", text, re.M).group(1).splitlines()
+    return [line[2:].removeprefix(" ") for line in lines]
+
+
 class operator:
+    is_in_plans = True
+
     def __init__(self, name, doc, arguments, needs_program):
         self.name, self.doc, self.arguments, self.needs_program = name, doc, arguments, needs_program
-        header = ROOT / "include/sluice/op" / f"{name}.hpp"
-        text = header.read_text()
-        lines = re.search(r"^// SPDX.*\n((?://.*\n)+)#pragma once", text, re.M).group(1).splitlines()
-        self.contract = [line[2:].removeprefix(" ") for line in lines]
+        self.header = f"op/{name}.hpp"
+        text = (ROOT / "include/sluice" / self.header).read_text()
+        self.contract = contract_of(text)
         self.fields = fields_of(f"{name}_arguments", text)
         self.is_source = re.search(r"\.shape = op_info::(source|combine)", source_of(name).read_text()) is not None
 
@@ -69,7 +84,7 @@ class operator:
 def fields_of(struct, text):
     """[(name, type, default, comment)]: its members, and those of a last member `options` in that one's place."""
     body = re.search(rf"struct {struct} {{\n(.*?)^}};", text, re.S | re.M)
-    fields = parse_members(body.group(1)) if body else []
+    fields = parse_members(joined(body.group(1))) if body else []
     if not fields or fields[-1][0] != "options":
         return fields
     options = fields.pop()[1]
@@ -91,6 +106,20 @@ def type_of(spelled):
             "context_schema_arg": "features", "sequence_schema_arg": "feature lists"}.get(name, name)
 
 
+def joined(body):
+    """Each member on a line of its own, with the comment behind it."""
+    return re.sub(r"^( *\w[^/;\n]*)\n +([^/;\n]*;)", r"\1 \2", body, flags=re.M)
+
+
+def default_of(kind, spelled):
+    """As plan text has it: of {} what the type makes of it, of an enumerator its name."""
+    if spelled != "{}":
+        return spelled.split("::")[-1]
+    if kind == "text" or kind == "string":
+        return '""'
+    return "[]" if kind == "vector" else "nothing" if kind.startswith("optional ") or kind == "span of time" else spelled
+
+
 def parse_members(body):
     """[(name, type, default, comment)]"""
     found, above = [], []
@@ -99,9 +128,10 @@ def parse_members(body):
         if note:
             above.append(note.group(1))
             continue
-        member = re.match(r"\s*(\w[\w:<>,' ]*?)\s+(\w+)\s*=\s*(.*?);\s*(?:///<\s*(.*))?$", line)
+        member = re.match(r"\s*(\w[\w:<>,' ]*?)\s+(\w+)\s*(?:=\s*(.*?)|(\{\}));\s*(?:///<\s*(.*))?$", line)
         if member:
-            kind, name, default, comment = member.groups()
+            kind, name, value, braces, comment = member.groups()
+            default = braces or value
             found.append([name, type_of(kind), default, " ".join(above + [comment or ""]).strip()])
             above = []
         elif found and (more := re.match(r"\s*///<\s*(.*)", line)):
@@ -110,10 +140,11 @@ def parse_members(body):
 
 
 def listed(build):
-    """What `sluice ops` prints: two lines an operator."""
+    """What `sluice ops` prints: two lines an operator, and a line for each other name."""
     said = subprocess.run([str(build / "sluice"), "ops"], capture_output=True, text=True, check=True).stdout
     pairs = re.findall(r"^(\w+) +(.*)\n +\((.*)\)( +C\+\+)?$", said, re.M)
-    return [operator(name, doc, arguments, bool(mark)) for name, doc, arguments, mark in pairs]
+    others = [spelling(*found) for found in re.findall(r"^  (\w+)\((.*?)\) is (.*)$", said, re.M)]
+    return [operator(name, doc, arguments, bool(mark)) for name, doc, arguments, mark in pairs], others
 
 
 def blocks(contract):
@@ -131,7 +162,10 @@ def blocks(contract):
         elif label:
             at = (label.group(1), [label.group(2)])
             parts.append(at)
-        elif at is None or at[0] == "code":
+        elif (item := re.match(r"  (\w+) {2,}(.*)", line)) and at is not None and at[0] in ("text", "item"):
+            at = ("item", [f"`{item.group(1)}`: {item.group(2)}"])
+            parts.append(at)
+        elif at is None or at[0] == "code" or (at[0] == "item" and not line.startswith("  ")):
             at = ("text", [line])
             parts.append(at)
         else:
@@ -152,38 +186,129 @@ def section(op):
     out += [purpose[0].upper() + purpose[1:], ""]
     text = f"{op.name}({op.arguments})" if op.arguments or op.is_source else op.name
     mark = " · *C++ only*" if op.needs_program else ""
-    out += [f"`{text}`{mark} · [header](../include/sluice/op/{op.name}.hpp)", ""]
+    shown = f"`{text}`" if op.is_in_plans else "A verb of C++ alone"
+    out += [f"{shown}{mark} · [header](../include/sluice/{op.header})", ""]
     labels = []
     for kind, lines in rest:
         if kind == "code" and re.match(r"parse_(sequence_)?example\(", lines[0]):
             out += ["```", *lines, "```", ""]  # plan text, not C++
+        elif kind == "code" and not op.is_in_plans:
+            out += ["```c++", *lines, "```", ""]
         elif kind == "code":
             out += ["```cpp example", *lines, "```", ""]
         elif kind == "text":
             out += [in_markdown(" ".join(lines)), ""]
+        elif kind == "item":
+            if out[-1] == "" and out[-2].startswith("- "):
+                out.pop()
+            out += ["- " + in_markdown(" ".join(lines)), ""]
         else:
             labels.append(f"- **{kind}**: {in_markdown(' '.join(lines))}")
     out += labels + ([""] if labels else [])
     if op.fields:
         out += ["| argument | type | default | |", "|---|---|---|---|"]
         for name, kind, default, comment in op.fields:
-            shown = "required" if kind in REQUIRED and default == "{}" else f"`{default}`"
+            shown = "required" if kind in REQUIRED and default == "{}" else f"`{default_of(kind, default)}`"
             out.append(f"| `{name}` | {kind} | {shown} | {comment.replace('|', chr(92) + '|')} |")
         out.append("")
     return out
 
 
+class cpp_verb:
+    """What is no operator: it runs plans, or makes one of what it is given."""
+    is_in_plans = is_source = needs_program = False
+    fields, arguments = [], ""
+
+    def __init__(self, name, header):
+        self.name, self.header = name, header
+        self.contract = contract_of((ROOT / "include/sluice" / header).read_text())
+        self.doc = " ".join(blocks(self.contract)[0][1]).split(": ", 1)[1].rstrip(".")
+
+
+class spelling:
+    """A name that is read as calls of operators."""
+    def __init__(self, name, arguments, calls):
+        self.name, self.arguments, self.calls = name, arguments, calls
+        self.header = SPELLINGS.get(name, FUSED)
+
+    def section(self):
+        of = " and ".join(f"[{name}](#{name})" for name in re.findall(r"(\w+)\(", self.calls))
+        return [f"### {self.name}", "", f"Another name: `{self.name}({self.arguments})` is read as `{self.calls}`, and prints so. Its contract is that of {of}.",
+                "", f"[header](../include/sluice/{self.header})", ""]
+
+    def row(self):
+        calls = self.calls.replace("|", "\\|")
+        return f"| [{self.name}](#{self.name}) | `{self.name}({self.arguments})` | read as `{calls}` | | | | | |"
+
+
+def arguments_alone(text):
+    """The names: without what stands behind '='."""
+    parts, depth, at, in_text = [], 0, "", False
+    for c in text:
+        in_text ^= c == '"'
+        depth += 0 if in_text else (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0 and not in_text:
+            parts.append(at)
+            at = ""
+        else:
+            at += c
+    return ", ".join(p.strip().split("=")[0] for p in [*parts, at] if p.strip())
+
+
+def first_sentence(text):
+    """Up to the first full stop, semicolon or colon that ends a statement."""
+    found = re.match(r"(.*?(?<!e\.g)(?<!i\.e)[^.…])[.;](?:\s|$)", text + " ")
+    return (found.group(1) if found else text).strip()
+
+
+# What no argument tells.
+DETERMINISM = {"merge": "no: as they come", "from_channel": "as they are pushed", "from_elements": "yes", "batch": "yes, without timeout",
+               "flat_map": "as its function is", "interleave": "as its function is, unless order=sloppy"}
+
+
+def determinism(op):
+    if op.name in DETERMINISM:
+        return DETERMINISM[op.name]
+    names = {f[0] for f in op.fields}
+    said = ["as its function is"] if any(kind == "function" for _, kind, *_ in op.fields) else []
+    if "order" in names:
+        said.append("unless order=sloppy")
+    if "seed" in names:
+        said.append("by seed")
+    return ", ".join(said) or "yes"
+
+
+def row(op):
+    labels = {kind: " ".join(lines) for kind, lines in blocks(op.contract)}
+    otherwise = {"Order": "its own" if op.is_source else "the input's", "Ends": "with what it reads" if op.is_source else "with the input",
+                 "Owns": "–", "State": "none of its own"}
+    if not op.is_in_plans:
+        otherwise = dict.fromkeys(otherwise, "")
+    cells = {label: in_markdown(first_sentence(labels[label])) if label in labels else other for label, other in otherwise.items()}
+    call = f"`{op.name}({arguments_alone(op.arguments)})`" if op.is_in_plans else "C++"
+    doc = op.doc[0].lower() + op.doc[1:] if op.doc[:2].istitle() else op.doc
+    shown = [f"[{op.name}](#{op.name})", call, in_markdown(doc), cells["Order"], determinism(op) if op.is_in_plans else "", cells["Ends"],
+             cells["Owns"], cells["State"]]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in shown) + " |"
+
+
 def page(build):
-    ops = listed(build)
-    out = [INTRODUCTION]
-    for title, wanted in (("Sources", True), ("Stages", False)):
-        chosen = [op for op in ops if op.is_source == wanted]
-        out += [f"**{title}**: " + " · ".join(f"[{op.name}](#{op.name})" for op in chosen), ""]
+    ops, others = listed(build)
+    verbs = [cpp_verb(name, header) for name, header in CPP_VERBS.items()]
+    out = [INTRODUCTION, TABLE_NOTE]
+    out += ["| verb | call | what it does | order | deterministic | ends | owns | state |", "|---|---|---|---|---|---|---|---|"]
+    out += [row(op) for op in sorted(ops, key=lambda op: not op.is_source)] + [s.row() for s in others] + [row(v) for v in verbs] + [""]
     for title, wanted in (("Sources", True), ("Stages", False)):
         out += [f"## {title}", ""]
         for op in ops:
             if op.is_source == wanted:
                 out += section(op)
+    out += ["## Other names", ""]
+    for other in others:
+        out += other.section()
+    out += ["## Verbs of C++ alone", ""]
+    for verb in verbs:
+        out += section(verb)
     return "\n".join(out).rstrip() + "\n"
 
 

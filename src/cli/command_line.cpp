@@ -106,7 +106,8 @@ struct typed {
   run_arguments run;
   std::string memory_budget, shard_size, on_error = "stop", every, io_timeout, plan, folder = "data";
   std::string resume_or_start, plan_file, names, compression = "automatic", shell;
-  bool reads = false, spec_alone = false;
+  bool reads = false;
+  explained what = explained::stages;
   std::uint64_t limit = kAny;
   head_arguments head;
   convert_arguments convert;
@@ -139,7 +140,8 @@ void add_plugins(CLI::App& verb, typed& t) {
 void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std::string& file, const char* what) {
   add_plugins(verb, t);
   auto* typed_plan = verb.add_option(name, plan, what);
-  auto* in_file = verb.add_option("-f,--file", file, "the plan is in this file; - for standard input")->check(path());
+  auto* in_file = verb.add_option("-f,--file", file, "the plan, as text or JSON, is in this file; - for standard input")
+                      ->check(path());
   in_file->excludes(typed_plan);
   verb.parse_complete_callback([name, typed_plan, in_file] {
     if (typed_plan->count() == 0 && in_file->count() == 0) throw CLI::RequiredError(std::string(name) + " or --file");
@@ -172,10 +174,9 @@ void add_run(CLI::App& app, typed& t) {
       run->add_option(
              "--output", t.run.output.output,
              "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz; or FORMAT:PATH: jsonl "
-             "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts as they are, one after the other), "
-             "tfrecord (of texts), example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; texts "
-             "as "
-             "binary: arrow-binary), npy (one array); the PATH - is standard output, as are jsonl, csv and raw alone")
+             "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts, joined), lines, tfrecord (of texts), "
+             "example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; arrow-binary: texts as "
+             "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone")
           ->capture_default_str();
   add_output_options(*run, t, t.run.output);
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
@@ -253,7 +254,7 @@ void add_convert(CLI::App& app, typed& t) {
   convert->add_option("--from", c.from, "the inputs' format")
       ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "tar", "zip", "lines"}));
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
-      ->check(CLI::IsMember({"jsonl", "csv", "raw", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
+      ->check(CLI::IsMember({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
   convert->add_option(
       "--schema", c.schema,
       "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\" of tf.Examples "
@@ -352,9 +353,10 @@ void add_readers(CLI::App& app, typed& t) {
 void add_others(CLI::App& app, typed& t) {
   auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
   add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
-  explain->add_flag("--spec", t.spec_alone, "only what the elements are: dtypes, partial shapes, structures");
+  auto* spec = explain->add_flag_callback("--spec", [&t] { t.what = explained::spec; }, "dtypes and partial shapes");
+  explain->add_flag_callback("--json", [&t] { t.what = explained::json; }, "the plan as JSON")->excludes(spec);
   explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
-  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.spec_alone); }; });
+  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what); }; });
 
   auto* ops = app.add_subcommand("ops", "the operators there are");
   add_plugins(*ops, t);

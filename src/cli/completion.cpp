@@ -34,7 +34,7 @@ struct values {
 };
 
 values values_of(const CLI::Option& o) {
-  if (o.check_lname("output")) return {.words = "null jsonl raw jsonl: raw: tfrecord:"};
+  if (o.check_lname("output")) return {.words = "null jsonl raw lines jsonl: raw: lines: tfrecord:"};
   // "TEXT:{stop,skip}", as CLI::IsMember says it.
   std::string type = o.get_type_name();
   std::size_t begin = type.find('{'), end = type.find('}');

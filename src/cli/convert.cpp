@@ -8,7 +8,9 @@
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
+#include "engine/file_head.hpp"
 #include "format/example_inference.hpp"
+#include "format/npy.hpp"
 #include "io/file_router.hpp"
 #include "sluice/op/take.hpp"
 #include "sluice/op/tfrecord.hpp"
@@ -49,7 +51,7 @@ const reader& reader_of(const std::string& file) {
     case output_format::numpy: return reader_named("npy");
     case output_format::arrow: return reader_named("arrow");
     case output_format::tfrecords: return reader_named("tfrecord");
-    case output_format::raw: return reader_named("lines");
+    case output_format::lines: return reader_named("lines");
     default: break;
   }
   const std::string plan = plan_reading(file);
@@ -94,16 +96,38 @@ std::string guessed_schema(const std::string& file, bool is_quiet) {
   return schema;
 }
 
-/// Do records go out as they came?
-bool keeps_records(const convert_arguments& a) {
+output_format format_of_output(const convert_arguments& a) {
   const std::string& out = a.run.output.output;
-  output_format f = output_format::automatic;
-  if (auto named = parse_output_format(out.substr(0, out.find(':'))); named.ok()) f = *named;
-  else f = format_of_path(out).format;
-  return f == output_format::tfrecords || f == output_format::raw;
+  auto named = parse_output_format(out.substr(0, out.find(':')));
+  return named.ok() ? *named : format_of_path(out).format;
 }
 
-std::string plan_text_of(const convert_arguments& a) {
+/// Do records go out as they came?
+bool keeps_records(const convert_arguments& a) {
+  const output_format f = format_of_output(a);
+  return f == output_format::tfrecords || f == output_format::raw || f == output_format::lines;
+}
+
+/// What the array of a file of NumPy has; nothing where the file cannot be looked at, or is none: reading it tells why.
+std::optional<npy_head> head_of_npy(const std::string& file) {
+  if (!is_file(file)) return {};
+  auto begin = read_file_head(file, compression::automatic, kNpyHeadBytesMax);
+  npy_head head;
+  if (!begin.ok() || !read_npy_head(begin->bytes, head).why.ok()) return {};
+  return head;
+}
+
+/// The numbers of an array of one dimension, which are tensors without one, as numbers that CSV and Arrow have a form for.
+std::string numbers_of_npy(const npy_head& head) {
+  const bool is_number = head.row_shape.rank() == 0 && head.dtype != dtype::string && head.dtype != dtype::float16;
+  if (!is_number) return {};
+  const std::string_view name = head.dtype == dtype::float32   ? "float"
+                                : head.dtype == dtype::float64 ? "double"
+                                                               : name_of(head.dtype);
+  return absl::StrCat(" | map(", std::string(name), "(it))");
+}
+
+std::string plan_text_of(convert_arguments& a) {
   if (a.inputs.size() == 1 && a.from.empty() && !names_data(a.inputs[0])) {
     if (!a.schema.empty()) throw misuse("--schema is of files: a plan has it where it is needed");
     return a.inputs[0];
@@ -115,6 +139,10 @@ std::string plan_text_of(const convert_arguments& a) {
     const reader& r = a.from.empty() ? reader_of(file) : reader_named(a.from);
     is_records = is_records && r.format == "tfrecord";
     plans.push_back(plan_for(file, r, a.schema));
+    auto array = r.format == "npy" ? head_of_npy(file) : std::nullopt;
+    if (!array) continue;
+    if (format_of_output(a) != output_format::numpy) plans.back() += numbers_of_npy(*array);
+    else if (!a.run.output.rows) a.run.output.rows = tensor_spec{array->dtype, array->row_shape};
   }
   std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
   if (!is_records || (keeps_records(a) && a.schema.empty())) return text;

@@ -12,6 +12,7 @@
 #include "plan/codec.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/engine/dataset_options.hpp"
+#include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
@@ -70,9 +71,13 @@ std::string options_text(const node& n, const said_downstream& said) {
 
 }  // namespace
 
-int explain(const std::string& text, const std::string& plan_file, bool spec_alone) {
+int explain(const std::string& text, const std::string& plan_file, explained what) {
   node_ptr plan = plan_file.empty() ? plan_of(text) : plan_in_file(plan_file);
-  if (spec_alone) {
+  if (what == explained::json) {
+    absl::PrintF("%s\n", plan_json(*plan));
+    return kOk;
+  }
+  if (what == explained::spec) {
     absl::PrintF("%s\n", spec_of(*plan->type).text());
     return kOk;
   }

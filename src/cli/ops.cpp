@@ -12,6 +12,7 @@
 #include "engine/expression_forms.hpp"
 #include "expr/program.hpp"
 #include "plan/codec.hpp"
+#include "plan/spellings.hpp"
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/node.hpp"
 
@@ -94,6 +95,8 @@ int ops() {
       "there does) and "
       "errors_max=N\n(with on_error=skip: one more ends the run) and quarantine=\"PATH\" (with on_error=skip: what is "
       "dropped is kept there).\n");
+  absl::PrintF("\nOther names, which are read as the calls that they stand for:\n");
+  for (auto& s : detail::all_spellings()) absl::PrintF("  %s(%s) is %s\n", s.name, s.arguments, s.calls);
   print_built_in_functions();
   print_functions();
   if (any_needs)

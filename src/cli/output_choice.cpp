@@ -43,8 +43,8 @@ bool is_given(int descriptor) {
 void read_format(const std::string& text, output_options& o) {
   const auto colon = text.find(':');
   auto named = parse_output_format(text.substr(0, colon));
-  const bool is_text =
-      named.ok() && (*named == output_format::jsonl || *named == output_format::raw || *named == output_format::csv);
+  using enum output_format;
+  const bool is_text = named.ok() && (*named == jsonl || *named == raw || *named == lines || *named == csv);
   if (named.ok() && colon != text.npos && colon + 1 != text.size()) {
     o.format = *named;
     o.path = text.substr(colon + 1);
@@ -55,7 +55,8 @@ void read_format(const std::string& text, output_options& o) {
     o.path = text;
   } else {
     throw misuse(absl::StrCat(
-        "--output is null, jsonl, raw, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, tfrecord, example, "
+        "--output is null, jsonl, raw, lines, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, lines, "
+        "tfrecord, example, "
         "arrow, arrow-binary, npy, or a PATH that ends in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy, not ",
         text));
   }
@@ -87,6 +88,7 @@ output_choice read_output(const output_arguments& a, const element_type& type) {
   o.path = detail::without_file_scheme(std::move(o.path));
   o.descriptor = o.path.empty() ? STDOUT_FILENO : descriptor_in(o.path);
   o.shards = a.shards;
+  o.rows = a.rows;
   o.shard_bytes = static_cast<std::uint64_t>(a.shard_bytes);
   if (o.shards != 1 && o.shard_bytes != 0) throw misuse("--shards and --shard-size: name one of them");
   status why = check_output(o.format, type);

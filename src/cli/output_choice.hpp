@@ -14,6 +14,7 @@ struct output_arguments {
   std::string compression = "automatic";  ///< automatic: by the name
   std::uint64_t shards = 1;
   std::int64_t shard_bytes = 0;
+  std::optional<tensor_spec> rows{};  ///< as in output_options
 };
 
 struct output_choice {
@@ -24,7 +25,7 @@ struct output_choice {
   std::string text() const;
 };
 
-/// "null", "jsonl", "raw", "csv" (standard output), FORMAT:PATH, or a PATH whose suffix names the format. The path "-" is
+/// "null", "jsonl", "raw", "lines", "csv" (standard output), FORMAT:PATH, or a PATH whose suffix names the format. The path "-" is
 /// standard output, "./-" a file of that name.
 /// Throws misuse: none of these, elements of this type cannot go there, or it is a descriptor that was not given to the program.
 output_choice read_output(const output_arguments& a, const element_type& type);

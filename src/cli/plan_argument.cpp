@@ -20,6 +20,8 @@
 #include "io/plan_file_reader.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
+#include "sluice/output/output_format.hpp"
+#include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib::cli {
@@ -166,7 +168,14 @@ bool is_zip(const std::string& file) {
 
 std::string plan_reading(const std::string& file) {
   if (is_zip(file)) return absl::StrCat("zip_members(", in_quotes(file), ")");
+  if (names_file(file)) {  // others cannot be looked at for their columns before the run reads them
+    const output_format by_name = format_of_path(file).format;
+    if (by_name == output_format::csv) return absl::StrCat("csv(", in_quotes(file), ", header=true)");
+    if (by_name == output_format::jsonl) return absl::StrCat("jsonl(", in_quotes(file), ")");
+  }
   std::string begin = beginning_of(file);
+  constexpr std::string_view kNpyFile = "\x93NUMPY";
+  if (begin.starts_with(kNpyFile)) return absl::StrCat("npy(", in_quotes(file), ")");
   constexpr std::string_view kArrowFile = "ARROW1", kArrowStream = "\xff\xff\xff\xff";
   if (begin.starts_with(kArrowFile) || begin.starts_with(kArrowStream))
     return absl::StrCat("from_arrow(", in_quotes(file), ") | unbatch");
@@ -176,7 +185,27 @@ std::string plan_reading(const std::string& file) {
   return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", in_quotes(file), ")");
 }
 
+namespace {
+
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && text[first] == '{';
+}
+
+/// `name`: of what holds it; empty: it was typed. Errors: misuse, with the place within it.
+node_ptr plan_in_json(const std::string& text, const std::string& name) {
+  try {
+    return parse_plan_json(text);
+  } catch (const error& e) {
+    throw misuse(absl::StrCat(name, name.empty() ? "" : ": ", std::string(e.why().message())));
+  }
+}
+
+}  // namespace
+
 node_ptr plan_of(const std::string& text) {
+  if (text.size() > 1 && text.front() == '@') return plan_in_file(text.substr(1));
+  if (is_json(text)) return plan_in_json(text, "");
   try {
     return parse_plan(text);
   } catch (const plan_error& e) {
@@ -221,6 +250,7 @@ std::string_view without_column(std::string_view message) {
 
 node_ptr plan_in_file(const std::string& path) {
   std::string text = text_of(path);
+  if (is_json(text)) return plan_in_json(text, path == "-" ? "standard input" : path);
   try {
     return parse_plan(text);
   } catch (const plan_error& e) {

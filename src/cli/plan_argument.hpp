@@ -8,11 +8,12 @@
 
 namespace sluice::lib::cli {
 
+/// Plan text; where it begins with "{", JSON (plan/json.hpp); where it begins with "@", the name of a file with one of both.
 /// Errors: misuse: the words of the plan_error, the line it is on (of a long one, what is around) and a caret
 /// under its column; for what looks like a path instead, a plan that reads it.
 node_ptr plan_of(const std::string& text);
 
-/// The plan in a file, or on standard input where `path` is "-". Newlines and comments (# …) are white space.
+/// The plan in a file, as text or JSON, or on standard input where `path` is "-". Newlines and comments (# …) are white space.
 /// Errors: misuse, FILE:LINE:COLUMN: the words of the plan_error, with the line and a caret; `error`: it cannot be read.
 node_ptr plan_in_file(const std::string& path);
 
@@ -21,8 +22,8 @@ bool names_data(const std::string& plan_or_file);
 /// What reads the data it names, else the plan it is.
 node_ptr plan_or_reader(const std::string& plan_or_file);
 
-/// The plan that reads this file: TFRecords, Arrow, the files of a tar where it begins as one (compressed or not) or of a zip, else
-/// lines. Of a FIFO only the name tells.
+/// The plan that reads this file: CSV with a header and JSON lines by their names, TFRecords, Arrow, npy, the files of a tar
+/// where it begins as one (compressed or not) or of a zip, else lines. Of a FIFO only the name tells.
 std::string plan_reading(const std::string& file);
 /// By its name, or by what it begins with.
 bool is_tar(const std::string& file);

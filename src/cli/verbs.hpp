@@ -82,6 +82,8 @@ int select(const std::string& names, const std::string& plan_or_file, const std:
 int cat(const std::vector<std::string>& files);
 /// Checks every CRC. kFailed: at least one file is damaged; else kMisuse: at least one is no file that can be opened.
 int verify(const std::vector<std::string>& files, compression c);
+enum class explained : std::uint8_t { stages, spec, json };
+int explain(const std::string& plan, const std::string& plan_file, explained what);
 /// The files that patterns match, each with its size and when it was changed. A folder: what is in it.
 int ls(const std::vector<std::string>& patterns, bool as_json);
 
@@ -93,7 +95,6 @@ struct cp_arguments {
 };
 /// Copies files from any file system to any other.
 int cp(const cp_arguments& arguments);
-int explain(const std::string& plan, const std::string& plan_file, bool spec_alone);
 int ops();
 /// What this machine and this build have that the program makes use of. kFailed: files cannot be read as SLUICE_IO says.
 int doctor();

@@ -87,7 +87,11 @@ computed_ptr checker::make(const expression_tree& e) {
 
 void checker::need_place(const expression_tree& e) const {
   if (scope_.is_constant || scope_.state) fail(e, absl::StrCat(e.text, "() cannot stand in a state"));
-  if (scope_.is_looked_at) fail(e, absl::StrCat(e.text, "() cannot stand in a key"));
+  if (scope_.is_looked_at)
+    fail(e, absl::StrCat(
+                e.text,
+                "() cannot stand where an element is only looked at (a key, a class, a cost, what inspect prints): "
+                "compute it by a map before"));
 }
 
 computed_ptr checker::path_to(const element_type& t, std::size_t offset) {
@@ -300,12 +304,14 @@ bool is_numbers(const element_type& t) {
 computed_ptr checker::binary(const expression_tree& e) {
   computed_ptr a = make(e.parts[0]), b = make(e.parts[1]);
   auto x = number_of(a->type()), y = number_of(b->type());
+  const bool any_tensor = a->type().kind == kind::tensor || b->type().kind == kind::tensor;
   bool texts = a->type().kind == kind::text && b->type().kind == kind::text;
   auto refuse = [&](std::string_view what) {
-    fail(e,
-         absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a->type()),
-                      ", and ", shown(e.parts[1]), " is ", shown(b->type()),
-                      is_numbers(a->type()) || is_numbers(b->type()) ? "; to_tensor() makes a tensor of numbers" : ""));
+    fail(e, absl::StrCat(e.text, " expects ", std::string(what), "; ", shown(e.parts[0]), " is ", shown(a->type()),
+                         ", and ", shown(e.parts[1]), " is ", shown(b->type()),
+                         is_numbers(a->type()) || is_numbers(b->type()) ? "; to_tensor() makes a tensor of numbers"
+                         : any_tensor ? "; double(t), int64(t) … are the number of a tensor that holds one"
+                                      : ""));
   };
   int level = precedence_of(e.text);
   if (level <= 2) {
@@ -316,7 +322,6 @@ computed_ptr checker::binary(const expression_tree& e) {
   auto is_operand = [](const computed& c, number n) {
     return c.type().kind == kind::tensor || (n != number::none && n != number::boolean);
   };
-  bool any_tensor = a->type().kind == kind::tensor || b->type().kind == kind::tensor;
   if (level > 3 && any_tensor && is_operand(*a, x) && is_operand(*b, y))
     return at(e, [&] { return tensor_arithmetic(e.text[0], std::move(a), std::move(b)); });
   if (level == 3) {

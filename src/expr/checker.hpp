@@ -149,6 +149,8 @@ computed_ptr tensor_negated(computed_ptr of);
 computed_ptr tensor_of_lists(std::string_view function, computed_ptr lists, dtype d,
                              const std::vector<std::int64_t>& dims);
 computed_ptr tensor_reduction(function_arguments& a);
+/// The number of a tensor that holds one, as the type; it is cut and checked as converted() does.
+computed_ptr number_in_tensor(computed_ptr of, const element_type& wanted);
 /// The place of a slice's bound in a list of n: negative ones count from the end, and what is beyond ends there.
 std::size_t bound_of(std::int64_t k, std::size_t n);
 

@@ -107,6 +107,7 @@ computed_ptr sign_of(function_arguments& a) {
 template <class T> computed_ptr cast_to(function_arguments& a) {
   a.need(1, 1);
   number n = number_of(type_of<T>());
+  if (a.parts[0]->type().kind == kind::tensor) return number_in_tensor(std::move(a.parts[0]), type_of<T>());
   if (a.number_at(0) == number::none) {
     if (a.parts[0]->type().kind == kind::text) a.expected(0, "a number (to_number() reads texts)");
     a.expected(0, "a number");

@@ -217,6 +217,18 @@ computed_ptr tensor_negated(computed_ptr of) {
   return tensor_from<const void*>(std::move(of), [](const void* p) { return negative(tensor_at(p)); });
 }
 
+computed_ptr number_in_tensor(computed_ptr of, const element_type& wanted) {
+  return with_number(number_of(wanted), [&]<class R>(std::type_identity<R>) {
+    return from_one<R, const void*>(wanted, std::move(of), [&wanted](evaluation&, const void* p) {
+      const tensor& t = tensor_at(p);
+      if (t.size() != 1 || t.dtype() == dtype::string)
+        throw bad_value{absl::StrCat(wanted.name, "() expects a tensor of one number, and this is ", t.spec_text())};
+      return with_number_dtype(
+          t.dtype(), [&]<class T>(std::type_identity<T>) { return checked_cast<R>(widened(t.values<T>()[0])); });
+    });
+  });
+}
+
 computed_ptr tensor_reduction(function_arguments& a) {
   // The text of the function's name in the table, which stays.
   static constexpr std::string_view kNames[] = {"sum", "mean", "max", "min", "argmax"};

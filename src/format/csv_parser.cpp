@@ -202,6 +202,10 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
         s.why = std::move(why);
         s.damaged_bytes = next.at - p.at;
       }
+      if constexpr (!Keep) {
+        s.broken = std::move(why);
+        row_line_ = line_;
+      }
       if (line_)
         line_ += std::max<std::uint64_t>(
             1, static_cast<std::uint64_t>(std::ranges::count(window.substr(p.at, next.at - p.at), '\n')));

@@ -44,6 +44,7 @@ struct csv_scan {
   std::size_t damaged_bytes = 0;  ///< how long that is
   bool ended = false;
   std::size_t searched_bytes = 0;  ///< without a row: none ends there; more of the window, or a longer one, is needed
+  status broken{};                 ///< of read_fields: why what it took for a row, and went behind, is none
 };
 
 struct csv_field {
@@ -64,6 +65,9 @@ class csv_parser {
   csv_scan pass_over(std::string_view window, std::uint64_t offset, bool last, std::uint64_t rows_max);
   /// The fields of the next row as they are, for who knows no schema yet.
   csv_scan read_fields(std::string_view window, std::uint64_t offset, bool last, std::vector<std::string>& fields);
+
+  /// The line that the row of read_fields begins in; 0: not known.
+  std::uint64_t row_line() const { return row_line_; }
 
   /// What parse() has found. REQUIRES: the window is still there.
   void make_rows(void* to) const;
@@ -124,6 +128,7 @@ class csv_parser {
   std::size_t unquoted_used_ = 0;
   std::size_t rows_ = 0;
   std::uint64_t line_ = 1, line_offset_ = 0;  ///< of the file; 0: not known
+  std::uint64_t row_line_ = 0;
 };
 
 }  // namespace sluice::lib

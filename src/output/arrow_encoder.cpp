@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements as an Arrow IPC stream: each batch is a record batch; other elements are gathered into record batches of
-// kArrowRows rows, fewer where these have kArrowBytes, at the end, and where a checkpoint is written.
+// kArrowRows rows, fewer where these have kArrowBytes, at the end, and where a checkpoint is written. The schema stands in front;
+// of tensors, whose shape only the first rows tell, it is written with these.
 #include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
@@ -23,6 +24,13 @@ constexpr std::uint32_t kBatchesAtOnce = 16;
 
 const element_type& row_of(const element_type& t) { return t.kind == kind::batch ? *t.element : t; }
 
+/// Are there tensors in it, whose shapes no type tells?
+bool has_tensors(const element_type& t) {
+  if (t.kind == kind::tensor) return true;
+  if (t.kind == kind::list || t.kind == kind::array || t.kind == kind::maybe) return has_tensors(*t.element);
+  return std::any_of(t.members.begin(), t.members.end(), [](const member& m) { return has_tensors(*m.type); });
+}
+
 /// Memory for n elements, without any.
 class element_room {
  public:
@@ -41,21 +49,26 @@ class element_room {
 
 class arrow_encoder final : public element_encoder {
  public:
-  arrow_encoder(const element_type& type, const arrow_options& texts) : type_(type), row_(row_of(type)), texts_(texts) {
+  arrow_encoder(const element_type& type, const arrow_options& texts)
+      : type_(type), row_(row_of(type)), texts_(texts), is_told_by_rows_(has_tensors(row_)) {
+    if (is_told_by_rows_) return;
     status why = export_schema(row_, &schema_, texts_);
     if (!why.ok()) throw_status(why);
   }
-  ~arrow_encoder() override { schema_.release(&schema_); }
+  ~arrow_encoder() override { release_schema(); }
 
   std::uint32_t wanted() const override { return type_.kind == kind::batch ? kBatchesAtOnce : kArrowRows; }
   bool is_immediate() const override { return false; }
   status begin(encoded& to) override {
+    if (is_told_by_rows_) return {};
     status why = arrow::append_ipc_schema(to.bytes, schema_);
     to.ends.push_back(to.bytes.size());
     return why;
   }
   status append(const char* elements, std::size_t n, encoded& to) override {
-    if (type_.kind != kind::batch) return gather(elements, n, to);
+    try {
+      if (type_.kind != kind::batch) return gather(elements, n, to);
+    } catch (const error& e) { return e.why(); }  // tensors of other shapes than those before them
     for (std::size_t i = 0; i != n; ++i) {
       status why = append_rows(*reinterpret_cast<const batch_storage*>(elements + i * type_.size), to);
       if (!why.ok()) return why;
@@ -69,12 +82,43 @@ class arrow_encoder final : public element_encoder {
     return append_rows(rows, to);
   }
   status end(encoded& to) override {
+    if (is_told_by_rows_ && told_.empty())
+      return invalid_argument_error(
+          "there is no element, and only one tells the shape of the tensors, which is part of an "
+          "Arrow stream's schema");
     arrow::append_ipc_end(to.bytes);
     to.ends.push_back(to.bytes.size());
     return {};
   }
+  std::string save() const override { return told_; }
+  status load(std::string_view bytes) override {
+    if (!is_told_by_rows_ && !bytes.empty())
+      return data_loss_error("what it says of an Arrow stream does not fit the plan");
+    told_ = bytes;
+    return {};
+  }
 
  private:
+  void release_schema() {
+    if (schema_.release) schema_.release(&schema_);
+  }
+  /// The schema of these rows, which that of all before them has to be; of the first ones it is written.
+  status tell_schema(const batch_storage& rows, encoded& to) {
+    release_schema();
+    schema_ = {};
+    std::string message;
+    status why = export_schema(rows, row_, &schema_, texts_);
+    if (why.ok()) why = arrow::append_ipc_schema(message, schema_);
+    if (!why.ok() || message == told_) return why;
+    if (!told_.empty())
+      return invalid_argument_error(
+          "the tensors have another shape, or numbers of another type, than those before them, and an "
+          "Arrow stream has one schema");
+    to.bytes += message;
+    to.ends.push_back(to.bytes.size());
+    told_ = std::move(message);
+    return {};
+  }
   status gather(const char* elements, std::size_t count, encoded& to) {
     for (std::size_t i = 0; i != count;) {
       const std::size_t n = fitting(elements + i * type_.size, count - i);
@@ -99,6 +143,9 @@ class arrow_encoder final : public element_encoder {
     return n;
   }
   status append_rows(const batch_storage& rows, encoded& to) {
+    if (is_told_by_rows_ && rows.empty()) return {};
+    if (is_told_by_rows_)
+      if (status why = tell_schema(rows, to); !why.ok()) return why;
     ArrowArray array;
     status why = export_rows(rows, row_, &array, texts_);
     if (!why.ok()) return with_way_out(why);
@@ -119,6 +166,8 @@ class arrow_encoder final : public element_encoder {
   const element_type& type_;
   const element_type& row_;
   const arrow_options texts_;
+  const bool is_told_by_rows_;
+  std::string told_{};  ///< the message of a schema that the rows told; empty: not yet
   ArrowSchema schema_{};
   std::size_t gathered_bytes_ = 0;
   batch_storage gathered_;
@@ -127,6 +176,7 @@ class arrow_encoder final : public element_encoder {
 status check_arrow(const element_type& type, const arrow_options& texts) {
   if (type.kind != kind::batch && (!can_stack(type) || !type.copy))
     return invalid_argument_error("elements of " + type.name + " have no form in Arrow");
+  if (has_tensors(row_of(type))) return {};
   ArrowSchema schema;
   std::string unused;
   status why = export_schema(row_of(type), &schema, texts);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sluice/base/result.hpp"
+#include "sluice/element/tensor.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/output/output_format.hpp"
 
@@ -41,6 +42,8 @@ class element_encoder {
   virtual status append(const char* elements, std::size_t n, encoded& to) = 0;
   virtual status flush(encoded&) { return {}; }
   virtual status end(encoded&) { return {}; }
+  /// What rows of tensors are where there is none that tells.
+  virtual void expect_rows(const tensor_spec&) {}
   /// How many elements to ask for at once.
   virtual std::uint32_t wanted() const { return 256; }
   /// Is every element in `bytes` when append() returns?
@@ -60,6 +63,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
 // Each in its own source. REQUIRES: elements of this type have such a form.
 std::unique_ptr<element_encoder> make_jsonl_encoder(const element_type& type);
 std::unique_ptr<element_encoder> make_raw_encoder(const element_type& type);
+std::unique_ptr<element_encoder> make_lines_encoder(const element_type& type);
 std::unique_ptr<element_encoder> make_tfrecord_encoder(const element_type& type);
 result<std::unique_ptr<element_encoder>> make_csv_encoder(const element_type& type);
 result<std::unique_ptr<element_encoder>> make_example_encoder(const element_type& type);

@@ -130,6 +130,7 @@ status file_sink::open_part(const output_place* from, std::size_t index, std::ui
   }
   auto encoder = make_encoder(o_.format, type_);
   if (!encoder.ok()) return encoder.why();
+  if (o_.rows) (*encoder)->expect_rows(*o_.rows);
   auto part = std::make_unique<output_part>(*std::move(encoder), o_.compression, std::move(to));
   status why = is_begun ? part->go_on(place) : part->begin();
   if (why.ok()) parts_.push_back(std::move(part));

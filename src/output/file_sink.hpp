@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,8 @@ struct output_options {
   runtime* rt = nullptr;  ///< whose file systems remote outputs go to
   int stop_fd = -1;       ///< readable once the run is to end: see output_stream
   std::uint64_t shards = 1;
-  std::uint64_t shard_bytes = 0;  ///< not 0: so many shards as it takes
+  std::uint64_t shard_bytes = 0;      ///< not 0: so many shards as it takes
+  std::optional<tensor_spec> rows{};  ///< of tensors, where it is known before there is one
 
   bool is_sharded() const { return shards != 1 || shard_bytes != 0; }
   bool is_remote() const;

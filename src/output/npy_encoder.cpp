@@ -45,9 +45,10 @@ class npy_encoder final : public element_encoder {
   }
   /// An array without rows has a header, too.
   status end(encoded& to) override {
-    if (!is_known_) spec_ = tensor_spec{dtype::float32, {}};
+    if (!is_known_) spec_ = expected_;
     return make_room(to);
   }
+  void expect_rows(const tensor_spec& spec) override { expected_ = spec; }
   std::string head() const override {
     if (room_ == 0) return {};
     std::vector<std::int64_t> shape{rows_};
@@ -126,9 +127,10 @@ class npy_encoder final : public element_encoder {
 
   const element_type& type_;
   const element_type& row_;
-  tensor_spec spec_;       ///< of a row
-  bool is_known_ = false;  ///< of tensors only with the first
-  std::size_t room_ = 0;   ///< of the header; 0: it is not there yet
+  tensor_spec spec_;                          ///< of a row
+  tensor_spec expected_{dtype::float32, {}};  ///< of an array without rows
+  bool is_known_ = false;                     ///< of tensors only with the first
+  std::size_t room_ = 0;                      ///< of the header; 0: it is not there yet
   std::int64_t rows_ = 0;
 };
 

@@ -9,8 +9,8 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::string_view kFormatNames[] = {"automatic", "jsonl", "csv",          "raw", "tfrecord",
-                                             "example",   "arrow", "arrow-binary", "npy"};
+constexpr std::string_view kFormatNames[] = {"automatic", "jsonl",   "csv",   "raw",          "lines",
+                                             "tfrecord",  "example", "arrow", "arrow-binary", "npy"};
 
 struct suffix {
   std::string_view text;
@@ -20,7 +20,7 @@ struct suffix {
 constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},        {".ndjson", output_format::jsonl},
                                 {".json", output_format::jsonl},         {".csv", output_format::csv},
                                 {".arrow", output_format::arrow},        {".arrows", output_format::arrow},
-                                {".npy", output_format::numpy},          {".txt", output_format::raw},
+                                {".npy", output_format::numpy},          {".txt", output_format::lines},
                                 {".tfrecord", output_format::tfrecords}, {".tfrecords", output_format::tfrecords}};
 
 status not_texts(output_format f, const element_type& type) {
@@ -68,6 +68,9 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case numpy: return make_npy_encoder(type);
     case raw:
       if (type.text) return make_raw_encoder(type);
+      break;
+    case lines:
+      if (type.text) return make_lines_encoder(type);
       break;
     case tfrecords:
       if (type.text) return make_tfrecord_encoder(type);

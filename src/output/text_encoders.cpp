@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats in which each element stands for itself: JSON lines, raw texts, records, rows of CSV, tf.Examples.
+// The formats in which each element stands for itself: JSON lines, raw texts, lines, records, rows of CSV, tf.Examples.
 #include <utility>
 
 #include "format/csv_writer.hpp"
@@ -29,6 +29,28 @@ template <class F> class each_encoder final : public element_encoder {
 template <class F> std::unique_ptr<element_encoder> each(const element_type& type, F append_one) {
   return std::make_unique<each_encoder<F>>(type, std::move(append_one));
 }
+
+class lines_encoder final : public element_encoder {
+ public:
+  explicit lines_encoder(const element_type& type) : type_(type) {}
+  status append(const char* elements, std::size_t n, encoded& to) override {
+    for (std::size_t i = 0; i != n; ++i) {
+      const std::string_view text = type_.text(elements + i * type_.size);
+      if (text.find('\n') != text.npos)
+        return invalid_argument_error(
+            "a text with a line end in it is no line, and would be read back as two: the format raw writes its bytes "
+            "as "
+            "they are, jsonl as a text in quotes");
+      to.bytes += text;
+      to.bytes += '\n';
+      to.ends.push_back(to.bytes.size());
+    }
+    return {};
+  }
+
+ private:
+  const element_type& type_;
+};
 
 class csv_encoder final : public element_encoder {
  public:
@@ -80,6 +102,10 @@ std::unique_ptr<element_encoder> make_jsonl_encoder(const element_type& type) {
 
 std::unique_ptr<element_encoder> make_raw_encoder(const element_type& type) {
   return each(type, [](const element_type& t, const char* element, std::string& bytes) { bytes += t.text(element); });
+}
+
+std::unique_ptr<element_encoder> make_lines_encoder(const element_type& type) {
+  return std::make_unique<lines_encoder>(type);
 }
 
 std::unique_ptr<element_encoder> make_tfrecord_encoder(const element_type& type) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
 #include "plan/codec.hpp"
+#include "plan/other_words.hpp"
 #include "plan/spellings.hpp"
 #include "sluice/expr/expression.hpp"
 
@@ -15,6 +16,8 @@ namespace {
 
 const op_info& op_named(const std::string& name, std::size_t at) {
   if (auto* op = find_op(name)) return *op;
+  if (const std::string_view instead = other_word_for(name); !instead.empty())
+    throw misplaced{at, absl::StrCat("there is no verb ", name, " in plan text; it is ", std::string(instead))};
   std::vector<std::string> names;
   for (auto* known : known_operators()) names.emplace_back(known->name);
   throw misplaced{at, absl::StrCat(name, ": no such operator", did_you_mean(name, names))};
@@ -142,10 +145,18 @@ std::vector<node_ptr> listed_plans(const call_syntax& call, const argument& list
   return inputs;
 }
 
+/// A verb of several datasets is no method of the first, as in tf.data.
+std::string source_behind_stage(const call_syntax& call, const op_info& op) {
+  if (op.shape != op_info::combine) return call.name + ": a source takes no input";
+  const bool is_listed = op.inputs_behind_list >= 0;
+  return absl::StrCat(call.name, ": takes no input before a bar: write ", call.name,
+                      is_listed ? "([A, B], …)" : "(A, B)", ", where A is all that stands before the bar");
+}
+
 node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
   const op_info& op = op_named(call.name, call.at);
   if (!input && op.shape == op_info::stage) throw misplaced{call.at, call.name + ": a plan starts with a source"};
-  if (input && op.shape != op_info::stage) throw misplaced{call.at, call.name + ": a source takes no input"};
+  if (input && op.shape != op_info::stage) throw misplaced{call.at, source_behind_stage(call, op)};
   bool may_lack = may_lack_path && op.shape != op_info::stage;
   node_builder b(op, call.at, false, may_lack);
   if (input) b.take_input(std::move(input));

@@ -110,6 +110,11 @@ class count_codec final : public whole_codec<count> {
 class integer_codec final : public whole_codec<integer> {
  public:
   bool is_missing(const void* p) const override { return get(p).value == integer::kNotGiven; }
+  void read(void* p, const argument& a, reading& r) const override {
+    whole_codec<integer>::read(p, a, r);
+    if (is_missing(p))
+      r.fail(a, absl::StrCat(integer::kNotGiven, " stands for a number that is not given: one more is the least"));
+  }
 };
 
 class count_or_all_codec final : public whole_codec<count_or_all> {

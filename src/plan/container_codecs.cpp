@@ -59,9 +59,20 @@ void map_codec_base::print(const void* p, printer& to) const {
   to.end_fields();
 }
 
+namespace {
+
+/// "{name=[1, 2]}": in braces with colons stands a structure that an expression makes.
+std::string example_of(const codec& value) {
+  const std::string type = value.type_name();
+  return type.starts_with("list of ") ? "{name=[1, 2]}" : "{name=1}";
+}
+
+}  // namespace
+
 void map_codec_base::read(void* p, const argument& a, reading& r) const {
   if (a.kind != argument::fields && a.kind != argument::object)
-    r.expected(a, absl::StrCat("names in braces, each with a ", value_.type_name()));
+    r.expected(a,
+               absl::StrCat("names in braces, each with = and a ", value_.type_name(), ", as in ", example_of(value_)));
   clear(p);
   for (const argument& one : a.items) {
     void* value = add(p, one.name);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The codecs of functions and plans.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "plan/arguments_of.hpp"
 #include "sluice/plan/function.hpp"
@@ -118,12 +120,12 @@ class plan_or_function_codec final : public codec {
     bool may_be = r.is_plan(a) || a.kind == argument::word || a.kind == argument::object;
     if (!may_be) r.expected(a, expected());
     field.plan = r.plan(a, true);
-    if (which_ == opens::readers && !field.plan->lacks_path) r.fail(a, kHasPath);
+    if (which_ == opens::readers && !field.plan->lacks_path) r.fail(a, no_reader(*field.plan));
   }
   std::string check(const void* p) const override {
     auto& [plan, function] = get(p);
     if (plan && function) return " must be a plan or a function, not both";
-    if (plan && which_ == opens::readers && !plan->lacks_path) return absl::StrCat(": ", kHasPath);
+    if (plan && which_ == opens::readers && !plan->lacks_path) return absl::StrCat(": ", no_reader(*plan));
     return check_function(function, accepts_);
   }
   bool is_missing(const void* p) const override { return !get(p).plan && !get(p).function; }
@@ -145,7 +147,16 @@ class plan_or_function_codec final : public codec {
   std::string placeholder(std::string_view) const override { return type_name(); }
 
  private:
-  static constexpr const char* kHasPath = "the reader has its path already; it gets one from each element";
+  /// Why a plan that lacks nothing is no reader.
+  static std::string no_reader(const node& plan) {
+    const node* source = &plan;
+    while (!source->inputs.empty()) source = source->inputs[0].get();
+    const auto& fields = source->op->arguments().fields;
+    if (std::ranges::any_of(fields, [](const field& f) { return f.type->is_later(); }))
+      return "the reader has its path already; it gets one from each element";
+    return absl::StrCat("a reader gets a path from each element, and the source of this plan, ",
+                        std::string(source->op->name), ", takes none: it would be the same for all");
+  }
   static const plan_or_function& get(const void* p) { return *static_cast<const plan_or_function*>(p); }
   std::string expected() const { return absl::StrCat(accepts_ ? "a function or " : "", "a reader, such as tfrecord"); }
   opens which_;

@@ -100,6 +100,26 @@ argument text_member(std::string_view name, std::string_view text, std::size_t a
 
 bool is_spelling(std::string_view name) { return find(name) != nullptr; }
 
+std::vector<spelling_text> all_spellings() {
+  std::vector<spelling_text> all;
+  for (const spelling& s : kSpellings) {
+    spelling_text one{std::string(s.name), {}, {}};
+    for (const std::string& name : names_of(s))
+      absl::StrAppend(&one.arguments, one.arguments.empty() ? "" : ", ", name);
+    for (std::size_t call = 0; call != s.calls.size(); ++call) {
+      std::string fields;
+      for (const destination& d : s.arguments) {
+        if (d.call != call) continue;
+        absl::StrAppend(&fields, fields.empty() ? "" : ", ", std::string(d.field));
+        if (d.field != d.name) absl::StrAppend(&fields, "=", std::string(d.name));
+      }
+      absl::StrAppend(&one.calls, call == 0 ? "" : " | ", std::string(s.calls[call]), "(", fields, ")");
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 plan_syntax spelled_out(const call_syntax& call) {
   const spelling& s = *find(call.name);
   const std::vector<std::string> names = names_of(s);

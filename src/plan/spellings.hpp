@@ -5,7 +5,9 @@
 // They are known by what stands in their parentheses alone, not by their operators, which are looked up as usual.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "plan/argument.hpp"
 
@@ -13,6 +15,11 @@ namespace sluice::lib::detail {
 
 /// Is it such a word?
 bool is_spelling(std::string_view name);
+/// One of all there are, for a reader: {"shuffle_and_repeat", "buffer_size, times, seed", "shuffle(buffer_size, seed) | repeat(times)"}.
+struct spelling_text {
+  std::string name, arguments, calls;
+};
+std::vector<spelling_text> all_spellings();
 /// The calls that `call` is read as, each argument with the place where it stands. REQUIRES: is_spelling(call.name). Errors:
 /// throws misplaced.
 plan_syntax spelled_out(const call_syntax& call);

@@ -17,7 +17,8 @@ status held_memory::refusal(std::size_t wanted, std::string_view what) const {
           ? absl::StrCat(words(what), " alone takes more than the memory budget of ", mebibytes(now.budget_bytes))
           : absl::StrCat("with ", words(what), " more is held than the memory budget of ", mebibytes(now.budget_bytes),
                          ": ", now.held_text());
-  return resource_exhausted_error(absl::StrCat(why, "; ", words(advice_), ", or raise the budget")).in_stage(label_);
+  return resource_exhausted_error(absl::StrCat(why, "; ", words(advice_), ", or raise the memory budget"))
+      .in_stage(label_);
 }
 
 }  // namespace sluice::lib

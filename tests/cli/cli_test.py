@@ -40,7 +40,7 @@ class Run(ProgramTest):
         done = sluice("run", "range(200000) | shuffle(50000, seed=1) | shuffle(50000, seed=2)", "--memory-budget", "1MiB")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"resource_exhausted: shuffle: with the buffer more is held than the memory budget of 1.0 MiB: "
-                                      r"shuffle 1.\d MiB in 2 places; lower buffer_size, or cycle_length .*, or raise the budget")
+                                      r"shuffle 1.\d MiB in 2 places; lower buffer_size, or cycle_length .*, or raise the memory budget")
 
     def test_a_limit_ends_a_plan_without_end(self):
         self.assertEqual(lines_of(self.ok("run", "range(3) | repeat(-1)", "--limit", 7, "--output", "jsonl")), [0, 1, 2, 0, 1, 2, 0])
@@ -315,7 +315,7 @@ class Misuse(ProgramTest):
             (["walk", "--version"], "The following argument was not expected: walk"),
             (["run"], "PLAN or --file is required"),
             (["verify"], "FILES is required"),
-            (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, tfrecord, "),
+            (["run", "range(3)", "--output", "xml"], "--output is null, jsonl, raw, lines, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, lines, tfrecord, "),
             (["run", "range(3)", "--output", "tfrecord:x"], "takes records, lines or strings, and the plan gives int64"),
             (["run", "range(3)", "--memory-budget", "much"], "--memory-budget: expects a size such as 64MiB, and is \"much\""),
             (["run", "range(3)", "--memory-budget", ""], "--memory-budget: expects a size such as 64MiB, and is \"\""),
@@ -477,6 +477,13 @@ class Data(ProgramTest):
         alone = [stages[i - 1].split()[0] for i, line in enumerate(stages) if line.endswith("  C++")]
         self.assertEqual(alone, ["from_elements", "generate", "from_channel", "transform"])
         self.assertIn("\nC++: not in a plan for this program", said)
+        for words in ("tap(function) is inspect(function)\n",
+                      "map_and_batch(function, size, drop_remainder, parallelism, order, seed) is "
+                      "map(function, parallelism, order, seed) | batch(size, drop_remainder)\n",
+                      "shuffle_and_repeat(buffer_size, times, seed) is shuffle(buffer_size, seed) | repeat(times)\n",
+                      "parallel_interleave(inner, cycle_length, block_length, sloppy) is "
+                      "interleave(inner, cycle_length, parallelism=cycle_length, block_length, order=sloppy)\n"):
+            self.assertIn("\n  " + words, said)
 
     def test_a_sample_is_not_taken_for_another(self):
         def asked(records, shards, seed):

@@ -86,6 +86,18 @@ class Files(Converted):
         self.convert("range(5) | enumerate", self.path("n.csv"))
         self.assertEqual(pathlib.Path(self.path("n.csv")).read_text(), "first,second\n0,0\n1,1\n2,2\n3,3\n4,4\n")
 
+    def test_lines_stay_lines(self):
+        pathlib.Path(self.path("a.txt")).write_text("one\n\ntwo\nthree\n")
+        for of, to in (("a.txt", "b.txt"), ("b.txt", "c.txt.gz"), ("c.txt.gz", "d.tfrecord"), ("d.tfrecord", "e.txt"), ("a.txt", "f.txt")):
+            self.convert(self.path(of), self.path(to))
+        for name in "bef":
+            self.assertEqual(pathlib.Path(self.path(name + ".txt")).read_text(), "one\n\ntwo\nthree\n")
+        self.assertEqual(self.convert(self.path("a.txt"), "-", "--to", "lines").stdout, "one\n\ntwo\nthree\n")
+        self.assertEqual(self.convert(self.path("a.txt"), "-", "--to", "raw").stdout, "onetwothree")
+        why = self.fails(1, "convert", 'range(2) | map(if(it == 0, "one", "two\\nthree"))', self.path("g.txt"), "--quiet")
+        self.assertIn("a text with a line end in it is no line", why)
+        self.assertIn("the format raw", why)
+
     def test_arrays_become_npy(self):
         plan = f'tfrecord("{self.shards[0]}") | parse_example("values: float[4,4], label: int64")'
         for member, expected in (("values", ("<f4", (30, 4, 4))), ("label", ("<i8", (30,)))):
@@ -111,6 +123,31 @@ class Files(Converted):
         self.convert("range(100)", self.path("a.npy"))
         self.convert(self.path("a.npy"), self.path("b.npy"))
         self.assertEqual(pathlib.Path(self.path("a.npy")).read_bytes(), pathlib.Path(self.path("b.npy")).read_bytes())
+
+
+    def test_npy_becomes_what_has_no_tensors(self):
+        self.convert("range(5) | map(double(it) / 2)", self.path("a.npy"))
+        self.convert(self.path("a.npy"), self.path("a.csv"))
+        self.assertEqual(pathlib.Path(self.path("a.csv")).read_text(), "value\n0\n0.5\n1\n1.5\n2\n")
+        self.convert(self.path("a.npy"), self.path("a.arrow"))
+        self.convert(self.path("a.arrow"), self.path("a.jsonl"))
+        self.assertEqual(self.lines_in("a.jsonl"), [0, 0.5, 1, 1.5, 2])
+        self.convert("range(3000) | map(to_tensor([[it, 1], [2, it]]))", self.path("b.npy"))
+        for limit in (1100, 1100, 3000):
+            self.convert(self.path("b.npy"), self.path("b.arrow"), "--checkpoint", self.path("here"), "--limit", limit)
+        self.convert(f'from_arrow("{self.path("b.arrow")}") | unbatch', self.path("b.jsonl"))
+        self.assertEqual(self.lines_in("b.jsonl"), [[i, 1, 2, i] for i in range(3000)])
+        why = self.fails(1, "convert", "range(2) | map(to_tensor(if(it == 0, [1], [1, 2])))", self.path("c.arrow"), "--quiet")
+        self.assertIn("row 1 is int32[2], the rows before are int32[1]", why)
+        self.assertIn("only one tells the shape", self.fails(1, "convert", "range(0) | map(to_tensor([it]))", self.path("d.arrow"), "--quiet"))
+
+    def test_an_array_without_rows_keeps_its_type(self):
+        header = str({"descr": "<f8", "fortran_order": False, "shape": (0, 3)}).encode().ljust(117) + b"\n"
+        empty = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+        pathlib.Path(self.path("e.npy")).write_bytes(empty)
+        self.convert(self.path("e.npy"), self.path("o.npy"))
+        found, values = read_npy(self.path("o.npy"))
+        self.assertEqual((found["descr"], found["shape"], values), ("<f8", (0, 3), b""))
 
 
 class Outputs(Converted):

@@ -106,6 +106,18 @@ class Verbs(ProgramTest):
         texts = self.write("notes.txt", "one\ntwo\n")
         self.assertEqual(self.ok("head", texts).stdout, '"one"\n"two"\n')
 
+    def test_head_and_count_read_tables_and_arrays_as_such(self):
+        table, lines = self.write("q.csv", "a,b\n1,x\n2,\"y\nz\"\n"), self.write("q.jsonl", '{"a":1}\n\n{"a":2}\n')
+        array = os.path.join(self.folder.name, "q.npy")
+        self.ok("convert", "range(8)", array, "--quiet")
+        counts = self.ok("count", table, lines, array).stdout.split()
+        self.assertEqual(counts[::2], ["2", "2", "8", "12"])
+        self.assertEqual(self.ok("head", table, "-n", 1).stdout, '{"a":1,"b":"x"}\n')
+        self.assertEqual(self.ok("head", lines).stdout, '{"a":1}\n{"a":2}\n')
+        self.assertEqual(self.ok("head", array, "-n", 3).stdout, "0\n1\n2\n")
+        self.assertEqual(self.ok("select", "b", table, "--limit", 1).stdout, '{"b":"x"}\n')
+        self.assertIn(f"""'csv("{table}", header=true)'""", self.fails(2, "explain", table))
+
     def test_a_plan_may_be_in_a_file_or_on_standard_input(self):
         text = "range(10)  # ten\n  | batch(4)\n"
         path = self.write("plan.sluice", text)
@@ -114,6 +126,21 @@ class Verbs(ProgramTest):
             self.assertEqual(piped(text.encode(), *verb, "-").stdout.decode(), "[0,1,2,3]\n[4,5,6,7]\n[8,9]\n")
         self.assertIn("batch(4)", self.ok("explain", "-f", path).stdout)
         self.assertEqual(self.ok("count", "-f", path).stdout, "3\n")
+
+    def test_a_plan_may_be_json(self):
+        text = "range(10) | batch(4) | map(length(it))"
+        plan = self.ok("explain", "--json", text).stdout
+        self.assertEqual(json.loads(plan)["op"], "map")
+        path = self.write("plan.json", "\n " + plan)
+        for given in ([plan], ["-f", path], ["@" + path], ["@" + self.write("plan.sluice", text + "\n")]):
+            self.assertEqual(self.ok("run", "--quiet", "--output", "jsonl", *given).stdout, "4\n4\n2\n")
+            self.assertEqual(self.ok("head", *given).stdout, "4\n4\n2\n")
+            self.assertEqual(self.ok("count", *given).stdout, "3\n")
+            self.assertEqual(self.ok("explain", *given).stdout, self.ok("explain", text).stdout)
+        self.assertEqual(self.ok("convert", plan, "-", "--to", "jsonl", "--quiet").stdout, "4\n4\n2\n")
+        self.assertIn("batch: has no siz", self.fails(2, "run", plan.replace("size", "siz")))
+        self.assertIn(f"{self.write('bad.json', '{')}: ", self.fails(2, "run", "-f", os.path.join(self.folder.name, "bad.json")))
+        self.assertIn("excludes", self.fails(2, "explain", "--json", "--spec", text))
 
     def test_an_error_in_a_plan_file_says_line_and_column(self):
         path = self.write("bad.sluice", "range(10)\n  | shuffl(5)\n")
@@ -223,7 +250,7 @@ class Verbs(ProgramTest):
     def test_the_manual_page_has_every_verb_and_stage(self):
         page = self.ok("man").stdout
         for line in self.ok("ops").stdout.splitlines():
-            if line and not line.startswith(" ") and "C++:" not in line and "registers" not in line and not line.startswith(("Every call", "(with ", "Functions ")):
+            if line and not line.startswith(" ") and "C++:" not in line and "registers" not in line and not line.startswith(("Every call", "Other names", "(with ", "Functions ")):
                 self.assertIn(f"\\fB{line.split()[0]}\\fR", page)
         for verb in ("run", "head", "count", "select", "verify", "completion"):
             self.assertIn(f".SS {verb}\n", page)

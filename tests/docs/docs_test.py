@@ -122,8 +122,14 @@ def main():
                               capture_output=True, text=True)
         check.expect(made.returncode == 0, made.stdout + made.stderr)
         listed = subprocess.run([BUILD / "sluice", "ops"], capture_output=True, text=True).stdout
-        for name in re.findall(r"^(\w+) .*\n +\(", listed, re.M):
-            check.expect(f"\n### {name}\n" in (ROOT / "docs/operators.md").read_text(), f"{name} is not in docs/operators.md")
+        page = (ROOT / "docs/operators.md").read_text()
+        names = re.findall(r"^(\w+) .*\n +\(", listed, re.M) + re.findall(r"^  (\w+)\(.*\) is ", listed, re.M)
+        for name in [*names, "write", "broadcast", "at", "apply"]:
+            check.expect(f"\n### {name}\n" in page, f"{name} has no section in docs/operators.md")
+            rows = [line for line in page.splitlines() if line.startswith(f"| [{name}](#{name}) |")]
+            check.expect(len(rows) == 1 and len(re.findall(r"(?<!\\)\|", rows[0])) == 9, f"{name} has no row in the table of docs/operators.md")
+        for argument in ("timeout", "oversized", "comment", "select", "pad_to_bucket_boundary", "initial"):
+            check.expect(f"\n| `{argument}` |" in page, f"{argument} is in no table of arguments")
     return check.finish()
 
 

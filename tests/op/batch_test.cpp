@@ -253,7 +253,7 @@ TEST_CASE("a batch is charged for as long as it is in the making, and refused wh
   CHECK(refused.why.code() == status_code::resource_exhausted);
   CHECK_THAT(refused.why.to_string(),
              Catch::Contains("batch: a batch alone takes more than the memory budget of 1.0 MiB") &&
-                 Catch::Contains("lower its size, or raise the budget"));
+                 Catch::Contains("lower its size, or raise the memory budget"));
 }
 
 }  // namespace sluice::lib

@@ -154,9 +154,41 @@ TEST_CASE("without a schema the columns are those of the first rows") {
   temporary_file none("none.csv", "");
   CHECK_THROWS_WITH(parse_plan("csv(\"" + none.path() + "\")"), Contains("no rows") && Contains("none.csv"));
   temporary_file uneven("uneven.csv", "1,2\n3\n");
-  CHECK_THROWS_WITH(parse_plan("csv(\"" + uneven.path() + "\")"), Contains("row 1 has 1 fields where 2"));
+  CHECK_THROWS_WITH(parse_plan("csv(\"" + uneven.path() + "\")"),
+                    Contains("line 2 has 1 fields where 2") && Contains("on_error=skip in the call"));
   CHECK_THROWS_WITH(parse_plan("csv(\"/nowhere/a.csv\")"), Contains("not_found") && Contains("/nowhere/a.csv"));
   CHECK_THROWS_WITH(parse_plan("list_files(\"a\") | flat_map(csv(header=true))"), Contains("by a schema"));
+}
+
+TEST_CASE("whole numbers are inferred as they are, or not at all") {
+  auto type_in = [](const std::string& bytes) {
+    temporary_file file("numbers.csv", bytes);
+    return parse_plan("csv(\"" + file.path() + "\", header=true)")->type->name;
+  };
+  auto refused = [](const std::string& bytes, const std::string& words) {
+    temporary_file file("numbers.csv", bytes);
+    CHECK_THROWS_WITH(parse_plan("csv(\"" + file.path() + "\", header=true)"),
+                      Contains(words) && Contains("numbers.csv") && Contains("by a schema"));
+  };
+  CHECK(type_in("x\n9223372036854775808\n18446744073709551615\n") == "{x: uint64}");
+  CHECK(type_in("x\n-9223372036854775808\n9223372036854775807\n") == "{x: int64}");
+  CHECK(type_in("x\n0.5\n9007199254740992\n-9223372036854775808\n") == "{x: double}");
+  CHECK(type_in("x\na\n18446744073709551617\n") == "{x: string}");
+  refused("y,x\n1,-1\n\n2,18446744073709551615\n", "line 4: column x: 18446744073709551615 is no double");
+  refused("x\n9007199254740993\n1.5\n", "line 2: column x: 9007199254740993 is no double");
+  refused("x\n18446744073709551617\n", "line 2: column x: 18446744073709551617 is no double");
+}
+
+TEST_CASE("where the call skips errors, its columns are inferred without the bad rows") {
+  temporary_file file("ragged.csv", "a,b\n1,2\n3\n# 4\n\"5\",6\n7,x\"\n8,\"9\n");
+  const std::string head = "csv(\"" + file.path() + "\", header=true, comment=\"#\"";
+  CHECK_THROWS_WITH(parse_plan(head + ")"), Contains("line 3 has 1 fields where 2") && Contains("on_error=skip"));
+  auto plan = parse_plan(head + ", on_error=skip)");
+  CHECK(plan->type->name == "{a: int64, b: int64}");
+  CHECK(run_of(plan).elements == std::vector<std::string>{"{\"a\":1,\"b\":2}", "{\"a\":5,\"b\":6}"});
+  temporary_file open("open.csv", "a,b\n1,2\n3,\"4\n5,6\n");
+  CHECK_THROWS_WITH(parse_plan("csv(\"" + open.path() + "\", header=true)"),
+                    Contains("line 3: ") && Contains("open.csv") && Contains("quote"));
 }
 
 TEST_CASE("errors of csv say file, line and column, and a bad row does not stop the next") {

@@ -120,6 +120,23 @@ TEST_CASE("a batch is read by its columns and rows", "[op]") {
   CHECK(elements<int64>("range(5) | batch(2) | filter(length(it) == 2) | map(sum(it))") == "1 5");
 }
 
+TEST_CASE("a tensor of one number becomes that number", "[op]") {
+  const std::string one = "range(3) | map(to_tensor([it * 2.5])) | ";
+  CHECK(elements<double>(one + "map(double(it) + 1)") == "1 3.5 6");
+  CHECK(elements<int64>(one + "map(int64(it))") == "0 2 5");
+  CHECK(elements<bool>(one + "map(bool(it))") == "false true true");
+  CHECK(elements<tensor>(one + "filter(double(it) > 2)") == "[2.5] [5]");
+  CHECK(elements<float>(one + "map(float(it))") == "0 2.5 5");
+  CHECK(refusal_of(one + "filter(it > 2)").find("double(t), int64(t) … are the number of a tensor") !=
+        std::string::npos);
+  CHECK(count_and_error("range(3) | map(to_tensor([it * 200])) | map(int64(uint8(it)))").find("400 is no uint8") !=
+        std::string::npos);
+  CHECK(count_and_error("range(3) | map(to_tensor([it, 1])) | map(int64(it))")
+            .find("int64() expects a tensor of one number, and this is int64[2]") != std::string::npos);
+  CHECK(count_and_error("range(3) | map(to_tensor([\"a\"])) | map(int64(it))").find("expects a tensor of one number") !=
+        std::string::npos);
+}
+
 TEST_CASE("a state may be an optional, or stay as it is", "[op]") {
   CHECK(elements<std::optional<int64>>("range(4) | scan(some(0), if(it % 2 == 0, some(it), state))") == "0 0 2 2");
   CHECK(elements<std::int32_t>("range(3) | scan({n: 4}, state) | map(n)") == "4 4 4");

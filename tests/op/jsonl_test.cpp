@@ -178,6 +178,25 @@ TEST_CASE("without a schema the members are those of the first lines") {
   CHECK_THROWS_WITH(parse_plan("jsonl(\"-\")"), Contains("by a schema"));
 }
 
+TEST_CASE("whole numbers of JSON are inferred as they are, or not at all") {
+  auto plan_of = [](const temporary_file& file, const std::string& more) {
+    return parse_plan("jsonl(\"" + file.path() + "\"" + more + ")");
+  };
+  temporary_file large("large.jsonl", "{\"a\":18446744073709551615}\n{\"a\":1}\n");
+  CHECK(plan_of(large, "")->type->name == "{a: uint64}");
+  CHECK(run_of(plan_of(large, "")).elements == std::vector<std::string>{"{\"a\":18446744073709551615}", "{\"a\":1}"});
+  temporary_file both("both.jsonl", "{\"a\":18446744073709551615}\n{\"a\":-1}\n{\"a\":2}\n");
+  CHECK_THROWS_WITH(plan_of(both, ""), Contains("line 2: a: one number is negative") && Contains("by a schema") &&
+                                           Contains("both.jsonl") && Contains("on_error=skip in the call"));
+  CHECK(run_of(plan_of(both, ", on_error=skip")).elements ==
+        std::vector<std::string>{"{\"a\":18446744073709551615}", "{\"a\":2}"});
+  temporary_file rounded("rounded.jsonl", "{\"a\":[9007199254740992]}\n{\"a\":[1.5]}\n{\"a\":[9007199254740993]}\n");
+  CHECK_THROWS_WITH(plan_of(rounded, ""), Contains("line 3: a[0]: 9007199254740993 would be rounded"));
+  temporary_file damaged("damaged.jsonl", "{\"a\":1}\n{\"a\":\n{\"a\":2,\"b\":\"x\"}\n{\"a\":\"y\",\"c\":1}\n");
+  CHECK_THROWS_WITH(plan_of(damaged, ""), Contains("line 2: not JSON"));
+  CHECK(plan_of(damaged, ", on_error=skip")->type->name == "{a: int64, b: string?}");
+}
+
 TEST_CASE("errors of jsonl say file and line, and a bad line does not stop the next") {
   temporary_file file("bad.jsonl", "{\"x\":1}\n\n{\"x\":\n{\"x\":\"y\"}\n{\"x\":2}");
   auto plan = parse_plan("jsonl(\"" + file.path() + "\", \"x: int64\")");

@@ -125,6 +125,22 @@ task<> take_ahead(runtime& rt, std::shared_ptr<int64> made) {
 
 }  // namespace
 
+TEST_CASE("tee is broadcast") {
+  runtime rt({.workers = 1});
+  auto both = tee(range(3), rt, 2);
+  static_assert(std::is_same_v<decltype(both), decltype(broadcast(range(3), rt, 2))>);
+  auto read = [](stream<int64>* s, int64s* got) -> task<void> {
+    while (auto x = co_await s->next()) got->push_back(*x);
+  };
+  int64s first, second;
+  sync_wait(rt, read(&both[1], &second));
+  sync_wait(rt, read(&both[0], &first));
+  CHECK(first == from_to(0, 3));
+  CHECK(second == from_to(0, 3));
+  CHECK(report_of_broadcast(detail::engine_access::of(both[0])).sites.size() == 1);  // one run
+  for (stream<int64>& s : both) sync_wait(rt, cleanup(std::move(s)));
+}
+
 TEST_CASE("a consumer may be ahead by lag_max elements, which are charged, and one that leaves holds nobody back") {
   simulation world(5);
   runtime rt(world);

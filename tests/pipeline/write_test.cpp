@@ -123,7 +123,7 @@ TEST_CASE("write: structures are read back from TFRecords, Arrow and npy") {
   CHECK(large == std::vector<std::int64_t>{16, 16, 8});
 }
 
-TEST_CASE("write: records go as they are, and texts one after the other") {
+TEST_CASE("write: records go as they are, and texts as lines or one after the other") {
   temporary_folder here;
   runtime rt({.workers = 1});
   auto texts = range(100) | map([](std::int64_t i) { return std::string(static_cast<std::size_t>(i), 'x'); });
@@ -131,7 +131,11 @@ TEST_CASE("write: records go as they are, and texts one after the other") {
   sync_wait(rt, write(rt, tfrecord(here.path("a.tfrecord")), here.path("b.tfrecord")));
   CHECK(bytes_of(here.path("a.tfrecord")) == bytes_of(here.path("b.tfrecord")));
   sync_wait(rt, write(rt, texts, here.path("a.txt")));
-  CHECK(bytes_of(here.path("a.txt")) == std::string(99 * 100 / 2, 'x'));
+  std::string lines;
+  for (std::size_t i = 0; i != 100; ++i) lines += std::string(i, 'x') + "\n";
+  CHECK(bytes_of(here.path("a.txt")) == lines);
+  sync_wait(rt, write(rt, texts, here.path("a.raw"), {.format = output_format::raw}));
+  CHECK(bytes_of(here.path("a.raw")) == std::string(99 * 100 / 2, 'x'));
 }
 
 TEST_CASE("write: an npy file has a header that says how many rows follow") {

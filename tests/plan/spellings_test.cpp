@@ -55,6 +55,22 @@ TEST_CASE("a spelling is read as what it stands for, and the plan has no trace o
   }
 }
 
+TEST_CASE("names for which there is another word are told it") {
+  for (const char* name :
+       {"write", "at", "cardinality", "element_spec", "options", "apply", "broadcast", "tee", "count", "pack"}) {
+    const std::string words = "there is no verb " + std::string(name) + " in plan text; it is ";
+    CAPTURE(name);
+    CHECK(refusal_of("range(9) | " + std::string(name) + "(3)").find(words) != std::string::npos);
+    CHECK(refusal_of("range(9) | interleave(range(3) | " + std::string(name) + ")").find(words) != std::string::npos);
+    CHECK(!find_op(name));
+  }
+  CHECK(refusal_of("range(9) | count").find("count_elements") != std::string::npos);
+  CHECK(refusal_of("range(9) | pack(3)").find("pack_sequences") != std::string::npos);
+  CHECK(refusal_of("range(3) | concatenate(range(2))").find("write concatenate(A, B)") != std::string::npos);
+  CHECK(refusal_of("range(3) | choose_from_datasets([range(2)], range(3))")
+            .find("write choose_from_datasets([A, B], …)") != std::string::npos);
+}
+
 TEST_CASE("a spelling may stand in JSON, as one call of several") {
   CHECK(read_json(R"({"op":"map_and_batch","arguments":{"function":{"name":"doubled_here","version":1},"size":4},)"
                   R"("inputs":[{"op":"range","arguments":{"stop":9}}]})") == "range(9) | map(doubled_here) | batch(4)");

@@ -124,6 +124,12 @@ TEST_CASE("an error in a plan names its column") {
            {"lines(\"f\") | interleave", 14, "column 14: interleave: needs a function or a reader, such as tfrecord"},
            {"lines(\"f\") | interleave(lines(\"g\"))", 25,
             "column 25: interleave: inner: the reader has its path already; it gets one from each element"},
+           {"lines(\"f\") | interleave(range(3) | take(2))", 25,
+            "column 25: interleave: inner: a reader gets a path from each element, and the source of this plan, range, "
+            "takes "
+            "none: it would be the same for all"},
+           {"range(-9223372036854775808, start=-9223372036854775808)", 7,
+            "column 7: range: stop: -9223372036854775808 stands for a number that is not given: one more is the least"},
            {"range(5) | interleave(lines)", 12, "column 12: interleave: expects paths, and gets int64"},
            {"lines", 1, "column 1: lines: needs a path"},
            {"lines(f)", 7, "column 7: lines: path expects a text in quotes, and is f"},
@@ -145,7 +151,8 @@ TEST_CASE("an error in a plan names its column") {
            {"range(5) | columns({a=x})", 23, "column 23: columns: defaults.a expects a number, and is x"},
            {"range(5) | columns({a=1, a=2})", 28, "column 28: columns: defaults: a is given twice"},
            {"range(5) | columns([1])", 20,
-            "column 20: columns: defaults expects names in braces, each with a number, and is a list"},
+            "column 20: columns: defaults expects names in braces, each with = and a number, as in {name=1}, and is a "
+            "list"},
            {"range(5) | columns(windows=[{shift=1}])", 29, "column 29: columns: windows[0]: needs size"},
            {"range(5) | columns(windows=[{size=1}, {size=0}])", 45,
             "column 45: columns: windows[1].size must be at least 1, and is 0"},

@@ -4,6 +4,8 @@
 //   sentences | bucket_by_sequence_length([](const sentence& s) { return s.tokens.size(); }, {16, 64}, {128, 32, 8})
 //   sentences | bucket_by_sequence_length(expr("length(tokens)"), {16, 64}, {128, 32, 8}, {.values = {{"tokens", -1}}})
 //
+// In plan text: bucket_by_sequence_length(length(tokens), [16, 64], [128, 32, 8], shapes={tokens=[64]}, values={tokens=-1}).
+//
 // Elements shorter than the first boundary go to the first bucket, shorter than the second to the second, the others to the last: one
 // more than there are boundaries. A bucket that has as many elements as its batch size becomes a batch, padded as by padded_batch.
 // The function takes const T& and returns a whole number; in plan text it is an expression, or a name.

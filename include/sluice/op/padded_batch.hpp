@@ -33,9 +33,9 @@ namespace sluice::lib {
 extern const op_info padded_batch_op;
 
 struct padded_batch_options {
-  /// lengths of each dimension, by member; -1: of the longest in the batch
+  /// lengths of each dimension, by member; -1: of the longest in the batch. In plan text {tokens=[128]}, of the element itself {it=[128]}
   std::map<std::string, std::vector<std::int64_t>> shapes = {};
-  /// what fills the rest, by member
+  /// what fills the rest, by member: in plan text {tokens=-1}
   std::map<std::string, pad_value> values = {};
   bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
 };

@@ -8,15 +8,15 @@
 // The k-th window has the elements k·shift, k·shift + stride, k·shift + 2·stride …, `size` of them. An element that
 // belongs to several windows is moved into the last of them and copied into the others. Windows that do not overlap
 // copy nothing.
-// Shape:  std::vector<T>, in T's order. Not for bool: map it to a number.
+// Shape:  std::vector<T>, in T's order. In C++ not of bool, whose vector has no elements to refer to: map it to a number. In plan
+//         text lists of anything, of bools, structures, tensors, batches and optionals, too.
 // Order:  as the input's.
 // Ends:   with the input. A window begins at each `shift`-th element of the input; the last windows have fewer
 //         elements, or, with drop_remainder, are not delivered.
 // Errors: an error of the input ends the stream after the windows that are complete; a run that resumes from the last
 //         position reads the elements of the others again. Elements between windows (shift > size) are passed over and
 //         not made, so their errors are not noticed. invalid_argument when the plan is made: windows overlap, and
-//         elements cannot be copied; in plan text also: there is no list type of these elements (there are lists of
-//         numbers, texts and records). resource_exhausted if the windows exceed the memory budget.
+//         elements cannot be copied. resource_exhausted if the windows exceed the memory budget.
 // Owns:   the (size - 1)·stride + 1 elements from the first to the last one of a window, and the windows that are
 //         delivered. Records are copied out of their file buffers. A `skip` downstream passes over windows without
 //         making them.

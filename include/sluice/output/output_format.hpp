@@ -21,6 +21,7 @@ enum class output_format : std::uint8_t {
   jsonl,         ///< a line of JSON for each element, as print() (element/type.hpp) writes it
   csv,           ///< RFC 4180: a header, and a line for each element; of numbers, bools, texts and optionals of these
   raw,           ///< the bytes of texts, one after the other, without anything between
+  lines,         ///< texts without line ends, a line each: what lines() reads back
   tfrecords,     ///< texts (records, lines, strings) as records
   example,       ///< structures as tf.Examples, in TFRecords: a feature for each member
   arrow,         ///< an Arrow IPC stream (docs/arrow_ipc.md)
@@ -37,7 +38,7 @@ struct named_format {
   output_format format = output_format::automatic;  ///< automatic: the name does not say
   lib::compression compression = lib::compression::none;
 };
-/// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .npy, .txt (raw), then .gz.
+/// By the last parts of the name: .tfrecord(s), .jsonl, .ndjson, .json, .csv, .arrow(s), .npy, .txt (lines), then .gz.
 named_format format_of_path(std::string_view path);
 
 /// Whether elements of this type have a form in this format. Errors: invalid_argument: why not, and what would do.

@@ -8,6 +8,7 @@
 //   checkpoint here = broadcast_position({&a, &b});                 // of all of them together, each at its own element
 //   auto again = broadcast(ds, rt, 2, {.from = here});
 //
+// `tee` is another name for it.
 // Whoever asks for an element that is not there yet has the run make it; the others find it there. What some have not taken
 // yet is held, so a consumer may be ahead of the last one by `lag_max` elements or `lag_bytes_max` bytes. Then, as `on_lag` says,
 // it waits (hold_back), or the last ones are dropped: their streams end with resource_exhausted.
@@ -65,6 +66,12 @@ std::vector<stream<T>> broadcast(const dataset<T>& ds, runtime& rt, std::size_t 
   return streams;
 }
 
+/// Another name for broadcast, that of Python's itertools.
+template <class T>
+std::vector<stream<T>> tee(const dataset<T>& ds, runtime& rt, std::size_t consumers, const broadcast_options& o = {}) {
+  return broadcast(ds, rt, consumers, o);
+}
+
 /// The position of all consumers of one broadcast, of which the streams that are left are given, in any order. Errors: throws
 /// failed_precondition: not all of those, or others; a request is outstanding.
 checkpoint position_of_broadcast(const std::vector<const stream_base*>& streams);
@@ -94,5 +101,6 @@ using lib::broadcast_position;
 using lib::broadcast_report;
 using lib::broadcast_run;
 using lib::lagging;
+using lib::tee;
 
 }  // namespace sluice

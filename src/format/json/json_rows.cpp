@@ -180,7 +180,9 @@ status parse_json(simdjson::dom::parser& parser, std::string_view text, std::siz
 struct json_shape {
   enum form_type : std::uint8_t { none, boolean, whole, number, text, list, object } form = none;
   bool is_nullable = false;
-  std::size_t seen = 0;  ///< objects: how many
+  bool has_negative = false, has_large = false;  ///< whole numbers below 0, and above those of int64
+  std::string inexact{};                         ///< the first whole number that no double is
+  std::size_t seen = 0;                          ///< objects: how many
   std::vector<std::string> names{};
   std::vector<json_shape> parts{};  ///< of an object's members, or of a list's items, one
 
@@ -197,6 +199,13 @@ struct json_shape {
     if (form == none || both_numbers) form = std::max(form, other);
     if (form != other && !both_numbers)
       refuse_json(at, absl::StrCat(std::string(kNames[form]), " before, and now ", shown_json(j)));
+    if (other == whole) look_at_whole(j);
+    if (form == number && !inexact.empty())
+      refuse_json(at,
+                  absl::StrCat(inexact, " would be rounded: no double is that number, and others there are not whole"));
+    if (has_negative && has_large)
+      refuse_json(at,
+                  "one number is negative and another above those of int64, and no whole number of 64 bits is both");
     if (form == list) {
       if (parts.empty()) parts.emplace_back();
       const simdjson::dom::array items = j.get_array().value_unsafe();  // a result's own value dies with it
@@ -214,13 +223,29 @@ struct json_shape {
   static form_type form_of(const dom& j) {
     switch (j.type()) {
       case json_kind::BOOL: return boolean;
-      case json_kind::INT64: return whole;
-      case json_kind::UINT64:
+      case json_kind::INT64:
+      case json_kind::UINT64: return whole;
       case json_kind::DOUBLE: return number;
       case json_kind::STRING: return text;
       case json_kind::ARRAY: return list;
       default: return object;
     }
+  }
+  void look_at_whole(const dom& j) {
+    constexpr double kTwoTo63 = 9223372036854775808.0;
+    std::int64_t small = 0;
+    bool is_exact = false;
+    if (j.type() == json_kind::INT64 && j.get(small) == simdjson::SUCCESS) {
+      const auto d = static_cast<double>(small);
+      has_negative = has_negative || small < 0;
+      is_exact = d < kTwoTo63 && static_cast<std::int64_t>(d) == small;
+    } else {
+      std::uint64_t large = 0;
+      is_exact = j.get(large) == simdjson::SUCCESS && static_cast<double>(large) < 2 * kTwoTo63 &&
+                 static_cast<std::uint64_t>(static_cast<double>(large)) == large;
+      has_large = true;
+    }
+    if (!is_exact && inexact.empty()) inexact = shown_json(j);
   }
   void look_at_members(const simdjson::dom::object& fields, const path& at, std::size_t depth) {
     std::vector<bool> there(names.size());
@@ -241,7 +266,7 @@ struct json_shape {
   const element_type* plain_type() const {
     switch (form) {
       case boolean: return &type_of<bool>();
-      case whole: return &type_of<std::int64_t>();
+      case whole: return has_large ? &type_of<std::uint64_t>() : &type_of<std::int64_t>();
       case number: return &type_of<double>();
       case list: return parts.empty() ? nullptr : list_of(parts[0].type());
       case object: {
@@ -285,9 +310,11 @@ status json_type_guess::look_at(std::string_view text) {
   dom whole;
   status why = parse_json(parts_->parser, text, 0, whole);
   if (!why.ok()) return why;
+  json_shape seen = parts_->shape;  // a line that does not fit leaves nothing behind
   try {
-    parts_->shape.look_at(whole, {}, 0);
+    seen.look_at(whole, {}, 0);
   } catch (const error& e) { return e.why(); }
+  parts_->shape = std::move(seen);
   parts_->any = true;
   return {};
 }

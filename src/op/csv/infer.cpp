@@ -6,6 +6,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "base/ascii.hpp"
 #include "engine/distinct_names.hpp"
 #include "engine/file_head.hpp"
 #include "format/csv_fields.hpp"
@@ -17,25 +18,79 @@ constexpr std::size_t kRowsLookedAt = 100;
 /// Of which these many bytes have to hold one at least.
 constexpr std::size_t kBytesLookedAt = std::size_t{1} << 20;
 
-struct column_guess {
-  bool is_whole = true, is_number = true, has_value = false, has_none = false;
+/// A whole number, by its digits alone.
+bool is_written_whole(std::string_view field) {
+  field = detail::trimmed_field(field);
+  if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
+  return !field.empty() && std::ranges::all_of(field, [](char c) { return detail::is_digit(c); });
+}
 
-  void look_at(const std::string& field, const csv_dialect& dialect) {
+/// Is the double nearest to it the number itself? One of more digits than 64 bits hold is none.
+bool is_exact_double(std::string_view field) {
+  constexpr std::int64_t kExactMost = std::int64_t{1} << 53;
+  std::int64_t small = 0;
+  if (detail::read_csv_number(field, small) && small >= -kExactMost && small <= kExactMost) return true;
+  constexpr double kTwoTo63 = 9223372036854775808.0, kTwoTo64 = 2 * kTwoTo63;
+  std::uint64_t large = 0;
+  double d = 0;
+  if (!detail::read_csv_number(field, d)) return false;
+  if (detail::read_csv_number(field, small))
+    return d >= -kTwoTo63 && d < kTwoTo63 && static_cast<std::int64_t>(d) == small;
+  return detail::read_csv_number(field, large) && d < kTwoTo64 && static_cast<std::uint64_t>(d) == large;
+}
+
+struct column_guess {
+  bool is_signed = true, is_unsigned = true, is_number = true, has_value = false, has_none = false;
+  std::string inexact{};  ///< the first whole number that no double is
+  std::uint64_t inexact_line = 0;
+
+  void look_at(const std::string& field, std::uint64_t line, const csv_dialect& dialect) {
     if (field.empty() || field == dialect.na) {
       has_none = true;
       return;
     }
     has_value = true;
-    is_whole = is_whole && detail::is_csv_number(dtype::int64, field);
+    is_signed = is_signed && detail::is_csv_number(dtype::int64, field);
+    is_unsigned = is_unsigned && detail::is_csv_number(dtype::uint64, field);
     is_number = is_number && detail::is_csv_number(dtype::float64, field);
+    if (is_number && inexact.empty() && is_written_whole(field) && !is_exact_double(field)) {
+      inexact = field;
+      inexact_line = line;
+    }
   }
   csv_column column() const {
     csv_column c;
-    if (has_value && is_whole) c.values = dtype::int64;
+    if (has_value && is_signed) c.values = dtype::int64;
+    else if (has_value && is_unsigned) c.values = dtype::uint64;
     else if (has_value && is_number) c.values = dtype::float64;
     c.is_optional = has_none && c.values != dtype::string;
     return c;
   }
+};
+
+/// The first rows' fields, one row after the other.
+class first_rows {
+ public:
+  first_rows(std::string_view bytes, bool is_all, const csv_dialect& dialect)
+      : bytes_(bytes), is_all_(is_all), parser_(csv_schema{}, dialect) {}
+
+  bool next(std::vector<std::string>& fields, status& broken) {
+    for (;;) {
+      csv_scan s = parser_.read_fields(bytes_.substr(offset_), offset_, is_all_, fields);
+      offset_ += s.used_bytes;
+      broken = std::move(s.broken);
+      if (s.rows != 0) return true;
+      const bool goes_on = s.searched_bytes != 0 && s.searched_bytes < bytes_.size() - offset_;
+      if (!goes_on && s.used_bytes == 0) return false;
+    }
+  }
+  std::uint64_t line() const { return parser_.row_line(); }
+
+ private:
+  std::string_view bytes_;
+  bool is_all_;
+  csv_parser parser_;
+  std::uint64_t offset_ = 0;
 };
 
 std::vector<csv_column> named(std::vector<csv_column> columns, std::vector<std::string> names) {
@@ -47,42 +102,48 @@ std::vector<csv_column> named(std::vector<csv_column> columns, std::vector<std::
 
 }  // namespace
 
-result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed) {
+result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed,
+                                    error_policy bad_rows) {
   constexpr const char* kWayOut = ": say the columns by a schema, such as \"label: int64, text: bytes\"";
+  constexpr const char* kOrSkip = ", or pass over such rows by on_error=skip in the call";
   if (path.empty() || path == "-")
     return invalid_argument_error(absl::StrCat("the columns of a file that is not known yet", kWayOut));
   auto head = read_file_head(path, packed, kBytesLookedAt);
   if (!head.ok()) return head.why();
-  const auto& [bytes, is_all] = *head;
-  csv_parser parser(csv_schema{}, dialect);
+  first_rows rows(head->bytes, head->is_all, dialect);
   std::vector<std::string> names, fields;
   std::vector<column_guess> guesses;
-  std::uint64_t offset = 0;
   bool wants_names = dialect.header;
-  for (std::size_t rows = 0; rows != kRowsLookedAt;) {
-    csv_scan s = parser.read_fields(std::string_view(bytes).substr(offset), offset, is_all, fields);
-    offset += s.used_bytes;
-    if (s.rows == 0 && s.searched_bytes != 0 && s.searched_bytes < bytes.size() - offset) continue;
-    if (s.rows == 0 && s.used_bytes != 0) continue;
-    if (s.rows == 0) break;
-    if (std::exchange(wants_names, false)) {
+  status broken;
+  for (std::size_t taken = 0; taken != kRowsLookedAt && rows.next(fields, broken);) {
+    if (std::exchange(wants_names, false) && broken.ok()) {
       names = fields;
       guesses.resize(names.size());
       continue;
     }
     if (guesses.empty()) guesses.resize(fields.size());
-    if (fields.size() != guesses.size())
-      return invalid_argument_error(absl::StrCat("row ", rows, " has ", fields.size(), " fields where ", guesses.size(),
-                                                 " are expected", kWayOut))
-          .in_file(path);
-    for (std::size_t k = 0; k != fields.size(); ++k) guesses[k].look_at(fields[k], dialect);
-    ++rows;
+    if (broken.ok() && fields.size() != guesses.size())
+      broken = invalid_argument_error(absl::StrCat("line ", rows.line(), " has ", fields.size(), " fields where ",
+                                                   guesses.size(), " are expected"));
+    if (!broken.ok() && bad_rows == error_policy::skip) continue;
+    if (!broken.ok())
+      return status(broken.code(), absl::StrCat(std::string(broken.message()), kWayOut, kOrSkip)).in_file(path);
+    for (std::size_t k = 0; k != fields.size(); ++k) guesses[k].look_at(fields[k], rows.line(), dialect);
+    ++taken;
   }
   if (guesses.empty())
     return invalid_argument_error(absl::StrCat("the file has no rows to infer columns from", kWayOut)).in_file(path);
   std::vector<csv_column> columns;
   for (const column_guess& g : guesses) columns.push_back(g.column());
-  return csv_schema_of(named(std::move(columns), names));
+  columns = named(std::move(columns), names);
+  for (std::size_t k = 0; k != columns.size(); ++k)
+    if (columns[k].values == dtype::float64 && !guesses[k].inexact.empty())
+      return invalid_argument_error(absl::StrCat("line ", guesses[k].inexact_line, ": column ", columns[k].name, ": ",
+                                                 guesses[k].inexact,
+                                                 " is no double, and with the others of the column ",
+                                                 "no whole number of 64 bits", kWayOut))
+          .in_file(path);
+  return csv_schema_of(std::move(columns));
 }
 
 }  // namespace sluice::lib

@@ -5,12 +5,15 @@
 #include <string>
 
 #include "format/csv_parser.hpp"
+#include "sluice/base/error_policy.hpp"
 #include "sluice/base/field_types.hpp"
 
 namespace sluice::lib {
 
-/// Opens the file under the path, which may be compressed. Errors: of the file; invalid_argument: it has no rows; its rows have
-/// other numbers of fields.
-result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed);
+/// Opens the file under the path, which may be compressed. `bad_rows` under error_policy::skip are passed over.
+/// Errors: of the file; invalid_argument: it has no rows; with the line: a row has another number of fields, or a quote that
+/// is not closed; a column has whole numbers that no type of numbers has with all the others.
+result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed,
+                                    error_policy bad_rows);
 
 }  // namespace sluice::lib

@@ -87,7 +87,7 @@ class jsonl_format final : public element_format {
 };
 
 /// Of the file under a path: looked up when a plan is made, before there is a run that reads files.
-result<const element_type*> type_in_file(const jsonl_arguments& a) {
+result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
   constexpr const char* kWayOut = ": say what a line has by a schema, such as \"label: int64, text: string\"";
   const std::string& path = a.path.value;
   if (path.empty() || path == "-")
@@ -105,8 +105,11 @@ result<const element_type*> type_in_file(const jsonl_arguments& a) {
     if (is_blank(line)) continue;
     ++lines;
     status why = guess.look_at(line);
+    if (!why.ok() && skips) continue;
     if (!why.ok())
-      return status(why.code(), absl::StrCat("line ", number, ": ", std::string(why.message()), kWayOut)).in_file(path);
+      return status(why.code(), absl::StrCat("line ", number, ": ", std::string(why.message()), kWayOut,
+                                             ", or pass over such lines by on_error=skip in the call"))
+          .in_file(path);
   }
   auto type = guess.type();
   if (!type.ok())
@@ -134,7 +137,7 @@ const element_type* json_type(const node& n, std::string& why) {
   const auto& a = n.as<jsonl_arguments>();
   if (a.schema.row) return a.schema.row;
   const bool is_said = !a.schema.value.empty();
-  auto type = is_said ? type_said(a.schema.value) : type_in_file(a);
+  auto type = is_said ? type_said(a.schema.value) : type_in_file(a, n.errors.on_error == error_policy::skip);
   status fits = type.ok() ? check_json_type(**type) : type.why();
   if (fits.ok()) return *type;
   why = is_said ? std::string(fits.message()) : fits.to_string();
