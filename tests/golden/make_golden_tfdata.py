@@ -894,7 +894,8 @@ def padded(p, n, text="", **options):
     drop = options.pop("drop_remainder", None)
     extra = text + (", drop_remainder=true" if drop else "")
     return p.then(f"padded_batch({n}{extra})", lambda d: d.padded_batch(n, drop_remainder=bool(drop), **options),
-                  p.size if p.size < 0 or n < 1 else p.size // n if drop else -(-p.size // n))
+                  p.size if p.size < 0 or n < 1 else p.size // n if drop else -(-p.size // n),
+                  p.size if p.size < 0 or n < 1 or not drop else p.size // n * n)
 
 
 def padded_batch():
