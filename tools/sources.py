@@ -2,7 +2,7 @@
 """Prints the sources of one part of the tree, sorted, one a line: meson.build asks for them when it configures.
 
   sources.py version                the version that include/sluice/version.hpp says
-  sources.py library | asio_library | http_library | stores_library | sqlite_library | images_library | json_library | program | main | bench | examples | headers | protos
+  sources.py library | asio_library | http_library | stores_library | sqlite_library | images_library | json_library | program | main | main_malloc | bench | examples | headers | protos
   sources.py workloads              names of the folders of bench/compare/ with a program of ours
   sources.py workload NAME          what that program is made of
   sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
@@ -61,8 +61,9 @@ PARTS = {
     "sqlite_library": lambda: component("sqlite"),
     "images_library": lambda: component("images"),
     "json_library": lambda: component("json"),  # joins the library itself: only its flags are its own
-    "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith("/main.cpp")],
+    "program": lambda: [s for s in below("src/cli", "**/*.cpp") if not s.endswith(("/main.cpp", "/operator_new.cpp"))],
     "main": lambda: below("src/cli", "main.cpp"),
+    "main_malloc": lambda: below("src/cli", "operator_new.cpp"),
     "bench": lambda: [s for s in below("bench", "**/*.cpp") if not s.startswith(("bench/compare/", "bench/compile/"))],
     "workloads": lambda: sorted({s.split("/")[2] for s in below("bench/compare", "*/*.cpp")}),
     "examples": lambda: below("examples", "*.cpp"),

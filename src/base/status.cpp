@@ -7,15 +7,65 @@
 
 namespace sluice::lib {
 
+namespace {
+constexpr std::string_view kOutOfMemory = "out of memory";
+}
+
 struct status::rep {
+  class reserve;
+
   std::atomic<std::uint32_t> references{1};
   status_code code = status_code::ok;
   std::string message;
   provenance where;
   std::exception_ptr cause;
+  bool is_reserved = false;  ///< made early, and put back in place of being freed
 
   rep() = default;
   rep(const rep& o) : code(o.code), message(o.message), where(o.where), cause(o.cause) {}
+};
+
+/// What names the stage that has found no memory, when there is none for that either.
+class status::rep::reserve {
+ public:
+  static reserve& all() noexcept {
+    static auto* kept = new reserve;  // made before it is needed, and never freed
+    return *kept;
+  }
+  /// "out of memory" in the stage; null where all of them are in use.
+  rep* take(std::string_view stage, std::uint64_t element) noexcept {
+    for (std::atomic<rep*>& place : places_) {
+      rep* r = place.exchange(nullptr, std::memory_order_acquire);
+      if (!r) continue;
+      r->where.stage.assign(stage.substr(0, kStageMax));
+      r->where.element = element;
+      return r;
+    }
+    return nullptr;
+  }
+  void put_back(rep* r) noexcept {
+    r->references.store(1, std::memory_order_relaxed);
+    for (std::atomic<rep*>& place : places_) {
+      rep* none = nullptr;
+      if (place.compare_exchange_strong(none, r, std::memory_order_release, std::memory_order_relaxed)) return;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 16, kStageMax = 200;
+
+  reserve() {
+    for (std::atomic<rep*>& place : places_) {
+      rep* r = new rep;
+      r->is_reserved = true;
+      r->code = status_code::resource_exhausted;
+      r->message = kOutOfMemory;
+      r->where.stage.reserve(kStageMax);
+      place.store(r, std::memory_order_relaxed);
+    }
+  }
+
+  std::atomic<rep*> places_[kPlaces] = {};
 };
 
 std::string_view to_string(status_code code) {
@@ -39,7 +89,9 @@ status::status(status_code code, std::string_view message) {
 // earlier use of the representation before it frees it, hence acq_rel.
 void status::retain(rep* r) noexcept { r->references.fetch_add(1, std::memory_order_relaxed); }
 void status::release(rep* r) noexcept {
-  if (r->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete r;
+  if (r->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (r->is_reserved) rep::reserve::all().put_back(r);
+  else delete r;
 }
 
 status_code status::code() const noexcept { return rep_ ? rep_->code : status_code::ok; }
@@ -53,9 +105,15 @@ std::exception_ptr status::cause() const noexcept { return rep_ ? rep_->cause : 
 status status::in_stage(std::string_view stage, std::uint64_t element) const {
   if (!rep_ || !rep_->where.stage.empty()) return *this;
   status s;
-  s.rep_ = new rep(*rep_);
-  s.rep_->where.stage = stage;
-  s.rep_->where.element = element;
+  try {
+    s.rep_ = new rep(*rep_);
+    s.rep_->where.stage = stage;
+    s.rep_->where.element = element;
+  } catch (const std::bad_alloc&) {
+    s = status();
+    s.rep_ = rep::reserve::all().take(stage, element);
+    if (!s.rep_) return out_of_memory();
+  }
   return s;
 }
 
@@ -149,7 +207,8 @@ status errno_error(int error_number, std::string_view what) {
 
 status status::out_of_memory() noexcept {
   static rep* kept = [] {  // made before it is needed, and never freed
-    status s = resource_exhausted_error("out of memory");
+    rep::reserve::all();
+    status s = resource_exhausted_error(kOutOfMemory);
     return std::exchange(s.rep_, nullptr);
   }();
   status s;

@@ -162,6 +162,7 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
         renew_marks();
       } catch (...) {  // a forged position upstream; the requester gets it as an error of the stage
         c->failure = current_exception_status();
+        if (c->failure.code() == status_code::resource_exhausted) c->failure = c->failure.in_stage(c->label());
         c->end();
         return over_without_filling(owner, skip);
       }

@@ -76,7 +76,8 @@ class chosen_elements {
 
 // Elements to be passed over are made: inputs may end at any of them. One that is not there is waited for only where nothing
 // else is ready.
-erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty) {
+erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty,
+                          error_gate gate) {
   if (st->ended.empty()) st->ended.resize(in.size());
   if (st->ended.size() != in.size()) co_await fail(damaged_position());
   auto open = static_cast<std::size_t>(std::count(st->ended.begin(), st->ended.end(), 0));
@@ -85,8 +86,16 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
   chosen_elements elements(in, out.type());
   while (!st->at_end && open != 0) {
     if (next == have) {
-      have = static_cast<std::uint32_t>(choose(*st, chosen));
+      status why;
+      have = static_cast<std::uint32_t>(choose(*st, chosen, why));
       next = 0;
+      if (have == 0) {
+        auto settled = gate.settle(out, why, st->step);
+        co_await settled;
+        ++st->step;
+        co_await out.breath();
+        continue;
+      }
     }
     const std::uint32_t* from = chosen.data() + next;
     const std::uint32_t most = std::min(out.ask(), have - next);

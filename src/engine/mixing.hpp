@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/error_gate.hpp"
 #include "sluice/coro/input_set.hpp"
 #include "sluice/coro/saved.hpp"
 
@@ -23,11 +24,12 @@ struct mixing_state {
 };
 
 /// Which input each of the next elements comes from, from step `s.step` on, as long as no other input ends; `to` is not empty.
-/// Returns for how many, at least one, it has chosen. It is called again where an input has ended. Errors: throws, where there is no
-/// choice for the first. REQUIRES: one has not ended.
-using mixing_choice = std::function<std::size_t(const mixing_state& s, std::span<std::uint32_t> to)>;
+/// Returns for how many it has chosen: at least for one, unless `why` says why there is no choice for the first. It is called again
+/// where an input has ended. REQUIRES: one has not ended.
+using mixing_choice = std::function<std::size_t(const mixing_state& s, std::span<std::uint32_t> to, status& why)>;
 
-/// `stop_on_empty`: the first choice of an input that has ended ends the stage.
-erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty);
+/// `stop_on_empty`: the first choice of an input that has ended ends the stage. A step without a choice is a bad element.
+erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty,
+                          error_gate gate);
 
 }  // namespace sluice::lib

@@ -34,10 +34,14 @@ status make_padded_batch(const std::vector<padded_member>& members, slab& rows, 
 /// Batches, whose lists and tensors are padded where `members` says so.
 class padded_batch_maker final : public rows_maker {
  public:
-  explicit padded_batch_maker(std::vector<padded_member> members) : members_(std::move(members)) {}
+  padded_batch_maker(const element_type& row, std::vector<padded_member> members)
+      : fit_(members.empty() ? row_fit::stacked(row) : row_fit::padded(members)), members_(std::move(members)) {}
   status make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) override;
+  bool may_refuse() const override { return fit_.may_refuse(); }
+  status check(const void* first, const void* row) const override { return fit_.check(first, row); }
 
  private:
+  const row_fit fit_;
   const std::vector<padded_member> members_;
 };
 

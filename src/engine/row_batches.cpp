@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/row_batches.hpp"
 
+#include <algorithm>
+
 #include "engine/grouping.hpp"
 
 namespace sluice::lib {
 
-status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t&) {
+status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t& made_bytes, std::size_t& which) {
   const element_type& row = rows.type();
   const std::size_t n = rows.size(), before = memory.bytes();
   const std::size_t owned = row.footprint ? row.footprint(row, rows.begin(), n) : 0;
@@ -16,7 +18,11 @@ status batch_maker::make(slab& rows, held_memory& memory, void* to, std::size_t&
   batch_storage made;
   try {
     made.append(row, rows.begin(), n);
-  } catch (const error& e) { return e.why(); }
+  } catch (const error& e) {
+    for (std::size_t i = 1; i < n && which == 0; ++i)
+      if (!fit_.check(rows.begin(), rows.begin() + i * row.size).ok()) which = i;
+    return e.why();
+  }
   rows.set_live(0, 0);
   made_bytes = made.memory_bytes();
   if (!memory.has_room_for(before + made_bytes)) return memory.refused_of(before + made_bytes);
@@ -40,7 +46,25 @@ status told_of_row(const status& why, const std::string& label, std::uint64_t el
   return why.code() == status_code::invalid_argument ? why.in_stage(label, element) : why.in_stage(label);
 }
 
-status rows_in_making::add(block& b, std::uint32_t n) {
+std::uint32_t rows_in_making::fitting(const rows_maker& maker, const element_view& view, status& bad) const {
+  const char* first = rows_.size() == 0 ? view.data() : rows_.begin();
+  for (std::uint32_t n = 0; n != view.size(); ++n) {
+    bad = maker.check(first, view.at(n));
+    if (!bad.ok()) return n;
+  }
+  return view.size();
+}
+
+std::uint64_t rows_in_making::ordinal_of(std::size_t i) const {
+  auto behind = std::upper_bound(ordinals_.begin(), ordinals_.end(), i, [](auto n, auto& o) { return n < o.first; });
+  if (behind == ordinals_.begin()) return i;
+  --behind;
+  return behind->second + (i - behind->first);
+}
+
+status rows_in_making::add(block& b, std::uint32_t n, std::uint64_t ordinal) {
+  if (n == 0) return {};
+  if (ordinals_.empty() || ordinal_of(size()) != ordinal) ordinals_.emplace_back(size(), ordinal);
   const std::size_t before = room_bytes(), owned = row_.footprint ? row_.footprint(row_, b.data(), n) : 0;
   const std::size_t doubled = rows_.must_grow(n) ? before + std::max(before, n * row_.size) : 0;
   if (!memory_.has_room_for(memory_.bytes() + owned + doubled))
@@ -51,15 +75,17 @@ status rows_in_making::add(block& b, std::uint32_t n) {
 }
 
 erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<rows_maker> maker, std::uint64_t rows,
-                               bool drop_remainder, std::shared_ptr<run_context> run, std::string label) {
+                               bool drop_remainder, std::shared_ptr<run_context> run, error_gate gate) {
   in.may_go_back();
-  held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
+  held_memory memory(std::move(run), purpose::batch, gate.label(), "a batch", "lower its size");
   rows_in_making part(in.type(), memory);
+  const bool may_drop = gate.skips() && maker->may_refuse();
   for (bool ended = false;;) {
     char* to = out.room(1);
     part.forget();
     while (part.size() != rows && !ended) {
-      const std::uint64_t passed = out.pass(demand::kAll / rows);
+      // Batches from which rows may be dropped have to be made to be passed over.
+      const std::uint64_t passed = may_drop ? 0 : out.pass(demand::kAll / rows);
       std::uint64_t rows_to_pass = 0;
       if (passed) {  // whole batches are passed over as rows; what was collected belongs to the first of them
         rows_to_pass = passed * rows - part.size();
@@ -76,8 +102,18 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
         out.unpass(passed - std::min(passed, whole));
         continue;
       }
-      status fits = part.add(b, b.size());
-      if (!fits.ok()) co_await fail(std::move(fits));
+      while (b) {
+        const std::uint64_t first = in.consumed() - b.size();
+        status bad;
+        const element_view all(b.data(), b.size(), in.type().size);
+        const std::uint32_t n = may_drop ? part.fitting(*maker, all, bad) : b.size();
+        status fits = part.add(b, n, first);
+        if (!fits.ok()) co_await fail(std::move(fits));
+        if (bad.ok()) continue;
+        auto settled = gate.settle(out, bad, first + n);
+        co_await settled;
+        b.drop_front(1);
+      }
     }
     if (part.size() == 0 || (ended && drop_remainder)) {
       in.hold_from(in.consumed());  // also what was passed over on the way to the end is behind us
@@ -87,11 +123,10 @@ erased_stream row_batches_loop(outlet out, erased_stream in, std::unique_ptr<row
       ended = false;
       continue;
     }
-    const std::uint64_t begin = in.consumed() - part.size();
     std::size_t which = 0;
     status why = part.make(*maker, to, which);
     if (!why.ok()) {
-      status told = told_of_row(why, memory.label(), begin + which);
+      status told = told_of_row(why, memory.label(), part.ordinal_of(which));
       co_await fail(std::move(told));
     }
     in.hold_from(in.consumed());

@@ -56,7 +56,7 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
   rows_in_making part(in.type(), memory);
   batch_fill fill(budget);
   measured_view view;
-  std::uint64_t first = 0;  // the ordinal of the first row
+  const bool may_drop = gate.skips() && maker->may_refuse();
   for (bool ended = false; !ended;) {
     char* to = out.room(1);
     part.forget();
@@ -72,7 +72,6 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
         view.looked_at = 0;
         view.bad = measure->measure(block(nullptr, &in.type(), in.peek().data(), in.left()), view.sizes).why;
       }
-      if (part.size() == 0) first = in.consumed();
       std::uint32_t n = 0;
       status bad;
       for (; view.looked_at != view.sizes.size() && !fill.is_full(); ++view.looked_at, ++n) {
@@ -82,13 +81,19 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
                                        ", and a batch may have no more than " + std::to_string(budget.size) +
                                        "; raise that, or say oversized=alone");
         if (!bad.ok() || !fill.has_room(size)) break;
+        if (may_drop) {
+          const char* row = in.peek().at(n);
+          bad = maker->check(part.size() ? part.at(0) : in.peek().data(), row);
+          if (!bad.ok()) break;
+        }
         fill.add(size);
       }
       is_closed = bad.ok() && (view.looked_at != view.sizes.size() || fill.is_full());
       if (bad.ok() && !is_closed) bad = view.bad;
       if (n) {
+        const std::uint64_t first = in.consumed();
         block rows = in.take(n);
-        status fits = part.add(rows, n);
+        status fits = part.add(rows, n, first);
         if (!fits.ok()) co_await fail(std::move(fits));
       }
       if (bad.ok()) continue;
@@ -102,7 +107,7 @@ erased_stream sized_batches_loop(outlet out, erased_stream in, std::unique_ptr<e
     std::size_t which = 0;
     status why = part.make(*maker, to, which);
     if (!why.ok()) {
-      status told = told_of_row(why, memory.label(), first + which);
+      status told = told_of_row(why, memory.label(), part.ordinal_of(which));
       co_await fail(std::move(told));
     }
     in.hold_from(in.consumed());

@@ -2,6 +2,7 @@
 #include "engine/windows.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "engine/grouping.hpp"
 #include "sluice/coro/block_fit.hpp"
@@ -35,6 +36,8 @@ class window_maker {
     made_bytes_ += bytes;
     return why;
   }
+  /// What the window of n elements will be made without.
+  std::vector<window_form::left_out> misfits(std::uint64_t n) { return form_.misfits(held_, n, shape_.stride); }
   /// What was made is gone.
   void made_are_gone() { memory_.shrink_by(std::exchange(made_bytes_, 0)); }
 
@@ -50,14 +53,17 @@ class window_maker {
 }  // namespace
 
 erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std::unique_ptr<window_form> form,
-                           std::shared_ptr<run_context> run, std::string label) {
-  held_memory memory(std::move(run), purpose::window, std::move(label), "a window", "lower its size or its stride");
+                           std::shared_ptr<run_context> run, error_gate gate) {
+  held_memory memory(std::move(run), purpose::window, gate.label(), "a window", "lower its size or its stride");
+  // What a window is made without is told in front of it: then windows are made one at a time, those passed over, too.
+  const bool may_drop = form->leaves_out();
   window_maker windows(in.type(), *form, shape, memory);
   const element_type& list = out.type();
   const std::uint64_t span = shape.span();
   // One at a time where there are elements between them, which are passed over; else few enough to ask for at once.
   const std::uint64_t most = kGroupedPerRequest / std::max(shape.size, shape.shift);
-  const auto made_max = static_cast<std::uint32_t>(shape.shift > span ? 1 : std::max<std::uint64_t>(1, most));
+  const auto made_max =
+      static_cast<std::uint32_t>(shape.shift > span || may_drop ? 1 : std::max<std::uint64_t>(1, most));
   block_fit fit(list);
   std::uint64_t to_first = 0;  // elements that the input has still to pass over in front of the next window
   bool ended = false;
@@ -68,7 +74,8 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
     out.room(0);  // destroys what was handed over
     windows.made_are_gone();
     for (;;) {
-      std::uint64_t more = out.pass(ended ? shape.windows_in(windows.held()) : demand::kAll / 2 / shape.shift);
+      std::uint64_t more =
+          may_drop ? 0 : out.pass(ended ? shape.windows_in(windows.held()) : demand::kAll / 2 / shape.shift);
       passed += more;
       to_first += windows.move_on(more * shape.shift);
       if (ended || windows.held() >= span) break;
@@ -99,6 +106,14 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
     char* to = out.room(ready);
     std::uint32_t made = 0;
     status fits;
+    if (may_drop) {
+      const std::uint64_t first = in.consumed() - windows.held();
+      std::vector<window_form::left_out> all_bad = windows.misfits(shape.elements_in(windows.held()));
+      for (window_form::left_out& bad : all_bad) {
+        auto settled = gate.settle(out, bad.why, first + bad.slot);
+        co_await settled;
+      }
+    }
     for (; made != ready; ++made) {
       fits = windows.make(shape.elements_in(windows.held()), to + made * list.size, in.consumed() - windows.held());
       if (!fits.ok()) break;
@@ -119,8 +134,7 @@ cardinality windows_of(const cardinality& in, const window_shape& shape) {
 }
 
 std::string window_mistake(const window_shape& shape, const element_type& in) {
-  if (shape.span() == kReachMax || shape.shift >= kReachMax)
-    return "its windows reach over more elements than any input has";
+  if (shape.span() == kReachMax) return "its windows reach over more elements than any input has";
   if (shape.shares_elements() && !in.copy)
     return "windows of size " + std::to_string(shape.size) + ", shift " + std::to_string(shape.shift) + " and stride " +
            std::to_string(shape.stride) + " share elements, and " + in.name +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows over a stream: what window and window_batch share. They differ in what a window becomes.
 //
-//   return windows_loop(out, std::move(in), shape, std::make_unique<list_windows>(list), run, label);
+//   return windows_loop(out, std::move(in), shape, std::make_unique<list_windows>(list), run, gate);
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,9 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <vector>
 
+#include "engine/error_gate.hpp"
 #include "engine/held_elements.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -52,11 +54,19 @@ class window_form {
   virtual status form(held_elements& held, std::uint64_t n, std::uint64_t moved, std::uint64_t stride,
                       held_memory& memory, char* to, std::size_t& made_bytes, std::uint64_t& gone,
                       std::uint64_t element) = 0;
+
+  struct left_out {
+    std::uint64_t slot = 0;
+    status why{};
+  };
+  /// Does form() leave elements out that do not fit the window's first? Then these are dropped (error_gate).
+  virtual bool leaves_out() const { return false; }
+  /// Those that it will leave out of this window.
+  virtual std::vector<left_out> misfits(held_elements&, std::uint64_t /*n*/, std::uint64_t /*stride*/) { return {}; }
 };
 
-/// `label`: what errors call the stage.
 erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std::unique_ptr<window_form> form,
-                           std::shared_ptr<run_context> run, std::string label);
+                           std::shared_ptr<run_context> run, error_gate gate);
 
 /// How many windows an input has of this cardinality.
 cardinality windows_of(const cardinality& in, const window_shape& shape);

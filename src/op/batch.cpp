@@ -3,6 +3,7 @@
 
 #include "engine/grouping.hpp"
 #include "engine/open_context.hpp"
+#include "engine/row_batches.hpp"
 #include "engine/row_landing.hpp"
 #include "engine/timed_batches.hpp"
 #include "plan/arguments_of.hpp"
@@ -159,20 +160,24 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
 erased_stream open_batch(const node& n, open_context& context) {
   auto& a = n.as<batch_arguments>();
   outlet out(*n.type);
-  if (a.options.timeout.is_given()) {
-    std::string label = context.gate(n).label();
-    return timed_batches(out, context.open(n.inputs[0]), context.memory_of(n, "batch's input"),
-                         static_cast<std::uint64_t>(a.size.value), duration(a.options.timeout.value), context.run,
-                         std::move(label));
-  }
+  const auto rows = static_cast<std::uint64_t>(a.size.value);
+  error_gate gate = context.gate(n);
+  if (a.options.timeout.is_given())
+    return timed_batches(out, context.open(n.inputs[0]), context.memory_of(n, "batch's input"), rows,
+                         duration(a.options.timeout.value), context.run, std::move(gate));
+  // Where a row that does not stack is dropped, rows are looked at before they are stacked.
+  auto maker = std::make_unique<batch_maker>(*n.inputs[0]->type);
+  if (gate.skips() && maker->may_refuse())
+    return row_batches_loop(out, context.open(n.inputs[0]), std::move(maker), rows, a.options.drop_remainder,
+                            context.run, std::move(gate));
   auto landing = std::make_shared<row_landing>();
   erased_stream in = context.open_rows(n.inputs[0], landing);
   if (!in) {
     landing = nullptr;
     in = context.open(n.inputs[0]);
   }
-  return batch_loop(out, n.inputs[0]->type, std::move(in), std::move(landing), static_cast<std::uint64_t>(a.size.value),
-                    a.options.drop_remainder, context.run, context.gate(n).label());
+  return batch_loop(out, n.inputs[0]->type, std::move(in), std::move(landing), rows, a.options.drop_remainder,
+                    context.run, gate.label());
 }
 
 }  // namespace

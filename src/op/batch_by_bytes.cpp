@@ -34,8 +34,9 @@ erased_stream open_batch_by_bytes(const node& n, open_context& context) {
   budget.takes_oversized = o.oversized == oversized::alone;
   budget.unit = "bytes";
   erased_stream in = context.open(n.inputs[0]);
-  return sized_batches_loop(out, std::move(in), std::make_unique<bytes_measure>(), std::make_unique<batch_maker>(),
-                            std::move(budget), context.run, context.gate(n));
+  return sized_batches_loop(out, std::move(in), std::make_unique<bytes_measure>(),
+                            std::make_unique<batch_maker>(*n.inputs[0]->type), std::move(budget), context.run,
+                            context.gate(n));
 }
 
 const element_type* type_by_bytes(const node& n, std::string& why) {

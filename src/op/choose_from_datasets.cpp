@@ -37,8 +37,11 @@ erased_stream choose_loop(outlet out, saved<bool> ended, input_set in, bool stop
         status why = invalid_argument_error("the selector gives " + std::to_string(*chosen) + ", and of " +
                                             std::to_string(in.size() - 1) + " datasets the numbers are 0 to " +
                                             std::to_string(in.size() - 2));
-        status told = gate.told(why, selector.consumed());
-        co_await fail(std::move(told));
+        auto settled = gate.settle(out, why, selector.consumed());
+        co_await settled;
+        selector.drop(1);
+        ++looked;
+        continue;
       }
       erased_stream& from = in[static_cast<std::size_t>(*chosen)];
       if (from.left() == 0) {

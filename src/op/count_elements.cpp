@@ -2,6 +2,8 @@
 #include "sluice/op/count_elements.hpp"
 
 #include <cstring>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "engine/open_context.hpp"
@@ -12,12 +14,18 @@
 namespace sluice::lib {
 namespace {
 
+constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+
 // A position says whether the number was given: while elements are passed over, the stage is never at rest.
-erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream in) {
+erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream in, error_gate gate) {
   if (!*given && out.pass(1) == 0) {
     for (bool ended = false; !ended;) {
       auto b = co_await in.next_block({demand::kAll, 1, out.wanted_bytes()});
       ended = !b;
+      if (in.consumed() <= kMost) continue;  // one request passes over fewer than the sum could overflow by
+      status why = out_of_range_error("the input has more elements than an int64 counts: " + std::to_string(kMost));
+      status told = gate.told(why);
+      co_await fail(std::move(told));
     }
     const auto n = static_cast<std::int64_t>(in.consumed());
     std::memcpy(out.room(1), &n, sizeof n);
@@ -29,7 +37,7 @@ erased_stream count_elements_loop(outlet out, saved<bool> given, erased_stream i
 
 erased_stream open_count_elements(const node& n, open_context& context) {
   outlet out(*n.type);
-  return count_elements_loop(out, saved<bool>(), context.open(n.inputs[0]));
+  return count_elements_loop(out, saved<bool>(), context.open(n.inputs[0]), context.gate(n));
 }
 
 const element_type* counted_type(const node& n, std::string& why) {

@@ -147,7 +147,9 @@ const element_type* globally_shuffled_type(const node& n, std::string& why) {
   if (!seeks.ok()) return why = "the input cannot seek: " + std::string(seeks.message()), nullptr;
   if (there.kind == cardinality::infinite)
     return why = "the input never ends: a take(n) before it gives it an end", nullptr;
-  if (there.kind != cardinality::exact || there.is_most())
+  if (there.is_most())
+    return why = "the input has more elements than can be counted: a take(n) before it leaves fewer", nullptr;
+  if (there.kind != cardinality::exact)
     return why = "the input's number of elements is not known: an assert_cardinality(n) before it says it", nullptr;
   return same_type(n, why);
 }

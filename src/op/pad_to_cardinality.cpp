@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "element/padding.hpp"
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
+#include "plan/parts.hpp"
 #include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
+#include "sluice/element/tensor.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -41,29 +45,86 @@ status too_many(std::uint64_t n, std::uint64_t there) {
                                    " elements, and has more: " + std::to_string(there) + " at least");
 }
 
+/// What is added where tensors are: they have the dtypes and shapes of the last valid element's, so that all stack.
+class zero_tensors {
+ public:
+  explicit zero_tensors(const element_type& in) : members_(padded_members(in)), specs_(members_.size()) {
+    std::erase_if(members_, [](const padded_member& m) { return !m.is_tensor(); });
+    specs_.resize(members_.size());
+  }
+  bool has_any() const { return !members_.empty(); }
+  void learn(const char* element) {
+    for (std::size_t i = 0; i != members_.size(); ++i) {
+      auto& t = *std::launder(reinterpret_cast<const tensor*>(element + members_[i].offset));
+      specs_[i] = tensor_spec{t.dtype(), tensor_shape(t.shape())};
+    }
+    has_learnt_ = true;
+  }
+  /// Of n elements that were made without a value.
+  void put(char* element, std::uint32_t n, std::size_t stride_bytes) const {
+    for (std::uint32_t k = 0; has_learnt_ && k != n; ++k, element += stride_bytes)
+      for (std::size_t i = 0; i != members_.size(); ++i)
+        *std::launder(reinterpret_cast<tensor*>(element + members_[i].offset)) =
+            tensor::zeros(specs_[i].dtype, specs_[i].shape);
+  }
+
+ private:
+  std::vector<padded_member> members_;
+  std::vector<tensor_spec> specs_;
+  bool has_learnt_ = false;
+};
+
+/// How many elements were added; and where tensors are, whether the position's first element is the last valid one, which was given
+/// before.
+struct padding_state {
+  bool has_tensors = false;
+  std::uint64_t padded = 0;
+  bool last_is_given = false;
+
+  void save(position_writer& w) const {
+    w.number(padded);
+    if (has_tensors) w.number(last_is_given);
+  }
+  void load(position_reader& r) {
+    padded = r.number();
+    if (has_tensors) last_is_given = r.number() != 0;
+  }
+};
+
 /// Sets the bool of n elements.
 void set_mask(char* to, std::uint32_t n, const padded_layout& at, std::size_t stride_bytes, bool is_valid) {
   for (std::uint32_t i = 0; i != n; ++i) std::memcpy(to + i * stride_bytes + at.mask_at, &is_valid, sizeof is_valid);
 }
 
-erased_stream pad_to_cardinality_loop(outlet out, saved<std::uint64_t> padded, erased_stream in, std::uint64_t n,
-                                      padded_layout at, error_gate gate) {
+/// `there`: elements of the input where the plan says so, or 0.
+erased_stream pad_to_cardinality_loop(outlet out, saved<padding_state> st, erased_stream in, std::uint64_t n,
+                                      std::uint64_t there, padded_layout at, error_gate gate) {
   const element_type& type = out.type();
   block_fit fit(type);
-  while (*padded == 0) {
-    const std::uint64_t passed = out.pass(demand::kAll);
+  zero_tensors zeros(in.type());
+  if (zeros.has_any()) in.may_go_back();
+  if (st->last_is_given) {
+    bool found = co_await in.ready({0, 1});
+    if (!found) co_await fail(damaged_position());
+    zeros.learn(in.peek().data());
+    in.drop(1);
+  }
+  while (st->padded == 0) {
+    // The last valid element has to be seen where it says of what shape the others are.
+    const std::uint64_t unseen = !zeros.has_any() ? demand::kAll : there - std::min(there, in.consumed() + 1);
+    const std::uint64_t passed = out.pass(unseen);
     // No more than there may be, or one, which says that there are more: so nothing of a view stays behind a co_yield.
     const std::uint64_t may_come = n - std::min(n, in.consumed() + passed);
     const auto asked = std::max<std::uint32_t>(1, fit.at_most(out.wanted_of(may_come)));
     bool more = co_await in.ready({passed, asked, out.wanted_bytes()});
     if (!more && passed) out.unpass(in.skip_left());
-    const std::uint64_t before = in.consumed(), there = before + in.left();
-    if (!more && there <= n) break;
+    const std::uint64_t before = in.consumed(), all = before + in.left();
+    if (!more && all <= n) break;
     const auto k =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(std::min(in.left(), out.wanted()), n - std::min(n, before)));
     if (k == 0) {
       if (before > n) out.unpass(std::min(passed, before - n));
-      status told = gate.told(too_many(n, there));
+      status told = gate.told(too_many(n, all));
       co_await fail(std::move(told));
     }
     char* to = out.room(k);
@@ -71,18 +132,25 @@ erased_stream pad_to_cardinality_loop(outlet out, saved<std::uint64_t> padded, e
     set_mask(to, k, at, type.size, true);
     block made = out.made(k);
     fit.made(made, out.wanted_bytes());
+    if (zeros.has_any()) {
+      zeros.learn(to + (k - 1) * type.size + at.element_at);
+      st->last_is_given = true;
+      in.hold_from(in.consumed() - 1);
+    }
     co_yield made;
   }
-  if (in.consumed() > n || *padded > n - in.consumed()) co_await fail(damaged_position());
+  if (in.consumed() > n || st->padded > n - in.consumed()) co_await fail(damaged_position());
   const std::uint64_t missing = n - in.consumed();
-  while (*padded != missing) {
-    *padded += out.pass(missing - *padded);
-    const std::uint32_t k = fit.at_most(out.wanted_of(missing - *padded));
+  while (st->padded != missing) {
+    st->padded += out.pass(missing - st->padded);
+    const std::uint32_t k = fit.at_most(out.wanted_of(missing - st->padded));
     if (k == 0) break;
     char* to = out.room(k);
     at.element->construct(*at.element, to + at.element_at, k, type.size);
     set_mask(to, k, at, type.size, false);
-    *padded += k;
+    out.made(k);
+    zeros.put(to + at.element_at, k, type.size);
+    st->padded += k;
     co_yield out.made(k);
   }
 }
@@ -90,10 +158,26 @@ erased_stream pad_to_cardinality_loop(outlet out, saved<std::uint64_t> padded, e
 erased_stream open_pad_to_cardinality(const node& n, open_context& context) {
   auto& a = n.as<pad_to_cardinality_arguments>();
   outlet out(*n.type);
-  saved<std::uint64_t> padded;
+  padding_state start;
+  start.has_tensors = zero_tensors(*n.inputs[0]->type).has_any();
+  saved<padding_state> st(start);
   padded_layout at = mask_layout_of(*n.inputs[0]->type, *n.type, a.options.mask_key);
-  return pad_to_cardinality_loop(out, std::move(padded), context.open(n.inputs[0]),
-                                 static_cast<std::uint64_t>(a.elements.value), at, context.gate(n));
+  const cardinality size = cardinality_of(*n.inputs[0]);
+  const bool is_known = size.kind == cardinality::exact && context.on_error == error_policy::stop;
+  return pad_to_cardinality_loop(out, std::move(st), context.open(n.inputs[0]),
+                                 static_cast<std::uint64_t>(a.elements.value),
+                                 is_known ? static_cast<std::uint64_t>(size.elements) : 0, at, context.gate(n));
+}
+
+/// Whether no element of it can be bad, so that nothing downstream can make it have fewer by dropping them. A stage that keeps the type
+/// and has no function passes on what it is given.
+bool drops_nothing(const node& n) {
+  bool has_function = false;
+  for_each_function(n, [&](const function_ptr&) { has_function = true; });
+  if (has_function) return false;
+  if (n.op->shape == op_info::source) return true;
+  return std::all_of(n.inputs.begin(), n.inputs.end(),
+                     [&](const node_ptr& in) { return in->type == n.type && drops_nothing(*in); });
 }
 
 /// The input's members and the bool, laid out as before.
@@ -120,7 +204,9 @@ const element_type* masked_type(const node& n, std::string& why) {
   if (!in.construct) return why = "elements of " + in.name + " cannot be made without a value", nullptr;
   cardinality there = cardinality_of(*n.inputs[0]);
   if (there.kind == cardinality::infinite) return why = "the input never ends, so there is nothing to pad", nullptr;
-  if (there.kind == cardinality::exact && there.elements > a.elements.value) {
+  if (a.elements.value < 0)
+    return why = "elements must be at least 0, and is " + std::to_string(a.elements.value), nullptr;
+  if (there.kind == cardinality::exact && there.elements > a.elements.value && drops_nothing(*n.inputs[0])) {
     why = "the input has " + std::to_string(there.elements) + " elements, more than the " +
           std::to_string(a.elements.value) + " that there are to be";
     return nullptr;

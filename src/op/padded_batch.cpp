@@ -27,10 +27,9 @@ erased_stream open_padded_batch(const node& n, open_context& context) {
   std::string why;
   std::vector<padded_member> members = members_of(n, why);
   erased_stream in = context.open(n.inputs[0]);
-  std::string label = context.gate(n).label();
-  return row_batches_loop(out, std::move(in), std::make_unique<padded_batch_maker>(std::move(members)),
-                          static_cast<std::uint64_t>(a.size.value), a.options.drop_remainder, context.run,
-                          std::move(label));
+  auto maker = std::make_unique<padded_batch_maker>(*n.inputs[0]->type, std::move(members));
+  return row_batches_loop(out, std::move(in), std::move(maker), static_cast<std::uint64_t>(a.size.value),
+                          a.options.drop_remainder, context.run, context.gate(n));
 }
 
 const element_type* padded_type(const node& n, std::string& why) {

@@ -42,9 +42,27 @@ template <class Row> class ragged_maker final : public rows_maker {
     return why;
   }
 
+  bool may_refuse() const override { return true; }
+  status check(const void* first, const void* row) const override {
+    const Row &one = *std::launder(reinterpret_cast<const Row*>(row)),
+              &as = *std::launder(reinterpret_cast<const Row*>(first));
+    if constexpr (std::is_same_v<Row, tensor>) {
+      if (one.rank() == 0) return invalid_argument_error("a scalar has no length of its own: it is " + one.spec_text());
+    } else if (status fits = one.check(); !fits.ok()) {
+      return fits;
+    }
+    if (are_alike(one, as)) return {};
+    return invalid_argument_error("it is " + one.spec_text() + ", and the batch's first row " + as.spec_text());
+  }
+
  private:
   /// The row that is not as the first one, or the first.
   static std::size_t first_other(std::span<const Row> rows) {
+    for (std::size_t i = 1; i < rows.size(); ++i)
+      if (!are_alike(rows[i], rows[0])) return i;
+    return 0;
+  }
+  static bool are_alike(const Row& row, const Row& first) {
     auto values = [](const Row& r) -> const tensor& {
       if constexpr (std::is_same_v<Row, tensor>) return r;
       else return r.values;
@@ -53,15 +71,10 @@ template <class Row> class ragged_maker final : public rows_maker {
       if constexpr (std::is_same_v<Row, tensor>) return r.rank() ? 1 : 0;
       else return r.row_splits.size();
     };
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      const tensor &one = values(rows[i]), &first = values(rows[0]);
-      const bool alike = one.dtype() == first.dtype() && one.rank() == first.rank() &&
-                         splits(rows[i]) == splits(rows[0]) &&
-                         std::equal(one.shape().begin() + (one.rank() != 0), one.shape().end(),
-                                    first.shape().begin() + (first.rank() != 0));
-      if (!alike) return i;
-    }
-    return 0;
+    const tensor &one = values(row), &as = values(first);
+    return one.dtype() == as.dtype() && one.rank() == as.rank() && splits(row) == splits(first) &&
+           std::equal(one.shape().begin() + (one.rank() != 0), one.shape().end(),
+                      as.shape().begin() + (as.rank() != 0));
   }
 };
 
@@ -91,13 +104,12 @@ erased_stream open_ragged_batch(const node& n, open_context& context) {
   outlet out(*n.type);
   const element_type& row = *n.inputs[0]->type;
   std::unique_ptr<rows_maker> maker;
-  if (!becomes_ragged(row)) maker = std::make_unique<batch_maker>();
+  if (!becomes_ragged(row)) maker = std::make_unique<batch_maker>(row);
   else if (row.kind == kind::tensor) maker = std::make_unique<ragged_maker<tensor>>();
   else maker = std::make_unique<ragged_maker<ragged_tensor>>();
   erased_stream in = context.open(n.inputs[0]);
-  std::string label = context.gate(n).label();
   return row_batches_loop(out, std::move(in), std::move(maker), static_cast<std::uint64_t>(a.size.value),
-                          a.options.drop_remainder, context.run, std::move(label));
+                          a.options.drop_remainder, context.run, context.gate(n));
 }
 
 }  // namespace

@@ -70,35 +70,64 @@ class row_joiner {
   std::uint64_t taken() const { return taken_; }
   std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
   std::size_t bytes() const { return left_.memory_bytes() + part_.memory_bytes(); }
-  /// Moves rows into the batch in the making, until it has `size` or none is left. Errors: invalid_argument: they do not stack.
-  status join(std::uint64_t size) try {
+  /// Moves rows into the batch in the making, until it has `size` or none is left. What its columns will take while they grow,
+  /// the old ones beside the new, is charged before. Errors: invalid_argument: they do not stack, and nothing is moved;
+  /// resource_exhausted.
+  status join(std::uint64_t size, held_memory& memory) try {
     const std::uint64_t n = std::min(size - rows(), left());
     if (rows() == 0 && n == left() && taken_ == 0) {
       part_ = std::move(left_);
       left_ = batch_storage();
+      room_ = n;
     } else {
       column& from = left_.rows_column();
-      const bool fresh = !part_.has_column();
       column& to = part_.make_rows(row_);
-      if (fresh) to.reserve(std::min(size, n + kRowsForeseen));
+      if (rows() + n > room_) {
+        status fits = grow(n, size, memory);
+        if (!fits.ok()) return fits;
+      }
       to.append_from(from, from.gone_in_front(), n);
       from.drop_front(n, true);
     }
     taken_ += n;
     return {};
   } catch (const error& e) { return e.why(); }
-  batch_storage finish() { return std::exchange(part_, batch_storage()); }
+  /// What is left of the last input batch is gone.
+  void drop_left() { left_ = batch_storage(); }
+  batch_storage finish() {
+    room_ = 0;
+    return std::exchange(part_, batch_storage());
+  }
 
  private:
+  /// Makes room for n more rows, and for those that are foreseen if there is memory for them.
+  status grow(std::uint64_t n, std::uint64_t size, held_memory& memory) {
+    const std::uint64_t all = rows() + n;
+    const auto each = [](const batch_storage& b, std::uint64_t rows) {
+      return rows ? static_cast<double>(b.memory_bytes()) / static_cast<double>(rows) : 0;
+    };
+    const double row_bytes = std::max(each(part_, room_), each(left_, left() + taken_));
+    const auto with = [&](std::uint64_t room) {
+      return bytes() + static_cast<std::size_t>(row_bytes * static_cast<double>(room));
+    };
+    room_ = std::min(size, room_ ? std::max(all, room_ * 2) : n + kRowsForeseen);
+    if (!memory.has_room_for(with(room_))) room_ = all;
+    if (!memory.has_room_for(with(room_))) return memory.refused_of(with(room_));
+    status fits = memory.resize(with(room_));
+    if (fits.ok()) part_.make_rows(row_).reserve(room_ - rows());
+    return fits;
+  }
+
   const element_type& row_;
   batch_storage left_, part_;
   std::uint64_t taken_ = 0;
+  std::uint64_t room_ = 0;  ///< rows that the batch in the making has room for
 };
 
 erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in, std::vector<count> sizes,
-                           bool drop_remainder, std::shared_ptr<run_context> run, std::string label) {
+                           bool drop_remainder, std::shared_ptr<run_context> run, error_gate gate) {
   in.may_go_back();
-  held_memory memory(std::move(run), purpose::batch, std::move(label), "a batch", "lower its size");
+  held_memory memory(std::move(run), purpose::batch, gate.label(), "a batch", "lower its size");
   row_joiner rows(*out.type().element);
   std::uint64_t resumed = st->given;
   for (bool ended = false; !ended;) {
@@ -110,7 +139,13 @@ erased_stream rebatch_loop(outlet out, saved<rebatch_state> st, erased_stream in
         if (b) rows.take_in(std::move(*b.as<batch_storage>()), std::exchange(resumed, 0));
         continue;
       }
-      status fits = rows.join(size);
+      status fits = rows.join(size, memory);
+      if (fits.code() == status_code::invalid_argument) {
+        auto settled = gate.settle(out, fits, in.consumed() - 1);
+        co_await settled;
+        rows.drop_left();
+        fits = {};
+      }
       // Batches of about the same sizes follow each other: what two of them take together is charged all the time.
       const std::size_t bytes = rows.bytes();
       if (fits.ok() && (bytes > memory.bytes() || bytes < memory.bytes() / 4)) fits = memory.resize(bytes);
@@ -134,7 +169,7 @@ erased_stream open_rebatch(const node& n, open_context& context) {
   outlet out(*n.type);
   saved<rebatch_state> st;
   return rebatch_loop(out, std::move(st), context.open(n.inputs[0]), a.sizes.values, a.options.drop_remainder,
-                      context.run, context.gate(n).label());
+                      context.run, context.gate(n));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace sluice::lib {
 namespace {
 
-std::size_t next_turns(const mixing_state& s, std::span<std::uint32_t> to) {
+std::size_t next_turns(const mixing_state& s, std::span<std::uint32_t> to, status&) {
   std::uint64_t at = s.last;
   for (std::uint32_t& chosen : to) {
     while (s.has_ended(at % s.ended.size())) ++at;
@@ -26,7 +26,7 @@ erased_stream open_round_robin(const node& n, open_context& context) {
   outlet out(*n.type);
   saved<mixing_state> st;
   return mixing_loop(out, std::move(st), context.open_inputs(n), next_turns,
-                     n.as<round_robin_arguments>().options.stop_on_empty_dataset);
+                     n.as<round_robin_arguments>().options.stop_on_empty_dataset, context.gate(n));
 }
 
 /// Without stop_on_empty_dataset all there is. With it: full rounds of the shortest, and a part of one.

@@ -26,7 +26,7 @@ class weighted_draws {
  public:
   weighted_draws(std::vector<double> weights, std::uint64_t seed) : weights_(std::move(weights)), seed_(seed) {}
 
-  std::size_t operator()(const mixing_state& s, std::span<std::uint32_t> to) {
+  std::size_t operator()(const mixing_state& s, std::span<std::uint32_t> to, status&) {
     if (s.ended != ended_) add_up(s);
     std::array<double, kAtOnce> at;
     for (std::size_t done = 0; done != to.size();) {
@@ -86,10 +86,10 @@ class weighted_draws {
 /// The same, of weights that are a function of the step.
 class stepped_draws {
  public:
-  stepped_draws(function_ptr function, std::uint64_t seed, error_gate gate)
-      : function_(std::move(function)), list_(*function_->out), seed_(seed), gate_(std::move(gate)) {}
+  stepped_draws(function_ptr function, std::uint64_t seed)
+      : function_(std::move(function)), list_(*function_->out), seed_(seed) {}
 
-  std::size_t operator()(const mixing_state& s, std::span<std::uint32_t> to) const {
+  std::size_t operator()(const mixing_state& s, std::span<std::uint32_t> to, status& why) const {
     auto& f = static_cast<const block_function&>(*function_);
     std::vector<std::int64_t> steps(std::min(to.size(), kStepsAtOnce));
     std::iota(steps.begin(), steps.end(), static_cast<std::int64_t>(s.step));
@@ -101,12 +101,12 @@ class stepped_draws {
     made.set_live(0, a.done);
     std::size_t chosen = 0;
     for (; chosen != a.done; ++chosen) {
-      status why = choose(s, s.step + chosen, rows + chosen * list_.size, to[chosen]);
-      if (why.ok()) continue;
-      a.why = std::move(why);
+      status bad = choose(s, s.step + chosen, rows + chosen * list_.size, to[chosen]);
+      if (bad.ok()) continue;
+      a.why = std::move(bad);
       break;
     }
-    if (chosen == 0) throw_status(gate_.told(a.why, s.step));
+    why = std::move(a.why);
     return chosen;
   }
 
@@ -149,7 +149,6 @@ class stepped_draws {
   function_ptr function_;
   const element_type& list_;
   std::uint64_t seed_;
-  error_gate gate_;
 };
 
 erased_stream open_sample(const node& n, open_context& context) {
@@ -157,15 +156,15 @@ erased_stream open_sample(const node& n, open_context& context) {
   auto& o = n.as<sample_from_datasets_arguments>().options;
   const std::uint64_t seed = context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration);
   if (o.weights_at.value)
-    return mixing_loop(out, saved<mixing_state>(), context.open_inputs(n),
-                       stepped_draws(o.weights_at.value, seed, context.gate(n)), o.stop_on_empty_dataset);
+    return mixing_loop(out, saved<mixing_state>(), context.open_inputs(n), stepped_draws(o.weights_at.value, seed),
+                       o.stop_on_empty_dataset, context.gate(n));
   std::vector<double> weights = o.weights;
   if (weights.empty()) weights.assign(n.inputs.size(), 1);
   mixing_state start;
   for (double w : weights) start.ended.push_back(w == 0);
   saved<mixing_state> st(std::move(start));
   return mixing_loop(out, std::move(st), context.open_inputs(n), weighted_draws(std::move(weights), seed),
-                     o.stop_on_empty_dataset);
+                     o.stop_on_empty_dataset, context.gate(n));
 }
 
 /// Is it a list or an array of numbers?

@@ -13,8 +13,8 @@
 namespace sluice::lib {
 namespace {
 
-/// Products with a stream's elements stay below 2⁶⁴.
-constexpr std::int64_t kShardsMax = std::int64_t{1} << 40;
+/// As good as more: no stream has so many elements, and sums of two stay below 2⁶⁴.
+constexpr std::int64_t kShardsMax = static_cast<std::int64_t>(demand::kAll);
 
 /// What is passed over in front of the next element of ours: inputs of other shards, then those of the elements that the consumer
 /// passes over.
@@ -80,20 +80,17 @@ erased_stream open_shard(const node& n, open_context& context) {
   erased_stream in = context.open(n.inputs[0]);
   if (a.shards == 1) return in;
   outlet out(*n.type);
-  if (static_cast<std::uint64_t>(a.shards.value) <= kStrideMax && are_free(*n.inputs[0]))
-    return strided_loop(out, std::move(in), static_cast<std::uint64_t>(a.shards.value),
-                        static_cast<std::uint64_t>(a.index.value));
-  return shard_loop(out, std::move(in), static_cast<std::uint64_t>(a.shards.value),
-                    static_cast<std::uint64_t>(a.index.value));
+  const auto shards = static_cast<std::uint64_t>(std::min(a.shards.value, kShardsMax));
+  const auto index = static_cast<std::uint64_t>(std::min(a.index.value, kShardsMax - 1));
+  if (shards <= kStrideMax && are_free(*n.inputs[0])) return strided_loop(out, std::move(in), shards, index);
+  return shard_loop(out, std::move(in), shards, index);
 }
 
 const element_type* sharded_type(const node& n, std::string& why) {
   auto& a = n.as<shard_arguments>();
-  if (a.index.value >= 0 && a.index.value < a.shards.value && a.shards.value < kShardsMax) return same_type(n, why);
-  if (a.shards.value >= kShardsMax) why = "there are more shards than any input has elements";
-  else
-    why = "of " + std::to_string(a.shards.value) + " shards the indices are 0 to " +
-          std::to_string(a.shards.value - 1) + ", and index is " + std::to_string(a.index.value);
+  if (a.index.value >= 0 && a.index.value < a.shards.value) return same_type(n, why);
+  why = "of " + std::to_string(a.shards.value) + " shards the indices are 0 to " + std::to_string(a.shards.value - 1) +
+        ", and index is " + std::to_string(a.index.value);
   return nullptr;
 }
 

@@ -101,6 +101,14 @@ class sparse_maker final : public rows_maker {
     return fits;
   }
 
+  bool may_refuse() const override { return true; }
+  status check(const void* first, const void* row) const override try {
+    std::vector<std::int64_t> shape = row_shape_;
+    const sparse_row as = row_at(row_, static_cast<const char*>(first));
+    const std::string why = mistake_of(row_at(row_, static_cast<const char*>(row)), as, shape);
+    return why.empty() ? status() : invalid_argument_error(why);
+  } catch (const error& e) { return e.why(); }
+
  private:
   /// Of the row `r`; where a length may be any, `shape` becomes what it is.
   std::string mistake_of(const sparse_row& r, const sparse_row& first, std::vector<std::int64_t>& shape) const {
@@ -180,10 +188,9 @@ erased_stream open_sparse_batch(const node& n, open_context& context) {
   auto& a = n.as<sparse_batch_arguments>();
   outlet out(*n.type);
   erased_stream in = context.open(n.inputs[0]);
-  std::string label = context.gate(n).label();
   return row_batches_loop(out, std::move(in), std::make_unique<sparse_maker>(*n.inputs[0]->type, a.row_shape),
                           static_cast<std::uint64_t>(a.size.value), a.options.drop_remainder, context.run,
-                          std::move(label));
+                          context.gate(n));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/window.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -16,7 +17,7 @@ namespace {
 window_shape shape_of(const window_arguments& a) {
   window_shape s;
   s.size = static_cast<std::uint64_t>(a.size.value);
-  s.shift = static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value);
+  s.shift = std::min(static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value), kReachMax);
   s.stride = static_cast<std::uint64_t>(a.options.stride.value);
   s.drop_remainder = a.options.drop_remainder;
   return s;
@@ -45,7 +46,7 @@ class list_windows final : public window_form {
 erased_stream open_window(const node& n, open_context& context) {
   outlet out(*n.type);
   return windows_loop(out, context.open(n.inputs[0]), shape_of(n.as<window_arguments>()),
-                      std::make_unique<list_windows>(*n.type), context.run, context.gate(n).label());
+                      std::make_unique<list_windows>(*n.type), context.run, context.gate(n));
 }
 
 const element_type* list_of_input(const node& n, std::string& why) {

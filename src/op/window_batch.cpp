@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/window_batch.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "element/row_fit.hpp"
 #include "engine/open_context.hpp"
 #include "engine/padded_rows.hpp"
 #include "engine/windows.hpp"
@@ -25,10 +28,14 @@ bool may_not_stack(const element_type& t) {
   return false;
 }
 
+/// Room for rows is kept from window to window up to so many bytes, which are not charged.
+constexpr std::size_t kKeptBytesMax = 64 << 10;
+
 /// Batches of them.
 class batch_windows final : public window_form {
  public:
-  explicit batch_windows(const element_type& row) : rows_(row), copies_(row.copy && may_not_stack(row)) {}
+  batch_windows(const element_type& row, bool drops)
+      : rows_(row), fit_(row_fit::stacked(row)), drops_(drops), copies_(row.copy && may_not_stack(row)) {}
 
   status form(held_elements& held, std::uint64_t n, std::uint64_t moved, std::uint64_t stride, held_memory& memory,
               char* to, std::size_t& made_bytes, std::uint64_t& gone, std::uint64_t element) override {
@@ -47,9 +54,10 @@ class batch_windows final : public window_form {
     gone = front;
     if (front != n) row.copy(row, rows + front * row.size, held.at(0), n - front, row.size, stride * row.size);
     rows_.set_live(0, n);
+    if (leaves_out()) leave_out_misfits();
     batch_storage made;
     try {
-      made.append(row, rows_.begin(), n);
+      made.append(row, rows_.begin(), rows_.size());
       rows_.set_live(0, 0);
       made_bytes = made.memory_bytes();
       why = memory.change(made_bytes, foreseen);
@@ -59,13 +67,40 @@ class batch_windows final : public window_form {
     }
     if (why.ok()) ::new (static_cast<void*>(to)) batch_storage(std::move(made));
     else why = told_of_row(why, memory.label(), element);
-    rows_.clear();
+    if (rows_.capacity() * row.size > kKeptBytesMax) rows_.give_back();
+    else rows_.clear();
     if (front != 0) failed_ = why;  // there are no rows to try again with
     return why;
   }
 
+  bool leaves_out() const override { return drops_ && fit_.may_refuse(); }
+  std::vector<left_out> misfits(held_elements& held, std::uint64_t n, std::uint64_t stride) override {
+    std::vector<left_out> all;
+    for (std::uint64_t i = 1; i != n; ++i)
+      if (status fits = fit_.check(held.at(0), held.at(i * stride)); !fits.ok())
+        all.push_back({i * stride, std::move(fits)});
+    return all;
+  }
+
  private:
-  slab rows_;
+  /// Of the window's rows: the same that misfits() found.
+  void leave_out_misfits() {
+    const element_type& row = rows_.type();
+    const std::size_t n = rows_.size();
+    char* const first = rows_.begin();
+    std::size_t kept = 1;
+    rows_.set_live(0, 0);
+    for (std::size_t i = 1; i != n; ++i) {
+      char* at = first + i * row.size;
+      if (!fit_.check(first, at).ok()) row.destroy(row, at, 1);
+      else if (kept++ != i) row.relocate(row, first + (kept - 1) * row.size, at, 1, row.size, row.size);
+    }
+    rows_.set_live(0, kept);
+  }
+
+  slab rows_;  // of a window while it is made
+  const row_fit fit_;
+  const bool drops_;
   const bool copies_;
   status failed_{};
 };
@@ -73,7 +108,7 @@ class batch_windows final : public window_form {
 window_shape shape_of(const window_batch_arguments& a) {
   window_shape s;
   s.size = static_cast<std::uint64_t>(a.size.value);
-  s.shift = static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value);
+  s.shift = std::min(static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value), kReachMax);
   s.stride = static_cast<std::uint64_t>(a.options.stride.value);
   s.drop_remainder = a.options.drop_remainder;
   return s;
@@ -81,8 +116,10 @@ window_shape shape_of(const window_batch_arguments& a) {
 
 erased_stream open_window_batch(const node& n, open_context& context) {
   outlet out(*n.type);
-  return windows_loop(out, context.open(n.inputs[0]), shape_of(n.as<window_batch_arguments>()),
-                      std::make_unique<batch_windows>(*n.inputs[0]->type), context.run, context.gate(n).label());
+  error_gate gate = context.gate(n);
+  auto form = std::make_unique<batch_windows>(*n.inputs[0]->type, gate.skips());
+  return windows_loop(out, context.open(n.inputs[0]), shape_of(n.as<window_batch_arguments>()), std::move(form),
+                      context.run, std::move(gate));
 }
 
 const element_type* batch_of_window(const node& n, std::string& why) {

@@ -163,6 +163,7 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
   b.expect_positional(static_cast<std::size_t>(
       std::ranges::count_if(call.arguments, [](const argument& a) { return a.name.empty(); })));
   bool wants_list = op.inputs_behind_list >= 0;
+  int behind = 0;  // inputs behind the list
   for (const argument& a : call.arguments) {
     if (wants_list && a.name.empty()) {
       wants_list = false;
@@ -173,10 +174,15 @@ node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path)
     bool is_input = b.is_combine() && a.name.empty() && may_be_plan;
     // A word may also be what another field of a combine wants, a function say.
     if (is_input && a.kind == argument::word && !find_op(a.text) && b.wants_positional()) is_input = false;
+    if (is_input) ++behind;
     if (is_input) b.take_input(build_plan(a.calls, may_lack));
     else if (a.name.empty()) b.take_positional(a);
     else b.take_named(a);
   }
+  // Without this the last of the list would be taken for it.
+  if (!wants_list && behind < op.inputs_behind_list)
+    throw misplaced{call.at, absl::StrCat(call.name, ": needs a list of datasets, and ", op.inputs_behind_list,
+                                          " behind it, which is missing: ", call.name, "([A, B], C)")};
   return b.build();
 }
 

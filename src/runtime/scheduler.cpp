@@ -55,6 +55,7 @@ scheduler::crew::crew(scheduler& home, unsigned workers) : shares_(how_shared())
     w->looks.resize(workers);
     workers_.push_back(std::move(w));
   }
+  sleepers_.reserve(workers);  // a worker that goes to sleep needs no memory
   try {
     for (auto& w : workers_) w->thread = std::thread([this, p = w.get()] { run(*p); });
   } catch (...) {  // a limit on threads: those that were started must end before they are destroyed

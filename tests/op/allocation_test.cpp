@@ -33,6 +33,22 @@ using int64 = std::int64_t;
 
 std::atomic<std::uint64_t> allocations{0};
 
+/// Allocations of at least so many bytes fail, once so many of them have been made.
+std::atomic<std::size_t> refused_bytes{~std::size_t{0}};
+std::atomic<int64> allowed{0};
+bool is_refused(std::size_t bytes) {
+  if (bytes < refused_bytes.load(std::memory_order_relaxed)) return false;
+  return allowed.fetch_sub(1, std::memory_order_relaxed) <= 0;
+}
+class scoped_refusal {
+ public:
+  scoped_refusal(std::size_t bytes, int64 behind) {
+    allowed = behind;
+    refused_bytes = bytes;
+  }
+  ~scoped_refusal() { refused_bytes = ~std::size_t{0}; }
+};
+
 stream<int64> plus_one(stateless, stream<int64> in) {
   while (auto x = co_await in.next()) {
     int64 element = *x;
@@ -163,15 +179,17 @@ task<std::uint64_t> allocations_per_200k(runtime& rt, dataset<int64> ds) {
 // They only count, and replace the global ones in this test program. Inlined, g++ takes new and free for a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   sluice::lib::allocations.fetch_add(1, std::memory_order_relaxed);
+  if (sluice::lib::is_refused(size)) throw std::bad_alloc();
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   sluice::lib::allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(size ? size : 1);
+  return sluice::lib::is_refused(size) ? nullptr : std::malloc(size ? size : 1);
 }
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   sluice::lib::allocations.fetch_add(1, std::memory_order_relaxed);
+  if (sluice::lib::is_refused(size)) throw std::bad_alloc();
   auto align = static_cast<std::size_t>(alignment);
   if (void* p = std::aligned_alloc(align, (size + align - 1) / align * align)) return p;
   throw std::bad_alloc();
@@ -233,6 +251,52 @@ TEST_CASE("the main job allocates nothing per record, and nothing per batch") {
     const std::uint64_t in_flight = kBatches * 128 / 100;  // more batches are on their way
     CHECK(sync_wait(rt, allocations_of_main_job(rt, main_job(files, 2) | prefetch(2), kBatches, in_flight)) <=
           in_flight);
+  }
+}
+
+namespace {
+
+/// A run of the plan in which the large allocations fail behind the first `behind`.
+task<std::optional<status>> run_without_memory(runtime& rt, dataset<int64> ds, std::size_t bytes, int64 behind) {
+  auto s = ds.iterate(rt);
+  scoped_refusal refusing(bytes, behind);
+  for (;;) {
+    auto got = co_await s.try_next();
+    if (!got.element) co_return got.why;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an allocation that fails in a stage ends the run with resource_exhausted, which names the stage") {
+  for (const char* plan :
+       {"range(20000) | group_by_reducer(it, 0, state + it)", "range(20000) | unique",
+        "range(20000) | unique(spill=\"off\")", "range(20000) | group_by_window(it, batch(10), 10) | unbatch",
+        "range(20000) | group_by_window(it, batch(10), window_size_func=key + 2) | unbatch",
+        "range(20000) | shuffle(20000)", "range(20000) | batch(300) | rebatch(20000) | unbatch",
+        "range(20000) | window(5000) | map(length(it))", "range(20000) | window_batch(5000) | map(length(it))",
+        "range(20000) | map([it, it]) | padded_batch(5000) | map(length(it))",
+        "range(20000) | map([it, it]) | ragged_batch(5000) | map(length(it))",
+        "range(20000) | map([it, it]) | sparse_batch(5000, [2]) | map(length(it.values))",
+        "range(20000) | batch_by_bytes(40000) | map(length(it))",
+        "range(20000) | map([it, it]) | bucket_by_sequence_length(length(it), [2], [5000, 5000]) | map(length(it))",
+        "range(20000) | map([it, it]) | pack_sequences(5000) | map(length(it.tokens))",
+        "range(20000) | batch(5000) | global_shuffle(seed=1) | unbatch"}) {
+    INFO(plan);
+    dataset<int64> ds(parse_plan(plan));
+    int refused = 0;
+    for (int64 behind = 0; behind != 40; ++behind) {
+      INFO(behind << " large allocations succeed");
+      runtime rt({.workers = 1});
+      const status why = sync_wait(rt, run_without_memory(rt, ds, 8192, behind)).value();
+      if (why.ok()) break;
+      ++refused;
+      INFO(why.to_string());
+      CHECK(why.code() == status_code::resource_exhausted);
+      // shuffle fills its buffer by a task, which has no name.
+      CHECK((!why.where().stage.empty() || std::string_view(plan).find("shuffle") != std::string_view::npos));
+    }
+    CHECK(refused != 0);
   }
 }
 

@@ -124,6 +124,11 @@ TEST_CASE("choose_from_datasets prints as text, and is read again; what does not
                     Catch::Contains("the selector, its last input, must give int64, and gives line"));
   CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2)])"),
                     Catch::Contains("choose_from_datasets: needs a list of datasets, and 1 behind it"));
+  // Not the last of the list.
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(5), range(9, start=5), range(2)])"),
+                    Catch::Contains("needs a list of datasets, and 1 behind it, which is missing"));
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(5), range(2)], stop_on_empty_dataset=false)"),
+                    Catch::Contains("which is missing"));
 }
 
 }  // namespace sluice::lib

@@ -53,4 +53,17 @@ TEST_CASE("count_elements prints as text, is read again, and refuses what never 
   CHECK_THROWS_WITH(counter() | count_elements(), Catch::Contains("never ends"));
 }
 
+TEST_CASE("more elements than an int64 counts are an error") {
+  auto counted_of = [](const char* plan) { return consume(dataset<int64>(parse_plan(plan)), {}); };
+  CHECK(counted_of("range(9223372036854775807) | count_elements").elements == int64s{INT64_MAX});
+  for (const char* plan : {"range(2) | repeat(9223372036854775807) | count_elements",
+                           "range(9223372036854775807, start=-9223372036854775808) | count_elements"}) {
+    INFO(plan);
+    consumed got = counted_of(plan);
+    CHECK(got.elements.empty());
+    CHECK(got.why.code() == status_code::out_of_range);
+    CHECK_THAT(got.why.to_string(), Catch::Contains("count_elements") && Catch::Contains("9223372036854775807"));
+  }
+}
+
 }  // namespace sluice::lib

@@ -359,4 +359,13 @@ TEST_CASE("group_by_window prints as text, and is read again; of an endless inpu
   CHECK(cardinality_of(*(counter() | group_by_window(expr("it"), batch(2), 5)).plan()) == cardinality::forever());
 }
 
+TEST_CASE("keys that come once each take no memory once their groups have left, whatever function says their sizes") {
+  runtime rt({.workers = 1, .memory_budget_bytes = 4 << 20});
+  const auto plan =
+      parse_plan("range(200000) | group_by_window(it / 2, batch(2), window_size_func=2 + key * 0) | count_elements");
+  consumed got = consume_on(rt, dataset<std::int64_t>(plan), {});
+  CHECK(got.complaint() == "");
+  CHECK(got.elements == int64s{100'000});
+}
+
 }  // namespace sluice::lib

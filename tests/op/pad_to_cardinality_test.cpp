@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/sluice.hpp"
+#include "support/consumption.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
@@ -111,6 +112,57 @@ TEST_CASE("pad_to_cardinality tells its number, prints as text, is read again, a
   CHECK_THROWS_WITH(range(3) | pad_to_cardinality(5, {.mask_key = "ok"}), Catch::Contains("names a member"));
   CHECK_THROWS_WITH(range(3) | map([](int64) { return checked(); }) | pad_to_cardinality(5, {.mask_key = "ok"}),
                     Catch::Contains("needs a member `bool ok`"));
+}
+
+TEST_CASE("what is added to tensors has the dtype and the shape of the last valid one, so that all stack") {
+  auto sums = [](const std::string& plan, const consumption& how) {
+    return consume(dataset<int64>(parse_plan(plan + " | map(int64(sum(it.first)) * 10 + length(it.first))")), how);
+  };
+  const std::string tensors = "from_tensor_slices([[1,2],[3,4],[5,6]]) | pad_to_cardinality(5)";
+  const int64s expected{32, 72, 112, 2, 2};
+  consumption saving;
+  saving.save = true;
+  consumed whole = sums(tensors, saving);
+  CHECK(whole.elements == expected);
+  for (std::size_t i = 0; i <= expected.size(); ++i) {
+    INFO(i);
+    consumption on = saving;
+    on.from = whole.places[i];
+    consumed rest = sums(tensors, on);
+    CHECK(rest.elements == int64s(expected.begin() + static_cast<std::ptrdiff_t>(i), expected.end()));
+    CHECK(rest.complaint().empty());
+  }
+  for (std::uint64_t n = 1; n != 5; ++n) {
+    INFO(n);
+    const int64s left(expected.begin() + static_cast<std::ptrdiff_t>(n), expected.end());
+    for (const char* known : {"", " | filter(sum(it) >= 0)"}) {
+      const std::string from = "from_tensor_slices([[1,2],[3,4],[5,6]])" + std::string(known) +
+                               " | pad_to_cardinality(5) | skip(" + std::to_string(n) + ")";
+      CHECK(sums(from, {}).elements == left);
+    }
+  }
+  CHECK(
+      consume(dataset<int64>(parse_plan("from_tensor_slices([[1,2],[3,4],[5,6]]) | pad_to_cardinality(4) | batch(2) | "
+                                        "map(length(it))")),
+              {})
+          .elements == int64s{2, 2});
+  CHECK(consume(dataset<int64>(parse_plan("range(3) | map({x: to_tensor([it, it]), n: it}) | pad_to_cardinality(4) | "
+                                          "batch(4) | map(length(it.n))")),
+                {})
+            .elements == int64s{4});
+}
+
+TEST_CASE("an input that may become smaller by what is dropped downstream is refused in the run only") {
+  auto kept = "range(10) | map(it / (it % 2)) | pad_to_cardinality(8) | ignore_errors() | map(it.first)";
+  CHECK(consume(dataset<int64>(parse_plan(kept)), {}).elements == int64s{1, 3, 5, 7, 9, 0, 0, 0});
+  auto many = "range(10) | map(it + 1) | pad_to_cardinality(8) | map(it.first)";
+  CHECK(consume(dataset<int64>(parse_plan(many)), {}).why.code() == status_code::failed_precondition);
+  CHECK_THROWS_WITH(parse_plan("range(10) | take(9) | pad_to_cardinality(8)"), Catch::Contains("has 9 elements"));
+}
+
+TEST_CASE("pad_to_cardinality to no elements gives none") {
+  CHECK(consume(dataset<int64>(parse_plan("range(0) | pad_to_cardinality(0) | map(it.first)")), {}).elements.empty());
+  CHECK_THROWS_WITH(parse_plan("range(0) | pad_to_cardinality(-1)"), Catch::Contains("at least 0"));
 }
 
 }  // namespace sluice::lib

@@ -132,4 +132,17 @@ TEST_CASE("rebatch prints as text, and is read again") {
   CHECK_THROWS_WITH(parse_plan("range(7) | batch(4) | rebatch"), Catch::Contains("rebatch: needs sizes"));
 }
 
+TEST_CASE(
+    "rebatch asks for the memory of larger columns before it makes them: for a moment the old ones are there, too") {
+  auto rows_of = [](std::size_t budget_bytes) {
+    runtime rt({.workers = 1, .memory_budget_bytes = budget_bytes});
+    return consume_on(rt, dataset<int64>(parse_plan("range(60000) | batch(1000) | rebatch(60000) | map(length(it))")),
+                      {});
+  };
+  CHECK(rows_of(2 << 20).elements == int64s{60'000});
+  consumed tight = rows_of(700 << 10);  // the batch alone takes 480 kB
+  CHECK(tight.why.code() == status_code::resource_exhausted);
+  CHECK_THAT(tight.why.to_string(), Catch::Contains("rebatch"));
+}
+
 }  // namespace sluice::lib

@@ -15,6 +15,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib {
@@ -395,6 +396,14 @@ TEST_CASE("window prints as text, and is read again") {
     CHECK_NOTHROW(parse_plan(std::string(of) + " | window(2)"));  // lists of any type are made at run time
   CHECK(refusal("range(5) | window(2) | unbatch")
             .find("expects batches, and gets int64[]: lists, as of window, are no batches") != std::string::npos);
+}
+
+TEST_CASE("a shift beyond what any stream has leaves one window") {
+  const auto shifted = range(5) | window(3, {.shift = INT64_MAX});
+  CHECK(cardinality_of(*shifted.plan()) == cardinality::of(1));
+  CHECK(elements(shifted) == "[0,1,2]");
+  CHECK(elements(range(5) | window(3, {.shift = INT64_MAX}) | repeat(2)) == "[0,1,2] [0,1,2]");
+  CHECK(elements(range(5) | filter(expr("it > 0")) | window(3, {.shift = INT64_MAX}) | skip(1)).empty());
 }
 
 }  // namespace sluice::lib

@@ -13,10 +13,12 @@
 //         written where they stay (not with ignore_errors() between: `on_error(error_policy::skip, map(f)) | batch(n)`).
 // Order:  rows in the input's order.
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: an error of the input ends the stream at once, without the rows that are collected already; a run that
-//         resumes from the last position reads these rows again.
-// State:  none of its own: the input's position at the first row of the next batch. With timeout also the sizes of the batches since the
-//         mark, which a resume makes again as they were: no row is lost, none comes twice, and behind the checkpoint timing decides anew.
+// Errors: invalid_argument: a tensor of another dtype or shape than the batch's first row has; under error_policy::skip that row
+//         is dropped and counted, and the batch goes on without it. An error of the input ends the stream at once, without the
+//         rows that are collected already; a run that resumes from the last position reads these rows again.
+// State:  none of its own: the input's position at the first row of the next batch. With timeout also how many elements came for
+//         each batch since the mark, which a resume makes again as they were: no row is lost, none comes twice, and behind the
+//         checkpoint timing decides anew.
 #pragma once
 
 #include "sluice/base/wait_time.hpp"

@@ -10,9 +10,10 @@
 // Order:  rows in the input's order. A batch ends in front of the element with which it would have more than bytes_max, so that element
 //         is read before the batch is delivered; or when it has rows_max rows.
 // Ends:   with the input; with drop_remainder without the last batch, which might have become larger.
-// Errors: invalid_argument, with the element's number: it alone has more than bytes_max. Under error_policy::skip it is dropped and counted;
-//         with oversized=alone it is a batch of its own. resource_exhausted: a batch exceeds the memory budget. An error
-//         ends the stream at once, without the rows that are collected already.
+// Errors: invalid_argument, with the element's number: it alone has more than bytes_max, or does not stack on the batch's first
+//         row. Under error_policy::skip it is dropped and counted; with oversized=alone the first is a batch of its own.
+//         resource_exhausted: a batch exceeds the memory budget. An error ends the stream at once, without the rows that are
+//         collected already.
 // Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once

@@ -11,10 +11,10 @@
 //         element is read before the batch is delivered; or when it has rows_max rows. (For batches of like lengths put a
 //         bucket_by_sequence_length in its place, or a shuffle before it.)
 // Ends:   with the input; with drop_remainder without the last batch, which might have become larger.
-// Errors: invalid_argument, with the element's number: it alone has more than tokens_max, or a negative number of them; an error of the function,
-//         of stage "batch_by_tokens(name)": under error_policy::skip the element is dropped and counted; with oversized=alone the first is a
-//         batch of its own. Those of padded_batch. resource_exhausted: a batch exceeds the memory budget. An error ends the stream at once,
-//         without the rows that are collected already.
+// Errors: invalid_argument, with the element's number: it alone has more than tokens_max, or a negative number of them; an error
+//         of the function, of stage "batch_by_tokens(name)": under error_policy::skip the element is dropped and counted; with
+//         oversized=alone the first is a batch of its own. Those of padded_batch, in the same way. resource_exhausted: a batch
+//         exceeds the memory budget. An error ends the stream at once, without the rows that are collected already.
 // Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once

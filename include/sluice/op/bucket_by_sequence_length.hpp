@@ -12,11 +12,13 @@
 // Shape:  batched<T>, as of padded_batch; with no_padding as of batch.
 // Order:  batches in the order in which they are full; rows in the input's order.
 // Ends:   with the input: behind it comes what is left in each bucket, the shortest first; with drop_remainder nothing.
-// Errors: those of padded_batch. invalid_argument when the plan is made: boundaries do not ascend, or there is not one batch size more; a
-//         negative length, or with pad_to_bucket_boundary one that no boundary is above, with the element's number. An error of the function, of stage "bucket_by_sequence_length(name)": under
-//         error_policy::skip the element is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
+// Errors: those of padded_batch. invalid_argument when the plan is made: boundaries do not ascend, or there is not one batch size
+//         more; a negative length, or with pad_to_bucket_boundary one that no boundary is above, with the element's number. An
+//         error of the function, of stage "bucket_by_sequence_length(name)". Under error_policy::skip the element of each of
+//         these is dropped and counted. resource_exhausted: the buckets exceed the memory budget.
 // Owns:   less than the sum of the batch sizes: elements, each with 8 bytes more.
-// State:  which elements are in each bucket: a byte or two each. A run that resumes reads them again, and passes over what lies between.
+// State:  which elements are in each bucket: a byte or two each. A run that resumes reads them again, and passes over what lies
+//         between.
 #pragma once
 
 #include <cstdint>

@@ -9,10 +9,11 @@
 // Order:  the selector's. Each dataset has random draws of its own, even if two are the same plan.
 // Ends:   with the selector, or when a chosen dataset has no more elements; with stop_on_empty_dataset=false such a choice is passed
 //         over.
-// Errors: invalid_argument where the selector gives a number that is none of a dataset; those of the inputs.
+// Errors: invalid_argument where the selector gives a number that is none of a dataset, which is dropped and counted under
+//         error_policy::skip; those of the inputs.
 // Owns:   of each dataset at most the elements that one block of the selector chooses.
-// State:  the position of each dataset and of the selector. Elements are passed over by making them: only the selector tells which
-//         dataset they are of.
+// State:  the position of each dataset and of the selector. Elements are passed over by making them: only the selector tells
+//         which dataset they are of.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 // cardinality_of(*ds.plan()) tells.
 // Shape:  std::int64_t; exactly one element, also of an empty input.
 // Ends:   after that one element, which is delivered when the input has ended.
-// Errors: invalid_argument, when the plan is made: the input never ends. The input's elements are passed over: stages that can do so
-//         do not make them, and what is wrong with them is not seen.
+// Errors: out_of_range: there are more than an int64 counts. invalid_argument, when the plan is made: the input never ends. The
+//         input's elements are passed over: stages that can do so do not make them, and what is wrong with them is not seen.
 // State:  whether the number was delivered. A run that resumes before that counts again. Passing over the number counts nothing.
 #pragma once
 

@@ -5,16 +5,18 @@
 //   range(3) | pad_to_cardinality(4)                                 // (0, true) (1, true) (2, true) (0, false)
 //
 // So the last batches of an epoch are as large on every machine, and whoever computes means leaves out what is not valid.
-// Shape:  a struct gets the member `mask_key`, a bool: true for the input's elements, false for those that are added. One that has
-//         it already (in C++ it has to) keeps its type, and what it said is replaced. Elements without named members become
-//         pairs of themselves and the bool. n elements. What is added is value-initialised: zeros, empty texts and lists, a struct's
-//         own defaults.
+// Shape:  a struct gets the member `mask_key`, a bool: true for the input's elements, false for those that are added. One that
+//         has it already (in C++ it has to) keeps its type, and what it said is replaced. Elements without named members become
+//         pairs of themselves and the bool. n elements. What is added is value-initialised: zeros, empty texts and lists, a
+//         struct's own defaults. A tensor that is added has zeros, or empty texts, in the dtype and the shape of the last valid
+//         element's, so that all of them stack; without a valid element it is empty.
 // Order:  as the input's.
 // Ends:   after n elements.
-// Errors: invalid_argument, when the plan is made: the input is known to have more than n elements, or never ends; `mask_key` names a
-//         member that is no bool; the elements cannot be made without a value. failed_precondition, in a run: the input has more
-//         elements, after the first n. A consumer that asks for no more is not told.
-// State:  how many were added, and the input's position.
+// Errors: invalid_argument, when the plan is made: the input is known to have more than n elements, none of which can be dropped
+//         by an ignore_errors, or never ends; `mask_key` names a member that is no bool; the elements cannot be made without a
+//         value. failed_precondition, in a run: the input has more elements, after the first n. A consumer that asks for no more
+//         is not told.
+// State:  how many were added, and the input's position; of tensors that of the last valid element, which is made again.
 #pragma once
 
 #include <string>
@@ -31,7 +33,7 @@ struct pad_to_cardinality_options {
   std::string mask_key = "valid";  ///< the member that tells the input's elements from those that are added
 };
 struct pad_to_cardinality_arguments {
-  count elements = {};  ///< in all
+  integer elements = {};  ///< in all; at least 0
   pad_to_cardinality_options options = {};
 };
 
@@ -60,7 +62,7 @@ class pad_to_cardinality_verb : public stage_base_tag {
   pad_to_cardinality_arguments arguments_;
 };
 
-inline pad_to_cardinality_verb pad_to_cardinality(count elements, pad_to_cardinality_options o = {}) {
+inline pad_to_cardinality_verb pad_to_cardinality(integer elements, pad_to_cardinality_options o = {}) {
   return pad_to_cardinality_verb(pad_to_cardinality_arguments{elements, std::move(o)});
 }
 

@@ -5,15 +5,17 @@
 //   sentences | padded_batch(32, {.shapes = {{"tokens", {128}}}, .values = {{"tokens", -1}}})
 //   from_elements(std::vector<std::vector<std::int64_t>>{{1}, {2, 3}}) | padded_batch(2)     // [[1, 0], [2, 3]]
 //
-// Shape:  batched<T>, as of batch: lists of lists of numbers or texts become rectangular, tensors have one shape, all other members are
-//         what they are. Members are named by their path, "context.ids"; the element itself, if it is a list or a tensor, is "it".
+// Shape:  batched<T>, as of batch: lists of lists of numbers or texts become rectangular, tensors have one shape, all other
+//         members are what they are. Members are named by their path, "context.ids"; the element itself, if it is a list or a
+//         tensor, is "it".
 // Padded: at the end of each dimension, with 0, false or "", or with what `values` says.
 // Order:  rows in the input's order.
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument, when the plan is made: there is no such member, or a value that is none of its type. In a run, with the
-//         element's number and the member: it is longer than `shapes` says, or tensors of a batch have other dtypes or ranks. An error
-//         ends the stream at once, without the rows that are collected already. resource_exhausted: a batch exceeds the memory budget,
-//         which counts its padding.
+// Errors: invalid_argument, when the plan is made: there is no such member, or a value that is none of its type. In a run, with
+//         the element's number and the member: it is longer than `shapes` says, or tensors of a batch have other dtypes or ranks.
+//         Under error_policy::skip that row is dropped and counted, and the batch goes on without it; the batch's first row
+//         stays. An error that is not dropped ends the stream at once, without the rows that are collected already.
+//         resource_exhausted: a batch exceeds the memory budget, which counts its padding.
 // Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once

@@ -4,12 +4,13 @@
 //   sentences | ragged_batch(32)                   // dataset<batched<sentence>>; ragged_rows(b, &sentence::tokens)
 //   range(5) | map([](std::int64_t n) { return tensor::zeros(dtype::float32, {n}); }) | ragged_batch(2)   // ragged float32[2,?]
 //
-// Shape:  of tensors, whose first dimension may differ, and of ragged tensors a ragged_tensor with a dimension more. Of all others
-//         batched<T>, as of batch: a column of lists is ragged as it lies, and ragged_rows (element/ragged_rows.hpp) gives it
-//         as a ragged_tensor that shares its bytes. Not of structures with tensors: map the tensor to a list, or pad it.
+// Shape:  of tensors, whose first dimension may differ, and of ragged tensors a ragged_tensor with a dimension more. Of all
+//         others batched<T>, as of batch: a column of lists is ragged as it lies, and ragged_rows (element/ragged_rows.hpp) gives
+//         it as a ragged_tensor that shares its bytes. Not of structures with tensors: map the tensor to a list, or pad it.
 // Order:  rows in the input's order.
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument: tensors of other dtypes, ranks or further dimensions than the batch's first, or scalars; it ends the stream at
+// Errors: invalid_argument: tensors of other dtypes, ranks or further dimensions than the batch's first, or scalars: under
+//         error_policy::skip such a row is dropped and counted, and the batch goes on without it. Otherwise it ends the stream at
 //         once, without the rows that are collected already. resource_exhausted: a batch exceeds the memory budget.
 // Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
 // State:  none of its own: the input's position at the first row of the next batch.

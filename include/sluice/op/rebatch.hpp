@@ -8,11 +8,12 @@
 // Shape:  batched<T>, as the input's.
 // Order:  rows as in the input's batches. Batches without rows add none.
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument: the rows of two batches do not stack, because their tensors have other shapes. An error of the input ends the
+// Errors: invalid_argument: the rows of two batches do not stack, because their tensors have other shapes;
+//         under error_policy::skip the later batch is dropped and counted. An error of the input ends the
 //         stream at once, without the rows that are collected already. resource_exhausted: a batch exceeds the memory budget.
 // Owns:   the batch in the making, and what is left of the input's last one.
-// State:  how many batches were delivered, and the rows of the current input batch that are in them; that batch is made again after a
-//         resume.
+// State:  how many batches were delivered, and the rows of the current input batch that are in them; that batch is made again
+//         after a resume.
 #pragma once
 
 #include <initializer_list>

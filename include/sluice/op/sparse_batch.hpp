@@ -10,9 +10,10 @@
 // Shape:  sparse_tensor: values in the order of the rows, and within a row as they were there.
 // Order:  rows in the input's order.
 // Ends:   with the input. The last batch may have fewer rows; with drop_remainder it is not delivered then.
-// Errors: invalid_argument, when the plan is made: other elements, or a length below -1. In a run, with the element's number: it does
-//         not fit into row_shape, has another rank or, in one batch, another dtype. resource_exhausted: a batch exceeds the
-//         memory budget. An error ends the stream at once, without the rows that are collected already.
+// Errors: invalid_argument, when the plan is made: other elements, or a length below -1. In a run, with the element's number: it
+//         does not fit into row_shape, has another rank or, in one batch, another dtype; under error_policy::skip it is dropped
+//         and counted, and the batch goes on without it. resource_exhausted: a batch exceeds the memory budget. An error ends the
+//         stream at once, without the rows that are collected already.
 // Owns:   the elements of the batch in the making; at its end for a moment those, and the batch.
 // State:  none of its own: the input's position at the first row of the next batch.
 #pragma once

@@ -9,8 +9,10 @@
 // Order:  as the input's.
 // Ends:   with the input. A window begins at each `shift`-th element of the input; the last ones have fewer rows, or, with
 //         drop_remainder, are not delivered.
-// Errors: those of window and of batch. An error of the input ends the stream after the windows that are complete. Elements between
-//         windows (shift > size) are passed over and not made. resource_exhausted if the windows exceed the memory budget.
+// Errors: those of window and of batch: under error_policy::skip a window is made without the elements that do not stack on its
+//         first, each of which counts once for each such window. An error of the input ends the stream after the windows that are
+//         complete. Elements between windows (shift > size) are passed over and not made. resource_exhausted if the windows
+//         exceed the memory budget.
 // Owns:   the (size - 1)·stride + 1 elements from the first to the last one of a window, and the batches that are delivered. A `skip`
 //         downstream passes over windows without making them. An element of several windows is copied for each but the last.
 // State:  none of its own: the input's position at the first element of the next window.

@@ -58,7 +58,7 @@ erased_stream open_batch_by_tokens(const node& n, open_context& context) {
   budget.takes_oversized = o.oversized == oversized::alone;
   budget.unit = "tokens";
   std::string why;
-  auto maker = std::make_unique<padded_batch_maker>(padded_by(n, why));
+  auto maker = std::make_unique<padded_batch_maker>(*n.inputs[0]->type, padded_by(n, why));
   erased_stream in = context.open(n.inputs[0]);
   return sized_batches_loop(out, std::move(in), std::make_unique<tokens_measure>(a.length.value), std::move(maker),
                             std::move(budget), context.run, context.gate(n));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "element/row_fit.hpp"
 #include "engine/grouping.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/held_ordinals.hpp"
@@ -46,12 +47,26 @@ struct length_buckets_state {
   }
 };
 
+/// Room for the rows of a batch is kept up to so many bytes, which are not charged.
+constexpr std::size_t kKeptBytesMax = 64 << 10;
+
 /// A bucket's rule.
 struct length_bucket {
   std::uint64_t size = 1;
   std::vector<padded_member> members;
   bool is_closed = false;  ///< nothing may come here
 };
+
+status above_the_last(std::int64_t length) {
+  return invalid_argument_error("its length, " + std::to_string(length) +
+                                ", is not below the last boundary, so pad_to_bucket_boundary has none for it");
+}
+
+std::size_t bucket_of(const std::vector<count>& boundaries, std::int64_t length) {
+  auto above = std::upper_bound(boundaries.begin(), boundaries.end(), length,
+                                [](std::int64_t l, const count& boundary) { return l < boundary.value; });
+  return static_cast<std::size_t>(above - boundaries.begin());
+}
 
 task<void> fetch_length_buckets(erased_stream& in, length_buckets_state& state, std::deque<held_elements>& held,
                                 held_memory& memory) {
@@ -83,15 +98,19 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
   if (state->buckets.size() != buckets) co_await fail(damaged_position());
   auto fetching = fetch_length_buckets(in, *state, held, memory);
   co_await fetching;
-  slab rows(in.type());
+  slab rows(in.type());  // of a batch while it is made
   std::vector<std::uint64_t> lengths;
   std::size_t looked_at = 0, known = 0;  // lengths that are used up, of those that are known
-  std::size_t made_bytes = 0, flushed = 0;
+  std::vector<row_fit> fits_in;          // by bucket, where what does not fit is dropped
+  for (std::size_t i = 0; gate.skips() && i != buckets; ++i)
+    fits_in.push_back(rules[i].members.empty() ? row_fit::stacked(in.type()) : row_fit::padded(rules[i].members));
+  std::size_t made_bytes = 0, flushed = 0;  // at the end: the buckets before this one are empty
   for (bool ended = false;;) {
     // A bucket that is full, or, at the end, the next that has anything.
     std::size_t leaving = buckets;
     for (std::size_t i = flushed; i != buckets && leaving == buckets; ++i)
       if (held[i].size() >= rules[i].size || (ended && held[i].size() && !drop_remainder)) leaving = i;
+    if (ended) flushed = leaving;
     if (leaving != buckets) {
       auto* to = reinterpret_cast<batch_storage*>(out.room(1));
       memory.shrink_by(std::exchange(made_bytes, 0));
@@ -106,6 +125,7 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
         status told = told_of_row(why, memory.label(), ordinals.at(std::min(which, n - 1)));
         co_await fail(std::move(told));
       }
+      if (rows.capacity() * in.type().size > kKeptBytesMax) rows.give_back();
       state->buckets[leaving].drop_front(n);
       ::new (static_cast<void*>(to)) batch_storage(std::move(made));
       in.hold_from(state->oldest());
@@ -132,20 +152,18 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
     }
     for (bool full = false; looked_at != known && !full; ++looked_at) {
       const std::int64_t length = number_of_code(lengths[looked_at], key.out->size, is_signed);
-      if (length < 0) {
-        status told = negative_length(length).in_stage(memory.label(), state->next);
-        co_await fail(std::move(told));
-      }
-      const auto b = static_cast<std::size_t>(
-          std::upper_bound(boundaries.begin(), boundaries.end(), length,
-                           [](std::int64_t l, const count& boundary) { return l < boundary.value; }) -
-          boundaries.begin());
-      if (rules[b].is_closed) {
-        status told =
-            invalid_argument_error("its length, " + std::to_string(length) +
-                                   ", is not below the last boundary, so pad_to_bucket_boundary has none for it")
-                .in_stage(memory.label(), state->next);
-        co_await fail(std::move(told));
+      const std::size_t b = bucket_of(boundaries, length);
+      status bad;
+      if (length < 0) bad = negative_length(length);
+      else if (rules[b].is_closed) bad = above_the_last(length);
+      else if (!fits_in.empty())
+        bad = fits_in[b].check(held[b].size() ? held[b].at(0) : in.peek().data(), in.peek().data());
+      if (!bad.ok()) {
+        auto settled = gate.settle(out, bad, state->next);
+        co_await settled;
+        in.drop(1);
+        ++state->next;
+        continue;
       }
       block one = in.take(1);
       status fits = held[b].add(one, 1);

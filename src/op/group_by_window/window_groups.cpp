@@ -14,6 +14,8 @@ namespace {
 
 /// What tables take of a key, beside its group.
 constexpr std::size_t kTableBytes = 48;
+/// Sizes of so many keys are kept.
+constexpr std::size_t kSizesKept = 1024;
 /// Room for so many elements first; twice as many whenever that is used up.
 constexpr std::size_t kRoomFirst = 16;
 /// Rooms that are kept for the next groups when their own have gone: often many are full at about the same time.
@@ -99,8 +101,14 @@ status window_groups::size_for(const known_key& key, std::uint64_t& size) {
     return invalid_argument_error("the size of a group is at least 1, and window_size_func gives " +
                                   std::to_string(given));
   size = static_cast<std::uint64_t>(given);
+  if (sizes_.size() == kSizesKept) {  // there may be ever new keys, and the function gives the same again
+    sizes_.clear();
+    memory_.shrink_by(std::exchange(sizes_bytes_, 0));
+  }
   sizes_.emplace(code, size);
-  return memory_.change(code.size() + sizeof(size) + kTableBytes, 0);
+  const std::size_t bytes = code.size() + sizeof(size) + kTableBytes;
+  sizes_bytes_ += bytes;
+  return memory_.change(bytes, 0);
 }
 
 status window_groups::make_group(const known_key& key, std::uint64_t size, std::uint32_t& g) {

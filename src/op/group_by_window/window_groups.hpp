@@ -12,7 +12,7 @@
 // Positions: the ordinals of the elements of each group and of the group that leaves, and the position of its stream. Keys and
 //   sizes are not saved: they are asked for again of the first element of each group.
 // Charged: of each group its entry, its key, and the room of its elements, with 8 bytes for each; what its elements own, until
-//   the stream of the group has ended; some rooms that are kept for the next groups; and sizes of keys.
+//   the stream of the group has ended; some rooms that are kept for the next groups; and sizes of some keys.
 // Thread: none; it belongs to its stage.
 #pragma once
 
@@ -154,7 +154,8 @@ class window_groups {
   std::uint32_t due_ = kNone;           ///< what fill() has stopped behind
   std::vector<std::uint32_t> flushed_;  ///< at the end: all groups, the lowest key last
   std::size_t rooms_made_ = 0;
-  std::map<std::string, std::uint64_t, std::less<>> sizes_;
+  std::map<std::string, std::uint64_t, std::less<>> sizes_;  ///< of keys: the function's results
+  std::size_t sizes_bytes_ = 0;
   std::deque<restored_group> restored_;  ///< until their elements are fetched
   std::optional<restored_group> restored_leaving_;
   bool has_begun_ = false;
