@@ -11,7 +11,7 @@
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kStoreSecond = 1'000'000'000;
 constexpr std::string_view kGoogle = "https://storage.googleapis.com";
 constexpr std::string_view kOfObject = "fields=size,generation,updated,crc32c";
 
@@ -75,7 +75,7 @@ result<file_info> parse_gcs_object(const answer_tree& object) {
     return data_loss_error(joined("the answer says that the object's size is \"", object.at("size"), "\""));
   info.version = object.at("generation");
   // What an answer that has the object says of it has whole seconds.
-  info.modified_ns = parse_iso_time(object.at("updated")).value_or(0) / kSecond * kSecond;
+  info.modified_ns = parse_iso_time(object.at("updated")).value_or(0) / kStoreSecond * kStoreSecond;
   return info;
 }
 

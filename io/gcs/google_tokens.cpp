@@ -7,25 +7,25 @@
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kGoogleSecond = 1'000'000'000;
 constexpr std::string_view kScope = "https://www.googleapis.com/auth/devstorage.read_write";
 constexpr std::string_view kTokenServer = "https://oauth2.googleapis.com/token";
-constexpr std::string_view kMachine = "metadata.google.internal";
+constexpr std::string_view kGoogleMachine = "metadata.google.internal";
 constexpr std::string_view kMachinePath = "/computeMetadata/v1/instance/service-accounts/default/token";
 /// The machine's service is next door, or not there at all.
-constexpr duration kMachineTime = std::chrono::seconds(1);
-constexpr duration kServiceTime = std::chrono::seconds(10);
-constexpr std::uint32_t kAttempts = 3;
+constexpr duration kGoogleMachineTime = std::chrono::seconds(1);
+constexpr duration kGoogleServiceTime = std::chrono::seconds(10);
+constexpr std::uint32_t kGoogleAttempts = 3;
 
-status refused(std::string_view what) { return status(status_code::unauthenticated, what); }
+status no_google_token(std::string_view what) { return status(status_code::unauthenticated, what); }
 
-status refused_by(std::string_view source, const status& why) {
+status refused_by_google(std::string_view source, const status& why) {
   if (why.code() == status_code::cancelled || why.code() == status_code::deadline_exceeded) return why;
-  return refused(joined("no token from ", source, ": ", why.message()));
+  return no_google_token(joined("no token from ", source, ": ", why.message()));
 }
 
 /// A text of JSON. What it is of has no control characters: else it is left out, and the server says no.
-std::string quoted(std::string_view text) {
+std::string quoted_json(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (static_cast<unsigned char>(c) < ' ') continue;
@@ -49,11 +49,12 @@ result<http_url> token_server(const answer_tree& file) {
 
 result<std::string> service_account_claim(const answer_tree& account, const std::string& audience,
                                           std::int64_t now_ns) {
-  const std::int64_t now = now_ns / kSecond;
+  const std::int64_t now = now_ns / kGoogleSecond;
   std::string head = R"({"alg":"RS256","typ":"JWT")";
-  if (!account.at("private_key_id").empty()) head += joined(",\"kid\":", quoted(account.at("private_key_id")));
-  const std::string claim = joined("{\"iss\":", quoted(account.at("client_email")), ",\"scope\":", quoted(kScope),
-                                   ",\"aud\":", quoted(audience), ",\"iat\":", now, ",\"exp\":", now + 3600, "}");
+  if (!account.at("private_key_id").empty()) head += joined(",\"kid\":", quoted_json(account.at("private_key_id")));
+  const std::string claim =
+      joined("{\"iss\":", quoted_json(account.at("client_email")), ",\"scope\":", quoted_json(kScope),
+             ",\"aud\":", quoted_json(audience), ",\"iat\":", now, ",\"exp\":", now + 3600, "}");
   const std::string text = joined(base64_url(head + "}"), ".", base64_url(claim));
   auto signature = rs256(std::string(account.at("private_key")), text);
   if (!signature.ok()) return signature.why();
@@ -65,66 +66,66 @@ task<google_token> google_tokens::ask(http_request request, std::string from, st
   call_options how;
   how.of.what = "token";
   how.deadline = deadline;
-  how.attempts_max = kAttempts;
+  how.attempts_max = kGoogleAttempts;
   how.is_limited = false;
   how.answer_time = time;
   how.answer_bytes_max = 1 << 20;
   std::shared_ptr<http_servers> servers(std::shared_ptr<void>(), &servers_);
   auto asking = http_call(std::move(servers), nullptr, std::move(request), std::move(how));
   auto answer = co_await asking.as_result();
-  if (!answer.ok()) co_await fail(refused_by(from, answer.why()));
+  if (!answer.ok()) co_await fail(refused_by_google(from, answer.why()));
   auto parsed = parse_json(answer->body);
-  if (!parsed.ok()) co_await fail(refused_by(from, parsed.why()));
+  if (!parsed.ok()) co_await fail(refused_by_google(from, parsed.why()));
   google_token token;
   token.text = parsed->at("access_token");
   std::uint64_t seconds = 0;
   const bool ends = parse_digits(parsed->at("expires_in"), seconds) && seconds < 1'000'000'000;
   if (token.text.empty() || !ends)
-    co_await fail(refused_by(from, data_loss_error("the answer has no access_token and expires_in")));
-  token.ends_ns = around_.now_ns() + static_cast<std::int64_t>(seconds) * kSecond;
+    co_await fail(refused_by_google(from, data_loss_error("the answer has no access_token and expires_in")));
+  token.ends_ns = around_.now_ns() + static_cast<std::int64_t>(seconds) * kGoogleSecond;
   co_return token;
 }
 
 task<google_token> google_tokens::from_file(std::string path, std::string text, time_point deadline) {
   const std::string source = joined("the file ", path);
   auto file = parse_json(text);
-  if (!file.ok()) co_await fail(refused(joined(source, " is no JSON")));
+  if (!file.ok()) co_await fail(no_google_token(joined(source, " is no JSON")));
   const std::string type(file->at("type"));
   auto server = token_server(*file);
-  if (!server.ok()) co_await fail(refused_by(source, server.why()));
+  if (!server.ok()) co_await fail(refused_by_google(source, server.why()));
   std::string form;
   if (type == "service_account") {
     auto claim = service_account_claim(*file, server->text(), around_.now_ns());
-    if (!claim.ok()) co_await fail(refused_by(source, claim.why()));
+    if (!claim.ok()) co_await fail(refused_by_google(source, claim.why()));
     form = joined("grant_type=", percent_encoded("urn:ietf:params:oauth:grant-type:jwt-bearer"), "&assertion=", *claim);
   } else if (type == "authorized_user") {
     form = joined("grant_type=refresh_token&client_id=", percent_encoded(file->at("client_id")),
                   "&client_secret=", percent_encoded(file->at("client_secret")),
                   "&refresh_token=", percent_encoded(file->at("refresh_token")));
   } else {
-    co_await fail(refused(joined(source, " has the type \"", type,
-                                 "\"; service_account and authorized_user are supported. What `gcloud auth "
-                                 "print-access-token` prints may be given as CLOUDSDK_AUTH_ACCESS_TOKEN")));
+    co_await fail(no_google_token(joined(source, " has the type \"", type,
+                                         "\"; service_account and authorized_user are supported. What `gcloud auth "
+                                         "print-access-token` prints may be given as CLOUDSDK_AUTH_ACCESS_TOKEN")));
   }
   http_request r;
   r.method = "POST";
   r.to = *std::move(server);
   r.set("Content-Type", "application/x-www-form-urlencoded");
   r.body = std::span<const char>(form);
-  auto asking = ask(std::move(r), source, kServiceTime, deadline);
+  auto asking = ask(std::move(r), source, kGoogleServiceTime, deadline);
   co_return co_await asking;
 }
 
 task<google_token> google_tokens::from_machine(time_point deadline) {
   std::string host = around_.text("GCE_METADATA_HOST");
-  if (host.empty()) host = std::string(kMachine);
+  if (host.empty()) host = std::string(kGoogleMachine);
   auto url = parse_http_url(joined("http://", host));
-  if (!url.ok()) co_await fail(refused_by("the machine (GCE_METADATA_HOST)", url.why()));
+  if (!url.ok()) co_await fail(refused_by_google("the machine (GCE_METADATA_HOST)", url.why()));
   http_request r;
   r.to = *std::move(url);
   r.to.target = std::string(kMachinePath);
   r.set("Metadata-Flavor", "Google");
-  auto asking = ask(std::move(r), "the machine's account", kMachineTime, deadline);
+  auto asking = ask(std::move(r), "the machine's account", kGoogleMachineTime, deadline);
   co_return co_await asking;
 }
 
@@ -139,7 +140,7 @@ task<google_token> google_tokens::fetch(time_point deadline) {
     path = (folder.empty() ? around_.in_home(".config/gcloud") : folder) + "/application_default_credentials.json";
   }
   auto text = around_.read_file(path);
-  if (!text.ok() && is_named) co_await fail(refused_by(joined("the file ", path), text.why()));
+  if (!text.ok() && is_named) co_await fail(refused_by_google(joined("the file ", path), text.why()));
   if (text.ok()) {
     auto asking = from_file(std::move(path), *std::move(text), deadline);
     co_return co_await asking;
@@ -152,7 +153,7 @@ task<google_token> google_tokens::fetch(time_point deadline) {
     if (machine.why().code() != status_code::unauthenticated) co_await fail(machine.why());
     why = machine.why();
   }
-  co_await fail(refused(joined(
+  co_await fail(no_google_token(joined(
       "there are no Google credentials: no GOOGLE_APPLICATION_CREDENTIALS, no file of `gcloud auth "
       "application-default login` (",
       path, "); ", why.message(), ". A public bucket is read with GS_NO_SIGN_REQUEST=1 (gcs_options::anonymous)")));

@@ -15,11 +15,11 @@ constexpr duration kMachineTime = std::chrono::seconds(1);
 constexpr duration kServiceTime = std::chrono::seconds(10);
 constexpr std::uint32_t kAttempts = 3;
 
-status refused(std::string_view what) { return status(status_code::unauthenticated, what); }
+status no_credentials(std::string_view what) { return status(status_code::unauthenticated, what); }
 
 status refused_by(std::string_view source, const status& why) {
   if (why.code() == status_code::cancelled || why.code() == status_code::deadline_exceeded) return why;
-  return refused(joined("no credentials from ", source, ": ", why.message()));
+  return no_credentials(joined("no credentials from ", source, ": ", why.message()));
 }
 
 /// The service of the machine may be on this machine only: a URL from elsewhere would be given the token.
@@ -83,16 +83,18 @@ result<std::optional<aws_credentials>> aws_credential_chain::from_profile(std::s
   if (!web_file.empty()) return std::optional<aws_credentials>();
   for (const char* other : {"credential_process", "sso_session", "sso_start_url", "role_arn", "login_session"})
     if (!profile->text(other).empty())
-      return refused(joined("the profile \"", profile->name, "\" has ", other,
-                            ", which is not supported: put what `aws configure export-credentials --format env` prints "
-                            "into the environment"));
+      return no_credentials(
+          joined("the profile \"", profile->name, "\" has ", other,
+                 ", which is not supported: put what `aws configure export-credentials --format env` prints "
+                 "into the environment"));
   return std::optional<aws_credentials>();
 }
 
 task<aws_credentials> aws_credential_chain::from_web_identity(std::string role, std::string file, time_point deadline) {
   auto token = around_.read_file(file);
   if (!token.ok()) co_await fail(refused_by("the web identity", token.why()));
-  if (role.empty()) co_await fail(refused("a web identity needs a role: AWS_ROLE_ARN, or role_arn of the profile"));
+  if (role.empty())
+    co_await fail(no_credentials("a web identity needs a role: AWS_ROLE_ARN, or role_arn of the profile"));
   std::string endpoint = around_.text("AWS_ENDPOINT_URL_STS");
   if (endpoint.empty()) endpoint = joined("https://sts.", region_, ".amazonaws.com");
   auto url = parse_http_url(endpoint);
@@ -123,8 +125,8 @@ task<aws_credentials> aws_credential_chain::from_container(std::string url, time
   auto to = parse_http_url(url);
   if (!to.ok()) co_await fail(refused_by("the container's service", to.why()));
   if (!may_be_told(*to))
-    co_await fail(refused(joined("AWS_CONTAINER_CREDENTIALS_FULL_URI names ", to->host,
-                                 ", which is neither this machine nor reached by https://")));
+    co_await fail(no_credentials(joined("AWS_CONTAINER_CREDENTIALS_FULL_URI names ", to->host,
+                                        ", which is neither this machine nor reached by https://")));
   std::string token = around_.text("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   const std::string file = around_.text("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
   if (!file.empty()) {
@@ -136,7 +138,7 @@ task<aws_credentials> aws_credential_chain::from_container(std::string url, time
   http_request r;
   r.to = *std::move(to);
   if (token.find_first_of("\r\n") != std::string::npos)
-    co_await fail(refused("the container's authorization token has a line break"));
+    co_await fail(no_credentials("the container's authorization token has a line break"));
   if (!token.empty()) r.set("Authorization", token);
   auto asking = ask(std::move(r), "the container's service", kServiceTime, deadline);
   const std::string body = co_await asking;
@@ -210,11 +212,11 @@ task<aws_credentials> aws_credential_chain::fetch(time_point deadline) {
     why = machine.why();
   }
   co_await fail(
-      refused(joined("there are no AWS credentials: not in the environment (AWS_ACCESS_KEY_ID, "
-                     "AWS_SECRET_ACCESS_KEY), no profile with keys in ~/.aws, no web identity, no container; ",
-                     why.message(),
-                     ". A public bucket is read with AWS_NO_SIGN_REQUEST=1 "
-                     "(s3_options::anonymous)")));
+      no_credentials(joined("there are no AWS credentials: not in the environment (AWS_ACCESS_KEY_ID, "
+                            "AWS_SECRET_ACCESS_KEY), no profile with keys in ~/.aws, no web identity, no container; ",
+                            why.message(),
+                            ". A public bucket is read with AWS_NO_SIGN_REQUEST=1 "
+                            "(s3_options::anonymous)")));
   co_return {};
 }
 

@@ -51,7 +51,7 @@ const reader& reader_of(const std::string& file) {
     case output_format::numpy: return reader_named("npy");
     case output_format::arrow: return reader_named("arrow");
     case output_format::tfrecords: return reader_named("tfrecord");
-    case output_format::lines: return reader_named("lines");
+    case output_format::text_lines: return reader_named("lines");
     default: break;
   }
   const std::string plan = plan_reading(file);
@@ -105,7 +105,7 @@ output_format format_of_output(const convert_arguments& a) {
 /// Do records go out as they came?
 bool keeps_records(const convert_arguments& a) {
   const output_format f = format_of_output(a);
-  return f == output_format::tfrecords || f == output_format::raw || f == output_format::lines;
+  return f == output_format::tfrecords || f == output_format::raw || f == output_format::text_lines;
 }
 
 /// What the array of a file of NumPy has; nothing where the file cannot be looked at, or is none: reading it tells why.

@@ -20,6 +20,7 @@ constexpr std::uint64_t kRowsReserved = 16 << 10;
 /// Rows that the input appends by itself are charged when they are there: so many at a time, first of unknown size, then of
 /// about so many bytes.
 constexpr std::uint64_t kLandedFirst = 8, kLandedMax = 1024, kLandedBytes = 256 << 10;
+constexpr std::uint64_t kLandedBatchBytes = 16 << 20;
 
 /// Of so many batches together; no overflow where one alone is as good as endless.
 std::uint64_t wanted_rows(std::uint32_t batches, std::uint64_t rows) { return batches == 1 ? rows : batches * rows; }
@@ -171,7 +172,9 @@ erased_stream open_batch(const node& n, open_context& context) {
     return row_batches_loop(out, context.open(n.inputs[0]), std::move(maker), rows, a.options.drop_remainder,
                             context.run, std::move(gate));
   auto landing = std::make_shared<row_landing>();
-  erased_stream in = context.open_rows(n.inputs[0], landing);
+  // The columns of a large batch are asked for before they grow; rows that land are counted when they are there.
+  const bool is_large = rows > kLandedBatchBytes / n.inputs[0]->type->size;
+  erased_stream in = is_large ? erased_stream() : context.open_rows(n.inputs[0], landing);
   if (!in) {
     landing = nullptr;
     in = context.open(n.inputs[0]);

@@ -20,7 +20,7 @@ struct suffix {
 constexpr suffix kSuffixes[] = {{".jsonl", output_format::jsonl},        {".ndjson", output_format::jsonl},
                                 {".json", output_format::jsonl},         {".csv", output_format::csv},
                                 {".arrow", output_format::arrow},        {".arrows", output_format::arrow},
-                                {".npy", output_format::numpy},          {".txt", output_format::lines},
+                                {".npy", output_format::numpy},          {".txt", output_format::text_lines},
                                 {".tfrecord", output_format::tfrecords}, {".tfrecords", output_format::tfrecords}};
 
 status not_texts(output_format f, const element_type& type) {

@@ -1001,7 +1001,8 @@ def pad_to_cardinality():
         yield to(rng(n).map("{a: it + 1}"), 5)
     yield to(rng(3).map("{a: it + 1, b: string(it)}"), 5)
     yield to(rng(3).map("{a: it + 1}"), 4, "is_real")
-    yield to(rng(6).map("{a: it + 1}"), 5)
+    yield Row(to(rng(6).map("{a: it + 1}"), 5), elements=[{"a": x + 1, "valid": True} for x in range(5)], end="failed_precondition", size="5",
+              why="≠21: a map may drop elements, so that how many there are is seen when they come")
     yield to(rng(3).map("{a: it + 1}"), 4).batch(2)
     yield Row(to(rng(3).map("{a: it + 1, c: [it, 2]}", lambda x: {"a": x + 1, "c": tf.stack([x, 2])}), 4),
               elements=[{"a": x + 1, "c": [x, 2], "valid": True} for x in range(3)] + [{"a": 0, "c": [], "valid": False}], end="end",

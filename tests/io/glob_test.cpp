@@ -78,7 +78,7 @@ TEST_CASE("a name's patterns") {
   CHECK(matches("\xc3*", "\xc3\xa4"));
 }
 
-TEST_CASE("** is any number of folders, and at the end every file in them") {
+TEST_CASE("two stars are any number of folders, and at the end every file in them") {
   for (const char* path : {"a/x", "a/b/x", "a/b/c/x"}) CHECK(matches("a/**/x", path));
   for (const char* path : {"x", "b/a/x", "a/x/y", "a/bx", "a/.b/x"}) CHECK_FALSE(matches("a/**/x", path));
   for (const char* path : {"x", "b/x", "b/c/x"}) CHECK(matches("**/x", path));
@@ -203,7 +203,7 @@ names of_bash(const temporary_folder& folder, const std::string& pattern) {
 
 }  // namespace
 
-TEST_CASE("** finds files at any depth, sorted by bytes, and no circle of links holds it up") {
+TEST_CASE("two stars find files at any depth, sorted by bytes, and no circle of links holds it up") {
   FOR_EACH_BACKEND(f);
   make_tree(f.folder);
   CHECK(listed(f, "t/**/x") ==

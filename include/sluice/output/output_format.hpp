@@ -21,7 +21,7 @@ enum class output_format : std::uint8_t {
   jsonl,         ///< a line of JSON for each element, as print() (element/type.hpp) writes it
   csv,           ///< RFC 4180: a header, and a line for each element; of numbers, bools, texts and optionals of these
   raw,           ///< the bytes of texts, one after the other, without anything between
-  lines,         ///< texts without line ends, a line each: what lines() reads back
+  text_lines,    ///< texts without line ends, a line each: what lines() reads back
   tfrecords,     ///< texts (records, lines, strings) as records
   example,       ///< structures as tf.Examples, in TFRecords: a feature for each member
   arrow,         ///< an Arrow IPC stream (docs/arrow_ipc.md)
