@@ -69,7 +69,7 @@ result<std::unique_ptr<element_encoder>> make_encoder(output_format f, const ele
     case raw:
       if (type.text) return make_raw_encoder(type);
       break;
-    case lines:
+    case text_lines:
       if (type.text) return make_lines_encoder(type);
       break;
     case tfrecords:
