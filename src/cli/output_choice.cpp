@@ -44,7 +44,7 @@ void read_format(const std::string& text, output_options& o) {
   const auto colon = text.find(':');
   auto named = parse_output_format(text.substr(0, colon));
   using enum output_format;
-  const bool is_text = named.ok() && (*named == jsonl || *named == raw || *named == lines || *named == csv);
+  const bool is_text = named.ok() && (*named == jsonl || *named == raw || *named == text_lines || *named == csv);
   if (named.ok() && colon != text.npos && colon + 1 != text.size()) {
     o.format = *named;
     o.path = text.substr(colon + 1);
