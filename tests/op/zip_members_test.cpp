@@ -105,7 +105,7 @@ TEST_CASE("zip_members gives files of every form, and where they are") {
 
 TEST_CASE("zip_members reads long files in small pieces, and many files") {
   std::string long_text;
-  for (int i = 0; i != 400'000; ++i) long_text += std::to_string(i * i);
+  for (int i = 0; i != 400'000; ++i) long_text += std::to_string(std::int64_t{i} * i);
   zip_writer a;
   a.add(deflated("long", long_text)).add({.name = "stored", .bytes = long_text});
   for (int i = 0; i != 3000; ++i) a.add({.name = "n" + std::to_string(i), .bytes = std::to_string(i)});
