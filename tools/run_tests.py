@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test executables of a build folder and the script tests, in parallel; prints what failed and the count.
 
-  run_tests.py BUILD [--scripts | --scripts-of FOLDER] [--only FOLDER]… [--jobs N]
+  run_tests.py BUILD [--scripts | --scripts-of PATH] [--only FOLDER]… [--jobs N]
 
 Every Catch2 test case gets a process of its own: a crash costs one test, the slow ones spread over the cores, and no
 test lives on state that another left behind. The last line is `N passed, N failed`; the exit status says the same.
@@ -34,7 +34,7 @@ def catch_cases(executable):
 
 def script_cases(folders, only):
     scripts = sorted({path for pattern in SCRIPT_PATTERNS for path in ROOT.glob(pattern)})
-    scripts = [s for s in scripts if not folders or s.relative_to(ROOT / "tests").parts[0] in folders]
+    scripts = [s for s in scripts if not folders or s.relative_to(ROOT / "tests").as_posix().startswith(tuple(folders))]
     chosen = [s for s in scripts if not only or s.relative_to(ROOT / "tests").parts[0] in only]
     return [(str(s.relative_to(ROOT)), ["python3" if s.suffix == ".py" else "bash", str(s)]) for s in chosen]
 
