@@ -114,7 +114,7 @@ namespace {
 template <class T> void load_values(const char* from, std::size_t stride, selection s, void* out) {
   auto* to = static_cast<T*>(out);
   if (!s.at && stride == sizeof(T)) {
-    std::memcpy(to, from, s.n * sizeof(T));
+    if (s.n != 0) std::memcpy(to, from, s.n * sizeof(T));  // none have no address
     return;
   }
   for (std::uint32_t i = 0; i != s.n; ++i) std::memcpy(to + i, from + s.element(i) * stride, sizeof(T));
