@@ -3,6 +3,7 @@
 
 #include "io/http/text.hpp"
 #include "io/stores/digest.hpp"
+#include "io/stores/secret_call.hpp"
 
 namespace sluice::lib::detail {
 namespace {
@@ -12,17 +13,8 @@ constexpr std::string_view kScope = "https://www.googleapis.com/auth/devstorage.
 constexpr std::string_view kTokenServer = "https://oauth2.googleapis.com/token";
 constexpr std::string_view kGoogleMachine = "metadata.google.internal";
 constexpr std::string_view kMachinePath = "/computeMetadata/v1/instance/service-accounts/default/token";
-/// The machine's service is next door, or not there at all.
-constexpr duration kGoogleMachineTime = std::chrono::seconds(1);
-constexpr duration kGoogleServiceTime = std::chrono::seconds(10);
-constexpr std::uint32_t kGoogleAttempts = 3;
 
-status no_google_token(std::string_view what) { return status(status_code::unauthenticated, what); }
-
-status refused_by_google(std::string_view source, const status& why) {
-  if (why.code() == status_code::cancelled || why.code() == status_code::deadline_exceeded) return why;
-  return no_google_token(joined("no token from ", source, ": ", why.message()));
-}
+status refused_by_google(std::string_view source, const status& why) { return no_secret("token", source, why); }
 
 /// A text of JSON. What it is of has no control characters: else it is left out, and the server says no.
 std::string quoted_json(std::string_view text) {
@@ -63,15 +55,7 @@ result<std::string> service_account_claim(const answer_tree& account, const std:
 
 task<google_token> google_tokens::ask(http_request request, std::string from, std::chrono::nanoseconds time,
                                       time_point deadline) {
-  call_options how;
-  how.of.what = "token";
-  how.deadline = deadline;
-  how.attempts_max = kGoogleAttempts;
-  how.is_limited = false;
-  how.answer_time = time;
-  how.answer_bytes_max = 1 << 20;
-  std::shared_ptr<http_servers> servers(std::shared_ptr<void>(), &servers_);
-  auto asking = http_call(std::move(servers), nullptr, std::move(request), std::move(how));
+  auto asking = secret_call(servers_, std::move(request), "token", time, deadline);
   auto answer = co_await asking.as_result();
   if (!answer.ok()) co_await fail(refused_by_google(from, answer.why()));
   auto parsed = parse_json(answer->body);
@@ -89,7 +73,7 @@ task<google_token> google_tokens::ask(http_request request, std::string from, st
 task<google_token> google_tokens::from_file(std::string path, std::string text, time_point deadline) {
   const std::string source = joined("the file ", path);
   auto file = parse_json(text);
-  if (!file.ok()) co_await fail(no_google_token(joined(source, " is no JSON")));
+  if (!file.ok()) co_await fail(unauthenticated(joined(source, " is no JSON")));
   const std::string type(file->at("type"));
   auto server = token_server(*file);
   if (!server.ok()) co_await fail(refused_by_google(source, server.why()));
@@ -103,7 +87,7 @@ task<google_token> google_tokens::from_file(std::string path, std::string text, 
                   "&client_secret=", percent_encoded(file->at("client_secret")),
                   "&refresh_token=", percent_encoded(file->at("refresh_token")));
   } else {
-    co_await fail(no_google_token(joined(source, " has the type \"", type,
+    co_await fail(unauthenticated(joined(source, " has the type \"", type,
                                          "\"; service_account and authorized_user are supported. What `gcloud auth "
                                          "print-access-token` prints may be given as CLOUDSDK_AUTH_ACCESS_TOKEN")));
   }
@@ -112,7 +96,7 @@ task<google_token> google_tokens::from_file(std::string path, std::string text, 
   r.to = *std::move(server);
   r.set("Content-Type", "application/x-www-form-urlencoded");
   r.body = std::span<const char>(form);
-  auto asking = ask(std::move(r), source, kGoogleServiceTime, deadline);
+  auto asking = ask(std::move(r), source, kServiceTime, deadline);
   co_return co_await asking;
 }
 
@@ -125,7 +109,7 @@ task<google_token> google_tokens::from_machine(time_point deadline) {
   r.to = *std::move(url);
   r.to.target = std::string(kMachinePath);
   r.set("Metadata-Flavor", "Google");
-  auto asking = ask(std::move(r), "the machine's account", kGoogleMachineTime, deadline);
+  auto asking = ask(std::move(r), "the machine's account", kMachineTime, deadline);
   co_return co_await asking;
 }
 
@@ -153,7 +137,7 @@ task<google_token> google_tokens::fetch(time_point deadline) {
     if (machine.why().code() != status_code::unauthenticated) co_await fail(machine.why());
     why = machine.why();
   }
-  co_await fail(no_google_token(joined(
+  co_await fail(unauthenticated(joined(
       "there are no Google credentials: no GOOGLE_APPLICATION_CREDENTIALS, no file of `gcloud auth "
       "application-default login` (",
       path, "); ", why.message(), ". A public bucket is read with GS_NO_SIGN_REQUEST=1 (gcs_options::anonymous)")));

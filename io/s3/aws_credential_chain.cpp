@@ -4,23 +4,15 @@
 #include <absl/time/time.h>
 
 #include "io/http/text.hpp"
+#include "io/stores/secret_call.hpp"
 
 namespace sluice::lib::detail {
 namespace {
 
 constexpr std::string_view kMachine = "http://169.254.169.254";
 constexpr std::string_view kContainer = "http://169.254.170.2";
-/// The machine's service is next door, or not there at all.
-constexpr duration kMachineTime = std::chrono::seconds(1);
-constexpr duration kServiceTime = std::chrono::seconds(10);
-constexpr std::uint32_t kAttempts = 3;
 
-status no_credentials(std::string_view what) { return status(status_code::unauthenticated, what); }
-
-status refused_by(std::string_view source, const status& why) {
-  if (why.code() == status_code::cancelled || why.code() == status_code::deadline_exceeded) return why;
-  return no_credentials(joined("no credentials from ", source, ": ", why.message()));
-}
+status refused_by(std::string_view source, const status& why) { return no_secret("credentials", source, why); }
 
 /// The service of the machine may be on this machine only: a URL from elsewhere would be given the token.
 bool may_be_told(const http_url& url) {
@@ -54,16 +46,7 @@ result<aws_credentials> parse_credentials(const answer_tree& from) {
 
 task<std::string> aws_credential_chain::ask(http_request request, std::string from, std::chrono::nanoseconds time,
                                             time_point deadline) {
-  call_options how;
-  how.of.what = "credentials";
-  how.deadline = deadline;
-  how.attempts_max = kAttempts;
-  how.is_limited = false;
-  how.answer_time = time;
-  how.answer_bytes_max = 1 << 20;
-  // Not a share of the servers: it is theirs that this is a part of.
-  std::shared_ptr<http_servers> servers(std::shared_ptr<void>(), &servers_);
-  auto asking = http_call(servers, nullptr, std::move(request), std::move(how));
+  auto asking = secret_call(servers_, std::move(request), "credentials", time, deadline);
   auto answer = co_await asking.as_result();
   if (!answer.ok()) co_await fail(refused_by(from, answer.why()));
   co_return std::move(answer->body);
@@ -83,7 +66,7 @@ result<std::optional<aws_credentials>> aws_credential_chain::from_profile(std::s
   if (!web_file.empty()) return std::optional<aws_credentials>();
   for (const char* other : {"credential_process", "sso_session", "sso_start_url", "role_arn", "login_session"})
     if (!profile->text(other).empty())
-      return no_credentials(
+      return unauthenticated(
           joined("the profile \"", profile->name, "\" has ", other,
                  ", which is not supported: put what `aws configure export-credentials --format env` prints "
                  "into the environment"));
@@ -94,7 +77,7 @@ task<aws_credentials> aws_credential_chain::from_web_identity(std::string role, 
   auto token = around_.read_file(file);
   if (!token.ok()) co_await fail(refused_by("the web identity", token.why()));
   if (role.empty())
-    co_await fail(no_credentials("a web identity needs a role: AWS_ROLE_ARN, or role_arn of the profile"));
+    co_await fail(unauthenticated("a web identity needs a role: AWS_ROLE_ARN, or role_arn of the profile"));
   std::string endpoint = around_.text("AWS_ENDPOINT_URL_STS");
   if (endpoint.empty()) endpoint = joined("https://sts.", region_, ".amazonaws.com");
   auto url = parse_http_url(endpoint);
@@ -125,8 +108,8 @@ task<aws_credentials> aws_credential_chain::from_container(std::string url, time
   auto to = parse_http_url(url);
   if (!to.ok()) co_await fail(refused_by("the container's service", to.why()));
   if (!may_be_told(*to))
-    co_await fail(no_credentials(joined("AWS_CONTAINER_CREDENTIALS_FULL_URI names ", to->host,
-                                        ", which is neither this machine nor reached by https://")));
+    co_await fail(unauthenticated(joined("AWS_CONTAINER_CREDENTIALS_FULL_URI names ", to->host,
+                                         ", which is neither this machine nor reached by https://")));
   std::string token = around_.text("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   const std::string file = around_.text("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
   if (!file.empty()) {
@@ -138,7 +121,7 @@ task<aws_credentials> aws_credential_chain::from_container(std::string url, time
   http_request r;
   r.to = *std::move(to);
   if (token.find_first_of("\r\n") != std::string::npos)
-    co_await fail(no_credentials("the container's authorization token has a line break"));
+    co_await fail(unauthenticated("the container's authorization token has a line break"));
   if (!token.empty()) r.set("Authorization", token);
   auto asking = ask(std::move(r), "the container's service", kServiceTime, deadline);
   const std::string body = co_await asking;
@@ -212,11 +195,11 @@ task<aws_credentials> aws_credential_chain::fetch(time_point deadline) {
     why = machine.why();
   }
   co_await fail(
-      no_credentials(joined("there are no AWS credentials: not in the environment (AWS_ACCESS_KEY_ID, "
-                            "AWS_SECRET_ACCESS_KEY), no profile with keys in ~/.aws, no web identity, no container; ",
-                            why.message(),
-                            ". A public bucket is read with AWS_NO_SIGN_REQUEST=1 "
-                            "(s3_options::anonymous)")));
+      unauthenticated(joined("there are no AWS credentials: not in the environment (AWS_ACCESS_KEY_ID, "
+                             "AWS_SECRET_ACCESS_KEY), no profile with keys in ~/.aws, no web identity, no container; ",
+                             why.message(),
+                             ". A public bucket is read with AWS_NO_SIGN_REQUEST=1 "
+                             "(s3_options::anonymous)")));
   co_return {};
 }
 
