@@ -73,6 +73,19 @@ def free_ports(n):
     return ports
 
 
+def listens(process, port, seconds=5):
+    """Does it, before it ends and before so long?"""
+    for _ in range(seconds * 20):
+        if process.poll() is not None:
+            return False
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return True
+        except OSError:
+            time.sleep(0.05)
+    return False
+
+
 class Nginx:
     """Serves `objects`; `certificates` are names of NAME.pem and NAME.key in `folder`, each on a port of its own."""
 
@@ -87,21 +100,10 @@ class Nginx:
                                             load_echo=f"load_module {echo_module()};"))
             self.process = subprocess.Popen([nginx(), "-c", str(config), "-e", str(self.folder / "error.log")],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            if self.answers():
+            if listens(self.process, self.port):
                 return
             self.stop()
         raise RuntimeError("nginx does not start: " + (self.folder / "error.log").read_text())
-
-    def answers(self):
-        for _ in range(100):
-            if self.process.poll() is not None:
-                return False
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return True
-            except OSError:
-                time.sleep(0.05)
-        return False
 
     def url(self, path):
         return f"http://127.0.0.1:{self.port}/{path}"

@@ -3,9 +3,7 @@
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
-import time
 
 import nginx_server
 
@@ -28,21 +26,10 @@ class Server:
             with self.log.open("w") as log:
                 self.process = subprocess.Popen([find(name), *arguments(self.port)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                                 env={**os.environ, **(env or {})})
-            if self.listens():
+            if nginx_server.listens(self.process, self.port, 20):
                 return
             self.stop()
         raise RuntimeError(f"{name} does not start: {self.log.read_text()}")
-
-    def listens(self):
-        for _ in range(400):
-            if self.process.poll() is not None:
-                return False
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return True
-            except OSError:
-                time.sleep(0.05)
-        return False
 
     def stop(self):
         self.process.kill()
