@@ -3,9 +3,9 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <set>
+#include <utility>
 
 namespace sluice::lib {
 
@@ -14,13 +14,11 @@ std::vector<std::string> distinct_names(const std::vector<std::string>& names) {
   std::set<std::string> given;
   std::vector<std::string> all;
   for (std::size_t k = 0; k != names.size(); ++k) {
-    std::string name = names[k];
-    bool is_free = !name.empty() && !given.contains(name);
-    if (name.empty()) name = absl::StrCat("c", k), is_free = !said.contains(name) && !given.contains(name);
-    while (!is_free) {
+    const bool is_said = !names[k].empty();
+    std::string name = is_said ? names[k] : absl::StrCat("c", k);
+    // What another column is called is its own.
+    for (bool is_new = !is_said; given.contains(name) || (is_new && said.contains(name)); is_new = true)
       absl::StrAppend(&name, "_", k);
-      is_free = !said.contains(name) && !given.contains(name);
-    }
     given.insert(name);
     all.push_back(std::move(name));
   }

@@ -37,6 +37,12 @@ const element_type* type_of_batch(const element_type& row, std::string& why) {
   return t;
 }
 
+void empty_scratch(slab& rows) {
+  constexpr std::size_t kKeptBytesMax = 64 << 10;
+  if (rows.capacity() * rows.type().size > kKeptBytesMax) rows.give_back();
+  else rows.clear();
+}
+
 cardinality rows_in_batches(const node& n, const count& size, bool drop_remainder) {
   cardinality rows = cardinality_of(*n.inputs[0]);
   return drop_remainder ? rows.in_groups(size, true).times(size) : rows;

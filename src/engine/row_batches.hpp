@@ -60,6 +60,8 @@ class batch_maker final : public rows_maker {
 
 /// Of rows that are not stacked: what batch says of them.
 const element_type* type_of_batch(const element_type& row, std::string& why);
+/// Empties what rows are put into while a batch is made of them. Room of more than 64 KiB is given back: it is not charged.
+void empty_scratch(slab& rows);
 /// How many rows there are in batches of `size` elements of n's input.
 cardinality rows_in_batches(const node& n, const count& size, bool drop_remainder);
 /// The error of row `which` of a batch that begins at element `first`, or one that is of no element.

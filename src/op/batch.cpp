@@ -210,8 +210,7 @@ const op_info batch_op{
     .rows =
         [](const node& n) {
           auto& a = n.as<batch_arguments>();
-          cardinality rows = cardinality_of(*n.inputs[0]);
-          return a.options.drop_remainder ? rows.in_groups(a.size, true).times(a.size) : rows;
+          return rows_in_batches(n, a.size, a.options.drop_remainder);
         },
     .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); },
 };

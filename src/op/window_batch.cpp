@@ -28,9 +28,6 @@ bool may_not_stack(const element_type& t) {
   return false;
 }
 
-/// Room for rows is kept from window to window up to so many bytes, which are not charged.
-constexpr std::size_t kWindowRowsKeptBytes = 64 << 10;
-
 /// Batches of them.
 class batch_windows final : public window_form {
  public:
@@ -67,8 +64,7 @@ class batch_windows final : public window_form {
     }
     if (why.ok()) ::new (static_cast<void*>(to)) batch_storage(std::move(made));
     else why = told_of_row(why, memory.label(), element);
-    if (rows_.capacity() * row.size > kWindowRowsKeptBytes) rows_.give_back();
-    else rows_.clear();
+    empty_scratch(rows_);
     if (front != 0) failed_ = why;  // there are no rows to try again with
     return why;
   }

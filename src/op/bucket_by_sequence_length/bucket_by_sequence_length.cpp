@@ -47,9 +47,6 @@ struct length_buckets_state {
   }
 };
 
-/// Room for the rows of a batch is kept up to so many bytes, which are not charged.
-constexpr std::size_t kKeptBytesMax = 64 << 10;
-
 /// A bucket's rule.
 struct length_bucket {
   std::uint64_t size = 1;
@@ -125,7 +122,7 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
         status told = told_of_row(why, memory.label(), ordinals.at(std::min(which, n - 1)));
         co_await fail(std::move(told));
       }
-      if (rows.capacity() * in.type().size > kKeptBytesMax) rows.give_back();
+      empty_scratch(rows);
       state->buckets[leaving].drop_front(n);
       ::new (static_cast<void*>(to)) batch_storage(std::move(made));
       in.hold_from(state->oldest());
