@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "io/asio/open_socket.hpp"
 #include "io/asio/socket_operation.hpp"
 #include "io/late.hpp"
 
@@ -70,21 +71,29 @@ std::string text_of(const tcp::endpoint& e) {
 
 class asio_connection final : public connection {
  public:
-  asio_connection(asio::io_context& io, std::shared_ptr<tcp::socket> s, std::string peer)
+  asio_connection(asio::io_context& io, std::shared_ptr<open_socket> s, std::string peer)
       : io_(io), socket_(std::move(s)), peer_(std::move(peer)) {}
   ~asio_connection() override { close(); }
 
   task<std::size_t> read_some(std::span<char> to, time_point deadline) override {
+    environment* env = co_await this_environment();
+    const std::size_t here = may_try(*env, deadline) ? socket_->try_read(to) : 0;
+    if (here != 0) co_return here;
     auto start = [s = socket_, to](const std::shared_ptr<socket_state>& state) {
-      s->async_read_some(asio::buffer(to.data(), to.size()), completion_of(state));
+      s->waits.async_read_some(asio::buffer(to.data(), to.size()), completion_of(state));
     };
     socket_operation read(io_, absl::StrCat(peer_, ": read"), std::move(start), deadline);
     auto n = co_await read;
     co_return n;
   }
   task<> write(std::span<const char> from, time_point deadline) override {
+    environment* env = co_await this_environment();
+    if (may_try(*env, deadline)) {
+      from = from.subspan(socket_->try_write(from));
+      if (from.empty()) co_return;
+    }
     auto start = [s = socket_, from](const std::shared_ptr<socket_state>& state) {
-      asio::async_write(*s, asio::buffer(from.data(), from.size()), completion_of(state));
+      asio::async_write(s->waits, asio::buffer(from.data(), from.size()), completion_of(state));
     };
     socket_operation write(io_, absl::StrCat(peer_, ": write"), std::move(start), deadline);
     co_await write;
@@ -92,22 +101,24 @@ class asio_connection final : public connection {
   task<> finish_writing() override {
     auto start = [s = socket_](const std::shared_ptr<socket_state>& state) {
       asio::error_code e;
-      s->shutdown(tcp::socket::shutdown_send, e);
+      s->waits.shutdown(tcp::socket::shutdown_send, e);
       state->finish(e, 0);
     };
     socket_operation finish(io_, absl::StrCat(peer_, ": shutdown"), std::move(start), kNever);
     co_await finish;
   }
   void close() noexcept override {
-    asio::post(io_, [s = socket_] {
-      asio::error_code ignored;
-      s->close(ignored);
-    });
+    asio::post(io_, [s = socket_] { s->close(); });
   }
 
  private:
+  /// Else it is a wait that fails at once, and says why.
+  static bool may_try(const environment& env, time_point deadline) {
+    return !env.stop.stop_requested() && (deadline == kNever || env.time->now() < deadline);
+  }
+
   asio::io_context& io_;
-  std::shared_ptr<tcp::socket> socket_;  // counted: a close on its way may outlive us
+  std::shared_ptr<open_socket> socket_;  // counted: a close on its way may outlive us
   std::string peer_;
 };
 
@@ -118,15 +129,15 @@ class asio_listener final : public listener {
   ~asio_listener() override { close(); }
 
   task<std::unique_ptr<connection>> accept(time_point deadline) override {
-    auto s = std::make_shared<tcp::socket>(io_);
+    auto s = std::make_shared<open_socket>(io_);
     auto start = [a = acceptor_, s](const std::shared_ptr<socket_state>& state) {
-      a->async_accept(*s, completion_of(state));
+      a->async_accept(s->waits, completion_of(state));
     };
     socket_operation accept(io_, absl::StrCat(address_, ": accept"), std::move(start), deadline);
     co_await accept;
     asio::error_code e;
-    std::string peer = text_of(s->remote_endpoint(e));
-    s->set_option(tcp::no_delay(true), e);
+    std::string peer = text_of(s->waits.remote_endpoint(e));
+    s->waits.set_option(tcp::no_delay(true), e);
     co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(peer));
   }
   const std::string& address() const noexcept override { return address_; }
@@ -171,14 +182,14 @@ class asio_network final : public network {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
     auto endpoints = co_await look_up(*at, deadline);
-    auto s = std::make_shared<tcp::socket>(io_);
+    auto s = std::make_shared<open_socket>(io_);
     auto start = [s, endpoints](const std::shared_ptr<socket_state>& state) {
-      asio::async_connect(*s, endpoints, completion_of(state));
+      asio::async_connect(s->waits, endpoints, completion_of(state));
     };
     socket_operation connect(io_, absl::StrCat(address, ": connect"), std::move(start), deadline);
     co_await connect;
     asio::error_code ignored;
-    s->set_option(tcp::no_delay(true), ignored);  // requests are whole messages: nothing to gain from waiting
+    s->waits.set_option(tcp::no_delay(true), ignored);  // requests are whole messages: nothing to gain from waiting
     co_return std::make_unique<asio_connection>(io_, std::move(s), std::move(address));
   }
 

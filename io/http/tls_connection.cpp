@@ -5,6 +5,8 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "io/http/text.hpp"
@@ -79,7 +81,7 @@ std::string why_not_trusted(long result, const X509* certificate) {
 tls_connection::tls_connection(SSL_CTX* context, std::unique_ptr<connection> wire)
     : wire_(std::move(wire)),
       ssl_(SSL_new(context)),
-      in_(BIO_new(BIO_s_mem())),
+      in_(BIO_new(what_has_come())),
       out_(BIO_new(BIO_s_mem())),
       room_(std::make_unique<char[]>(kRoomBytes)) {
   if (!ssl_ || !in_ || !out_) {
@@ -88,7 +90,33 @@ tls_connection::tls_connection(SSL_CTX* context, std::unique_ptr<connection> wir
     SSL_free(ssl_);
     throw std::bad_alloc();
   }
+  BIO_set_data(in_, this);
+  BIO_set_init(in_, 1);
   SSL_set_bio(ssl_, in_, out_);
+}
+
+const BIO_METHOD* tls_connection::what_has_come() {
+  static BIO_METHOD* const method = [] {
+    BIO_METHOD* m = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "what has come");
+    if (!m) throw std::bad_alloc();
+    BIO_meth_set_read(m, &tls_connection::take);
+    BIO_meth_set_ctrl(m, [](BIO*, int what, long, void*) -> long { return what == BIO_CTRL_FLUSH; });
+    return m;
+  }();
+  return method;
+}
+
+int tls_connection::take(BIO* from, char* to, int n) noexcept {
+  auto& me = *static_cast<tls_connection*>(BIO_get_data(from));
+  BIO_clear_retry_flags(from);
+  const std::size_t given = std::min(static_cast<std::size_t>(std::max(n, 0)), me.come_end_ - me.come_begin_);
+  if (given == 0) {
+    BIO_set_retry_read(from);
+    return -1;
+  }
+  std::memcpy(to, me.room_.get() + me.come_begin_, given);
+  me.come_begin_ += given;
+  return static_cast<int>(given);
 }
 
 tls_connection::~tls_connection() { SSL_free(ssl_); }
@@ -163,10 +191,11 @@ task<> tls_connection::flush(time_point deadline) {
 }
 
 task<bool> tls_connection::refill(time_point deadline) {
+  // OpenSSL asks for more only when it has taken everything.
   auto reading = wire_->read_some(std::span<char>(room_.get(), kRoomBytes), deadline);
   const std::size_t n = co_await reading;
-  if (n != 0 && BIO_write(in_, room_.get(), static_cast<int>(n)) != static_cast<int>(n))
-    co_await fail(resource_exhausted_error("TLS: no memory for what has come"));
+  come_begin_ = 0;
+  come_end_ = n;
   co_return n != 0;
 }
 

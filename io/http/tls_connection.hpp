@@ -36,6 +36,9 @@ class tls_connection final : public connection {
   task<bool> refill(time_point deadline);
   status why_no_handshake(int error) const;
   static int on_verified(int holds, X509_STORE_CTX* chain);
+  /// OpenSSL's reads are of room_ itself: no buffer of its own between.
+  static const BIO_METHOD* what_has_come();
+  static int take(BIO* from, char* to, int n) noexcept;
 
   std::unique_ptr<connection> wire_;
   SSL* ssl_;
@@ -44,6 +47,8 @@ class tls_connection final : public connection {
   std::string host_;
   std::string why_not_trusted_;  ///< the server's certificate
   std::unique_ptr<char[]> room_;
+  std::size_t come_begin_ = 0;  ///< of room_: what has come and was not taken yet
+  std::size_t come_end_ = 0;
 };
 
 }  // namespace sluice::lib::detail
