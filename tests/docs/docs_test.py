@@ -117,6 +117,11 @@ def main():
         check.clean(f"{tree.name(page)}: links that lead nowhere", list(dead_links(page)))
         if (BUILD / "sluice").exists():
             check.clean(f"{tree.name(page)}: plans that cannot be explained", list(plan_errors(page)))
+    index = (ROOT / "docs/decisions/README.md").read_text()
+    listed = re.findall(r"^\| \[(\d{4})\]\((\1-[\w-]+\.md)\) \|", index, re.M)
+    decisions = sorted(p.name for p in (ROOT / "docs/decisions").glob("[0-9]*.md"))
+    check.expect([name for _, name in listed] == decisions, "docs/decisions/README.md does not list each decision once, in order: "
+                 + ", ".join(sorted(set(decisions) ^ {name for _, name in listed})))
     if (BUILD / "sluice").exists():
         made = subprocess.run([sys.executable, "tools/operators.py", BUILD, "--check"], cwd=ROOT,
                               capture_output=True, text=True)
