@@ -2,7 +2,7 @@
 """Every system call of a run that writes output and checkpoint fails, or the process is killed there; then it is resumed.
 
 Whatever happened, the output is exact after a resume, an error says what could not be done with which file, and nothing is
-left behind. By default a sample of the positions, as many as 45 seconds allow; SLUICE_TEST_FAULTS=all takes all of them, and a
+left behind. By default a sample of the positions, as many as 25 seconds allow; SLUICE_TEST_FAULTS=all takes all of them, and a
 number so many.
 """
 import collections
@@ -20,7 +20,7 @@ from program import GOLDEN, PROGRAM   # noqa: E402
 
 SHIM = pathlib.Path(PROGRAM).parent / "libfault_shim.so"
 SAMPLE = 160
-SAMPLE_SECONDS = 45   # of the clock: what an fsync takes is the disk's and the other tests' affair
+SAMPLE_SECONDS = 25   # of the clock: what an fsync takes is the disk's and the other tests' affair
 TIMEOUT_SECONDS = 120
 WORDS = {"EIO": "Input/output error", "ENOSPC": "No space left on device", "EMFILE": "Too many open files",
          "EACCES": "Permission denied", "EDQUOT": "Disk quota exceeded"}

@@ -184,10 +184,10 @@ TEST_CASE("a resume makes again what is held and one mark interval: every stage 
 
 TEST_CASE("a resume makes again what is held and one mark interval: pairs of stages", "[every_verb]") {
   plan_case range = of(sources()[0]);
-  // All 441 take a minute or two: SLUICE_TEST_BUDGET=9 or so tries nearly all of them.
+  // All 441 take a minute or two: SLUICE_TEST_BUDGET=18 or so tries nearly all of them.
   std::vector<stage_case> all = stages();
   random_numbers random(first_seed());
-  for (std::uint64_t n = cases(120); n; --n) {
+  for (std::uint64_t n = cases(60); n; --n) {
     plan_case p = range;
     for (int i = 0; i != 2; ++i) p = p.above(all[random.below(all.size())]);
     check(p, 3);
@@ -198,7 +198,7 @@ TEST_CASE("a resume makes again what is held and one mark interval: triples of s
   plan_case range = of(sources()[0]);
   std::vector<stage_case> all = stages();
   random_numbers random(first_seed());
-  for (std::uint64_t n = cases(40); n; --n) {
+  for (std::uint64_t n = cases(24); n; --n) {
     plan_case p = range;
     for (int i = 0; i != 3; ++i) p = p.above(all[random.below(all.size())]);
     check(p, n);
@@ -234,7 +234,7 @@ TEST_CASE("eight lives of a run cost what one of their length costs, each: nothi
 }
 
 TEST_CASE("a resume by next() on one and on two workers makes again what is held and a mark interval", "[every_verb]") {
-  constexpr std::uint64_t kMany = testing::kSanitized ? 25'000 : 250'000;
+  constexpr std::uint64_t kMany = testing::kSanitized ? 25'000 : 120'000;
   constexpr std::uint64_t kBlocks = 33 * 1024;  // the interval where blocks are as large as they get
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});

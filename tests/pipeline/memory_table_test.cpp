@@ -275,7 +275,7 @@ TEST_CASE("a process stays at its budget, whatever the shape of its plan", "[mem
   inputs in;
   const bool loud = std::getenv("SLUICE_TEST_LOUD") != nullptr;
   const char* length = std::getenv("SLUICE_TEST_BUDGET");
-  const std::size_t times = length && std::string_view(length) == "large" ? 8 : 1;
+  const std::size_t times = length && std::string_view(length) == "large" ? 16 : 1;
   const char* only = std::getenv("SLUICE_TEST_SHAPE");
   if (loud)
     std::printf(
@@ -283,7 +283,7 @@ TEST_CASE("a process stays at its budget, whatever the shape of its plan", "[mem
   for (const shape& s : shapes(in)) {
     if (only && !std::strstr(s.name, only)) continue;
     // Under a sanitizer only the ledger is looked at, and large elements are slow.
-    std::size_t most = s.elements == ~std::size_t{0} ? s.elements : s.elements * times / (kSanitized ? 8 : 1);
+    std::size_t most = s.elements == ~std::size_t{0} ? s.elements : s.elements * times / (kSanitized ? 16 : 2);
     const checkpoint from = s.place ? s.place() : checkpoint();
     figures got[2];
     std::size_t allowed = 0;
