@@ -133,7 +133,7 @@ result<http_url> parse_hdfs_place(const http_url& asked, const response_head& he
     if (!tree.ok()) return tree.why();
     location = tree->at("Location");
   }
-  if (location.empty()) return data_loss_error("the answer names no data node");
+  if (location.find("://") == std::string::npos) return data_loss_error("the answer names no data node");
   auto to = follow_redirect(asked, location);
   if (to.ok()) return to;
   return failed_precondition_error(

@@ -130,7 +130,8 @@ task<> hdfs_listing::open_level(std::string path, glob_places at, time_point dea
   level opened{std::move(path), std::move(at)};
   // A pattern that ends with a / is about the folder itself.
   const bool ends_here = std::any_of(opened.at.begin(), opened.at.end(), [this](std::uint32_t i) {
-    return i + 1 == pattern_.names().size() && pattern_.names()[i].text().empty();
+    const glob_name& n = pattern_.names()[i];
+    return i + 1 == pattern_.names().size() && n.is_plain() && n.text().empty();
   });
   if (ends_here && !opened.path.empty()) {
     bool is_folder = is_begun_;  // then a listing has said so

@@ -63,6 +63,7 @@ task<> hdfs_upload::append(hdfs_place at, std::uint64_t from, std::string what, 
   r.method = "POST";
   r.to.target = webhdfs_target({"POST", at.path, "APPEND"});
   r.body = bytes;
+  r.on_new_connection = true;
   call_options how;
   how.of = {at.text, std::move(what)};
   how.deadline = deadline;

@@ -161,7 +161,7 @@ TEST_CASE("a name node in standby, or none at all, has the other asked, which is
     w.hdfs.in_standby = {0};
     CHECK(w.read("hdfs://warehouse/a") == "hello");
     CHECK(w.nn1.log().size() == 1);
-    CHECK(w.world.elapsed() < 50ms);  // without a wait
+    CHECK(w.world.elapsed() < 100ms);  // without a wait
     CHECK(w.read("hdfs://warehouse/a") == "hello");
     CHECK(w.nn1.log().size() == 1);
     w.hdfs.in_standby = {1};  // and back
@@ -276,8 +276,8 @@ TEST_CASE("answers that are none are data_loss, and say what is wrong with them"
         bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"DOOR\",\"length\":1," + good + "}}", "\"DOOR\""},
         bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":-1," + good + "}}", "length \"-1\""},
         bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":1,\"modificationTime\":\"x\"}}", "time \"x\""},
-        bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":99999999999999999999," + good + "}}", "length"},
-        bad{"OPEN", "bytes, not JSON", "no JSON"}, bad{"OPEN", "{\"Location\":7}", "sends to a place"},
+        bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":9999999999999999999," + good + "}}", "length"},
+        bad{"OPEN", "bytes, not JSON", "no JSON"}, bad{"OPEN", "{\"Location\":7}", "names no data node"},
         bad{"LISTSTATUS_BATCH", "{}", "no FileStatuses"},
         bad{"LISTSTATUS_BATCH", "{\"DirectoryListing\":{}}", "how many entries remain"},
         bad{"LISTSTATUS_BATCH", "{\"FileStatuses\":{\"FileStatus\":[{\"type\":\"FILE\",\"length\":1,\"modificationTime\":1,"
@@ -300,8 +300,7 @@ TEST_CASE("answers that are none are data_loss, and say what is wrong with them"
     } else {
       why = w.why_of_reading("hdfs://warehouse/a");
     }
-    CHECK((why.code() == status_code::data_loss || b.body.find("Location") != std::string::npos));
-    CHECK(!why.ok());
+    CHECK(why.code() == status_code::data_loss);
     CHECK_THAT(why.to_string(), Catch::Contains(b.words) && Catch::Contains("hdfs://warehouse/"));
   }
 }

@@ -21,6 +21,7 @@ std::string in_json(const std::string& text) {
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') out += "\\n";
+    else if (c == '\t') out += "\\t";
     else out += c;
   }
   return out + "\"";
