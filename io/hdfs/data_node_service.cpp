@@ -51,7 +51,9 @@ task<http_url> data_node_service::find_node(std::string method, std::string targ
     how.is_answer = is_place;
     how.answer_bytes_max = kPlaceBytesMax;
     how.attempts_max = without.empty() ? 0 : 1;
-    const http_url from = place_.nodes->all()[place_.nodes->active()];
+    const std::size_t active = place_.nodes->active();
+    asked_.store(active, std::memory_order_relaxed);
+    const http_url from = place_.nodes->all()[active];
     auto asking = ask_name_node(place_.servers, place_.nodes, std::move(r), std::move(how));
     auto answer = co_await asking.as_result();
     if (!answer.ok() && !without.empty() && answer.why().code() == status_code::unavailable) {
@@ -79,7 +81,12 @@ std::optional<http_failure> data_node_service::explain(const http_request& sent,
   hdfs_asked asked{"data node", sent.to.address(), place_.nodes->who().words()};
   http_failure f = hdfs_failure(head, body, asked);
   f.why = status(f.why.code(), place_.nodes->without_secrets(std::string(f.why.message())));
-  if (is_of_its_disks(parse_hdfs_exception(body))) unanswered(sent);
+  const hdfs_exception e = parse_hdfs_exception(body);
+  if (is_of_its_disks(e)) unanswered(sent);
+  if (is_standby(e)) {  // some name nodes name a data node while they are in standby, and it finds out for them
+    place_.nodes->leave(asked_.load(std::memory_order_relaxed));
+    f.at_once = place_.nodes->all().size() > 1;
+  }
   return f;
 }
 

@@ -6,6 +6,7 @@
 // Thread: any.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,6 +44,7 @@ class data_node_service : public object_service {
 
   std::string excluded();
 
+  std::atomic<std::size_t> asked_{0};  ///< the name node that has named the last one; relaxed: a hint
   std::mutex mutex_;
   std::set<std::string> excluded_;  ///< hosts; guarded by mutex_
 };

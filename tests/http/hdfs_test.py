@@ -57,6 +57,11 @@ class Hdfs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def rows(self, plan):
+        out = self.folder / "rows.jsonl"
+        self.ok("run", plan, "--output", f"jsonl:{out}")
+        return out.read_text()
+
     def fails(self, words, plan, env=None):
         done = sluice("run", plan, env=env or self.env)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
@@ -88,7 +93,7 @@ class Hdfs(unittest.TestCase):
         self.assertEqual(self.server.get("/out/new/numbers.jsonl"), "".join(f"{i}\n" for i in range(count)).encode())
         self.ok("cp", str(self.folder / "part-6"), "hdfs:///out/part-6")
         self.assertEqual(self.server.get("/out/part-6"), self.parts["part-6"])
-        self.ok("cp", str(self.folder / "part-0"), "hdfs:///out/part-6")
+        self.ok("cp", "--overwrite", str(self.folder / "part-0"), "hdfs:///out/part-6")
         self.assertEqual(self.server.get("/out/part-6"), self.parts["part-0"])
         self.ok("cp", "hdfs:///out/new/numbers.jsonl", str(self.folder / "back.jsonl"))
         self.assertEqual((self.folder / "back.jsonl").read_bytes(), self.server.get("/out/new/numbers.jsonl"))
@@ -108,12 +113,12 @@ class Hdfs(unittest.TestCase):
         for path in sorted(p for p in local.rglob("*") if p.is_file()):
             self.ok("cp", str(path), f"hdfs://warehouse/names/{path.relative_to(local)}")
         for pattern in ("tree/*", "**", "deep/*/", "*/a*", "deep/[!a]*/i*r", "**/inner", "deep/*\u00e9/*", "tree/\\[1]"):
-            here = self.ok("run", f"list_files({json_text(str(local) + '/' + pattern)}, shuffle=false)")
-            there = self.ok("run", f"list_files({json_text('hdfs://warehouse/names/' + pattern)}, shuffle=false)")
+            here = self.rows(f"list_files({json_text(str(local) + '/' + pattern)}, shuffle=false)")
+            there = self.rows(f"list_files({json_text('hdfs://warehouse/names/' + pattern)}, shuffle=false)")
             self.assertTrue(here)
             self.assertEqual(here.replace(str(local), "hdfs://warehouse/names"), there, pattern)
         for name in NAMES:
-            self.assertEqual(self.ok("run", f"lines({json_text('hdfs://warehouse/names/tree/' + name)})").strip(), json_text(name))
+            self.assertEqual(self.rows(f"lines({json_text('hdfs://warehouse/names/tree/' + name)})").strip(), json_text(name))
 
     def test_4_errors_name_the_node_and_the_exception(self):
         self.fails(["not_found", "hdfs://warehouse/none", self.server.nodes[0], "FileNotFoundException"], 'lines("hdfs://warehouse/none")')

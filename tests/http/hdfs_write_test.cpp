@@ -127,6 +127,19 @@ TEST_CASE("pieces are sent again where a node is busy, standby, or still has the
   CHECK(!w.nn2.log().empty());
 }
 
+TEST_CASE("a data node that is sent by a name node in standby says so, and the other name node is asked") {
+  hdfs_files w;
+  for (scripted_server* dn : {&w.dn1, &w.dn2})
+    dn->answers([&w](const asked_for& a) -> std::optional<reply> {
+      if (w.nn2.log().empty()) return simulated_hdfs::failed(403, "StandbyException", "WRITE is not supported");
+      return w.hdfs.data_node(a);
+    });
+  w.run(write_store_file(w.fs(), "hdfs://warehouse/a", "hello"));
+  CHECK(w.hdfs.files.at("/a").bytes == "hello");
+  CHECK(w.asked("CREATE") == 2);
+  CHECK(w.world.elapsed() < 100ms);
+}
+
 TEST_CASE("what was stored is compared before it gets its name") {
   for (bool is_more : {false, true}) {
     hdfs_files w;
