@@ -77,7 +77,8 @@ void check_hadoop_files(std::string_view text) {
     for (const detail::hadoop_token& t : *tokens) expect(!t.text.empty(), "a token is empty");
   detail::hadoop_conf conf;
   const status why = conf.add(text);
-  expect(why.ok() || why.code() == status_code::invalid_argument, "a broken configuration is told as " + why.to_string());
+  expect(why.ok() || why.code() == status_code::invalid_argument,
+         "a broken configuration is told as " + why.to_string());
   for (const std::string& part : conf.list("a")) expect(!part.empty(), "a part is empty");
 }
 

@@ -50,7 +50,8 @@ TEST_CASE("folders are listed page by page, and patterns match as they do for lo
       hdfs_files w;
       w.hdfs.lists_in_pages = in_pages;
       w.hdfs.page_entries = page;
-      for (const char* path : {"/a/x.csv", "/a/b/x.csv", "/a/b/c/y.csv", "/a.csv", "/a-b/z.csv", "/b.csv", "/.hidden/x.csv"})
+      for (const char* path :
+           {"/a/x.csv", "/a/b/x.csv", "/a/b/c/y.csv", "/a.csv", "/a-b/z.csv", "/b.csv", "/.hidden/x.csv"})
         w.hdfs.put(path, path);
       INFO(in_pages << " " << page);
       CHECK(w.listed(kRoot + "*.csv") == with_root({"a.csv", "b.csv"}));

@@ -78,3 +78,5 @@ class Hdfs:
     def stop(self):
         self.process.kill()
         self.process.wait(timeout=10)
+        self.process.stdin.close()
+        self.process.stdout.close()

@@ -83,14 +83,13 @@ TEST_CASE("the files of Hadoop say where the name nodes of a name are") {
   settings_world w;
   w.home.variables["HADOOP_CONF_DIR"] = "/conf";
   w.home.files["/conf/core-site.xml"] = conf_of({{"fs.defaultFS", "hdfs://${the.name}"}, {"the.name", "warehouse"}});
-  w.home.files["/conf/hdfs-site.xml"] =
-      conf_of({{"dfs.nameservices", "warehouse, other"},
-               {"dfs.ha.namenodes.warehouse", "nn1,nn2"},
-               {"dfs.namenode.http-address.warehouse.nn1", "m1.test:50070"},
-               {"dfs.namenode.http-address.warehouse.nn2", "0.0.0.0:50071"},
-               {"dfs.namenode.rpc-address.warehouse.nn2", "m2.test:8020"},
-               {"dfs.namenode.https-address.warehouse.nn1", "m1.test:50470"},
-               {"dfs.namenode.rpc-address.other", "m3.test:8020"}});
+  w.home.files["/conf/hdfs-site.xml"] = conf_of({{"dfs.nameservices", "warehouse, other"},
+                                                 {"dfs.ha.namenodes.warehouse", "nn1,nn2"},
+                                                 {"dfs.namenode.http-address.warehouse.nn1", "m1.test:50070"},
+                                                 {"dfs.namenode.http-address.warehouse.nn2", "0.0.0.0:50071"},
+                                                 {"dfs.namenode.rpc-address.warehouse.nn2", "m2.test:8020"},
+                                                 {"dfs.namenode.https-address.warehouse.nn1", "m1.test:50470"},
+                                                 {"dfs.namenode.rpc-address.other", "m3.test:8020"}});
   const texts both{"http://m1.test:50070", "http://m2.test:50071"};
   CHECK(*w.nodes_of("hdfs://warehouse/a") == both);
   CHECK(*w.nodes_of("hdfs:///a") == both);
@@ -114,14 +113,15 @@ TEST_CASE("settings that are wrong are told with their name") {
   struct wrong {
     std::string core, hdfs, path, words;
   };
-  for (const wrong& x : {wrong{"<configuration>", "", "hdfs:///a", "/conf/core-site.xml"},
-                         wrong{"<other/>", "", "hdfs:///a", "begins with <other>"},
-                         wrong{"", conf_of({{"dfs.nameservices", "w"}}), "hdfs://w/a", "has no dfs.namenode.http-address.w"},
-                         wrong{"", conf_of({{"dfs.nameservices", "w"}, {"dfs.namenode.http-address.w", "a b:1"}}), "hdfs://w/a",
-                               "dfs.namenode.http-address.w"},
-                         wrong{conf_of({{"fs.defaultFS", "file:///"}}), "", "hdfs:///a", "there is no fs.defaultFS of HDFS"},
-                         wrong{conf_of({{"fs.defaultFS", "${fs.defaultFS}"}}), "", "hdfs:///a", "no fs.defaultFS of HDFS"},
-                         wrong{"", "<!DOCTYPE x [<!ENTITY e 'v'>]><configuration/>", "hdfs://w/a", "DOCTYPE"}}) {
+  for (const wrong& x :
+       {wrong{"<configuration>", "", "hdfs:///a", "/conf/core-site.xml"},
+        wrong{"<other/>", "", "hdfs:///a", "begins with <other>"},
+        wrong{"", conf_of({{"dfs.nameservices", "w"}}), "hdfs://w/a", "has no dfs.namenode.http-address.w"},
+        wrong{"", conf_of({{"dfs.nameservices", "w"}, {"dfs.namenode.http-address.w", "a b:1"}}), "hdfs://w/a",
+              "dfs.namenode.http-address.w"},
+        wrong{conf_of({{"fs.defaultFS", "file:///"}}), "", "hdfs:///a", "there is no fs.defaultFS of HDFS"},
+        wrong{conf_of({{"fs.defaultFS", "${fs.defaultFS}"}}), "", "hdfs:///a", "no fs.defaultFS of HDFS"},
+        wrong{"", "<!DOCTYPE x [<!ENTITY e 'v'>]><configuration/>", "hdfs://w/a", "DOCTYPE"}}) {
     settings_world w;
     w.home.variables["HADOOP_CONF_DIR"] = "/conf";
     if (!x.core.empty()) w.home.files["/conf/core-site.xml"] = x.core;
@@ -197,7 +197,8 @@ TEST_CASE("options of HDFS that contradict each other are refused") {
   CHECK_THROWS_WITH(add_hdfs(rt, none, o), Catch::Contains("only one of them") && !Catch::Contains("hidden"));
   o.user.clear();
   o.delegation_token = "hid den";
-  CHECK_THROWS_WITH(add_hdfs(rt, none, o), Catch::Contains("a character that no token has") && !Catch::Contains("hid den"));
+  CHECK_THROWS_WITH(add_hdfs(rt, none, o),
+                    Catch::Contains("a character that no token has") && !Catch::Contains("hid den"));
   o.delegation_token.clear();
   o.name_nodes = {"http://nn/path"};
   CHECK_THROWS_WITH(add_hdfs(rt, none, o), Catch::Contains("has a path"));

@@ -102,10 +102,12 @@ TEST_CASE("redirects that are not gone to are errors, which tell no secrets") {
   hdfs_files twice;  // a data node sends on
   twice.hdfs.put("/a", "hello");
   for (scripted_server* dn : {&twice.dn1, &twice.dn2})
-    dn->answers([](const asked_for&) { return reply{307, "Location: http://nn2.test:9870/a?delegation=hidden\r\n", ""}; });
+    dn->answers(
+        [](const asked_for&) { return reply{307, "Location: http://nn2.test:9870/a?delegation=hidden\r\n", ""}; });
   const status why = twice.why_of_reading("hdfs://warehouse/a");
   CHECK(why.code() == status_code::failed_precondition);
-  CHECK_THAT(why.to_string(), Catch::Contains("the data node dn") && Catch::Contains("307") && !Catch::Contains("hidden"));
+  CHECK_THAT(why.to_string(),
+             Catch::Contains("the data node dn") && Catch::Contains("307") && !Catch::Contains("hidden"));
   CHECK(twice.nn2.log().empty());
   detail::http_url secure;
   secure.tls = true;
@@ -262,8 +264,8 @@ TEST_CASE("Kerberos is refused in clear words, and a token that a server repeats
   w.home.variables["WEBHDFS_DELEGATION_TOKEN"] = "wrong-secret";
   const status why = w.why_of_reading("hdfs://warehouse/a");
   CHECK(why.code() == status_code::unauthenticated);
-  CHECK_THAT(why.to_string(), Catch::Contains("InvalidToken") && Catch::Contains("(a token)") &&
-                                  !Catch::Contains("wrong-secret"));
+  CHECK_THAT(why.to_string(),
+             Catch::Contains("InvalidToken") && Catch::Contains("(a token)") && !Catch::Contains("wrong-secret"));
 }
 
 TEST_CASE("answers that are none are data_loss, and say what is wrong with them") {
@@ -275,13 +277,16 @@ TEST_CASE("answers that are none are data_loss, and say what is wrong with them"
        {bad{"GETFILESTATUS", "{", "no JSON"}, bad{"GETFILESTATUS", "{}", "no FileStatus"},
         bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"DOOR\",\"length\":1," + good + "}}", "\"DOOR\""},
         bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":-1," + good + "}}", "length \"-1\""},
-        bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":1,\"modificationTime\":\"x\"}}", "time \"x\""},
-        bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":9999999999999999999," + good + "}}", "length"},
+        bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":1,\"modificationTime\":\"x\"}}",
+            "time \"x\""},
+        bad{"GETFILESTATUS", "{\"FileStatus\":{\"type\":\"FILE\",\"length\":9999999999999999999," + good + "}}",
+            "length"},
         bad{"OPEN", "bytes, not JSON", "no JSON"}, bad{"OPEN", "{\"Location\":7}", "names no data node"},
         bad{"LISTSTATUS_BATCH", "{}", "no FileStatuses"},
         bad{"LISTSTATUS_BATCH", "{\"DirectoryListing\":{}}", "how many entries remain"},
-        bad{"LISTSTATUS_BATCH", "{\"FileStatuses\":{\"FileStatus\":[{\"type\":\"FILE\",\"length\":1,\"modificationTime\":1,"
-                                "\"pathSuffix\":\"../up\"}]}}",
+        bad{"LISTSTATUS_BATCH",
+            "{\"FileStatuses\":{\"FileStatus\":[{\"type\":\"FILE\",\"length\":1,\"modificationTime\":1,"
+            "\"pathSuffix\":\"../up\"}]}}",
             "a name that no file has"},
         bad{"LISTSTATUS_BATCH",
             "{\"DirectoryListing\":{\"remainingEntries\":5,\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[]}}}}",

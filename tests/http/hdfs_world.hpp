@@ -16,7 +16,8 @@ struct hdfs_files : store_world {
     nn2.answers([this](const asked_for& a) { return hdfs.name_node(1, a); });
     for (scripted_server* dn : {&dn1, &dn2}) dn->answers([this](const asked_for& a) { return hdfs.data_node(a); });
     serving = {&nn1, &nn2, &dn1, &dn2};
-    home.variables = {{"HOME", "/home"}, {"HADOOP_USER_NAME", "trainer"}, {"SLUICE_HDFS_NAME_NODES", "nn1.test,nn2.test"}};
+    home.variables = {
+        {"HOME", "/home"}, {"HADOOP_USER_NAME", "trainer"}, {"SLUICE_HDFS_NAME_NODES", "nn1.test,nn2.test"}};
   }
   /// At the first call.
   file_system& fs(hdfs_options options = {}) {
@@ -49,7 +50,8 @@ struct hdfs_files : store_world {
   }
 
   simulated_hdfs hdfs;
-  scripted_server nn1{*net, "nn1.test:9870"}, nn2{*net, "nn2.test:9870"}, dn1{*net, "dn1.test:9864"}, dn2{*net, "dn2.test:9864"};
+  scripted_server nn1{*net, "nn1.test:9870"}, nn2{*net, "nn2.test:9870"}, dn1{*net, "dn1.test:9864"},
+      dn2{*net, "dn2.test:9864"};
   std::shared_ptr<detail::hdfs_world> shared;
 };
 

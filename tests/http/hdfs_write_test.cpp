@@ -49,7 +49,8 @@ TEST_CASE("a file of HDFS is written under another name, 8 MiB at a time, and ge
   fresh.run(write_store_file(fresh.fs(), "hdfs://warehouse/new/folder/a", "hello"));
   CHECK(fresh.hdfs.files.at("/new/folder/a").bytes == "hello");
   const std::string create = fresh.nn1.log().at(0).target;
-  CHECK_THAT(create, Catch::StartsWith("/webhdfs/v1/new/folder/.a.sluice-") && Catch::Contains("?op=CREATE&overwrite=true"));
+  CHECK_THAT(create,
+             Catch::StartsWith("/webhdfs/v1/new/folder/.a.sluice-") && Catch::Contains("?op=CREATE&overwrite=true"));
 }
 
 TEST_CASE("a writer that is dropped takes its file with it, and what had its name stays") {
@@ -113,7 +114,8 @@ TEST_CASE("pieces are sent again where a node is busy, standby, or still has the
   std::size_t n = 0;
   auto busy = [&](const asked_for& a) -> std::optional<reply> {
     if (is_op(a, "APPEND") && ++n <= 2)
-      return simulated_hdfs::failed(403, n == 1 ? "AlreadyBeingCreatedException" : "RecoveryInProgressException", "open");
+      return simulated_hdfs::failed(403, n == 1 ? "AlreadyBeingCreatedException" : "RecoveryInProgressException",
+                                    "open");
     return w.hdfs.data_node(a);
   };
   w.dn1.answers(busy);
@@ -151,7 +153,8 @@ TEST_CASE("what was stored is compared before it gets its name") {
     });
     const status why = w.why_of_writing("hdfs://warehouse/a", 9 * kMiB);
     CHECK(why.code() == status_code::data_loss);
-    CHECK_THAT(why.to_string(), Catch::Contains("hdfs://warehouse/a") && Catch::Contains("something else than was sent"));
+    CHECK_THAT(why.to_string(),
+               Catch::Contains("hdfs://warehouse/a") && Catch::Contains("something else than was sent"));
     CHECK(w.hdfs.files.at("/a").bytes == "old");
   }
 }

@@ -52,8 +52,8 @@ reply not_there(const std::string& path) {
 
 reply simulated_hdfs::failed(int code, const std::string& exception, const std::string& message) {
   return {code, "Content-Type: application/json\r\n",
-          joined("{\"RemoteException\":{\"exception\":", in_json(exception), ",\"javaClassName\":", in_json("org.x." + exception),
-                 ",\"message\":", in_json(message), "}}")};
+          joined("{\"RemoteException\":{\"exception\":", in_json(exception),
+                 ",\"javaClassName\":", in_json("org.x." + exception), ",\"message\":", in_json(message), "}}")};
 }
 
 void simulated_hdfs::put(const std::string& path, std::string bytes) {
@@ -65,8 +65,9 @@ void simulated_hdfs::put(const std::string& path, std::string bytes) {
 std::string simulated_hdfs::about(const std::string& path, const std::string& name) const {
   auto found = files.find(path);
   const bool is_file = found != files.end();
-  return joined("{\"accessTime\":0,\"blockSize\":134217728,\"fileId\":", is_file ? found->second.id : 1, ",\"length\":",
-                is_file ? found->second.bytes.size() : 0, ",\"modificationTime\":", is_file ? found->second.changed_ms : kBegan,
+  return joined("{\"accessTime\":0,\"blockSize\":134217728,\"fileId\":", is_file ? found->second.id : 1,
+                ",\"length\":", is_file ? found->second.bytes.size() : 0,
+                ",\"modificationTime\":", is_file ? found->second.changed_ms : kBegan,
                 ",\"owner\":\"o\",\"pathSuffix\":", in_json(name), ",\"permission\":\"644\",\"type\":\"",
                 is_file ? "FILE" : "DIRECTORY", "\"}");
 }
@@ -103,7 +104,8 @@ reply simulated_hdfs::list(const std::string& path, std::map<std::string, std::s
 reply simulated_hdfs::rename(const std::string& path, std::map<std::string, std::string> query) {
   auto found = files.find(path);
   const std::string to = query["destination"];
-  if (found == files.end()) return failed(404, "FileNotFoundException", joined("rename source ", path, " is not found."));
+  if (found == files.end())
+    return failed(404, "FileNotFoundException", joined("rename source ", path, " is not found."));
   if (!replaces && files.count(to) != 0) return {200, "", "{\"boolean\":false}"};
   if (query["renameoptions"] != "OVERWRITE") return failed(400, "IllegalArgumentException", "tests want OVERWRITE");
   if (folders.count(to) != 0)
@@ -123,8 +125,9 @@ std::optional<reply> simulated_hdfs::name_node(std::size_t index, const asked_fo
   if (!known_tokens.empty() && known_tokens.count(query["delegation"]) == 0)
     return failed(403, "InvalidToken", joined("token (", query["delegation"], ") can't be found in cache"));
   if (in_standby.count(index) != 0)
-    return failed(403, "StandbyException",
-                  "Operation category READ is not supported in state standby. Visit https://x\n\tat org.apache.hadoop.x");
+    return failed(
+        403, "StandbyException",
+        "Operation category READ is not supported in state standby. Visit https://x\n\tat org.apache.hadoop.x");
   const std::string op = query["op"];
   if (op == "OPEN" && files.count(path) == 0) return not_there(path);
   if (op == "APPEND" && files.count(path) == 0) return not_there(path);
@@ -152,8 +155,9 @@ std::optional<reply> simulated_hdfs::name_node(std::size_t index, const asked_fo
   if (op == "RENAME" && request.method == "PUT") return rename(path, query);
   if (op == "DELETE" && request.method == "DELETE")
     return reply{200, "", joined("{\"boolean\":", files.erase(path) ? "true" : "false", "}")};
-  return failed(400, "IllegalArgumentException",
-                joined("Invalid value for webhdfs parameter \"op\": ", op, " is not a valid ", request.method, " operation."));
+  return failed(
+      400, "IllegalArgumentException",
+      joined("Invalid value for webhdfs parameter \"op\": ", op, " is not a valid ", request.method, " operation."));
 }
 
 std::optional<reply> simulated_hdfs::data_node(const asked_for& request) {

@@ -32,15 +32,15 @@ struct simulated_hdfs {
 
   static reply failed(int code, const std::string& exception, const std::string& message);
 
-  std::set<std::size_t> in_standby;                                  ///< name nodes
+  std::set<std::size_t> in_standby;                                       ///< name nodes
   std::vector<std::string> data_nodes{"dn1.test:9864", "dn2.test:9864"};  ///< by turns
-  std::string place;                     ///< is named instead of a data node; "none": nothing is
-  bool answers_in_json = true;           ///< where noredirect asks for it: servers before 2.8 do not
-  bool lists_in_pages = true;            ///< LISTSTATUS_BATCH; servers before 3.0 and some gateways do not
+  std::string place;            ///< is named instead of a data node; "none": nothing is
+  bool answers_in_json = true;  ///< where noredirect asks for it: servers before 2.8 do not
+  bool lists_in_pages = true;   ///< LISTSTATUS_BATCH; servers before 3.0 and some gateways do not
   std::size_t page_entries = 1000;
-  bool signed_order = true;              ///< as name nodes have it: bytes above 127 come first
-  std::set<std::string> known_tokens;    ///< empty: anybody's name is believed
-  bool replaces = true;                  ///< RENAME with OVERWRITE
+  bool signed_order = true;                       ///< as name nodes have it: bytes above 127 come first
+  std::set<std::string> known_tokens;             ///< empty: anybody's name is believed
+  bool replaces = true;                           ///< RENAME with OVERWRITE
   std::size_t takes_of_append = ~std::size_t{0};  ///< the rest of a piece is lost, and so is the answer
   std::map<std::string, file> files;
   std::set<std::string> folders{"/"};
