@@ -64,6 +64,9 @@ task<http_url> data_node_service::find_node(std::string method, std::string targ
     if (!answer.ok()) co_await fail(answer.why());
     auto place = parse_hdfs_place(from, answer->head, answer->body);
     if (!place.ok()) co_await fail(place.why());
+    std::lock_guard lock(mutex_);
+    // Several data nodes on one host have one name: then it does not say which of them is meant.
+    if (excluded_.count(place->host) != 0) excluded_.clear();
     co_return *std::move(place);
   }
 }

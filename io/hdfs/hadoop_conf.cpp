@@ -10,7 +10,7 @@ namespace {
 /// As many as Hadoop does; a value that names itself ends there.
 constexpr int kReplacedMax = 20;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_space(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
@@ -23,7 +23,7 @@ std::vector<std::string> split_at_commas(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
-    const std::string_view part = trimmed(text.substr(0, comma));
+    const std::string_view part = without_space(text.substr(0, comma));
     if (!part.empty()) parts.emplace_back(part);
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
@@ -37,11 +37,11 @@ status hadoop_conf::add(std::string_view xml) {
   if (tree->name != "configuration")
     return invalid_argument_error(joined("is no configuration of Hadoop: it begins with <", tree->name, ">"));
   for (const answer_tree* p : tree->all("property")) {
-    const std::string name(trimmed(p->at("name")));
+    const std::string name(without_space(p->at("name")));
     value& to = values_[name];
     if (to.is_final) continue;
-    to.text = trimmed(p->at("value"));
-    to.is_final = trimmed(p->at("final")) == "true";
+    to.text = without_space(p->at("value"));
+    to.is_final = without_space(p->at("final")) == "true";
   }
   return {};
 }

@@ -13,7 +13,7 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 /// Exceptions bring the stack that they were thrown on along, line by line; the first line is what they say.
 constexpr std::size_t kMessageBytes = 300;
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -49,23 +49,23 @@ result<hdfs_entry> entry_of(const answer_tree& t) {
   return e;
 }
 
-struct meaning {
+struct hdfs_meaning {
   status_code code;
   bool again = false;
 };
 
-meaning meaning_of(const hdfs_exception& e, int code, bool of_data_node) {
+hdfs_meaning meaning_of(const hdfs_exception& e, int code, bool of_data_node) {
   const std::string_view n = e.name;
-  if (is_standby(e) || is_one_of(n, {"RetriableException", "SafeModeException", "AlreadyBeingCreatedException",
+  if (is_standby(e) || is_any_of(n, {"RetriableException", "SafeModeException", "AlreadyBeingCreatedException",
                                      "RecoveryInProgressException", "NotReplicatedYetException",
                                      "LeaseExpiredException", "RetryStartFileException", "ConnectException",
                                      "SocketTimeoutException", "BlockMissingException", "NoRouteToHostException"}))
     return {status_code::unavailable, true};
   if (n == "FileNotFoundException") return {status_code::not_found};
-  if (is_one_of(n, {"AccessControlException", "AuthorizationException"})) return {status_code::permission_denied};
-  if (is_one_of(n, {"InvalidToken", "SecurityException", "AuthenticationException"}) || code == 401)
+  if (is_any_of(n, {"AccessControlException", "AuthorizationException"})) return {status_code::permission_denied};
+  if (is_any_of(n, {"InvalidToken", "SecurityException", "AuthenticationException"}) || code == 401)
     return {status_code::unauthenticated};
-  if (is_one_of(
+  if (is_any_of(
           n, {"InvalidPathException", "IllegalArgumentException", "ParamException", "MaxPathComponentLengthException"}))
     return {status_code::invalid_argument};
   if (n == "UnsupportedOperationException") return {status_code::unimplemented};
@@ -150,14 +150,16 @@ hdfs_exception parse_hdfs_exception(std::string_view body) {
   return e;
 }
 
-bool is_standby(const hdfs_exception& e) { return e.name == "StandbyException"; }
+bool is_standby(const hdfs_exception& e) {
+  return e.name == "StandbyException" || e.name == "ObserverRetryOnActiveException";
+}
 
 http_failure hdfs_failure(const response_head& head, std::string_view body, const hdfs_asked& asked) {
   http_failure f = failure_of(head, {});
   const hdfs_exception e = parse_hdfs_exception(body);
   status_code code = f.why.code();
   if (!e.name.empty()) {
-    const meaning m = meaning_of(e, head.code, asked.node == "data node");
+    const hdfs_meaning m = meaning_of(e, head.code, asked.node == "data node");
     code = m.code;
     f.again = m.again || (f.again && code == status_code::failed_precondition);
     if (f.again) code = status_code::unavailable;

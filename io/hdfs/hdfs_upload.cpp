@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdfs/hdfs_upload.hpp"
 
-#include <random>
+#include <sys/random.h>
+
+#include <cerrno>
 
 #include "io/hdfs/hdfs_status.hpp"
 #include "io/http/text.hpp"
@@ -12,15 +14,15 @@ namespace {
 
 /// Names of HDFS have 255 bytes at most, as a rule.
 constexpr std::size_t kNameBytesMax = 200;
+/// A data node that dies while it appends keeps the file for another minute. With four attempts more there is one behind it.
+constexpr std::uint32_t kAttemptsMore = 4;
 
-/// In the folder of `path`, so that no folder with other rules is between the two; and hidden from patterns.
-std::string other_name(const std::string& path) {
-  std::random_device draw;
-  std::string number;
-  for (int i = 0; i != 4; ++i) {
-    const std::uint32_t word = draw();
-    number.append(reinterpret_cast<const char*>(&word), sizeof word);
-  }
+/// In the folder of `path`, so that no folder with other rules is between the two; and hidden from patterns. Two processes that
+/// write the same file, with the same seed perhaps, have two such names.
+result<std::string> other_name(const std::string& path) {
+  std::string number(16, '\0');
+  if (::getrandom(number.data(), number.size(), 0) != static_cast<ssize_t>(number.size()))
+    return errno_error(errno, "cannot draw a name for the file until it is whole");
   const std::size_t name = path.rfind('/') + 1;
   std::string kept = path.substr(name);
   if (kept.size() > kNameBytesMax) kept = "long";
@@ -66,6 +68,7 @@ task<> hdfs_upload::append(hdfs_place at, std::uint64_t from, std::string what, 
   r.on_new_connection = true;
   call_options how;
   how.of = {at.text, std::move(what)};
+  how.attempts_max = at.servers->context().options.attempts_max + kAttemptsMore;
   how.deadline = deadline;
   auto service = std::make_shared<hdfs_appending>(at, from);
   auto asking = http_call(at.servers, std::move(service), std::move(r), std::move(how));
@@ -96,8 +99,10 @@ task<file_info> hdfs_upload::put(store_path path, std::span<const char> bytes, t
 }
 
 task<store_upload> hdfs_upload::begin_upload(store_path path, time_point) {
+  auto name = other_name(target_.path);
+  if (!name.ok()) co_await fail(name.why().in_file(target_.text));
   store_upload upload;
-  upload.id = other_name(target_.path);
+  upload.id = *std::move(name);
   upload.to = std::move(path);
   co_return upload;
 }

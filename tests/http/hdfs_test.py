@@ -160,13 +160,28 @@ class Hdfs(unittest.TestCase):
                                    "--output", f"tfrecord:{self.folder}/moving.tfrecord"], env=self.env, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.server.tell("active 0")
-        self.assertEqual(moving.wait(timeout=240), 0, moving.stderr.read())
+        _, said = moving.communicate(timeout=240)
+        self.assertEqual(moving.returncode, 0, said)
         size = sum(len(p) for p in self.parts.values()) // RECORD * (RECORD + 16) * 40
         self.assertEqual((self.folder / "moving.tfrecord").stat().st_size, size)
         self.server.tell("stop 0")
         self.check_parts("hdfs://warehouse")
         self.ok("run", "range(10)", "--output", "jsonl:hdfs://warehouse/out/last.jsonl")
         self.assertEqual(self.server.get("/out/last.jsonl", 1), b"".join(b"%d\n" % i for i in range(10)))
+
+    def test_7_a_data_node_is_lost_while_it_is_read_and_written(self):
+        running = [subprocess.Popen([PROGRAM, "run", *plan], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.PIPE, text=True)
+                   for plan in ((f'list_files("hdfs://warehouse/train/part-*") | repeat(20) | interleave(fixed_length({RECORD}))', "--output",
+                                 f"tfrecord:{self.folder}/lost.tfrecord"),
+                                ("range(6000000)", "--output", "jsonl:hdfs://warehouse/out/lost.jsonl"))]
+        self.server.tell("lose 0")
+        for one in running:
+            _, said = one.communicate(timeout=300)
+            self.assertEqual(one.returncode, 0, said)
+        size = sum(len(p) for p in self.parts.values()) // RECORD * (RECORD + 16) * 20
+        self.assertEqual((self.folder / "lost.tfrecord").stat().st_size, size)
+        self.assertEqual(self.ok("count", "hdfs://warehouse/out/lost.jsonl").strip(), "6000000")
 
 
 def json_text(text):

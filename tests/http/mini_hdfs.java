@@ -5,6 +5,7 @@
 // Prints "name node HOST:PORT" twice, then "ready"; then it does what a line says, and answers it with "done":
 //   active N       the other one goes into standby, and N becomes active
 //   stop N         the name node N, which is active, is gone, and the other one becomes active
+//   lose N         the data node N is gone, and the name nodes do not know it yet
 //   tokens FILE    writes a file of tokens as YARN does; answers the text of the one that is for "ha-hdfs:warehouse" first
 import java.io.BufferedReader;
 import java.io.File;
@@ -69,6 +70,8 @@ class mini_hdfs {
         int gone = Integer.parseInt(words[1]);
         cluster.shutdownNameNode(gone);
         cluster.transitionToActive(1 - gone);
+      } else if (words[0].equals("lose")) {
+        cluster.stopDataNode(Integer.parseInt(words[1]));
       } else if (words[0].equals("tokens")) {
         write_tokens(words[1], conf);
       }
