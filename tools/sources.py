@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Compiled by their own scripts, one way per program.
 SCRIPTED = {"hazards", "compile_fail", "faults", "golden", "packaging", "tidy"}
 # Libraries of their own, so that who does not use them does not link what they stand on.
-COMPONENTS = {"asio": ["io/asio/"], "http": ["io/http/"], "stores": ["io/stores/", "io/s3/", "io/gcs/"], "sqlite": ["io/sqlite/"], "images": ["src/engine/image/", "src/format/image/"],
+COMPONENTS = {"asio": ["io/asio/"], "http": ["io/http/"], "stores": ["io/stores/", "io/s3/", "io/gcs/", "io/hdfs/"], "sqlite": ["io/sqlite/"], "images": ["src/engine/image/", "src/format/image/"],
               "json": ["src/format/json/"]}
 
 

@@ -9,8 +9,8 @@
 namespace sluice::lib::detail {
 namespace {
 
-/// Of the body of an answer that is no success.
-constexpr std::size_t kErrorBodyBytes = 4 << 10;
+/// Of the body of an answer that is no success. HDFS has the stack of an exception in it, and it is JSON to its end only.
+constexpr std::size_t kErrorBodyBytes = 16 << 10;
 /// It is worth so long: what it says is for a message.
 constexpr duration kErrorBodyTime = std::chrono::seconds(1);
 

@@ -60,6 +60,7 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
   auto got = co_await asking.as_result();
   if (!got.ok()) {
     a.failed = failure_from(got.why(), context, deadline);
+    if (service && a.failed.again) service->unanswered(request);
     co_return a;
   }
   std::unique_ptr<http_exchange> one = *std::move(got);

@@ -19,9 +19,13 @@ http_request http_object::request_for(const http_url& to, byte_range range) cons
   http_request r;
   r.to = to;
   r.set("Accept-Encoding", std::string(service_ ? service_->accepts_encoding() : "identity"));
-  r.set("Range", range.header());
-  if (service_) service_->ask_for_version(pin_, r);
-  else if (pin_.can_be_asked_for()) r.set("If-Match", pin_.version);
+  if (service_) {
+    service_->ask_for_range(range, r);
+    service_->ask_for_version(pin_, r);
+  } else {
+    r.set("Range", range.header());
+    if (pin_.can_be_asked_for()) r.set("If-Match", pin_.version);
+  }
   if (to.origin() == url_.origin())
     for (const auto& [name, value] : servers_->context().options.headers) r.fields.emplace_back(name, value);
   return r;
@@ -30,8 +34,18 @@ http_request http_object::request_for(const http_url& to, byte_range range) cons
 task<http_object::answer> http_object::look_at(const http_request& sent, std::unique_ptr<http_exchange> got,
                                                byte_range range, bool is_first, time_point deadline) {
   answer a;
-  const response_head& head = got->head();
+  std::optional<response_head> as_range;
+  if (service_) as_range = service_->as_range(got->head(), range, pin_);
+  const response_head& head = as_range ? *as_range : got->head();
   std::optional<http_failure> wrong;
+  if (head.is_success() && service_ && service_->answers_need_confirming()) {
+    auto confirming = service_->confirm(pin_, deadline);
+    status why = co_await confirming.as_result();
+    if (!why.ok()) {
+      a.failed = final_failure(std::move(why));
+      co_return a;
+    }
+  }
   const bool tells = head.code == 416 && (!is_first || head.range);
   if (head.is_success() || tells) {
     check_options how;
@@ -89,6 +103,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     auto got = co_await asking.as_result();
     if (!got.ok()) {
       a.failed = failure_from(got.why(), servers_->context(), deadline);
+      if (service_ && a.failed.again) service_->unanswered(request);
       co_return a;
     }
     std::unique_ptr<http_exchange> one = *std::move(got);

@@ -114,7 +114,8 @@ task<std::unique_ptr<http_exchange>> http_origin::ask(http_message request, time
     auto asking = ask_twice(std::move(request), *after, deadline);
     co_return co_await asking;
   }
-  auto asking = ask_once(std::move(request), false, deadline);
+  const bool on_new_connection = request.on_new_connection;
+  auto asking = ask_once(std::move(request), on_new_connection, deadline);
   co_return co_await asking;
 }
 

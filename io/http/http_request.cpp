@@ -76,6 +76,7 @@ http_message http_request::message() const {
   m.body = body;
   m.answer_has_body = method != "HEAD";
   m.may_be_sent_twice = method == "GET";
+  m.on_new_connection = on_new_connection;
   return m;
 }
 

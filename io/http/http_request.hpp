@@ -25,6 +25,7 @@ struct http_message {
   std::span<const char> body = {};
   bool answer_has_body = true;     ///< the answer to HEAD has none
   bool may_be_sent_twice = false;  ///< at the same time: a GET, which another one may overtake
+  bool on_new_connection = false;  ///< see http_request
 };
 
 struct http_request {
@@ -34,6 +35,9 @@ struct http_request {
   http_url to;
   std::vector<field> fields;
   std::span<const char> body = {};
+  /// A connection that has served before may be lost before anything is heard, and what was asked on it is asked again at once. This
+  /// is not to be: whether it was carried out has to be found out first.
+  bool on_new_connection = false;
 
   /// Replaces the field, if there is one of that name.
   void set(std::string_view name, std::string value);

@@ -29,6 +29,22 @@ class object_service {
   virtual std::optional<http_failure> explain(const http_request& sent, const response_head& head,
                                               std::string_view body) = 0;
 
+  /// No answer has come to the request that was signed last: its server is not there, or has fallen silent.
+  virtual void unanswered(const http_request& sent) { (void)sent; }
+
+  /// Adds to the request which bytes are asked for.
+  virtual void ask_for_range(byte_range range, http_request& request) const { request.set("Range", range.header()); }
+  /// An answer to that, as HTTP would have given it to `Range`, where the store has rules of its own. Nothing: it is one.
+  virtual std::optional<response_head> as_range(const response_head& head, byte_range range,
+                                                const object_pin& pin) const {
+    (void)head, (void)range, (void)pin;
+    return {};
+  }
+  /// Where answers do not tell which version they are of: whether the object is still that of `pin`. Asked when the head of an
+  /// answer has come, and before its bytes are anybody's. Errors: failed_precondition: it is another one.
+  virtual task<> confirm(object_pin pin, time_point deadline);
+  virtual bool answers_need_confirming() const { return false; }
+
   /// Adds to the request for a range that the object still has to be this version.
   virtual void ask_for_version(const object_pin& pin, http_request& request) const {
     if (pin.can_be_asked_for()) request.set("If-Match", pin.version);
@@ -45,5 +61,10 @@ class object_service {
     return {};
   }
 };
+
+inline task<> object_service::confirm(object_pin pin, time_point deadline) {
+  (void)pin, (void)deadline;
+  co_return;
+}
 
 }  // namespace sluice::lib::detail

@@ -102,7 +102,7 @@ status response_head::take(std::string_view name, std::string_view value) {
   for (const field& f : kFields)
     if (same_name(name, f.name)) return take_once(this->*f.to, f.name, value);
   if (begins_with_name(name, "x-amz-") || begins_with_name(name, "x-goog-") || same_name(name, "date") ||
-      same_name(name, "range"))
+      same_name(name, "range") || same_name(name, "www-authenticate"))
     keep_of_store(of_stores, name, value);
   // What servers call the number by which their own logs name a request; the first of them will do.
   for (std::string_view id : {"x-request-id", "x-amz-request-id", "x-guploader-uploadid", "x-ms-request-id", "cf-ray"})

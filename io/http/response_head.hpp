@@ -37,7 +37,8 @@ struct response_head {
 
   /// Takes one field. Errors: data_loss: a value that is none, or two that differ.
   status take(std::string_view name, std::string_view value);
-  /// Of those of_stores; empty: there is none. "x-amz-…", "x-goog-…", "date", "range".
+  /// Of those of_stores; empty: there is none. "x-amz-…", "x-goog-…", "date", "range",
+  /// "www-authenticate".
   std::string_view field(std::string_view name) const;
   bool is_success() const { return code == 200 || code == 206; }
   bool is_redirect() const { return code == 301 || code == 302 || code == 303 || code == 307 || code == 308; }

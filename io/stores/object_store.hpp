@@ -51,15 +51,10 @@ struct store_upload {
   std::uint64_t bytes = 0;  ///< in all of these
 };
 
-class object_store {
+/// What is written to a store: what store_writer asks of it.
+class upload_store {
  public:
-  virtual ~object_store() = default;
-
-  /// May have to find out where and who we are. Errors: invalid_argument: settings that contradict each other.
-  virtual task<store_place> place_of(store_path path, time_point deadline) = 0;
-  /// A page of the keys that begin with where.key. `by_folder`: those with another `/` behind it only as their folders.
-  virtual task<store_page> list_page(store_path where, bool by_folder, std::string from, time_point deadline) = 0;
-  virtual task<file_info> look_up(store_path path, time_point deadline) = 0;
+  virtual ~upload_store() = default;
 
   /// All of it at once.
   virtual task<file_info> put(store_path path, std::span<const char> bytes, time_point deadline) = 0;
@@ -73,6 +68,17 @@ class object_store {
   virtual task<> abort_upload(store_upload upload, time_point deadline) = 0;
   /// So many parts may be on their way at once; 0: one after the other, and finish_upload() takes the last.
   virtual std::size_t parts_at_once() const = 0;
+  /// Is there put(), which nothing is left of where it fails? Else objects of any size go by begin_upload() and finish_upload().
+  virtual bool puts_whole() const { return true; }
+};
+
+class object_store : public upload_store {
+ public:
+  /// May have to find out where and who we are. Errors: invalid_argument: settings that contradict each other.
+  virtual task<store_place> place_of(store_path path, time_point deadline) = 0;
+  /// A page of the keys that begin with where.key. `by_folder`: those with another `/` behind it only as their folders.
+  virtual task<store_page> list_page(store_path where, bool by_folder, std::string from, time_point deadline) = 0;
+  virtual task<file_info> look_up(store_path path, time_point deadline) = 0;
 
   virtual http_client& client() = 0;
 };

@@ -16,7 +16,7 @@ namespace {
 constexpr duration kAbortTime = std::chrono::seconds(5);
 constexpr std::size_t kPartsOfOneSize = 1000;
 
-run_task abort_dropped(std::shared_ptr<run_context>& run, std::shared_ptr<object_store> store, store_upload upload) {
+run_task abort_dropped(std::shared_ptr<run_context>& run, std::shared_ptr<upload_store> store, store_upload upload) {
   auto from = std::move(store);
   store_upload what = std::move(upload);
   environment* env = run.get();
@@ -109,7 +109,7 @@ task<> store_writer::write(buffer_ref from, std::size_t at, std::size_t n, time_
 
 task<file_info> store_writer::commit(time_point deadline) {
   file_info info;
-  if (!upload_ && held_.size() <= kPartBytes) {
+  if (!upload_ && held_.size() <= kPartBytes && store_->puts_whole()) {
     auto putting = store_->put(path_, std::span<const char>(held_), deadline);
     info = co_await putting;
   } else {

@@ -25,7 +25,7 @@ class store_writer final : public file_writer {
   static constexpr std::size_t kPartsMax = 10'000;
 
   /// `cleaning`: what aborts uploads that were dropped.
-  store_writer(std::shared_ptr<object_store> store, store_path path, std::shared_ptr<memory_ledger> ledger,
+  store_writer(std::shared_ptr<upload_store> store, store_path path, std::shared_ptr<memory_ledger> ledger,
                std::shared_ptr<run_context> cleaning)
       : store_(std::move(store)), path_(std::move(path)), ledger_(std::move(ledger)), cleaning_(std::move(cleaning)) {}
   ~store_writer() override;
@@ -43,7 +43,7 @@ class store_writer final : public file_writer {
   void add(std::span<const char> bytes);
   void charge();
 
-  const std::shared_ptr<object_store> store_;
+  const std::shared_ptr<upload_store> store_;
   const store_path path_;
   const std::shared_ptr<memory_ledger> ledger_;
   const std::shared_ptr<run_context> cleaning_;

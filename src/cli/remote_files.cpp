@@ -12,6 +12,7 @@
 #include "sluice/io/http.hpp"
 #if SLUICE_HAVE_STORES
 #include "sluice/io/gcs.hpp"
+#include "sluice/io/hdfs.hpp"
 #include "sluice/io/s3.hpp"
 #endif
 #endif
@@ -24,6 +25,7 @@ void add_remote_files([[maybe_unused]] runtime& rt) {
 #if SLUICE_HAVE_STORES
   add_s3(rt, make_asio_network);
   add_gcs(rt, make_asio_network);
+  add_hdfs(rt, make_asio_network);
 #endif
 #endif
 }

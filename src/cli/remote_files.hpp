@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file systems behind the schemes that the program knows: http://, https://, s3:// and gs://,
+// The file systems behind the schemes that the program knows: http://, https://, s3://, gs:// and hdfs://,
 // where they were built in.
 #pragma once
 

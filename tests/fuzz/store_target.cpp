@@ -4,6 +4,9 @@
 
 #if SLUICE_HAVE_STORES
 #include "io/gcs/gcs_store.hpp"
+#include "io/hdfs/hadoop_conf.hpp"
+#include "io/hdfs/hadoop_tokens.hpp"
+#include "io/hdfs/hdfs_answers.hpp"
 #include "io/s3/s3_store.hpp"
 #include "io/stores/stored_crc32c.hpp"
 #endif
@@ -41,13 +44,51 @@ void check_listing(std::string_view text) {
     expect(e.info.version.empty() || e.info.version.find('"') != std::string::npos, "a version is no ETag");
 }
 
+void check_hdfs_listing(std::string_view text) {
+  auto page = detail::parse_hdfs_listing(text);
+  auto one = detail::parse_hdfs_status(text);
+  for (const status& why : {page.why(), one.why()})
+    expect(why.ok() || why.code() == status_code::data_loss, "a broken status is told as " + why.to_string());
+  if (!page.ok()) return;
+  for (const detail::hdfs_entry& e : page->entries)
+    expect(e.name.find('/') == std::string::npos && e.info.has_size() && e.info.modified_ns >= 0, "an entry is none");
+}
+
+/// What an answer says goes into messages, and where it sends nobody goes but to http and https, and not out of TLS.
+void check_hdfs_answer(std::string_view text) {
+  detail::http_url asked;
+  asked.tls = !text.empty() && text.front() % 2 == 0;
+  asked.host = "nn";
+  detail::response_head head;
+  head.code = 307;
+  head.location = std::string(text);
+  auto place = detail::parse_hdfs_place(asked, head, {});
+  if (place.ok()) expect(!place->host.empty() && (place->tls || !asked.tls), "a place is none");
+  head.code = 403;
+  const detail::http_failure failed = detail::hdfs_failure(head, text, {"data node", "dn:1", "the user u"});
+  const std::string told(failed.why.message());
+  for (char c : told) expect(c >= ' ' && c < 0x7f, "a message has a control character");
+  expect(told.size() < 2000, "a message is too long");
+}
+
+void check_hadoop_files(std::string_view text) {
+  auto tokens = detail::parse_hadoop_tokens(text);
+  if (tokens.ok())
+    for (const detail::hadoop_token& t : *tokens) expect(!t.text.empty(), "a token is empty");
+  detail::hadoop_conf conf;
+  const status why = conf.add(text);
+  expect(why.ok() || why.code() == status_code::invalid_argument,
+         "a broken configuration is told as " + why.to_string());
+  for (const std::string& part : conf.list("a")) expect(!part.empty(), "a part is empty");
+}
+
 }  // namespace
 
 void store_answers(std::string_view bytes) {
   input in(bytes);
   const std::uint8_t mode = in.byte();
   const std::string text(in.rest());
-  switch (mode % 5) {
+  switch (mode % 8) {
     case 0: check_tree(detail::parse_xml(text)); break;
     case 1: check_tree(detail::parse_json(text)); break;
     case 2: check_listing(text); break;
@@ -57,6 +98,9 @@ void store_answers(std::string_view bytes) {
         for (auto& [key, value] : *values) expect(value.find('\n') == std::string::npos, "a value has a line break");
       break;
     }
+    case 5: check_hdfs_listing(text); break;
+    case 6: check_hdfs_answer(text); break;
+    case 7: check_hadoop_files(text); break;
     default:
       expect(detail::percent_decoded(detail::percent_encoded(text)) == text, "what is escaped does not come back");
       expect(detail::percent_decoded(detail::percent_encoded(text, true), true) == text,

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/hdfs/data_node_service.hpp"
+
+#include "io/hdfs/hdfs_status.hpp"
+#include "io/http/text.hpp"
+
+namespace sluice::lib::detail {
+namespace {
+
+constexpr std::size_t kPlaceBytesMax = 1 << 20;
+
+/// A place is told by a redirect, or in JSON.
+bool is_place(const response_head& head) { return head.code == 200 || head.is_redirect(); }
+
+/// Another data node may have what this one cannot read.
+bool is_of_its_disks(const hdfs_exception& e) { return e.name == "IOException" || e.name == "BlockMissingException"; }
+
+}  // namespace
+
+task<hdfs_entry> look_up_hdfs(hdfs_place of, bool has_permit, time_point deadline) {
+  call_options how;
+  how.of = {of.text, "look-up"};
+  how.deadline = deadline;
+  how.is_limited = !has_permit;
+  hdfs_question question{"GET", of.path, "GETFILESTATUS"};
+  auto asking = ask_name_node(of.servers, of.nodes, std::move(question), std::move(how));
+  const http_answer answer = co_await asking;
+  auto entry = parse_hdfs_status(answer.body);
+  if (!entry.ok()) co_await fail(entry.why().in_file(of.text));
+  co_return *std::move(entry);
+}
+
+std::string data_node_service::excluded() {
+  std::lock_guard lock(mutex_);
+  std::string hosts;
+  for (const std::string& host : excluded_) hosts += joined(hosts.empty() ? "" : ",", host);
+  return hosts;
+}
+
+task<http_url> data_node_service::find_node(std::string method, std::string target, time_point deadline) {
+  for (std::string without = excluded();; without.clear()) {
+    http_request r;
+    r.method = method;
+    r.to.target = target;
+    r.add_query("noredirect", "true");
+    if (!without.empty()) r.add_query("excludedatanodes", without);
+    call_options how;
+    how.of = {place_.text, "place of the bytes"};
+    how.deadline = deadline;
+    how.is_limited = false;
+    how.is_answer = is_place;
+    how.answer_bytes_max = kPlaceBytesMax;
+    how.attempts_max = without.empty() ? 0 : 1;
+    const std::size_t active = place_.nodes->active();
+    asked_.store(active, std::memory_order_relaxed);
+    const http_url from = place_.nodes->all()[active];
+    auto asking = ask_name_node(place_.servers, place_.nodes, std::move(r), std::move(how));
+    auto answer = co_await asking.as_result();
+    if (!answer.ok() && !without.empty() && answer.why().code() == status_code::unavailable) {
+      std::lock_guard lock(mutex_);  // there is no other with these bytes
+      excluded_.clear();
+      continue;
+    }
+    if (!answer.ok()) co_await fail(answer.why());
+    auto place = parse_hdfs_place(from, answer->head, answer->body);
+    if (!place.ok()) co_await fail(place.why());
+    std::lock_guard lock(mutex_);
+    // Several data nodes on one host have one name: then it does not say which of them is meant.
+    if (excluded_.count(place->host) != 0) excluded_.clear();
+    co_return *std::move(place);
+  }
+}
+
+task<> data_node_service::sign(http_request& request, time_point deadline) {
+  auto finding = find_node(request.method, std::move(request.to.target), deadline);
+  request.to = co_await finding;
+  request.fields.clear();  // what is for name nodes
+  if (request.method == "GET") request.set("Accept-Encoding", "identity");
+  else request.set("Content-Type", "application/octet-stream");
+}
+
+std::optional<http_failure> data_node_service::explain(const http_request& sent, const response_head& head,
+                                                       std::string_view body) {
+  hdfs_asked asked{"data node", sent.to.address(), place_.nodes->who().words()};
+  http_failure f = hdfs_failure(head, body, asked);
+  f.why = status(f.why.code(), place_.nodes->without_secrets(std::string(f.why.message())));
+  const hdfs_exception e = parse_hdfs_exception(body);
+  if (is_of_its_disks(e)) unanswered(sent);
+  if (is_standby(e)) {  // some name nodes name a data node while they are in standby, and it finds out for them
+    place_.nodes->leave(asked_.load(std::memory_order_relaxed));
+    f.at_once = place_.nodes->all().size() > 1;
+  }
+  return f;
+}
+
+void data_node_service::unanswered(const http_request& sent) {
+  std::lock_guard lock(mutex_);
+  excluded_.insert(sent.to.host);
+}
+
+void hdfs_reading::ask_for_range(byte_range range, http_request& request) const {
+  request.add_query("offset", std::to_string(range.first));
+  request.add_query("length", std::to_string(range.bytes()));
+}
+
+std::optional<response_head> hdfs_reading::as_range(const response_head& head, byte_range range,
+                                                    const object_pin& pin) const {
+  if (head.code != 200) return {};
+  response_head told = head;
+  told.code = 206;
+  content_range& got = told.range.emplace();
+  got.first = range.first;
+  got.last = range.last;
+  got.total = pin.size_bytes;
+  return told;
+}
+
+task<> hdfs_reading::confirm(object_pin pin, time_point deadline) {
+  auto looking = look_up_hdfs(place_, true, deadline);
+  const hdfs_entry now = co_await looking;
+  if (now.what == hdfs_entry::type::file && now.info.version == pin.version && now.info.size_bytes == pin.size_bytes)
+    co_return;
+  co_await fail(failed_precondition_error(joined("the object has changed since it was opened: its version was ",
+                                                 pin.version, " of ", pin.size_bytes, " bytes, and is ",
+                                                 now.info.version, " of ", now.info.size_bytes)));
+}
+
+task<> hdfs_appending::sign(http_request& request, time_point deadline) {
+  if (was_sent_) {
+    // Some of the piece may have come, and nobody says how much but the file.
+    auto looking = look_up_hdfs(place_, true, deadline);
+    const hdfs_entry now = co_await looking;
+    const std::uint64_t had = now.info.size_bytes;
+    if (had < at_ || had > at_ + request.body.size())
+      co_await fail(data_loss_error(joined("the file that is being written has ", had, " bytes, and was to have ", at_,
+                                           " to ", at_ + request.body.size(), ": write it again")));
+    request.body = request.body.subspan(static_cast<std::size_t>(had - at_));
+  }
+  was_sent_ = true;
+  auto signing = data_node_service::sign(request, deadline);
+  co_await signing;
+}
+
+}  // namespace sluice::lib::detail

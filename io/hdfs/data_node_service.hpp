@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests that a data node answers: the name node is asked which one, for each attempt anew, and the request goes there with
+// nothing but what the name node has written into its answer.
+//
+// A data node that does not answer is named to the name node, which then chooses another one.
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "io/hdfs/name_nodes.hpp"
+#include "io/http/object_service.hpp"
+
+namespace sluice::lib::detail {
+
+/// Which HDFS, and which file of it.
+struct hdfs_place {
+  std::shared_ptr<http_servers> servers;
+  std::shared_ptr<name_nodes> nodes;
+  std::string text;  ///< of the path as a whole, for messages
+  std::string path;
+};
+
+class data_node_service : public object_service {
+ public:
+  explicit data_node_service(hdfs_place place) : place_(std::move(place)) {}
+
+  /// The request has the method, and in its target what the name node is to be asked.
+  task<> sign(http_request& request, time_point deadline) override;
+  std::optional<http_failure> explain(const http_request& sent, const response_head& head,
+                                      std::string_view body) override;
+  void unanswered(const http_request& sent) override;
+
+ protected:
+  const hdfs_place place_;
+
+ private:
+  task<http_url> find_node(std::string method, std::string target, time_point deadline);
+
+  std::string excluded();
+
+  std::atomic<std::size_t> asked_{0};  ///< the name node that has named the last one; relaxed: a hint
+  std::mutex mutex_;
+  std::set<std::string> excluded_;  ///< hosts; guarded by mutex_
+};
+
+/// Ranges of one version of a file.
+class hdfs_reading final : public data_node_service {
+ public:
+  using data_node_service::data_node_service;
+  void ask_for_range(byte_range range, http_request& request) const override;
+  std::optional<response_head> as_range(const response_head& head, byte_range range,
+                                        const object_pin& pin) const override;
+  bool answers_need_confirming() const override { return true; }
+  task<> confirm(object_pin pin, time_point deadline) override;
+};
+
+/// A piece of a file that is being written by nobody else. Sent again, it goes on where the file ends by now.
+class hdfs_appending final : public data_node_service {
+ public:
+  /// The piece begins at byte `at` of the file.
+  hdfs_appending(hdfs_place place, std::uint64_t at) : data_node_service(std::move(place)), at_(at) {}
+  task<> sign(http_request& request, time_point deadline) override;
+
+ private:
+  const std::uint64_t at_;
+  bool was_sent_ = false;
+};
+
+}  // namespace sluice::lib::detail

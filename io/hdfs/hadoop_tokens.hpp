@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file HADOOP_TOKEN_FILE_LOCATION, in which YARN gives its containers tokens of delegation.
+//
+// Thread: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/result.hpp"
+
+namespace sluice::lib::detail {
+
+struct hadoop_token {
+  std::string kind;     ///< "HDFS_DELEGATION_TOKEN"
+  std::string service;  ///< "10.0.0.1:8020", "ha-hdfs:warehouse"
+  std::string text;     ///< as URLs have it
+};
+
+/// Those of the kinds that name nodes take. Errors: data_loss: no such file; what it holds is not told.
+result<std::vector<hadoop_token>> parse_hadoop_tokens(std::string_view bytes);
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What name nodes and data nodes say: JSON of WebHDFS, and its exceptions.
+//
+// Errors: data_loss, saying what is wrong: no JSON, members that are missing or are none, names that no folder has.
+// Thread: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/http/http_url.hpp"
+#include "io/http/response_head.hpp"
+#include "io/http/retry_policy.hpp"
+#include "io/stores/answer_tree.hpp"
+#include "sluice/base/file_info.hpp"
+
+namespace sluice::lib::detail {
+
+struct hdfs_entry {
+  enum class type : std::uint8_t { file, folder, link };
+  std::string name;  ///< within its folder; empty: it is what was asked for
+  type what = type::file;
+  file_info info = {};
+};
+
+struct hdfs_page {
+  std::vector<hdfs_entry> entries;
+  std::uint64_t remaining = 0;  ///< so many follow behind the last of them
+};
+
+/// Of GETFILESTATUS.
+result<hdfs_entry> parse_hdfs_status(std::string_view body);
+/// Of LISTSTATUS and LISTSTATUS_BATCH.
+result<hdfs_page> parse_hdfs_listing(std::string_view body);
+
+/// Which data node the answer to `asked` names, in its Location or in JSON. Errors: failed_precondition, too: out of TLS, or to
+/// something else than http and https. What stands behind the host may be a secret, and is in no message.
+result<http_url> parse_hdfs_place(const http_url& asked, const response_head& head, std::string_view body);
+
+/// A RemoteException. Empty: it is none.
+struct hdfs_exception {
+  std::string name, message;
+};
+hdfs_exception parse_hdfs_exception(std::string_view body);
+
+/// What an answer that is no success means. `node`: "name node" or "data node". `asked_as`: who asked, for the advice.
+struct hdfs_asked {
+  std::string_view node;
+  std::string address;
+  std::string asked_as;
+  bool has_token = false;
+};
+http_failure hdfs_failure(const response_head& head, std::string_view body, const hdfs_asked& asked);
+/// Does it say that the other name node has to be asked?
+bool is_standby(const hdfs_exception& e);
+
+}  // namespace sluice::lib::detail

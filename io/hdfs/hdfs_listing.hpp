@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of HDFS that match a pattern, sorted by bytes: folders are walked as local ones are (io/folder_walk.hpp), each read
+// once, page by page.
+//
+// Name nodes list by bytes, too, but take those above 127 for negative: names with such bytes come first. So from the first of them
+// on a folder is read to its end before its names go on.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/glob.hpp"
+#include "io/hdfs/data_node_service.hpp"
+#include "io/hdfs/hdfs_answers.hpp"
+#include "io/hdfs/hdfs_path.hpp"
+#include "sluice/io/file_system.hpp"
+
+namespace sluice::lib::detail {
+
+class hdfs_listing final : public listing {
+ public:
+  /// `place`: of any path there.
+  hdfs_listing(result<hdfs_place> place, result<hdfs_path> pattern);
+  task<std::vector<listed_file>> next(time_point deadline) override;
+
+ private:
+  /// A match, or a folder to look into: its name ends with a /, which puts what is in it at its place among the others.
+  struct event {
+    bool is_match = false;
+    std::optional<file_info> info = {};
+    glob_places inside = {};
+  };
+  struct level {
+    std::string path;  ///< what stands before the names, without the / that paths begin with
+    glob_places at;
+    std::map<std::string, event> events = {};
+    std::string after = {};   ///< the last name that has come
+    std::string given = {};   ///< the last that was given to somebody
+    bool is_by_bytes = true;  ///< so far
+    bool is_read = false;     ///< to its end
+  };
+
+  bool are_plain(const glob_places& at) const;
+  /// Nothing: the next of them may not be known yet.
+  std::optional<std::pair<std::string, event>> take_event(level& from);
+  task<> open_level(std::string path, glob_places at, time_point deadline);
+  task<> look_at_plain(level& to, time_point deadline);
+  task<> read_page(level& to, time_point deadline);
+  task<hdfs_page> ask_for_page(const level& of, time_point deadline);
+  task<http_answer> ask_folder(std::string path, std::string op, std::string after, time_point deadline);
+  status add(level& to, hdfs_entry entry);
+  hdfs_place place_of(const std::string& path) const;
+
+  const result<hdfs_place> place_;
+  const result<hdfs_path> where_;
+  const glob_pattern pattern_;  ///< of what follows the first /
+  std::vector<level> levels_;
+  bool is_begun_ = false, found_any_ = false;
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheme://authority/path, taken apart.
+#pragma once
+
+#include <string>
+
+#include "sluice/base/result.hpp"
+
+namespace sluice::lib::detail {
+
+struct hdfs_path {
+  std::string text;       ///< all of it, for messages
+  std::string scheme;     ///< in lower case
+  std::string authority;  ///< a host, host:port, the name of a pair of name nodes, or nothing
+  std::string path;       ///< begins with a /
+  /// scheme://authority
+  std::string root() const { return text.substr(0, text.size() - (has_path ? path.size() : 0)); }
+  bool has_path = true;  ///< false: the / is ours
+};
+
+/// Errors: invalid_argument: an authority with a character that none has, or with a user or password.
+result<hdfs_path> parse_hdfs_path(std::string text);
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the name nodes of a path are, and who asks there: options, variables, and the files of Hadoop.
+//
+// Errors: invalid_argument, saying which setting is wrong, or what is missing; unauthenticated: a token that is none.
+// Thread: any.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/hdfs/hadoop_conf.hpp"
+#include "io/hdfs/hdfs_path.hpp"
+#include "io/hdfs/name_nodes.hpp"
+#include "sluice/io/hdfs.hpp"
+
+namespace sluice::lib::detail {
+
+class hdfs_settings {
+ public:
+  hdfs_settings(hdfs_options options, surroundings around) : options_(std::move(options)), around_(std::move(around)) {}
+
+  /// The same for all paths with this scheme and authority.
+  result<std::shared_ptr<name_nodes>> nodes_of(const hdfs_path& path);
+
+ private:
+  result<std::vector<http_url>> addresses_of(const hdfs_path& path) const;
+  result<std::vector<http_url>> addresses_of_name(const std::string& name, bool tls) const;
+  result<hdfs_asker> asker_for(const std::string& authority, const std::vector<http_url>& nodes) const;
+
+  const hdfs_options options_;
+  const surroundings around_;
+  std::mutex mutex_;
+  std::optional<result<hadoop_conf>> conf_;                          ///< read when first asked for; guarded by mutex_
+  std::map<std::string, std::shared_ptr<name_nodes>> of_authority_;  ///< guarded by mutex_
+};
+
+/// Errors: invalid_argument.
+status check_hdfs_options(const hdfs_options& options);
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a name node knows of one path.
+#pragma once
+
+#include "io/hdfs/data_node_service.hpp"
+#include "io/hdfs/hdfs_answers.hpp"
+
+namespace sluice::lib::detail {
+
+/// `has_permit`: the caller has one of a name node's already.
+task<hdfs_entry> look_up_hdfs(hdfs_place of, bool has_permit, time_point deadline);
+
+}  // namespace sluice::lib::detail
