@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kRecord = 16 << 10;
 constexpr std::size_t kSmall = 6 * kRecord, kLarge = 40 << 20;
-constexpr std::size_t kMany = 24, kCycle = 8;
+constexpr std::size_t kMany = 16, kCycle = 8;
 /// 1 MiB, then four ranges ahead that double to 8 MiB.
 constexpr std::size_t kRequestsOfLarge = 12;
 /// How long those wait who are to give up; far beyond what a sound answer takes.
@@ -49,7 +49,7 @@ class digest {
     EVP_DigestFinal_ex(context_.get(), out, &n);
     std::string text;
     for (unsigned i = 0; i != n; ++i)
-      for (unsigned half : {out[i] >> 4u, out[i] & 15u}) text += "0123456789abcdef"[half];
+      for (int half : {out[i] >> 4, out[i] & 15}) text += "0123456789abcdef"[half];
     return text;
   }
 
@@ -119,7 +119,7 @@ void source_of_objects::write_objects() {
   put("large", kLarge);
   readings_.push_back({"one small object", {"small"}, 1, kSmall, 1});
   readings_.push_back({"an object of 40 MiB", {"large"}, 1, kLarge, kRequestsOfLarge});
-  reading many{"24 objects in turns", {}, kCycle, kMany * kSmall, kMany};
+  reading many{"16 objects in turns", {}, kCycle, kMany * kSmall, kMany};
   for (std::size_t i = 0; i != kMany; ++i) {
     many.objects.push_back("part-" + std::to_string(i));
     put(many.objects.back(), kSmall);
