@@ -6,6 +6,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -128,6 +129,11 @@ bool wire::write(std::string_view bytes) {
   return SSL_write_ex(tls_, bytes.data(), bytes.size(), &n) == 1;
 }
 
+bool wire::is_left_within(std::chrono::milliseconds time) {
+  pollfd end{fd_, POLLIN | POLLRDHUP, 0};
+  return ::poll(&end, 1, static_cast<int>(time.count())) != 0;
+}
+
 bool wire::write_by_the_byte(std::string_view bytes) {
   for (; !bytes.empty(); bytes.remove_prefix(1))
     if (!write(bytes.substr(0, 1))) return false;
@@ -137,11 +143,8 @@ bool wire::write_by_the_byte(std::string_view bytes) {
 void wire::reset() {
   // Else what the other side has of it, and so what it asks for next, would be luck.
   int unsent = 1;
-  for (int i = 0; i != kMillisecondsToBeRead && ::ioctl(fd_, SIOCOUTQ, &unsent) == 0 && unsent != 0; ++i) {
-    char c;
-    if (::recv(fd_, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  for (int i = 0; i != kMillisecondsToBeRead && ::ioctl(fd_, SIOCOUTQ, &unsent) == 0 && unsent != 0; ++i)
+    if (is_left_within(std::chrono::milliseconds(1))) break;
   const linger at_once{1, 0};
   std::lock_guard lock(mutex_);
   if (is_closed_) return;

@@ -43,6 +43,8 @@ class wire {
   bool write(std::string_view bytes);
   /// The same, each byte in a packet of its own.
   bool write_by_the_byte(std::string_view bytes);
+  /// Waits for so long, but not for a reader that has left, or says something more.
+  bool is_left_within(std::chrono::milliseconds time);
   /// Loses the connection, as a machine does that crashes: the other side has received what was written before.
   void reset();
   /// Ends it, without a goodbye of TLS, and waits until the other side has ended it, too.
