@@ -14,6 +14,12 @@ constexpr std::size_t kEarlyBytes = 8 << 10;
 /// Of a body that is sent.
 constexpr std::size_t kPieceBytes = 256 << 10;
 
+/// With the server's number of the request, if that came before what is wrong with the head.
+status numbered(status why, const response_head& head) {
+  if (head.request_id.empty()) return why;
+  return status(why.code(), joined(why.message(), " (request id ", head.request_id, ")"));
+}
+
 }  // namespace
 
 http_exchange::http_exchange(connection_pool& pool, std::unique_ptr<connection> wire, bool reused)
@@ -65,7 +71,7 @@ task<> http_exchange::ask(http_message request, clock& time, duration stall, tim
       co_await reading;
     }
     auto used = parser_.take_head(std::string_view(early_.get() + early_begin_, early_bytes()));
-    if (!used.ok()) co_await fail(used.why());
+    if (!used.ok()) co_await fail(numbered(used.why(), head()));
     early_begin_ += *used;
   }
   ended_ = !answer_has_body || head().length == 0;

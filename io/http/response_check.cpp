@@ -17,6 +17,14 @@ http_failure changed(std::string_view how) {
   return {.why = failed_precondition_error(joined("the object has changed since it was opened: ", how))};
 }
 
+/// W/"a" and "a" are one version: Apache calls it weak as long as the object is so young that a change might not show in its time
+/// (a second), and strong from then on.
+bool is_same_version(std::string_view a, std::string_view b) {
+  for (std::string_view* v : {&a, &b})
+    if (v->starts_with("W/\"")) v->remove_prefix(2);
+  return a == b;
+}
+
 /// "SlowDown" of "<Error><Code>SlowDown</Code>…".
 std::string_view store_code(std::string_view body) {
   const std::size_t at = body.find("<Code>");
@@ -89,7 +97,7 @@ http_failure failure_of(const response_head& head, std::string_view body) {
 std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin,
                                         const check_options& how) {
   // First: the lengths of another version say nothing.
-  if (!pin.version.empty() && !how.version.empty() && how.version != pin.version)
+  if (!pin.version.empty() && !how.version.empty() && !is_same_version(how.version, pin.version))
     return changed(joined("its version was ", pin.version, ", and is ", how.version));
   const bool whole = range.first == 0 && range.last + 1 == pin.size_bytes;
   if (head.code == 416) return changed("it has no such bytes any more (416)");

@@ -31,7 +31,7 @@ class response_parser {
   /// How many of the bytes were the head's: all, unless it is done.
   result<std::size_t> take_head(std::string_view bytes);
   bool head_done() const;
-  /// Once it is done.
+  /// Once it is done; before, and where it is none, what has been read of it.
   const response_head& head() const;
 
   struct chunk_step {

@@ -160,6 +160,19 @@ TEST_CASE("a run that goes on with another version of an object says so") {
   CHECK_THAT(rest.why.to_string(), Catch::Contains(url_of(0)));
 }
 
+TEST_CASE("a run goes on with an object whose weak ETag has become a strong one") {
+  http_world w;
+  const texts all = put_parts(w, 1);
+  w.server.put("/part-0.txt", joined_lines(all), "W/\"v\"");
+  outcome whole = run_over(w, lines(url_of(0)));
+  w.server.put("/part-0.txt", joined_lines(all), "\"v\"");
+  iterate_options from;
+  from.from = whole.places[500];
+  outcome rest = run_over(w, lines(url_of(0)), from);
+  CHECK(rest.why.ok());
+  CHECK((rest.elements == texts(all.begin() + 500, all.end())));
+}
+
 TEST_CASE("compressed objects are read once") {
   http_world w;
   texts all = lines_of(0, 30'000, 100);

@@ -61,6 +61,7 @@ std::string find_program(const std::string& name) {
   folders.push_back(at_home + "/.cache/sluice-servers/bin");
   std::istringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
   for (std::string folder; std::getline(path, folder, ':');) folders.push_back(folder);
+  folders.emplace_back("/usr/sbin");
   for (const std::string& folder : folders)
     if (::access((folder + "/" + name).c_str(), X_OK) == 0) return folder + "/" + name;
   return {};
@@ -89,6 +90,8 @@ server_process::~server_process() {
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }
+
+bool server_process::is_there() const { return !find_program(program_).empty(); }
 
 bool server_process::start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
   const std::string path = find_program(program_);
