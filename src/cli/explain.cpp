@@ -9,6 +9,8 @@
 #include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/verbs.hpp"
+#include "engine/element_specs.hpp"
+#include "engine/types.hpp"
 #include "plan/codec.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/engine/dataset_options.hpp"
@@ -18,10 +20,14 @@
 namespace sluice::lib::cli {
 namespace {
 
-std::string size_text(const node& n) {
+/// `may_be_fewer`: what a stage downstream says makes bad elements go.
+std::string size_text(const node& n, bool may_be_fewer) {
   cardinality c = cardinality_of(n);
   if (c.is_most()) return ", more elements than can be counted";
-  if (c.kind == cardinality::exact) return ", " + counted(static_cast<std::uint64_t>(c.elements), "element");
+  if (c.kind == cardinality::exact) {
+    const bool is_most = may_be_fewer && c.elements != 0;
+    return (is_most ? ", at most " : ", ") + counted(static_cast<std::uint64_t>(c.elements), "element");
+  }
   if (c.kind == cardinality::infinite) return ", without end";
   cardinality most = cardinality_bounds_of(n).most;
   if (most.kind != cardinality::exact || most.is_most()) return {};
@@ -46,6 +52,12 @@ struct said_downstream {
     }
   }
 };
+
+/// May elements of this stage be bad? Not where numbers are made, and not where elements go on as they are.
+bool may_meet_bad(const node& n) {
+  if (n.op->shape == op_info::source) return cardinality_of(n).kind == cardinality::unknown;
+  return n.op->type != same_type;
+}
 
 /// The values in force, also those that the text leaves out. Texts, functions and plans stand in the text.
 std::string options_text(const node& n, const said_downstream& said) {
@@ -78,7 +90,7 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
     return kOk;
   }
   if (what == explained::spec) {
-    absl::PrintF("%s\n", spec_of(*plan->type).text());
+    absl::PrintF("%s\n", element_spec_of(*plan).text());
     return kOk;
   }
   struct stage_line {
@@ -94,10 +106,12 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
   }
   std::size_t width = 0;
   for (auto& line : stages) width = std::max(width, stage_text(*line.stage).size());
+  bool may_be_fewer = false;
   for (auto at = stages.rbegin(); at != stages.rend(); ++at) {
     const node& n = *at->stage;
+    may_be_fewer |= !n.errors.on_error && at->said.on_error == error_policy::skip && may_meet_bad(n);
     absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), stage_text(n),
-                 n.type->name, size_text(n), options_text(n, at->said));
+                 n.type->name, size_text(n, may_be_fewer), options_text(n, at->said));
   }
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
   return kOk;

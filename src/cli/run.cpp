@@ -17,6 +17,7 @@
 #include "io/file_router.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
+#include "plan/drops_errors.hpp"
 #include "plan/parts.hpp"
 
 namespace sluice::lib::cli {
@@ -92,15 +93,6 @@ std::string stream_in(const node& plan) {
   for (const node_ptr& input : plan.inputs)
     if (std::string found = stream_in(*input); !found.empty()) return found;
   return {};
-}
-
-/// Does a stage of the plan, or of the plans inside of it, drop bad elements by its own word?
-bool drops_errors(const node& plan) {
-  if (plan.errors.on_error == error_policy::skip || plan.op->sets_error_policy) return true;
-  bool found = false;
-  for_each_plan(plan, [&found](const node_ptr& inner) { found |= drops_errors(*inner); });
-  for (const node_ptr& input : plan.inputs) found = found || drops_errors(*input);
-  return found;
 }
 
 /// A limit that nothing counts against is a mistake: who gave it takes bad elements to be dropped.

@@ -26,6 +26,8 @@ mark block_stage::snapshot(std::uint64_t made) {
 
 std::coroutine_handle<> block_stage::flush() noexcept {
   end();
+  // A task of this stage found no memory, and does not know whose it is; what has a stage keeps it.
+  if (failure.code() == status_code::resource_exhausted) failure = failure.in_stage(label());
   block made = std::exchange(held_, block{});
   auto passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(skip_, made.size()));
   skip_ -= passed;

@@ -7,6 +7,7 @@
 #include "element/element_ref.hpp"
 #include "element/path.hpp"
 #include "element/scalars.hpp"
+#include "element/spec_parts.hpp"
 
 namespace sluice::lib {
 
@@ -52,11 +53,12 @@ spec spec_of_leaf(const element_type& t, const tensor* p) {
   }
 }
 
+bool has_columns(const spec& s) {
+  return (s.form == form::structure || s.form == form::tuple) && s.shape.empty() && !s.any_shape && !s.parts.empty();
+}
 /// The same within one more dimension, the slowest: a batch is the structure of its columns.
 void add_dimension(spec& s, std::int64_t length, bool by_column) {
-  bool has_columns =
-      (s.form == form::structure || s.form == form::tuple) && s.shape.empty() && !s.any_shape && !s.parts.empty();
-  if (by_column && has_columns)
+  if (by_column && has_columns(s))
     for (auto& part : s.parts) add_dimension(part, length, false);
   else if (!s.any_shape) s.shape.insert(s.shape.begin(), length);
 }
@@ -381,6 +383,23 @@ spec spec_of(const element_type& t, const void* p) {
 spec spec_of(const value& v) {
   if (!v.has_value()) throw error(invalid_argument_error("there is no value that could have a spec"));
   return spec_of(v.type(), v.data());
+}
+
+spec spec_of_batch(spec row, std::int64_t length) {
+  add_dimension(row, length, true);
+  return row;
+}
+spec spec_of_list(spec item, std::int64_t length) {
+  add_dimension(item, length, false);
+  return item;
+}
+spec spec_of_row(spec batch) {
+  auto without_first = [](spec& s) {
+    if (!s.shape.empty()) s.shape.erase(s.shape.begin());
+  };
+  if (has_columns(batch)) std::for_each(batch.parts.begin(), batch.parts.end(), without_first);
+  else without_first(batch);
+  return batch;
 }
 
 result<spec> merge(const spec& a, const spec& b) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a dataset can be asked without a run.
+#include "engine/element_specs.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/engine/dataset_options.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -8,7 +9,7 @@ namespace sluice::lib {
 
 cardinality plan_holder::cardinality() const { return cardinality_of(*plan()); }
 cardinality_bounds plan_holder::cardinality_limits() const { return cardinality_bounds_of(*plan()); }
-spec plan_holder::element_spec() const { return spec_of(*plan()->type); }
+spec plan_holder::element_spec() const { return element_spec_of(*plan()); }
 
 dataset_options plan_holder::options() const {
   dataset_options all;

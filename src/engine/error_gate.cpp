@@ -8,6 +8,11 @@
 
 namespace sluice::lib {
 
+status error_gate::told(const status& why, std::uint64_t element) const {
+  status here = why.in_stage(label_, element);
+  return file_ ? here.in_file(*file_) : here;
+}
+
 bool error_gate::may_drop(const status& why) const {
   return skips() && why.code() != status_code::cancelled && why.code() != status_code::resource_exhausted;
 }

@@ -25,10 +25,10 @@ using kept_bytes = std::shared_ptr<const std::string>;
 class error_gate {
  public:
   /// `account`: the account that the stage's errors are counted in, besides the run's count; null: none.
-  /// `into`: what keeps the bad elements that are dropped; null: nothing does.
+  /// `into`: what keeps the bad elements that are dropped; null: nothing does. `file`: what the elements are of; null: none is known.
   error_gate(run_context* run, std::string label, error_policy policy, error_account* account,
-             quarantine_sink* into = nullptr)
-      : run_(run), label_(std::move(label)), account_(account), into_(into), policy_(policy) {}
+             quarantine_sink* into = nullptr, std::shared_ptr<const std::string> file = nullptr)
+      : run_(run), label_(std::move(label)), account_(account), into_(into), file_(std::move(file)), policy_(policy) {}
   error_gate(const error_gate&) = default;
 
   /// Returns true if bad elements are dropped, so that the stage may make fewer outputs than inputs.
@@ -36,10 +36,8 @@ class error_gate {
   /// Returns true if the policy is skip and an element may be dropped because of `why`: a stop or a lack of memory is
   /// not an error of the element.
   bool may_drop(const status& why) const;
-  /// The error with the stage's label and the ordinal of the input element, as it is reported.
-  status told(const status& why, std::uint64_t element = provenance::kUnknown) const {
-    return why.in_stage(label_, element);
-  }
+  /// The error with the stage's label, the ordinal of the input element and the file, as it is reported.
+  status told(const status& why, std::uint64_t element = provenance::kUnknown) const;
   /// The argument of outlet::drop for `times` dropped elements. `bytes`: of the element, from kept().
   dropped_error dropped(status told, std::uint64_t times = 1, kept_bytes bytes = {}) const {
     return {std::move(told), times, account_, into_, std::move(bytes)};
@@ -66,6 +64,7 @@ class error_gate {
   std::string label_;
   error_account* account_;
   quarantine_sink* into_;
+  std::shared_ptr<const std::string> file_;
   error_policy policy_;
 };
 

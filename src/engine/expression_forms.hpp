@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "expr/program.hpp"
+#include "expr/tree.hpp"
+#include "sluice/element/spec.hpp"
 #include "sluice/element/value.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/expr/expression.hpp"
@@ -48,6 +50,9 @@ struct compiled_expression {
                       const expression_scope& scope = {})
       : p(std::make_unique<program>(e, in, used, wanted, scope)) {}
 };
+
+/// Of the value that the expression has for an element of which `in` is known; `out`: its type.
+spec spec_of_expression(const expression_tree& e, const element_type& out, const spec& in);
 
 /// Makes f the function that the expression is.
 void describe_expression(stage_function& f, const expression& e, const compiled_expression& c, const element_type* out);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "element/blocks.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/expression_forms.hpp"
 #include "expr/tree.hpp"
 #include "expr/type_limits.hpp"
@@ -16,12 +17,14 @@ namespace sluice::lib {
 
 namespace {
 
-struct expression_map final : block_function {
+struct expression_map final : block_function, tells_spec {
   compiled_expression c;
-  expression_map(const expression& e, const element_type& in, const element_type* wanted) : c(e, in, wanted) {
+  const expression read;
+  expression_map(const expression& e, const element_type& in, const element_type* wanted) : c(e, in, wanted), read(e) {
     describe_expression(*this, e, c, &c.p->type());
     captured = c.used.values();
   }
+  spec spec_for(const spec& in) const override { return spec_of_expression(read.tree(), *out, in); }
   applied apply(const block& in, void* to, const element_place& first) const override {
     applied a;
     a.done = c.p->apply(in.data(), in.size(), to, first.ordinal, first.seed, a.why);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inner_plans.hpp"
 
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "ahead/open_channel.hpp"
 #include "engine/open_context.hpp"
+#include "plan/parts.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/engine/functions.hpp"
 
@@ -11,6 +17,19 @@ namespace {
 
 /// Blocks an inner channel holds: one being read, one ready, one being made.
 constexpr std::uint32_t kInnerSlots = 3;
+
+/// The path that a chain's source reads, so that errors of the stages behind it name it, too. Null: none, or there are several.
+std::shared_ptr<const std::string> file_of(const node_ptr& plan) {
+  const node* source = plan.get();
+  while (source->op->shape == op_info::stage) source = source->inputs[0].get();
+  struct paths final : part_visitor {
+    std::vector<std::string> all;
+    void path(const file_path& p) override { all.push_back(p.value); }
+  };
+  paths found;
+  visit_parts(*source, found);
+  return found.all.size() == 1 ? std::make_shared<const std::string>(std::move(found.all[0])) : nullptr;
+}
 
 }  // namespace
 
@@ -43,7 +62,9 @@ result<inner_stream> inner_plans::open(const block& outer, std::uint64_t ordinal
                                   std::to_string(kPlanDepthMax) + " stages below each other");
   position = openings.position_of(ordinal, std::move(position));
   const bool from_a_place = !position.empty();
-  auto resumed = context_.in_inner_plan(site_, ordinal).resume(plan, std::move(position));
+  open_context inside = context_.in_inner_plan(site_, ordinal);
+  if (auto file = file_of(plan)) inside.file = std::move(file);
+  auto resumed = inside.resume(plan, std::move(position));
   if (!resumed.ok()) return resumed.why();
   openings.opened(ordinal, *resumed, from_a_place);
   inner_stream inner;

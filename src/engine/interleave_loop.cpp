@@ -89,8 +89,8 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
       }
       std::uint64_t passed = have ? 0 : out.pass(c->left - 1);
       // A share of what is wanted, not the visit's length: sixteen inputs of one element a visit still make blocks.
-      std::uint64_t share =
-          std::max<std::uint64_t>(std::min<std::uint64_t>(c->left - passed, wanted), (wanted - have) / width);
+      const std::uint64_t missing = wanted - have;
+      const std::uint64_t share = std::max<std::uint64_t>(std::min(c->left - passed, missing), missing / width);
       bool more = co_await s.in.ready({passed, static_cast<std::uint32_t>(share)});
       if (!more) {
         if (passed) out.unpass(s.in.skip_left());

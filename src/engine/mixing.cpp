@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,13 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::uint32_t kChosenAtOnce = 256;
+/// After so many steps in a row without a choice there will be none: nothing ends a stage that takes no input.
+constexpr std::uint32_t kStepsWithoutChoiceMax = 10'000;
+
+status never_chosen(const status& last) {
+  return failed_precondition_error("no dataset was chosen at " + std::to_string(kStepsWithoutChoiceMax) +
+                                   " steps in a row; the last time: " + std::string(last.message()));
+}
 
 /// Moves elements of several streams to one place, each from the front of the stream that is chosen for it.
 class chosen_elements {
@@ -82,6 +90,7 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
   if (st->ended.size() != in.size()) co_await fail(damaged_position());
   auto open = static_cast<std::size_t>(std::count(st->ended.begin(), st->ended.end(), 0));
   std::array<std::uint32_t, kChosenAtOnce> chosen{};
+  std::uint32_t without_choice = 0;  // steps in a row, since the last element or the start
   std::uint32_t next = 0, have = 0;  // of the choices: the first that nothing was taken for, and their number
   chosen_elements elements(in, out.type());
   while (!st->at_end && open != 0) {
@@ -90,6 +99,10 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
       have = static_cast<std::uint32_t>(choose(*st, chosen, why));
       next = 0;
       if (have == 0) {
+        if (++without_choice == kStepsWithoutChoiceMax) {
+          status told = gate.told(never_chosen(why), st->step);
+          co_await fail(std::move(told));
+        }
         auto settled = gate.settle(out, why, st->step);
         co_await settled;
         ++st->step;
@@ -101,6 +114,7 @@ erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixi
     const std::uint32_t most = std::min(out.ask(), have - next);
     char* to = out.room(most);
     std::uint32_t made = elements.move_to(to, from, most);
+    without_choice = 0;
     if (made == 0) {
       auto wanted = static_cast<std::uint32_t>(std::count(from, from + most, *from));
       bool there = co_await in[*from].ready({0, wanted, out.wanted_bytes()});

@@ -28,7 +28,8 @@ struct mixing_state {
 /// where an input has ended. REQUIRES: one has not ended.
 using mixing_choice = std::function<std::size_t(const mixing_state& s, std::span<std::uint32_t> to, status& why)>;
 
-/// `stop_on_empty`: the first choice of an input that has ended ends the stage. A step without a choice is a bad element.
+/// `stop_on_empty`: the first choice of an input that has ended ends the stage. A step without a choice is a bad element; 10,000 of them
+/// in a row are an error under any policy.
 erased_stream mixing_loop(outlet out, saved<mixing_state> st, input_set in, mixing_choice choose, bool stop_on_empty,
                           error_gate gate);
 

@@ -44,6 +44,9 @@ struct open_context {
   bool on_error_is_given = false;
   std::optional<sluice::lib::order> order_given = {};
 
+  /// The file that the elements are of, where a plan was opened for each of several; null: none, or it is not known.
+  std::shared_ptr<const std::string> file = {};
+
   /// What the source of a stage_plan gives; null: this is in none.
   std::shared_ptr<element_group> given = {};
 

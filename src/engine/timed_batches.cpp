@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "ahead/open_channel.hpp"
 #include "ahead/ordered_reader.hpp"
 #include "ahead/signal_alarm.hpp"
+#include "engine/batch_in_making.hpp"
 #include "engine/grouping.hpp"
 #include "engine/held_fetch.hpp"
 #include "engine/row_batches.hpp"
@@ -51,21 +53,66 @@ time_point moment_in(duration wait, time_point now) {
   return wait < time_point::max() - now ? now + wait : time_point::max();
 }
 
+/// The rows of the next batch. They go straight into its columns; or, where a row that does not stack is dropped, lie beside each other
+/// until all are there.
+class timed_part {
+ public:
+  timed_part(const element_type& row, std::uint64_t rows, held_memory& memory, bool drops)
+      : memory_(memory), maker_(row), drops_(drops && maker_.may_refuse()), columns_(row, rows), rows_(row, memory) {}
+
+  /// Rows may be dropped.
+  bool drops() const { return drops_; }
+  std::uint64_t size() const { return drops_ ? rows_.size() : columns_.rows(); }
+  /// They, and the batch before, are gone.
+  void forget() {
+    if (drops_) return rows_.forget();
+    columns_.take();
+    memory_.shrink_by(memory_.bytes());
+  }
+  /// Takes rows of `b`, the first of which is number `ordinal` of the input, up to one that does not stack: that one's error is in `bad`.
+  status add(block& b, std::uint64_t ordinal, status& bad) {
+    if (!drops_) {
+      const std::uint32_t n = b.size();
+      status fits = charge_growth(memory_, columns_, 0, b, n);
+      if (fits.ok()) columns_.append(b, n);
+      return fits;
+    }
+    const element_view all(b.data(), b.size(), b.type().size);
+    return rows_.add(b, rows_.fitting(maker_, all, bad), ordinal);
+  }
+  /// Builds the batch at `to`.
+  status make(void* to) {
+    if (drops_) {
+      std::size_t which = 0;
+      status why = rows_.make(maker_, to, which);
+      return why.ok() ? status() : told_of_row(why, memory_.label(), rows_.ordinal_of(which));
+    }
+    const std::size_t bytes = columns_.bytes();
+    ::new (to) batch_storage(columns_.take());
+    return memory_.resize(bytes);
+  }
+
+ private:
+  held_memory& memory_;
+  batch_maker maker_;
+  const bool drops_;
+  batch_in_making columns_;
+  rows_in_making rows_;
+};
+
 erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_stream in, timed_input ahead,
                                  std::uint64_t rows, duration timeout, std::shared_ptr<run_context> run,
                                  error_gate gate) {
   in.may_go_back();
   held_memory memory(run, purpose::batch, gate.label(), "a batch", "lower its size");
-  rows_in_making part(in.type(), memory);
-  batch_maker maker(in.type());
-  const bool may_drop = gate.skips() && maker.may_refuse();
+  timed_part part(in.type(), rows, memory, gate.skips());
   signal_alarm alarm(ahead.signal, *run->time);
   for (bool ended = false; !ended;) {
     char* to = out.room(1);
     part.forget();
     const bool is_replayed = !state->replay.empty();
-    const std::uint64_t most = is_replayed ? state->replay.front() : may_drop ? demand::kAll : rows;
-    if (most == 0 || (most > rows && !may_drop)) co_await fail(damaged_position());
+    const std::uint64_t most = is_replayed ? state->replay.front() : part.drops() ? demand::kAll : rows;
+    if (most == 0 || (most > rows && !part.drops())) co_await fail(damaged_position());
     std::uint64_t came = 0;
     time_point due{};
     while (part.size() != rows && came != most && !ended) {
@@ -85,14 +132,11 @@ erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_st
       if (part.size() == 0) due = moment_in(timeout, run->time->now());
       came += b.size();
       while (b) {
-        const std::uint64_t first = in.consumed() - b.size();
         status bad;
-        const element_view all(b.data(), b.size(), in.type().size);
-        const std::uint32_t fitting = may_drop ? part.fitting(maker, all, bad) : b.size();
-        status fits = part.add(b, fitting, first);
+        status fits = part.add(b, in.consumed() - b.size(), bad);
         if (!fits.ok()) co_await fail(std::move(fits));
         if (bad.ok()) continue;
-        auto settled = gate.settle(out, bad, first + fitting);
+        auto settled = gate.settle(out, bad, in.consumed() - b.size());
         co_await settled;
         b.drop_front(1);
       }
@@ -105,12 +149,8 @@ erased_stream timed_batches_loop(outlet out, saved<timed_state> state, erased_st
     }
     if (part.size() == 0) break;
     state->note(came);
-    std::size_t which = 0;
-    status why = part.make(maker, to, which);
-    if (!why.ok()) {
-      status told = told_of_row(why, memory.label(), part.ordinal_of(which));
-      co_await fail(std::move(told));
-    }
+    status why = part.make(to);
+    if (!why.ok()) co_await fail(std::move(why));
     in.hold_from(in.consumed());
     co_yield out.made(1);
   }
@@ -124,7 +164,9 @@ erased_stream timed_batches(outlet out, erased_stream in, channel_memory channel
   ahead.signal = std::make_shared<ready_signal>(run);
   const element_type& type = in.type();
   channel_options options;
-  options.limits = {static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, 1 << 16)), rows};
+  // What comes while nobody asks is in the next batch, up to so many: more would be held twice, here and in the columns.
+  const std::uint64_t kept = std::min<std::uint64_t>(rows, 1 << 16);
+  options.limits = {static_cast<std::uint32_t>(kept), kept};
   options.signal = ahead.signal;
   opened_channel opened = open_channel(std::move(channel), std::move(in), type, std::move(options));
   ahead.link = std::move(opened.link);

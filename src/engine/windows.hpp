@@ -42,6 +42,23 @@ struct window_shape {
   std::uint64_t elements_in(std::uint64_t n) const { return std::min(size, (n - 1) / stride + 1); }
 };
 
+/// Of the arguments of such a verb.
+template <class Arguments> window_shape shape_of(const Arguments& a) {
+  window_shape s;
+  s.size = static_cast<std::uint64_t>(a.size.value);
+  s.shift = std::min(static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value), kReachMax);
+  s.stride = static_cast<std::uint64_t>(a.options.stride.value);
+  s.drop_remainder = a.options.drop_remainder;
+  return s;
+}
+/// A shift that is the size is the default: for op_info::make_canonical.
+template <class Arguments> void leave_out_usual_shift(arguments& a) {
+  Arguments given = a.as<Arguments>();
+  if (!given.options.shift || given.options.shift->value != given.size.value) return;
+  given.options.shift.reset();
+  a = arguments::of(given);
+}
+
 /// What the elements of a window become. Thread: the stage's.
 class window_form {
  public:

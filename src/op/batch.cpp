@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/batch.hpp"
 
+#include "engine/batch_in_making.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/grouping.hpp"
 #include "engine/open_context.hpp"
 #include "engine/row_batches.hpp"
@@ -14,9 +16,6 @@ namespace sluice::lib {
 
 namespace {
 
-/// Room is made for so many rows of a batch before there is a second one: the input may have fewer than the batch wants.
-constexpr std::uint64_t kRowsReserved = 16 << 10;
-
 /// Rows that the input appends by itself are charged when they are there: so many at a time, first of unknown size, then of
 /// about so many bytes.
 constexpr std::uint64_t kLandedFirst = 8, kLandedMax = 1024, kLandedBytes = 256 << 10;
@@ -24,57 +23,6 @@ constexpr std::uint64_t kLandedBatchBytes = 16 << 20;
 
 /// Of so many batches together; no overflow where one alone is as good as endless.
 std::uint64_t wanted_rows(std::uint32_t batches, std::uint64_t rows) { return batches == 1 ? rows : batches * rows; }
-
-/// The batch in the making, and what it takes. A resume fetches its rows again.
-class batch_in_making {
- public:
-  batch_in_making(const element_type& row, std::uint64_t rows) : row_(row), rows_(rows) {}
-
-  std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
-  std::uint64_t missing() const { return rows_ - rows(); }
-  std::size_t bytes() const { return part_.memory_bytes(); }
-  /// The columns, for stages that append rows themselves, with room for those that are foreseen, unless `thrifty`.
-  column& columns(bool thrifty) {
-    const bool fresh = !part_.has_column();
-    column& rows = part_.make_rows(row_);
-    if (fresh && !thrifty) rows.reserve(std::min(rows_, kRowsReserved));
-    return rows;
-  }
-  /// What its columns will allocate for n more rows, before the first of them is moved; `thrifty`: for these and no more.
-  /// Growing copies what there is: for that long both exist.
-  std::size_t growth(const block& from, std::uint32_t n, bool thrifty) {
-    std::uint64_t room = rows_ <= kRowsReserved ? rows_ : std::max({rows() + n, room_ * 2, kRowsReserved});
-    if (rows_ <= kRowsReserved || rows() + n > room_) room_ = std::min(rows_, room);
-    return part_.make_rows(row_).growth(from.data(), n, row_.size, room_, thrifty);
-  }
-  /// REQUIRES: growth() of the same rows came before.
-  void append(block& from, std::uint32_t n) {
-    part_.make_rows(row_).append(from.data(), n, row_.size);
-    from.forget_front(n);
-  }
-  batch_storage take() {
-    room_ = 0;
-    return std::exchange(part_, batch_storage());
-  }
-
- private:
-  const element_type& row_;
-  const std::uint64_t rows_;
-  batch_storage part_;
-  std::uint64_t room_ = 0;  ///< rows it has room for
-};
-
-/// Charges what the columns will take for n more rows, before they do. Errors: resource_exhausted, where even the least
-/// that they need is not there; that is not charged then. invalid_argument for a tensor that does not stack on the rows
-/// before: a status and no exception, so that whole batches before it are delivered.
-status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
-                     std::uint32_t n) try {
-  std::size_t growth = part.growth(from, n, false);
-  if (growth == 0) return {};
-  if (!memory.has_room_for(made_bytes + part.bytes() + growth)) growth = part.growth(from, n, true);
-  std::size_t bytes = made_bytes + part.bytes() + growth;
-  return memory.has_room_for(bytes) ? memory.resize(bytes) : memory.refused_of(bytes);
-} catch (const error& e) { return e.why().in_stage(memory.label()); }
 
 /// Charges what the columns take with the rows that have landed. Errors: resource_exhausted; the rows are gone then. `at_once`: how many may
 /// land with the next request.
@@ -113,7 +61,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
       d.elements =
           static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), grouped_at_once(row)));
       if (landing) {
-        const std::size_t foreseen = std::min(rows, kRowsReserved) * row.size;
+        const std::size_t foreseen = std::min(rows, batch_in_making::kRowsReserved) * row.size;
         landing->rows = &part.columns(!memory.has_room_for(made_bytes + part.bytes() + foreseen));
         d.elements = static_cast<std::uint32_t>(std::min<std::uint64_t>({d.elements, part.missing(), landed_at_once}));
       }
@@ -213,6 +161,11 @@ const op_info batch_op{
           return rows_in_batches(n, a.size, a.options.drop_remainder);
         },
     .seeks = [](const node& n) { return !n.as<batch_arguments>().options.timeout.is_given(); },
+    .spec =
+        [](const node& n) {
+          auto& a = n.as<batch_arguments>();
+          return spec_of_batches(n, a.size, a.options.drop_remainder);
+        },
 };
 
 batch_verb batch(count size, batch_options o) { return batch_verb(batch_arguments{size, o}); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "element/content_bytes.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/sized_batches.hpp"
 #include "plan/arguments_of.hpp"
@@ -66,6 +67,7 @@ const op_info batch_by_bytes_op{
           bool all = !n.as<batch_by_bytes_arguments>().options.drop_remainder;
           return all ? cardinality_of(*n.inputs[0]) : cardinality();
         },
+    .spec = [](const node& n) { return spec_of_batches(n, 1, false); },
 };
 
 batch_by_bytes_verb batch_by_bytes(byte_size bytes_max, batch_by_bytes_options o) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -101,6 +102,7 @@ const op_info choose_from_datasets_op{
     .open = open_choose,
     .size = chosen_size,
     .inputs_behind_list = 1,
+    .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size() - 1); },
 };
 
 node_ptr chosen_from(std::vector<node_ptr> datasets, const node_ptr& selector, choose_from_datasets_options o) {

@@ -2,6 +2,7 @@
 #include "sluice/op/concatenate.hpp"
 
 #include "engine/concatenation.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 
@@ -30,6 +31,7 @@ const op_info concatenate_op{
           return all;
         },
     .seeks = seeks_with_inputs,
+    .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
 };
 
 }  // namespace sluice::lib

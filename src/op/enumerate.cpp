@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/block_fit.hpp"
@@ -69,6 +70,12 @@ const op_info enumerate_op{
     .open = open_enumerate,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .seeks = seeks_with_inputs,
+    .spec =
+        [](const node& n) {
+          spec s = spec_of(*n.type);
+          s.parts[1] = element_spec_of(*n.inputs[0]);
+          return s;
+        },
 };
 
 verb<detail::numbered> enumerate(enumerate_options o) { return {enumerate_op, arguments::of(enumerate_arguments{o})}; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/flat_map.hpp"
 
+#include "engine/element_specs.hpp"
 #include "engine/interleave_loop.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -25,6 +26,7 @@ const op_info flat_map_op{
     .arguments = arguments_of<flat_map_arguments>,
     .type = [](const node& n, std::string& why) { return type_of_inner(n, n.as<flat_map_arguments>().inner, why); },
     .open = open_flat_map,
+    .spec = [](const node& n) { return spec_of_inner(n, n.as<flat_map_arguments>().inner); },
 };
 
 }  // namespace sluice::lib

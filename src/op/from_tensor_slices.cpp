@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/from_tensor_slices.hpp"
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/tensor_literal.hpp"
 #include "plan/arguments_of.hpp"
@@ -46,6 +47,11 @@ const op_info from_tensor_slices_op{
     .open = open_slices,
     .size = [](const node& n) { return cardinality::of_many(sliced(n).slices()); },
     .seeks = seeks_with_inputs,
+    .spec =
+        [](const node& n) {
+          if (sliced(n).slices() == 0) return spec_of(*n.type);
+          return spec_of_made(*n.type, [&](void* to) { sliced(n).make_slices(0, 1, to); });
+        },
 };
 
 }  // namespace sluice::lib

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/from_tensors.hpp"
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/tensor_literal.hpp"
 #include "plan/arguments_of.hpp"
@@ -38,6 +39,11 @@ const op_info from_tensors_op{
     .open = open_from_tensors,
     .size = [](const node&) { return cardinality::of(1); },
     .seeks = seeks_with_inputs,
+    .spec =
+        [](const node& n) {
+          auto& data = n.as<from_tensors_arguments>().value.data();
+          return spec_of_made(*n.type, [&](void* to) { data.make_whole(to); });
+        },
 };
 
 }  // namespace sluice::lib

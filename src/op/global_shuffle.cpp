@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/element_specs.hpp"
 #include "engine/index_permutation.hpp"
 #include "engine/open_context.hpp"
 #include "engine/plain_stages.hpp"
@@ -165,6 +166,7 @@ const op_info global_shuffle_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
     .seeks = seeks_with_inputs,
+    .spec = same_spec,
 };
 
 preserving global_shuffle(global_shuffle_options o) {

@@ -10,6 +10,7 @@
 #include "engine/types.hpp"
 #include "expr/numbers.hpp"
 #include "plan/arguments_of.hpp"
+#include "plan/drops_errors.hpp"
 #include "sluice/coro/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -114,8 +115,9 @@ status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ende
 /// What does not change in a run.
 struct flat_map_rule {
   function_ptr function, index_map;
-  bool is_known = false;    ///< how many elements there are: what is passed over is passed over by index
-  std::uint64_t total = 0;  ///< then
+  std::uint64_t total =
+      demand::kAll;       ///< so many elements are said to be there: more are an error, whatever may be dropped,
+  bool is_exact = false;  ///< and so are fewer. What is passed over is passed over by index then
 };
 
 /// Goes to the place of the next element, which index_map says: to `skipped` inputs on from `next_input`, unless it is in the list.
@@ -138,7 +140,7 @@ status go_by_index(const flat_map_rule& rule, index_flat_map_state& st, present_
 std::uint32_t give_of(present_list& list, index_flat_map_state& st, const flat_map_rule& rule, std::uint32_t most,
                       char* to) {
   std::uint64_t n = std::min<std::uint64_t>(most, list.size() - st.in_list);
-  if (rule.is_known) n = std::min(n, rule.total - st.number);
+  n = std::min(n, rule.total - st.number);
   list.copy(st.in_list, static_cast<std::uint32_t>(n), to);
   st.number += n;
   st.in_list += n;
@@ -159,7 +161,7 @@ erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, er
   std::uint64_t skipped = 0;  // inputs in front of the next one
   bool by_index = false;      // the place in its list was said, and not counted
   while (!st->ended) {
-    if (rule.is_known && out.to_pass()) {
+    if (rule.is_exact && out.to_pass()) {
       st->number += out.pass(rule.total - std::min(rule.total, st->number));
       st->ended = st->number >= rule.total;
       if (st->ended) break;
@@ -199,7 +201,7 @@ erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, er
         }
         by_index = false;
       }
-      if (rule.is_known && st->number >= rule.total) {
+      if (st->number >= rule.total) {
         why = other_cardinality(rule.total, st->number, false);
         break;
       }
@@ -208,7 +210,7 @@ erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, er
     in.hold_from(list.is_there() ? list.input() : in.consumed());
     block given = out.made(made);
     fit.made(given, out.wanted_bytes());
-    if (is_over && why.ok() && rule.is_known && st->number != rule.total)
+    if (is_over && why.ok() && rule.is_exact && st->number != rule.total)
       why = other_cardinality(rule.total, st->number, true);
     if (!why.ok() && !(is_bad && gate.may_drop(why))) {
       out.hold(given);
@@ -231,9 +233,11 @@ erased_stream open_index_flat_map(const node& n, open_context& context) {
   outlet out(*n.type);
   error_gate gate = context.gate(n);
   flat_map_rule rule{a.function.value, a.index_map.value};
-  // Where elements may be dropped, here or upstream, inputs have not the numbers that index_map knows.
-  rule.is_known = a.options.cardinality && !gate.skips() && context.on_error == error_policy::stop;
-  rule.total = rule.is_known ? static_cast<std::uint64_t>(a.options.cardinality->value) : 0;
+  if (a.options.cardinality) {
+    rule.total = static_cast<std::uint64_t>(a.options.cardinality->value);
+    // Where elements may be dropped, here or upstream, inputs have not the numbers that index_map knows.
+    rule.is_exact = !gate.skips() && context.on_error == error_policy::stop && !drops_errors(*n.inputs[0]);
+  }
   saved<index_flat_map_state> st;
   return index_flat_map_loop(out, std::move(st), context.open(n.inputs[0]), std::move(rule), std::move(gate));
 }
@@ -270,7 +274,7 @@ const op_info index_flat_map_op{
     .size =
         [](const node& n) {
           auto& total = n.as<index_flat_map_arguments>().options.cardinality;
-          return total ? cardinality::of(*total) : cardinality();
+          return total && !drops_errors(*n.inputs[0]) ? cardinality::of(*total) : cardinality();
         },
     .seeks = [](const node& n) { return n.as<index_flat_map_arguments>().options.cardinality.has_value(); },
 };

@@ -7,6 +7,7 @@
 
 #include "ahead/any_input.hpp"
 #include "element/blocks.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "sluice/coro/input_set.hpp"
@@ -94,6 +95,7 @@ const op_info merge_op{
           for (const node_ptr& input : n.inputs) all = all.and_then(cardinality_of(*input));
           return all;
         },
+    .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
 };
 
 }  // namespace sluice::lib

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "element/padding.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "plan/arguments_of.hpp"
 #include "plan/parts.hpp"
@@ -227,6 +228,14 @@ const op_info pad_to_cardinality_op{
     .open = open_pad_to_cardinality,
     .size = [](const node& n) { return cardinality::of(n.as<pad_to_cardinality_arguments>().elements); },
     .seeks = seeks_with_inputs,
+    .spec =
+        [](const node& n) {
+          spec s = same_spec(n), all = spec_of(*n.type);
+          if (n.type == n.inputs[0]->type) return s;
+          if (!has_named_members(*n.inputs[0]->type)) all.parts[0] = std::move(s);
+          else std::move(s.parts.begin(), s.parts.end(), all.parts.begin());
+          return all;
+        },
 };
 
 node_ptr detail::padded_in_place(const node_ptr& in, const pad_to_cardinality_arguments& a) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/padded_batch.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "element/spec_parts.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/padded_rows.hpp"
 #include "engine/row_batches.hpp"
@@ -37,6 +41,35 @@ const element_type* padded_type(const node& n, std::string& why) {
   return why.empty() ? type_of_batch(*n.inputs[0]->type, why) : nullptr;
 }
 
+/// The part of a row that a path names; null where lengths of it are not known to be those of the columns.
+spec* part_at(spec& row, std::string_view path) {
+  if (path == "it") return &row;
+  spec* at = &row;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    auto name = std::find(at->names.begin(), at->names.end(), path.substr(begin, end - begin));
+    if (name == at->names.end()) return nullptr;
+    at = &at->parts[static_cast<std::size_t>(name - at->names.begin())];
+    begin = end + 1;
+  }
+  return at;
+}
+
+/// Lists and tensors have the lengths that `shapes` says; without a word of it tensors have the one shape that is known of all.
+spec padded_spec(const node& n) {
+  auto& a = n.as<padded_batch_arguments>();
+  spec row = same_spec(n);
+  for (auto& [path, dims] : a.options.shapes) {
+    spec* part = part_at(row, path);
+    if (!part || (!part->any_shape && part->shape.size() != dims.size())) continue;
+    if (part->any_shape) part->shape.assign(dims.size(), spec::kUnknown);
+    part->any_shape = false;
+    for (std::size_t k = 0; k != dims.size(); ++k)
+      if (dims[k] >= 0) part->shape[k] = dims[k];
+  }
+  return spec_of_batch(std::move(row), a.options.drop_remainder ? a.size.value : spec::kUnknown);
+}
+
 }  // namespace
 
 const op_info padded_batch_op{
@@ -56,6 +89,7 @@ const op_info padded_batch_op{
           return rows_in_batches(n, a.size, a.options.drop_remainder);
         },
     .seeks = seeks_with_inputs,
+    .spec = padded_spec,
 };
 
 padded_batch_verb padded_batch(count size, padded_batch_options o) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/pace_codecs.hpp"
@@ -134,6 +135,7 @@ const op_info rate_limit_op{
     .open = open_rate_limit,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .only_drops = true,
+    .spec = same_spec,
 };
 
 preserving rate_limit(rate_limit_options o) { return {rate_limit_op, arguments::of(rate_limit_arguments{o})}; }

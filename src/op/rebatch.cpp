@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "element/spec_parts.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -62,6 +64,7 @@ class row_joiner {
   /// The next input batch, behind its first `given` rows. REQUIRES: nothing is left.
   void take_in(batch_storage next, std::uint64_t given) {
     left_ = std::move(next);
+    left_bytes_ = left_.memory_bytes();
     taken_ = std::min(given, static_cast<std::uint64_t>(left_.rows()));
     left_.drop_front(taken_);
   }
@@ -69,15 +72,15 @@ class row_joiner {
   /// How many rows of the last input batch are gone from it.
   std::uint64_t taken() const { return taken_; }
   std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
-  std::size_t bytes() const { return left_.memory_bytes() + part_.memory_bytes(); }
+  std::size_t bytes() const { return left_bytes_ + part_bytes_; }
   /// Moves rows into the batch in the making, until it has `size` or none is left. What its columns will take while they grow,
   /// the old ones beside the new, is charged before. Errors: invalid_argument: they do not stack, and nothing is moved;
   /// resource_exhausted.
   status join(std::uint64_t size, held_memory& memory) try {
     const std::uint64_t n = std::min(size - rows(), left());
     if (rows() == 0 && n == left() && taken_ == 0) {
-      part_ = std::move(left_);
-      left_ = batch_storage();
+      part_ = std::exchange(left_, batch_storage());
+      part_bytes_ = std::exchange(left_bytes_, 0);
       room_ = n;
     } else {
       column& from = left_.rows_column();
@@ -88,14 +91,19 @@ class row_joiner {
       }
       to.append_from(from, from.gone_in_front(), n);
       from.drop_front(n, true);
+      part_bytes_ = part_.memory_bytes();
     }
     taken_ += n;
     return {};
   } catch (const error& e) { return e.why(); }
   /// What is left of the last input batch is gone.
-  void drop_left() { left_ = batch_storage(); }
+  void drop_left() {
+    left_ = batch_storage();
+    left_bytes_ = 0;
+  }
   batch_storage finish() {
     room_ = 0;
+    part_bytes_ = 0;
     return std::exchange(part_, batch_storage());
   }
 
@@ -103,23 +111,28 @@ class row_joiner {
   /// Makes room for n more rows, and for those that are foreseen if there is memory for them.
   status grow(std::uint64_t n, std::uint64_t size, held_memory& memory) {
     const std::uint64_t all = rows() + n;
-    const auto each = [](const batch_storage& b, std::uint64_t rows) {
-      return rows ? static_cast<double>(b.memory_bytes()) / static_cast<double>(rows) : 0;
+    const auto each = [](std::size_t bytes, std::uint64_t rows) {
+      return rows ? static_cast<double>(bytes) / static_cast<double>(rows) : 0;
     };
-    const double row_bytes = std::max(each(part_, room_), each(left_, left() + taken_));
+    const double row_bytes = std::max(each(part_bytes_, room_), each(left_bytes_, left() + taken_));
     const auto with = [&](std::uint64_t room) {
       return bytes() + static_cast<std::size_t>(row_bytes * static_cast<double>(room));
     };
     room_ = std::min(size, room_ ? std::max(all, room_ * 2) : n + kRowsForeseen);
-    if (!memory.has_room_for(with(room_))) room_ = all;
-    if (!memory.has_room_for(with(room_))) return memory.refused_of(with(room_));
-    status fits = memory.resize(with(room_));
+    std::size_t wanted = with(room_);
+    if (wanted > memory.bytes() && !memory.has_room_for(wanted)) {
+      room_ = all;
+      wanted = with(room_);
+      if (!memory.has_room_for(wanted)) return memory.refused_of(wanted);
+    }
+    status fits = wanted > memory.bytes() ? memory.resize(wanted) : status();
     if (fits.ok()) part_.make_rows(row_).reserve(room_ - rows());
     return fits;
   }
 
   const element_type& row_;
   batch_storage left_, part_;
+  std::size_t left_bytes_ = 0, part_bytes_ = 0;  ///< what these take
   std::uint64_t taken_ = 0;
   std::uint64_t room_ = 0;  ///< rows that the batch in the making has room for
 };
@@ -215,6 +228,13 @@ const op_info rebatch_op{
     .rows =
         [](const node& n) {
           return n.as<rebatch_arguments>().options.drop_remainder ? cardinality() : row_cardinality_of(*n.inputs[0]);
+        },
+    .spec =
+        [](const node& n) {
+          auto& a = n.as<rebatch_arguments>();
+          const bool is_known = a.options.drop_remainder && a.sizes.values.size() == 1;
+          return spec_of_batch(spec_of_row(element_spec_of(*n.inputs[0])),
+                               is_known ? a.sizes.values[0].value : spec::kUnknown);
         },
 };
 

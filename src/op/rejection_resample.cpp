@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/element_specs.hpp"
 #include "engine/key_numbers.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
@@ -189,6 +190,12 @@ const op_info rejection_resample_op{
     .type = resampled_type,
     .open = open_rejection_resample,
     .size = resampled_size,
+    .spec =
+        [](const node& n) {
+          spec s = spec_of(*n.type);
+          s.parts[1] = element_spec_of(*n.inputs[0]);
+          return s;
+        },
 };
 
 }  // namespace sluice::lib

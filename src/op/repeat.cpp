@@ -45,6 +45,8 @@ std::uint64_t known_epoch(const node_ptr& plan, const open_context& context) {
 erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, open_context context, std::uint32_t site,
                           std::uint64_t times) {
   const std::uint64_t each = known_epoch(plan, context);
+  // What a plan states is checked by running it: so one epoch runs.
+  const bool is_said_to_be_empty = cardinality_of(*plan) == cardinality::of(0);
   for (; st->epoch < times; ++st->epoch) {
     // From an epoch's start on whole ones are passed over by their number.
     if (each && out.to_pass() >= each && st->input.restored.empty()) {
@@ -70,7 +72,7 @@ erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, ope
       co_yield b;
     }
     // As in tf.data: repeat() ends here, or it would turn for ever; repeat(n) goes on, the next epoch may have some.
-    if (!st->any && times == kForEver) break;
+    if (!st->any && (times == kForEver || is_said_to_be_empty)) break;
     if (!st->any) co_await yield_now();  // n may be large, and nobody else ran while nothing was made
     st->any = false;
   }
@@ -79,7 +81,7 @@ erased_stream repeat_loop(outlet out, saved<repeat_state> st, node_ptr plan, ope
 erased_stream open_repeat(const node& n, open_context& context) {
   std::int64_t times = n.as<repeat_arguments>().times;
   outlet out(*n.type);
-  if (times == 0 || cardinality_of(*n.inputs[0]) == cardinality::of(0)) return empty_stage(out);
+  if (times == 0) return empty_stage(out);
   saved<repeat_state> st;
   return repeat_loop(out, std::move(st), n.inputs[0], context, n.site,
                      times < 0 ? kForEver : static_cast<std::uint64_t>(times));

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/element_specs.hpp"
 #include "engine/mixing.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
@@ -59,6 +60,7 @@ const op_info round_robin_op{
     .open = open_round_robin,
     .size = round_robin_size,
     .inputs_behind_list = 0,
+    .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
 };
 
 node_ptr taken_by_turns(std::vector<node_ptr> datasets, round_robin_options o) {

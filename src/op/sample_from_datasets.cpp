@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/element_specs.hpp"
 #include "engine/mixing.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
@@ -225,6 +226,7 @@ const op_info sample_from_datasets_op{
     .open = open_sample,
     .size = sampled_size,
     .inputs_behind_list = 0,
+    .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
 };
 
 node_ptr sampled_from(std::vector<node_ptr> datasets, sample_from_datasets_options o) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -109,6 +110,7 @@ const op_info shard_op{
         },
     .seeks = seeks_with_inputs,
     .only_drops = true,
+    .spec = same_spec,
 };
 
 preserving shard(count shards, integer index) { return {shard_op, arguments::of(shard_arguments{shards, index})}; }

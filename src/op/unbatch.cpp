@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/unbatch.hpp"
 
+#include "element/spec_parts.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
@@ -55,6 +57,7 @@ const op_info unbatch_op{
     },
     .open = open_unbatch,
     .size = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
+    .spec = [](const node& n) { return spec_of_row(element_spec_of(*n.inputs[0])); },
 };
 
 }  // namespace sluice::lib

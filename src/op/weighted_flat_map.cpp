@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/concatenation.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -83,6 +84,7 @@ const op_info weighted_flat_map_op{
         },
     .seeks = seeks_with_inputs,
     .inputs_behind_list = 0,
+    .spec = [](const node& n) { return spec_of_inputs(n, n.inputs.size()); },
 };
 
 node_ptr flattened_by_weight(std::vector<node_ptr> datasets, weighted_flat_map_options o) {

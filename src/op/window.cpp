@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "element/spec_parts.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/windows.hpp"
 #include "plan/arguments_of.hpp"
@@ -13,15 +15,6 @@
 namespace sluice::lib {
 
 namespace {
-
-window_shape shape_of(const window_arguments& a) {
-  window_shape s;
-  s.size = static_cast<std::uint64_t>(a.size.value);
-  s.shift = std::min(static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value), kReachMax);
-  s.stride = static_cast<std::uint64_t>(a.options.stride.value);
-  s.drop_remainder = a.options.drop_remainder;
-  return s;
-}
 
 /// Lists of them.
 class list_windows final : public window_form {
@@ -61,14 +54,6 @@ const element_type* list_of_input(const node& n, std::string& why) {
   return list;
 }
 
-/// A shift that is the size is the default.
-void leave_out_usual_shift(arguments& a) {
-  window_arguments given = a.as<window_arguments>();
-  if (!given.options.shift || given.options.shift->value != given.size.value) return;
-  given.options.shift.reset();
-  a = arguments::of(given);
-}
-
 }  // namespace
 
 const op_info window_op{
@@ -79,7 +64,12 @@ const op_info window_op{
     .open = open_window,
     .size = [](const node& n) { return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_arguments>())); },
     .seeks = seeks_with_inputs,
-    .make_canonical = leave_out_usual_shift,
+    .make_canonical = leave_out_usual_shift<window_arguments>,
+    .spec =
+        [](const node& n) {
+          auto& a = n.as<window_arguments>();
+          return spec_of_list(element_spec_of(*n.inputs[0]), a.options.drop_remainder ? a.size.value : spec::kUnknown);
+        },
 };
 
 }  // namespace sluice::lib

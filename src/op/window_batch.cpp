@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "element/row_fit.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/padded_rows.hpp"
 #include "engine/windows.hpp"
@@ -101,15 +102,6 @@ class batch_windows final : public window_form {
   status failed_{};
 };
 
-window_shape shape_of(const window_batch_arguments& a) {
-  window_shape s;
-  s.size = static_cast<std::uint64_t>(a.size.value);
-  s.shift = std::min(static_cast<std::uint64_t>(a.options.shift.value_or(a.size).value), kReachMax);
-  s.stride = static_cast<std::uint64_t>(a.options.stride.value);
-  s.drop_remainder = a.options.drop_remainder;
-  return s;
-}
-
 erased_stream open_window_batch(const node& n, open_context& context) {
   outlet out(*n.type);
   error_gate gate = context.gate(n);
@@ -127,14 +119,6 @@ const element_type* batch_of_window(const node& n, std::string& why) {
   return why.empty() ? type_of_batch(row, why) : nullptr;
 }
 
-/// A shift that is the size is the default.
-void leave_out_same_shift(arguments& a) {
-  window_batch_arguments given = a.as<window_batch_arguments>();
-  if (!given.options.shift || given.options.shift->value != given.size.value) return;
-  given.options.shift.reset();
-  a = arguments::of(given);
-}
-
 }  // namespace
 
 const op_info window_batch_op{
@@ -148,7 +132,12 @@ const op_info window_batch_op{
           return windows_of(cardinality_of(*n.inputs[0]), shape_of(n.as<window_batch_arguments>()));
         },
     .seeks = seeks_with_inputs,
-    .make_canonical = leave_out_same_shift,
+    .make_canonical = leave_out_usual_shift<window_batch_arguments>,
+    .spec =
+        [](const node& n) {
+          auto& a = n.as<window_batch_arguments>();
+          return spec_of_batches(n, a.size, a.options.drop_remainder);
+        },
 };
 
 window_batch_verb window_batch(count size, window_batch_options o) {

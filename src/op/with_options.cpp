@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/with_options.hpp"
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -45,6 +46,7 @@ const op_info with_options_op{
     .sets_error_policy = true,
     .only_drops = true,
     .options = [](const node& n) -> const dataset_options& { return n.as<with_options_arguments>().options; },
+    .spec = same_spec,
 };
 
 preserving with_options(dataset_options o) { return {with_options_op, arguments::of(with_options_arguments{o})}; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "sluice/coro/input_set.hpp"
@@ -63,6 +64,12 @@ const op_info zip_op{
     .open = open_zip,
     .size = zipped_size,
     .seeks = seeks_with_inputs,
+    .spec =
+        [](const node& n) {
+          spec s = spec_of(*n.type);
+          for (std::size_t i = 0; i != n.inputs.size(); ++i) s.parts[i] = element_spec_of(*n.inputs[i]);
+          return s;
+        },
 };
 
 }  // namespace sluice::lib

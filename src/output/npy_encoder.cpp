@@ -22,9 +22,20 @@ std::optional<tensor_spec> npy_spec_of(const element_type& type) {
   return tensor_spec{*dtype_of(*t), tensor_shape(dims)};
 }
 
+/// All texts of an array take as many bytes as its longest, which nobody knows before the last one has come.
+status texts_refused(const std::string& element) {
+  return invalid_argument_error(
+      "npy holds one array of numbers, and an element is " + element +
+      ": texts would all be as wide as the longest, which is known behind the last one only; write "
+      "jsonl, csv or arrow, or a number for each text, such as lookup(it, \"words.txt\")");
+}
+
 status check_row(const element_type& row) {
   if (row.kind == kind::tensor) return {};
   if (npy_spec_of(row)) return {};
+  const element_type* innermost = &row;
+  while (innermost->kind == kind::array) innermost = innermost->element;
+  if (innermost->kind == kind::text) return texts_refused(row.name);
   return invalid_argument_error("npy holds one array of numbers, and an element is " + row.name +
                                 ": choose a member that is a number, an array or a tensor by a map");
 }
@@ -104,6 +115,7 @@ class npy_encoder final : public element_encoder {
   /// `has_rows`: its first dimension is the rows'.
   status append_tensor(const tensor& t, bool has_rows, encoded& to) {
     tensor_spec spec{t.dtype(), tensor_shape(t.shape().subspan(has_rows ? 1 : 0))};
+    if (!is_known_ && spec.dtype == dtype::string) return texts_refused(spec.text());
     if (!is_known_ && !npy_descr(spec.dtype))
       return invalid_argument_error("npy has no " + std::string(name_of(spec.dtype)) + ", and an element is " +
                                     spec.text());

@@ -451,6 +451,12 @@ class Data(ProgramTest):
     def test_explain_tells_the_spec_bounds_and_what_options_say(self):
         self.assertEqual(self.ok("explain", "--spec", "range(9) | map({label: it, x: [1.5, it]}) | batch(2)").stdout, "{label: int64[?], x: float64[?,?]}\n")
         self.assertEqual(self.ok("explain", "--spec", "zip(range(9), range(9) | map(string(it)))").stdout, "(int64, string)\n")
+        self.assertEqual(self.ok("explain", "--spec", "from_tensor_slices([[1, 2], [3, 4]]) | batch(2)").stdout, "int64[?,2]\n")
+        # Where a stage downstream has bad elements dropped there may be fewer, but of numbers, which are never bad.
+        fewer = self.ok("explain", "range(10) | take(9) | map(it / (it % 2)) | batch(3) | ignore_errors()").stdout.splitlines()
+        self.assertEqual([line.partition("# ")[2].split(";")[0].split(", ", 1)[1] for line in fewer[:5]],
+                         ["10 elements", "9 elements", "at most 9 elements", "at most 3 elements", "at most 3 elements"])
+        self.assertIn(", 10 elements", self.ok("explain", "range(10) | map(it, on_error=stop) | ignore_errors()").stdout.splitlines()[1])
         self.assertIn("at most 15 elements", self.ok("explain", "range(15) | filter(it > 3) | take_while(it < 9)").stdout)
         said = self.ok("explain", "range(9) | map(it + 1, parallelism=2) | with_options(on_error=skip) | with_options(on_error=stop, order=sloppy)").stdout
         self.assertIn("order=sloppy by with_options", said)

@@ -207,7 +207,8 @@ class Refused(Converted):
                                  (["range(3)", here, "--schema", "a: int64"], "--schema is of files"),
                                  ([self.shards[0], here, "--schema", "a int64"], "parse_example"),
                                  ([self.shards[0], here, "--from", "xml"], "--from"),
-                                 ([self.shards[0], self.path("x.npy"), "--quiet"], "npy holds one array")):
+                                 ([self.shards[0], self.path("x.npy"), "--quiet"], "npy holds one array"),
+                                 (["range(3) | map(string(it))", self.path("x.npy")], "texts would all be as wide as the longest")):
             self.assertIn(words, self.fails(2, "convert", *arguments))
         self.assertEqual(self.names(), [])
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/batch.hpp, sluice/op/unbatch.hpp
+// sluice/op/batch.hpp
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -71,17 +71,6 @@ const register_verb batch_case(
          },
      .needs = [](const verb_use& use, std::size_t k) { return k * static_cast<std::size_t>(use.a); },
      .resume = {.a = 3, .held = 6, .takes = 3}});
-const register_verb unbatch_case(
-    "unbatch",
-    {.build = [](const verb_plan& p) { return p.in[0] | batch(p.a, {.drop_remainder = p.b % 2 == 1}) | unbatch(); },
-     .expected =
-         [](const verb_lists& l) {
-           int64s in = l.in();
-           if (l.b % 2 == 1) in.resize(in.size() - in.size() % static_cast<std::size_t>(l.a));
-           return in;
-         },
-     .resume = {.a = 50, .held = 100}});
-
 }  // namespace
 
 TEST_CASE("batch conforms") {
@@ -95,21 +84,6 @@ TEST_CASE("batch conforms when it drops the remainder") {
 TEST_CASE("batches of one size become batches of another") {
   conforms({.stage = [](const auto& in) { return in | batch(7) | unbatch() | batch(3) | map(digest); },
             .expected = [](const int64s& in) { return digests(in, 3, false); }});
-}
-
-TEST_CASE("unbatch conforms") {
-  conforms({.stage = [](const auto& in) { return in | batch(5) | unbatch(); },
-            .expected = [](const int64s& in) { return in; },
-            .needs = [](const int64s& in, std::size_t k) { return std::min(in.size(), (k + 4) / 5 * 5); }});
-}
-
-TEST_CASE("batch and unbatch conform for rows of every kind that can be stacked") {
-  auto stage = [](const auto& in) { return in | batch(5) | unbatch(); };
-  conformance c{.expected = [](const int64s& in) { return in; }};
-  conforms_as<as_text>(stage, c);
-  conforms_as<as_record>(stage, c);
-  conforms_as<as_tensor>(stage, c);
-  conforms_as<as_counting>(stage, c);
 }
 
 TEST_CASE("a batch asks for its rows and no more") {
@@ -190,9 +164,8 @@ TEST_CASE("images conform") {
   }
 }
 
-TEST_CASE("batch and unbatch print as text, and are read again; a batch of no rows is refused") {
-  round_trips(*(range(5) | batch(2, {.drop_remainder = true}) | unbatch()).plan(),
-              "range(5) | batch(2, drop_remainder=true) | unbatch");
+TEST_CASE("batch prints as text, and is read again; a batch of no rows is refused") {
+  round_trips(*(range(5) | batch(2, {.drop_remainder = true})).plan(), "range(5) | batch(2, drop_remainder=true)");
   CHECK_THROWS_WITH(range(5) | batch(0), Catch::Contains("batch: "));
 }
 

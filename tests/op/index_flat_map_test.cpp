@@ -74,7 +74,9 @@ const register_verb flat_failing_case("index_flat_map failing",
                                                if (is_bad(x, b)) return data_loss_error("a bad element");
                                                return list_of(x, b);
                                              };
-                                             return p.in[0] | index_flat_map(some_fail, nowhere, {.cardinality = 5});
+                                             // Fewer come, as where many were bad.
+                                             return p.in[0] |
+                                                    index_flat_map(some_fail, nowhere, {.cardinality = 1'000'000});
                                            },
                                        .expected =
                                            [](const verb_lists& l) {
@@ -210,6 +212,40 @@ TEST_CASE("a cardinality that is wrong is an error at the end") {
   CHECK_THAT(of(9).why.to_string(), Catch::Contains("cardinality is said to be 9, and there are more elements"));
   CHECK(of(11).elements.size() == 10);
   CHECK_THAT(of(11).why.to_string(), Catch::Contains("cardinality is said to be 11, and there are 10 elements"));
+}
+
+TEST_CASE("where bad elements are dropped fewer than the cardinality may come, and more are an error") {
+  auto of = [](const std::string& in, const std::string& call, const std::string& errors, error_policy policy) {
+    consumption how;
+    how.on_error = policy;
+    return consume(dataset<int64>(parse_plan(in + " | index_flat_map([" + call + ", it], (it / 2, it % 2), " + errors)),
+                   how);
+  };
+  constexpr auto kStop = error_policy::stop, kSkip = error_policy::skip;
+  const std::string bad = "8 / (it - 2)";  // of element 2
+  // It drops them itself, because its call, the run or a stage downstream says so; or a stage upstream does.
+  struct dropping {
+    std::string in, call, errors;
+    error_policy policy;
+  };
+  for (const dropping& d : {dropping{"range(5)", bad, "on_error=skip, ", kStop}, dropping{"range(5)", bad, "", kSkip},
+                            dropping{"range(5) | map(" + bad + ", on_error=skip)", "it", "", kStop},
+                            dropping{"range(5) | map(" + bad + ") | ignore_errors()", "it", "", kStop}}) {
+    CAPTURE(d.in, d.call, d.errors);
+    consumed fewer = of(d.in, d.call, d.errors + "cardinality=10)", d.policy);
+    CHECK(fewer.elements.size() == 8);
+    CHECK(fewer.why.ok());
+    CHECK(of(d.in, d.call, d.errors + "cardinality=8)", d.policy).why.ok());
+    consumed more = of(d.in, d.call, d.errors + "cardinality=7)", d.policy);
+    CHECK(more.elements.size() == 7);
+    CHECK_THAT(more.why.to_string(), Catch::Contains("cardinality is said to be 7, and there are more elements"));
+    // Nor does a stage behind it take its word.
+    consumed behind = of(d.in, d.call, d.errors + "cardinality=7) | skip(7) | repeat(3)", d.policy);
+    CHECK_THAT(behind.why.to_string(), Catch::Contains("and there are more elements"));
+    CHECK(of(d.in, d.call, d.errors + "cardinality=10) | skip(7) | repeat(3)", d.policy).elements.size() == 3);
+  }
+  CHECK(cardinality_of(*parse_plan(
+            "range(5) | map(it, on_error=skip) | index_flat_map([it], (it, 0), cardinality=5)")) == cardinality());
 }
 
 TEST_CASE("index_flat_map prints as text, is read again, and refuses functions that do not fit") {

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <ctime>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sluice/format/tfrecord.hpp"
+#include "sluice/io/memory_files.hpp"
 #include "sluice/sluice.hpp"
 #include "support/file_case.hpp"
 #include "support/op_conformance.hpp"
@@ -111,10 +111,6 @@ int64s in_turns(const verb_lists& l) { return by_slots(l, static_cast<std::size_
 /// In one of the orders that it may have.
 int64s one_by_one(const verb_lists& l) { return by_slots(l, 1, kToItsEnd); }
 
-const register_verb flat_map_case("flat_map",
-                                  {.inner = 1,
-                                   .build = [](const verb_plan& p) { return p.in[0] | flat_map(p.inner[0]); },
-                                   .expected = one_by_one});
 dataset<int64> taken_in_turns(const verb_plan& p, std::int64_t parallelism) {
   auto visit = static_cast<int64>(block_length(p));
   return p.in[0] | interleave(p.inner[0], {.cycle_length = p.a, .block_length = visit, .parallelism = parallelism});
@@ -310,18 +306,6 @@ const register_verb interleave_of_listed_files_case(
 
 }  // namespace
 
-TEST_CASE("flat_map conforms") {
-  conforms({.stage = [](const auto& in) { return in | flat_map(some); },
-            .expected = flattened,
-            .before_error = flattened,
-            .needs =
-                [](const int64s& in, std::size_t k) {
-                  std::size_t opened = 0;
-                  for (int64s given; given.size() < k; ++opened) given = flattened(first_of(in, opened + 1));
-                  return opened;
-                }});
-}
-
 TEST_CASE("interleave conforms for every cycle and block length") {
   for (auto [cycle, block] : {std::pair<int64, int64>(1, 1), {2, 1}, {3, 2}, {16, 1}, {4, 7}})
     conforms(
@@ -362,16 +346,6 @@ TEST_CASE("an interleave opens an input only when its turn comes") {
   CHECK(*opened == int64s{0, 1});
 }
 
-TEST_CASE("what opens a dataset may fail, after the elements before it") {
-  auto throwing = [](int64 x) {
-    if (x == 2) throw std::runtime_error("cannot open");
-    return range(3);
-  };
-  consumed got = consume(range(5) | flat_map(throwing), {});
-  CHECK(got.elements == int64s{0, 1, 2, 0, 1, 2});
-  CHECK_THAT(got.why.to_string(), Catch::Contains("cannot open") && Catch::Contains("flat_map"));
-}
-
 TEST_CASE("an error inside of one dataset comes after what all gave before it") {
   auto broken = [](int64 x) {
     return range(4) | map([x](int64 y) {
@@ -394,6 +368,25 @@ dataset<int64> nested(int64 levels) {
 }
 
 }  // namespace
+
+TEST_CASE("an error of a stage inside of a reader names the file") {
+  runtime rt({.workers = 2});
+  memory_files files = add_memory_files(rt);
+  files.put("mem://a.txt", "1\n2\n");
+  files.put("mem://b.txt", "3\nfour\n");
+  auto why = [&rt](const std::string& inner) {
+    auto ds = dataset<int64>(parse_plan("list_files(\"mem://*.txt\") | interleave(" + inner + ")"));
+    return consume_on(rt, ds, {}).why.to_string();
+  };
+  for (const char* inner : {"lines | map(to_integer(it))", "lines | map(to_integer(it)), cycle_length=2, parallelism=2",
+                            "lines | map(to_integer(it)) | prefetch(2)"})
+    CHECK_THAT(why(inner),
+               Catch::Contains("b.txt") && Catch::Contains("map(to_integer(it))") && !Catch::Contains("a.txt"));
+  auto by_function = list_files("mem://*.txt") | interleave([](const std::string& path) {
+                       return lines(path) | map(expr<int64>("to_integer(it)"));
+                     });
+  CHECK_THAT(consume_on(rt, by_function, {}).why.to_string(), Catch::Contains("b.txt"));
+}
 
 TEST_CASE("plans may open plans that open plans, until they are as deep as a plan may be") {
   CHECK(consume(nested(400), {}).elements == int64s{0, 1, 2});
@@ -483,8 +476,7 @@ TEST_CASE("a restored cycle of many inputs is opened again in time that is linea
   CHECK(many < 64 * few);  // 16 times would be linear, 256 quadratic
 }
 
-TEST_CASE("flat_map and interleave print as text, and are read again") {
-  round_trips(*(range(5) | flat_map(open_some)).plan(), "range(5) | flat_map(open_some)");
+TEST_CASE("interleave prints as text, and is read again") {
   round_trips(*(range(5) | interleave(open_some, {.cycle_length = 3, .order = order::sloppy})).plan(),
               "range(5) | interleave(open_some, cycle_length=3, order=sloppy)");
 }

@@ -100,6 +100,21 @@ TEST_CASE("repeat for ever ends with the first epoch that gives nothing, repeat(
   CHECK(consume(later_empty | repeat(), how).elements == int64s{1});
 }
 
+TEST_CASE("a repeat of what is said to be empty runs it once, so that what was said is checked") {
+  constexpr int64 kMany = int64{1} << 60;
+  CHECK(consume(range(5) | take(0) | repeat(kMany), {}).why.ok());
+  auto wrong = range(5) | filter(expr("it >= 0")) | assert_cardinality(3) | skip(3);
+  REQUIRE(cardinality_of(*wrong.plan()) == cardinality::of(0));
+  for (auto& plan : {wrong | repeat(), wrong | repeat(2), wrong | repeat(kMany)}) {
+    consumed c = consume(plan, {});
+    CHECK(c.elements.empty());
+    CHECK_THAT(c.why.to_string(), Catch::Contains("was to have 3 elements, and has"));
+  }
+  auto right = range(5) | assert_cardinality(5) | skip(5) | repeat(kMany);
+  CHECK(consume(right, {}).elements.empty());
+  CHECK(consume(right, {}).why.ok());
+}
+
 TEST_CASE("a repeat of nothing yields to a stop, however many epochs it has") {
   runtime rt({.workers = 1});
   auto nothing = generate([] { return counted(0); }) | repeat(std::int64_t{1} << 60);

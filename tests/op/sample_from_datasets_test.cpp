@@ -167,6 +167,25 @@ TEST_CASE("weights_at prints as text, and says at which step it gives no weights
                     Catch::Contains("one of both will do"));
 }
 
+TEST_CASE("weights_at that never gives weights ends the run, also where bad steps are dropped") {
+  auto dropping = [](const std::string& weights) {
+    consumption how;
+    how.on_error = error_policy::skip;
+    return consume(dataset<int64>(parse_plan("sample_from_datasets([counter() | take(9), counter()], weights_at=" +
+                                             weights + ", seed=1) | take(20)")),
+                   how);
+  };
+  consumed never = dropping("[0.0 - 1.0, 1.0]");
+  CHECK(never.elements.empty());
+  CHECK(never.why.code() == status_code::failed_precondition);
+  CHECK_THAT(never.why.to_string(), Catch::Contains("no dataset was chosen at 10000 steps in a row") &&
+                                        Catch::Contains("weights are finite numbers of at least 0"));
+  // From some step on: what was made before is there.
+  CHECK(dropping("[double(4 - it), 1.0]").elements.size() == 5);
+  // As long as some step has weights the run goes on.
+  CHECK(dropping("[double(it % 9000) - 8998.0, 1.0]").elements.size() == 20);
+}
+
 TEST_CASE("sample_from_datasets conforms for elements of every kind") {
   for (bool stop : {false, true}) {
     conforms_for_elements(

@@ -18,7 +18,7 @@
 // Errors: an error of a function, of stage "group_by_window(name)": under error_policy::skip the element is dropped and
 //         counted. invalid_argument, the same way: a size below 1. Those of the stages of `reduce`. resource_exhausted: the groups
 //         exceed the memory budget. failed_precondition: elements that cannot be copied are asked for twice, by a repeat in `reduce`.
-// Owns:   the elements of all groups, each with 8 bytes more, and each group's key; of a group that leaves the elements,
+// Owns:   the elements of all groups, each with 4 bytes more, and each group's key; of a group that leaves the elements,
 //         until `reduce` has ended; and room for those of some groups to come, where others have left. With window_size_func
 //         the size of each key that was ever seen.
 // State:  which elements are in each group: a byte or two each; and the position of `reduce`. A run that resumes reads these

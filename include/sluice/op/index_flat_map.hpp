@@ -13,7 +13,8 @@
 // Ends:   with the input.
 // Errors: errors of the first function are those of the element, as map's; under error_policy::skip the whole list is dropped.
 //         invalid_argument: the second function fails, or says a place that is behind its list's end, or before what was delivered. With
-//         a `cardinality` failed_precondition: the input has ended, and there were more or fewer.
+//         a `cardinality` failed_precondition, behind the last element that was to come: there are more, whatever may be dropped; or
+//         fewer, where no stage up to here drops bad elements. Where one does, nothing is passed over by index.
 // State:  the input's position at the present element, and how many of its list were delivered.
 #pragma once
 
@@ -31,7 +32,7 @@ namespace sluice::lib {
 extern const op_info index_flat_map_op;
 
 struct index_flat_map_options {
-  /// of the output; without it nothing is passed over by index, and no global_shuffle can stand behind
+  /// of the output, where no element is dropped; without it nothing is passed over by index, and no global_shuffle can stand behind
   std::optional<count> cardinality = {};
 };
 struct index_flat_map_arguments {

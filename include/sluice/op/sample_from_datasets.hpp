@@ -17,7 +17,8 @@
 //         given. Datasets of weight 0 are never asked. With weights_at they are asked where no other dataset is left.
 // Errors: invalid_argument, when the plan is made: there is another number of weights than of datasets; one is negative or not
 //         finite; all are 0; both weights and weights_at are given. The same in a run, of what weights_at says, with the step;
-//         also where the function fails; under error_policy::skip that step is dropped and counted, and the next one draws.
+//         also where the function fails; under error_policy::skip that step is dropped and counted, and the next one draws;
+//         failed_precondition after 10,000 such steps in a row, since no input ends there.
 // Owns:   of each dataset at most the elements of it among the next 256.
 // State:  the number of draws, which datasets have ended, and the position of each.
 #pragma once

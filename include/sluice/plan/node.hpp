@@ -31,6 +31,7 @@ class erased_stream;     // coro/erased_stream.hpp
 struct open_context;     // engine/open_context.hpp
 struct row_landing;      // engine/row_landing.hpp
 struct dataset_options;  // engine/dataset_options.hpp
+struct spec;             // element/spec.hpp
 
 /// The number of elements that a plan delivers, as far as it is known without a run. Arithmetic saturates: a number
 /// that does not fit becomes kMost, which means "kMost or more".
@@ -99,6 +100,9 @@ struct op_info {
   /// Of a combine: its inputs stand in a list in plan text, but for so many behind it: `sample_from_datasets([A, B])`. -1: in the
   /// parentheses, `zip(A, B)`.
   std::int8_t inputs_behind_list = -1;
+  /// What its nodes know of their elements before there are any, beside what the type says: lengths, and what tensors are. Asked by
+  /// plan_holder::element_spec(). Null: what the type says; of a verb whose type is always its input's, what the input tells.
+  lib::spec (*spec)(const node&) = nullptr;
 };
 
 /// Three arguments that every operator has besides its own, last and by name, as in `map(parse, on_error=skip,

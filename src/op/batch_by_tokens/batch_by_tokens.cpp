@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/element_specs.hpp"
 #include "engine/key_lengths.hpp"
 #include "engine/open_context.hpp"
 #include "engine/padded_rows.hpp"
@@ -93,6 +94,7 @@ const op_info batch_by_tokens_op{
           bool all = !n.as<batch_by_tokens_arguments>().options.drop_remainder;
           return all ? cardinality_of(*n.inputs[0]) : cardinality();
         },
+    .spec = [](const node& n) { return spec_of_batches(n, 1, false); },
 };
 
 }  // namespace sluice::lib

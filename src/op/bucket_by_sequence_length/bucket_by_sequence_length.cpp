@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "element/row_fit.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/grouping.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/held_ordinals.hpp"
@@ -236,6 +237,11 @@ const op_info bucket_by_sequence_length_op{
     .arguments = arguments_of<bucket_by_sequence_length_arguments>,
     .type = bucketed_type,
     .open = open_bucket_by_sequence_length,
+    .spec =
+        [](const node& n) {
+          auto& o = n.as<bucket_by_sequence_length_arguments>().options;
+          return o.pad_to_bucket_boundary || !o.shapes.empty() ? spec_of(*n.type) : spec_of_batches(n, 1, false);
+        },
 };
 
 }  // namespace sluice::lib

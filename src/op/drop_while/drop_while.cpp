@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -69,6 +70,7 @@ const op_info drop_while_op{
                std::string& why) { return type_of_function(n, n.as<drop_while_arguments>().function.value, why); },
     .open = open_drop_while,
     .only_drops = true,
+    .spec = same_spec,
 };
 
 }  // namespace sluice::lib

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "element/blocks.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/kept_texts.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
@@ -84,6 +85,7 @@ const op_info filter_op{
                std::string& why) { return type_of_function(n, n.as<filter_arguments>().function.value, why); },
     .open = open_filter,
     .only_drops = true,
+    .spec = same_spec,
 };
 
 }  // namespace sluice::lib

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/group_by_window.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "engine/element_specs.hpp"
 #include "engine/given_elements.hpp"
+#include "engine/grouping.hpp"
+#include "engine/held_elements.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "expr/numbers.hpp"
@@ -18,8 +22,14 @@ namespace sluice::lib {
 
 namespace {
 
-/// Asked of the input at once: a resume goes back to the beginning of a block, and a key costs more than a share of a request.
-constexpr std::uint32_t kGroupedAtOnce = 256;
+/// Asked of the input at once. A resume goes back to the beginning of a block, so where a key costs more than a share of a request
+/// there are few; a number's costs about a nanosecond.
+constexpr std::uint32_t kGroupedAtOnce = 256, kNumbersAtOnce = 512;
+
+std::uint32_t asked_at_once(const element_type& t) {
+  return owns_nothing(t) ? static_cast<std::uint32_t>(std::min<std::uint64_t>(grouped_at_once(t), kNumbersAtOnce))
+                         : kGroupedAtOnce;
+}
 
 /// Of a key or of a structure that has it as its member `key`, which are the same bytes.
 bool sizes_windows_form(const stage_function& f) {
@@ -63,6 +73,7 @@ erased_stream group_by_window_loop(outlet out, saved<saved_windows> kept, erased
                                    open_context inside, std::uint32_t site, error_gate gate) {
   window_groups& groups = *kept->groups;
   const bool moves = moves_given(*reduce, in.type());
+  const std::uint32_t at_once = asked_at_once(in.type());
   in.hold_from(in.consumed());
   auto fetching = fetch_groups(groups, in);
   co_await fetching;
@@ -90,7 +101,7 @@ erased_stream group_by_window_loop(outlet out, saved<saved_windows> kept, erased
       continue;
     }
     if (ended) break;
-    bool more = co_await in.ready({0, kGroupedAtOnce});
+    bool more = co_await in.ready({0, at_once});
     ended = !more;
     if (ended && in.skip_left()) co_await fail(shorter_input(in.consumed(), groups.next(), gate.label()));
     if (ended) continue;
@@ -162,6 +173,7 @@ const op_info group_by_window_op{
           return in.kind == cardinality::infinite ? in : cardinality();
         },
     .make_canonical = bind_window_size,
+    .spec = [](const node& n) { return element_spec_of(*n.as<group_by_window_arguments>().reduce.plan); },
 };
 
 }  // namespace sluice::lib

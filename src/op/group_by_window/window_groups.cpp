@@ -56,7 +56,7 @@ struct move_element {
 }  // namespace
 
 window_groups::window_groups(const group_by_window_arguments& a, const element_type& elements,
-                             std::shared_ptr<run_context> run, std::string label)
+                             std::shared_ptr<run_context> run, std::string label, int ordinal_bits)
     : key_(a.key.value),
       size_function_(a.options.window_size_func.value),
       size_(a.window_size ? static_cast<std::uint64_t>(a.window_size->value) : 0),
@@ -65,7 +65,8 @@ window_groups::window_groups(const group_by_window_arguments& a, const element_t
       memory_(std::move(run), purpose::window, std::move(label), "what its groups hold",
               "lower window_size, or give keys of which there are fewer"),
       index_(key()),
-      nowhere_(new char[elements.size]) {
+      nowhere_(new char[elements.size]),
+      ordinal_bits_(ordinal_bits) {
   groups_.emplace_back(type_);
   filling_.push_back({nowhere_.get(), &nowhere_ordinal_, 0, 1});
 }
@@ -123,6 +124,7 @@ status window_groups::make_group(const known_key& key, std::uint64_t size, std::
   g = from.back();
   from.pop_back();
   group& made = groups_[g];
+  made.turns = ordinal_turns(ordinal_bits_, next_);
   made.key = key;
   made.size = size;
   made.before = std::exchange(last_, g);
@@ -136,7 +138,7 @@ status window_groups::make_room(std::size_t capacity, group_room& room) {
   room.capacity = capacity;
   if (capacity >= kAligned) {
     room.begin = rooms_made_++ % kBegins * kBeginStep;
-    room.ordinals_begin = room.begin + kOrdinalsBehind;
+    room.ordinals_begin = 2 * (room.begin + kOrdinalsBehind);
   }
   status fits = memory_.change(room_bytes(room), 0);
   if (!fits.ok() && !with_room_.empty()) {
@@ -148,7 +150,7 @@ status window_groups::make_room(std::size_t capacity, group_room& room) {
   }
   if (!fits.ok()) return fits;
   room.elements.reserve(room.begin + capacity);
-  room.ordinals.reset(new std::uint64_t[room.ordinals_begin + capacity]);
+  room.ordinals.reset(new std::uint32_t[room.ordinals_begin + capacity]);
   return {};
 }
 
@@ -215,7 +217,7 @@ status window_groups::settle_due() {
 template <class Move, class Find>
 [[gnu::noinline]] std::uint32_t window_groups::fill(char* from, std::uint32_t n, Move move, Find find, stop& why) {
   filling* const all = filling_.data();
-  const std::uint64_t first = next_;
+  const auto first = static_cast<std::uint32_t>(next_);
   for (std::uint32_t i = 0; i != n; ++i) {
     const std::uint32_t g = find(i);
     if (!Move::kIsCopy && g == kNone) {
@@ -226,7 +228,7 @@ template <class Move, class Find>
     const std::size_t at = to.n++;
     move(to.elements + at * move.size(), from + i * move.size());
     to.ordinals[at] = first + i;
-    if (at + 1 == to.due) {
+    if (at + 1 == to.due) [[unlikely]] {
       if (g == kNone) to.n = 0;  // a copy to nowhere
       else due_ = g;
       why = g == kNone ? stop::at_unknown_key : stop::behind_due;
@@ -257,6 +259,13 @@ std::uint32_t window_groups::fill_view(char* from, std::uint32_t n, stop& why) {
   });
 }
 
+void window_groups::go_on(std::uint64_t n) {
+  next_ += n;
+  if (n == 0 || next_ % turn_ != 0) return;
+  for (std::uint32_t g = first_; g != kNone; g = groups_[g].after)
+    groups_[g].turns.begin(count(g), next_ >> ordinal_bits_);
+}
+
 applied window_groups::take(erased_stream& in) {
   if (looked_at_ == index_.looked_at() && bad_.ok()) {
     looked_at_ = 0;
@@ -266,10 +275,11 @@ applied window_groups::take(erased_stream& in) {
   char* const from = in.peek().data();
   while (looked_at_ != index_.looked_at() && full_ == kNone && all.why.ok()) {
     stop why = stop::at_end;
-    const std::uint32_t n = fill_view(from + all.done * type_.size, index_.looked_at() - looked_at_, why);
+    const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(index_.looked_at() - looked_at_, to_turn()));
+    const std::uint32_t n = fill_view(from + all.done * type_.size, most, why);
     all.done += n;
     looked_at_ += n;
-    next_ += n;
+    go_on(n);
     if (why == stop::at_unknown_key) all.why = add_unknown(looked_at_);
     if (why == stop::behind_due) all.why = settle_due();
   }
@@ -284,7 +294,7 @@ applied window_groups::take(erased_stream& in) {
 
 void window_groups::pass_bad(erased_stream& in) {
   in.drop(1);
-  ++next_;
+  go_on(1);
   if (looked_at_ != index_.looked_at()) ++looked_at_;
   else bad_ = {};
 }

@@ -11,7 +11,7 @@
 // elements of another group next. Where all these stages can begin again (outlet::again), one stream of them serves all groups.
 // Positions: the ordinals of the elements of each group and of the group that leaves, and the position of its stream. Keys and
 //   sizes are not saved: they are asked for again of the first element of each group.
-// Charged: of each group its entry, its key, and the room of its elements, with 8 bytes for each; what its elements own, until
+// Charged: of each group its entry, its key, and the room of its elements, with 4 bytes for each; what its elements own, until
 //   the stream of the group has ended; some rooms that are kept for the next groups; and sizes of some keys.
 // Thread: none; it belongs to its stage.
 #pragma once
@@ -31,6 +31,7 @@
 #include "engine/held_ordinals.hpp"
 #include "engine/inner_input.hpp"
 #include "op/group_by_window/group_index.hpp"
+#include "op/group_by_window/ordinal_turns.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/op/group_by_window.hpp"
 
@@ -38,14 +39,17 @@ namespace sluice::lib {
 
 class window_groups {
  public:
+  /// `ordinal_bits`: so many low ones of each element's ordinal are kept with it.
   window_groups(const group_by_window_arguments& a, const element_type& elements, std::shared_ptr<run_context> run,
-                std::string label);
+                std::string label, int ordinal_bits = 32);
   window_groups(const window_groups&) = delete;
   ~window_groups();
 
   held_memory& memory() { return memory_; }
   /// The ordinal of the oldest element that is held; of the next one where none is.
-  std::uint64_t oldest() const { return first_ == kNone ? next_ : *filling_[first_].ordinals; }
+  std::uint64_t oldest() const {
+    return first_ == kNone ? next_ : groups_[first_].turns.first(*filling_[first_].ordinals);
+  }
   std::uint64_t next() const { return next_; }
 
   /// Fetches what the groups of a restored position held; without one the input begins here.
@@ -74,17 +78,18 @@ class window_groups {
  private:
   static constexpr std::uint32_t kNone = group_index::kNone;
 
-  /// Elements, and the ordinal of each.
+  /// Elements, and the lower half of the ordinal of each.
   struct group_room {
     explicit group_room(const element_type& t) : elements(t) {}
     slab elements;
-    std::unique_ptr<std::uint64_t[]> ordinals;
+    std::unique_ptr<std::uint32_t[]> ordinals;
     std::size_t capacity = 0;
     std::size_t begin = 0, ordinals_begin = 0;  ///< places in front that are not used
   };
   struct group {
     explicit group(const element_type& t) : room(t) {}
     group_room room;
+    ordinal_turns turns;
     known_key key;
     std::uint64_t size = 0;
     std::uint32_t before = kNone, after = kNone;  ///< the groups whose first elements are the next ones to its own
@@ -92,7 +97,7 @@ class window_groups {
   /// Where the next element of a group goes. Apart from the rest, so that it stays in the cache.
   struct filling {
     char* elements = nullptr;
-    std::uint64_t* ordinals = nullptr;
+    std::uint32_t* ordinals = nullptr;
     std::size_t n = 0;    ///< elements that are there
     std::size_t due = 0;  ///< with so many it is full or needs room
   };
@@ -107,13 +112,16 @@ class window_groups {
   std::size_t count(std::uint32_t g) const { return filling_[g].n; }
   static std::size_t entry_bytes(const known_key& key);
   std::size_t room_bytes(const group_room& r) const {
-    return (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint64_t);
+    return (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint32_t);
   }
 
   template <class Move, class Find> std::uint32_t fill(char* from, std::uint32_t n, Move move, Find find, stop& why);
   template <class Find> std::uint32_t fill_by_size(char* from, std::uint32_t n, Find find, stop& why);
   std::uint32_t fill_view(char* from, std::uint32_t n, stop& why);
   status add_unknown(std::uint32_t i);
+  /// The next n elements have been taken or dropped. REQUIRES: they have one upper half.
+  void go_on(std::uint64_t n);
+  std::uint64_t to_turn() const { return turn_ - next_ % turn_; }
   /// The group that was filled up to its room needs more, or is full.
   status settle_due();
 
@@ -144,7 +152,9 @@ class window_groups {
   held_memory memory_;
   group_index index_;
   std::unique_ptr<char[]> nowhere_;  ///< for the element of a key that has no group, so that fill() asks one thing less
-  std::uint64_t nowhere_ordinal_ = 0;
+  std::uint32_t nowhere_ordinal_ = 0;
+  const int ordinal_bits_;
+  const std::uint64_t turn_ = std::uint64_t{1} << ordinal_bits_;
   std::vector<group> groups_;                    ///< the first is none
   std::vector<filling> filling_;                 ///< of each of groups_
   std::vector<std::uint32_t> free_, with_room_;  ///< of groups_: those that are no groups now

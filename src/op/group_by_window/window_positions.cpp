@@ -11,10 +11,14 @@ namespace sluice::lib {
 
 void window_groups::save_ordinals(std::uint32_t g, position_writer& w) const {
   const std::size_t n = count(g);
-  const std::uint64_t* ordinals = filling_[g].ordinals;
+  const std::uint32_t* ordinals = filling_[g].ordinals;
+  ordinal_turns::reader at(groups_[g].turns);
   w.number(n);
   std::uint64_t last = 0;
-  for (std::size_t i = 0; i != n; ++i) w.number(ordinals[i] - std::exchange(last, ordinals[i]));
+  for (std::size_t i = 0; i != n; ++i) {
+    const std::uint64_t ordinal = at.whole(i, ordinals[i]);
+    w.number(ordinal - std::exchange(last, ordinal));
+  }
 }
 
 void window_groups::save(position_writer& w) {
@@ -87,7 +91,17 @@ status window_groups::place_again(restored_group& from, bool leaves) {
   const std::size_t owned = from.held->owned_bytes(from.held->at(0), n);
   from.held->move_front(n, filling_[g].elements);
   from.held.reset();
-  for (std::size_t i = 0; i != n; ++i) filling_[g].ordinals[i] = from.ordinals.at(i);
+  ordinal_turns& turns = groups_[g].turns;
+  turns = ordinal_turns(ordinal_bits_, from.ordinals.at(0));
+  std::uint64_t upper = from.ordinals.at(0) >> ordinal_bits_;
+  const auto turn_to = [&](std::size_t i, std::uint64_t ordinal) {
+    if (ordinal >> ordinal_bits_ != upper) turns.begin(i, upper = ordinal >> ordinal_bits_);
+  };
+  for (std::size_t i = 0; i != n; ++i) {
+    turn_to(i, from.ordinals.at(i));
+    filling_[g].ordinals[i] = static_cast<std::uint32_t>(from.ordinals.at(i));
+  }
+  turn_to(n, next_);
   filling_[g].n = n;
   if (leaves) settle(g);
   return memory_.change(owned, 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "element/blocks.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -69,6 +70,7 @@ const op_info inspect_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .seeks = seeks_with_inputs,
     .only_drops = true,
+    .spec = same_spec,
 };
 
 }  // namespace sluice::lib

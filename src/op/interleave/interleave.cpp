@@ -2,6 +2,7 @@
 #include "sluice/op/interleave.hpp"
 
 #include "ahead/open_channel.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/interleave_loop.hpp"
 #include "engine/types.hpp"
 #include "op/interleave/sloppy_interleave.hpp"
@@ -55,6 +56,7 @@ const op_info interleave_op{
     .arguments = arguments_of<interleave_arguments>,
     .type = interleaved_type,
     .open = open_interleave,
+    .spec = [](const node& n) { return spec_of_inner(n, n.as<interleave_arguments>().inner); },
 };
 
 }  // namespace sluice::lib

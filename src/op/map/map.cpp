@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/map.hpp"
 
+#include "engine/element_specs.hpp"
 #include "engine/mapped_stage.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -27,6 +28,11 @@ const op_info map_op{
         },
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .seeks = [](const node& n) { return n.as<map_arguments>().options.order == order::deterministic; },
+    .spec =
+        [](const node& n) {
+          auto* f = dynamic_cast<const tells_spec*>(n.as<map_arguments>().function.value.get());
+          return f ? f->spec_for(element_spec_of(*n.inputs[0])) : spec_of(*n.type);
+        },
 };
 
 }  // namespace sluice::lib

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "element/blocks.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -82,6 +83,7 @@ const op_info take_while_op{
                std::string& why) { return type_of_function(n, n.as<take_while_arguments>().function.value, why); },
     .open = open_take_while,
     .only_drops = true,
+    .spec = same_spec,
 };
 
 }  // namespace sluice::lib

@@ -208,7 +208,7 @@ bool trace_runs::may_have(const element_trace& t) const {
 }
 
 // The set's traces are sorted in parts, by their highest bits, so that little memory is needed beside the set.
-status trace_runs::add(const trace_set& seen, bool with_filter) {
+status trace_runs::add(const trace_table& seen, bool with_filter) {
   auto made = std::make_unique<run>(seen.size(), with_filter);
   status why = made->file.open(folder_);
   if (!why.ok()) return why;
@@ -219,8 +219,9 @@ status trace_runs::add(const trace_set& seen, bool with_filter) {
   std::vector<element_trace> part;
   for (std::uint64_t p = 0; p != parts; ++p) {
     part.clear();
-    for (const element_trace& t : seen)
+    seen.for_each([&](const element_trace& t) {
       if (t.order() >> shift == p) part.push_back(t);
+    });
     std::sort(part.begin(), part.end(), stands_before);
     for (const element_trace& t : part) {
       why = writer.add(t);

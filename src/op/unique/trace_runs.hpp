@@ -20,23 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "sluice/base/random.hpp"
+#include "op/unique/trace_table.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib {
-
-/// What is kept of an element: a number itself, of others a hash.
-struct element_trace {
-  std::uint64_t low = 0, high = 0;
-  bool operator==(const element_trace&) const = default;
-  /// By which runs are sorted.
-  std::uint64_t order() const { return mix(low ^ mix(high)); }
-  template <class H> friend H AbslHashValue(H h, const element_trace& t) {
-    return H::combine(std::move(h), t.low, t.high);
-  }
-};
-using trace_set = absl::flat_hash_set<element_trace>;
 
 /// A question to the runs, and its answer.
 struct asked_trace {
@@ -63,7 +50,7 @@ class trace_runs {
   /// Returns false if no run has the trace.
   bool may_have(const element_trace& t) const;
   /// Makes a run of the set's traces, which no run has. The set stays as it is.
-  status add(const trace_set& seen, bool with_filter);
+  status add(const trace_table& seen, bool with_filter);
   /// The number of traces of the runs that can be joined now; 0: none.
   std::uint64_t to_join() const;
   /// Joins those into one.

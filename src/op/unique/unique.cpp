@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "element/blocks.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "op/unique/trace_runs.hpp"
@@ -38,6 +39,7 @@ class element_set {
         memory_(std::move(run), purpose::state, std::move(label), "the hashes of its elements",
                 spills_ ? "let fewer different elements come here"
                         : "let fewer different elements come here, or unique(spill=\"FOLDER\")"),
+        seen_(words_of(t)),
         runs_(folder_of(spill)) {}
 
   struct outcome {
@@ -49,9 +51,9 @@ class element_set {
   /// Adds elements of a block, until it ends or the set is_full().
   void add(const block& in, outcome& o) {
     while (o.seen != in.size() && make_room(o.why)) {
-      const std::uint32_t most = std::min(in.size() - o.seen, kAtOnce);
-      std::uint32_t n = 0;
-      for (; n != most && make_room(o.why); ++n) is_new_[n] = seen_.insert(trace_of(in.at(o.seen + n))).second;
+      const auto n =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>({in.size() - o.seen, kTracedAtOnce, seen_.room()}));
+      insert(in, o.seen, n, is_new_.data());
       o.kept = move_up(in, o.kept, o.seen, is_new_.data(), n);
       o.seen += n;
     }
@@ -64,10 +66,11 @@ class element_set {
   void ask(const block& in, const outcome& o, status& why) {
     const std::uint32_t most = std::min(in.size() - o.seen, kAtOnce);
     questions_.clear();
-    for (asked_ = 0; asked_ != most && make_room(why); ++asked_) {
-      const element_trace t = trace_of(in.at(o.seen + asked_));
-      is_new_[asked_] = seen_.insert(t).second;
-      if (is_new_[asked_] && runs_.may_have(t)) questions_.push_back({t, asked_});
+    for (asked_ = 0; asked_ != most && make_room(why);) {
+      const auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>({most - asked_, kTracedAtOnce, seen_.room()}));
+      insert(in, o.seen + asked_, n, is_new_.data() + asked_);
+      for (std::uint32_t i = 0; i != n; ++i, ++asked_)
+        if (is_new_[asked_] && runs_.may_have(traces_[i])) questions_.push_back({traces_[i], asked_});
     }
   }
   bool has_questions() const { return !questions_.empty(); }
@@ -78,7 +81,6 @@ class element_set {
       if (!a.is_there) continue;
       is_new_[a.which] = false;
       seen_.erase(a.trace);
-      ++erased_;
     }
     o.kept = move_up(in, o.kept, o.seen, is_new_.data(), asked_);
     o.seen += asked_;
@@ -94,8 +96,7 @@ class element_set {
   /// On a thread that may block.
   status write_run() { return told(runs_.add(seen_, has_filter_)); }
   void end_spilling() {
-    erased_ = 0;
-    trace_set().swap(seen_);  // it grows again, as far as the files' filters leave room
+    seen_ = trace_table(words_of(type_));  // it grows again, as far as the files' filters leave room
     memory_.shrink_by(memory_.bytes() - runs_.memory_bytes());
     is_full_ = false;
   }
@@ -111,8 +112,7 @@ class element_set {
 
  private:
   static constexpr std::uint32_t kAtOnce = 4096;
-  /// Of a slot: the trace, and a byte of the table's.
-  static constexpr std::size_t kSlotBytes = sizeof(element_trace) + 1;
+  static constexpr std::uint32_t kTracedAtOnce = 256;
   static constexpr std::size_t kSpilledMin = 512;  ///< traces that are worth a file
 
   status told(status why) const { return why.ok() ? std::move(why) : why.in_stage(memory_.label()); }
@@ -128,12 +128,26 @@ class element_set {
     return trace_runs::work_bytes_of(0) + trace_runs::memory_bytes_of(n, with_filter);
   }
 
-  element_trace trace_of(const char* p) {
-    element_trace t;
-    if (type_.kind == kind::scalar) {
-      std::memcpy(&t, p, std::min(type_.size, sizeof t));
-      return t;
+  static std::uint32_t words_of(const element_type& t) {
+    return t.kind == kind::scalar && t.size <= sizeof(std::uint64_t) ? 1 : 2;
+  }
+  /// Adds n elements from the `first` on, whose traces are in `traces_` then. REQUIRES: n <= kTracedAtOnce, and there is room.
+  void insert(const block& in, std::uint32_t first, std::uint32_t n, bool* is_new) {
+    if (type_.kind != kind::scalar)
+      for (std::uint32_t i = 0; i != n; ++i) traces_[i] = trace_of(in.at(first + i));
+    else if (type_.size == sizeof(std::uint64_t)) trace_numbers<sizeof(std::uint64_t)>(in.at(first), n);
+    else trace_numbers<0>(in.at(first), n);
+    seen_.insert(traces_.data(), n, is_new);
+  }
+  /// Of kBytes each, or (0) of what the type says.
+  template <std::size_t kBytes> void trace_numbers(const char* p, std::uint32_t n) {
+    const std::size_t size = kBytes ? kBytes : type_.size;
+    for (std::uint32_t i = 0; i != n; ++i) {
+      traces_[i] = {};
+      std::memcpy(&traces_[i], p + i * size, std::min(size, sizeof(element_trace)));
     }
+  }
+  element_trace trace_of(const char* p) {
     std::string_view bytes;
     if (type_.kind == kind::text) {
       bytes = type_.text(p);
@@ -146,35 +160,32 @@ class element_set {
     return {util::Uint128Low64(hash), util::Uint128High64(hash)};
   }
   /// For one more; charged before the table grows, when it is there twice for a moment. False: the memory is full, or `why` says why.
-  bool make_room(status& why) {
-    const std::size_t slots = seen_.capacity();
-    return seen_.size() + erased_ < slots - slots / 8 || grow(slots, why);
-  }
-  bool grow(std::size_t slots, status& why) {
+  bool make_room(status& why) { return seen_.room() != 0 || grow(why); }
+  bool grow(status& why) {
     if (!why.ok()) return false;
-    const std::size_t grown = std::max<std::size_t>(slots * 2 + 1, 15), others = runs_.memory_bytes();
-    std::size_t needed = (slots + grown) * kSlotBytes;
-    if (spills_) needed = std::max(needed, grown * kSlotBytes + spilling_bytes(grown, true));
+    const std::size_t slot = seen_.slot_bytes(), slots = seen_.slots(), grown = seen_.slots_grown();
+    const std::size_t others = runs_.memory_bytes();
+    std::size_t needed = (slots + grown) * slot;
+    if (spills_) needed = std::max(needed, grown * slot + spilling_bytes(grown, true));
     if (!memory_.has_room_for(others + needed)) {
       is_full_ = spills_ && seen_.size() >= kSpilledMin;
       if (!is_full_) why = memory_.refused(absl::StrCat("the hashes of its ", seen_.size(), " different elements"));
       return false;
     }
-    why = memory_.resize(others + (slots + grown) * kSlotBytes);
-    seen_.reserve(grown - grown / 8);
-    erased_ = 0;
-    memory_.shrink_by(memory_.bytes() - others - seen_.capacity() * kSlotBytes);
+    why = memory_.resize(others + (slots + grown) * slot);
+    seen_.grow(grown);
+    memory_.shrink_by(slots * slot);
     return why.ok();
   }
 
   const element_type& type_;
   const bool spills_;
   held_memory memory_;
-  trace_set seen_;
+  trace_table seen_;
   trace_runs runs_;
-  std::size_t erased_ = 0;  ///< slots of the table that it does not give again before it grows: it would grow by itself
   bool is_full_ = false, has_filter_ = false;
   std::array<bool, kAtOnce> is_new_{};
+  std::array<element_trace, kTracedAtOnce> traces_{};  ///< of the last insert()
   std::uint32_t asked_ = 0;
   std::vector<asked_trace> questions_;
   std::string bytes_;
@@ -303,6 +314,7 @@ const op_info unique_op{
     .type = comparable_type,
     .open = open_unique,
     .only_drops = true,
+    .spec = same_spec,
 };
 
 preserving unique(unique_options o) { return {unique_op, arguments::of(unique_arguments{std::move(o)})}; }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of ascending ordinals have which upper half, where only their lower halves are kept: 4 bytes an element instead of 8.
+//
+//   ordinal_turns turns(32, first);                     // the ordinal of the first element
+//   turns.begin(n, upper);                              // the ordinals from the n-th element on have this upper half
+//   ordinal_turns::reader at(turns);                    // for k = 0, 1, 2 …
+//   at.whole(k, lower[k])
+//
+// Thread: none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sluice::lib {
+
+class ordinal_turns {
+ public:
+  ordinal_turns() = default;
+  /// `bits`: of the lower half, 32 at most. `first`: the ordinal of the first element.
+  ordinal_turns(int bits, std::uint64_t first) : bits_(bits), upper_(first >> bits) {}
+
+  /// The elements from number `n` on have the upper half `upper`. REQUIRES: calls go upwards in both.
+  void begin(std::size_t n, std::uint64_t upper) { turns_.push_back({n, upper}); }
+  /// The ordinal of the first element.
+  std::uint64_t first(std::uint32_t lower) const { return upper_ << bits_ | (lower & mask()); }
+
+  /// Goes along the elements.
+  class reader {
+   public:
+    explicit reader(const ordinal_turns& t) : of_(t), upper_(t.upper_) {}
+    /// The ordinal of element k. REQUIRES: not before the last one that was asked for.
+    std::uint64_t whole(std::size_t k, std::uint32_t lower) {
+      for (; next_ != of_.turns_.size() && of_.turns_[next_].element <= k; ++next_) upper_ = of_.turns_[next_].upper;
+      return upper_ << of_.bits_ | (lower & of_.mask());
+    }
+
+   private:
+    const ordinal_turns& of_;
+    std::uint64_t upper_;
+    std::size_t next_ = 0;
+  };
+
+ private:
+  struct turn {
+    std::size_t element = 0;
+    std::uint64_t upper = 0;
+  };
+
+  std::uint64_t mask() const { return (std::uint64_t{1} << bits_) - 1; }
+
+  int bits_ = 32;
+  std::uint64_t upper_ = 0;
+  std::vector<turn> turns_;  ///< one in four billion elements of the input
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// sluice/op/unbatch.hpp
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "sluice/sluice.hpp"
+#include "support/elements.hpp"
+#include "support/op_conformance.hpp"
+#include "support/plan_texts.hpp"
+#include "support/verb_case.hpp"
+
+namespace sluice::lib {
+namespace {
+
+using namespace test;
+using int64 = std::int64_t;
+
+const register_verb unbatch_case(
+    "unbatch",
+    {.build = [](const verb_plan& p) { return p.in[0] | batch(p.a, {.drop_remainder = p.b % 2 == 1}) | unbatch(); },
+     .expected =
+         [](const verb_lists& l) {
+           int64s in = l.in();
+           if (l.b % 2 == 1) in.resize(in.size() - in.size() % static_cast<std::size_t>(l.a));
+           return in;
+         },
+     .resume = {.a = 50, .held = 100}});
+
+}  // namespace
+
+TEST_CASE("unbatch conforms") {
+  conforms({.stage = [](const auto& in) { return in | batch(5) | unbatch(); },
+            .expected = [](const int64s& in) { return in; },
+            .needs = [](const int64s& in, std::size_t k) { return std::min(in.size(), (k + 4) / 5 * 5); }});
+}
+
+TEST_CASE("batch and unbatch conform for rows of every kind that can be stacked") {
+  auto stage = [](const auto& in) { return in | batch(5) | unbatch(); };
+  conformance c{.expected = [](const int64s& in) { return in; }};
+  conforms_as<as_text>(stage, c);
+  conforms_as<as_record>(stage, c);
+  conforms_as<as_tensor>(stage, c);
+  conforms_as<as_counting>(stage, c);
+}
+
+TEST_CASE("unbatch gives the rows of batches of any sizes, also of none") {
+  // Batches of 3, 0, 5 and 1 rows.
+  auto ds = from_elements(std::vector<int64>{3, 0, 5, 1}) | map([](int64 n) {
+              batched<int64> b;
+              for (int64 i = 0; i != n; ++i) b.push_back(10 * n + i);
+              return b;
+            }) |
+            unbatch();
+  const int64s all{30, 31, 32, 50, 51, 52, 53, 54, 10};
+  CHECK(consume(ds, {}).elements == all);
+  for (std::uint64_t skip : {1u, 3u, 4u, 8u, 9u, 20u}) {
+    CAPTURE(skip);
+    consumption how;
+    how.skip = skip;
+    how.ask_max = 2;
+    CHECK(consume(ds, how).elements == without_first(all, skip));
+  }
+  consumption saving;
+  saving.save = true;
+  const consumed whole = consume(ds, saving);
+  for (std::size_t i = 0; i != whole.places.size(); ++i) {
+    if (whole.places[i].empty()) continue;
+    consumption rest;
+    rest.from = whole.places[i];
+    CHECK(consume(ds, rest).elements == without_first(all, i));
+  }
+}
+
+TEST_CASE("unbatch takes one level of batches away") {
+  CHECK(elements<batched<int64>>("range(5) | batch(2) | batch(2) | unbatch()") == "[0,1] [2,3] [4]");
+  CHECK(elements<int64>("range(5) | batch(2) | batch(2) | unbatch() | unbatch()") == "0 1 2 3 4");
+}
+
+TEST_CASE("unbatch prints as text, knows how many rows there are, and refuses what is no batch") {
+  round_trips(*(range(5) | batch(2) | unbatch()).plan(), "range(5) | batch(2) | unbatch");
+  CHECK(cardinality_of(*(range(5) | batch(2) | unbatch()).plan()) == cardinality::of(5));
+  CHECK(cardinality_of(*(range(5) | batch(2, {.drop_remainder = true}) | unbatch()).plan()) == cardinality::of(4));
+  CHECK(refusal_of("range(5) | unbatch()").find("expects batches, and gets int64") != std::string::npos);
+  CHECK(refusal_of("range(5) | window(2) | unbatch()").find("lists, as of window, are no batches") !=
+        std::string::npos);
+}
+
+}  // namespace sluice::lib
