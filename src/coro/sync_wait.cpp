@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/coro/sync_wait.hpp"
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
 
 namespace sluice::lib::detail {
 
-// Notified while locked: the waiting thread cannot return from wait(), and destroy this object, before the lock is
-// released.
-void completion::set() {
-  std::lock_guard lock(mutex_);
-  set_ = true;
-  changed_.notify_all();
-}
+/// The waiting thread may destroy it as soon as wait() has returned, or is_set() has returned true.
+class completion {
+ public:
+  // Notified while locked: the waiting thread cannot return from wait(), and destroy this object, before the lock is
+  // released.
+  void set() {
+    std::lock_guard lock(mutex_);
+    set_ = true;
+    changed_.notify_all();
+  }
+  bool is_set() const {
+    std::lock_guard lock(mutex_);
+    return set_;
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return set_; });
+  }
 
-bool completion::is_set() const {
-  std::lock_guard lock(mutex_);
-  return set_;
-}
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool set_ = false;
+};
 
-void completion::wait() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return set_; });
-}
+void set(completion& done) noexcept { done.set(); }
 
 void root_frame::run(environment& env) {
   if (env.exec->on_worker())

@@ -15,28 +15,19 @@
 // See:    runtime/runtime.hpp for sync_wait(runtime&, task).
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
+#include <exception>
+#include <optional>
+#include <utility>
 
 #include "sluice/coro/task.hpp"
 
 namespace sluice::lib {
 namespace detail {
 
-/// An event that one thread sets and another waits for. The waiting thread may destroy it as soon as wait() has
-/// returned, or is_set() has returned true.
-class completion {
- public:
-  /// At most once. Does not access the object after the waiting thread can see that it is set.
-  void set();
-  bool is_set() const;
-  void wait();
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool set_ = false;
-};
+/// An event that one thread sets and another waits for (in the source).
+class completion;
+/// At most once. Does not access the event after the waiting thread can see that it is set.
+void set(completion& done) noexcept;
 
 /// The coroutine that awaits the task of a sync_wait. No coroutine awaits it; it sets a completion when it ends.
 class root_frame {
@@ -51,7 +42,7 @@ class root_frame {
     struct final_awaiter {
       bool await_ready() const noexcept { return false; }
       void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
-        h.promise().done->set();  // from here on the waiting thread may destroy the frame
+        set(*h.promise().done);  // from here on the waiting thread may destroy the frame
       }
       void await_resume() const noexcept {}
     };

@@ -30,7 +30,7 @@ namespace sluice::lib {
 
 struct ragged_tensor {
   tensor values{};
-  std::vector<std::vector<std::int64_t>> row_splits{{0}};
+  std::vector<std::vector<std::int64_t>> row_splits = no_rows();
 
   static constexpr bool sluice_whole = true;
   static status sluice_check(const ragged_tensor& r) { return r.check(); }
@@ -93,19 +93,23 @@ struct ragged_tensor {
     if constexpr (std::is_same_v<T, L>) {
       all.insert(all.end(), rows.begin(), rows.end());
     } else {
-      if (splits.size() == depth) splits.push_back({0});
+      add_level(splits, depth);
       if (rows.empty()) add_levels(static_cast<const T*>(nullptr), depth + 1, splits);
       for (const T& row : rows) {
-        splits[depth].push_back(splits[depth].back() + static_cast<std::int64_t>(row.size()));
+        end_row(splits, depth, row.size());
         collect(row, depth + 1, splits, all);
       }
     }
   }
+  static std::vector<std::vector<std::int64_t>> no_rows();
+  /// One more level of splits, where there are just `depth`.
+  static void add_level(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth);
+  static void end_row(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth, std::size_t size);
   /// So that there are as many dimensions as the type has, rows or not.
   template <class T>
   static void add_levels(const std::vector<T>*, std::size_t depth, std::vector<std::vector<std::int64_t>>& splits) {
     if constexpr (!std::is_same_v<T, leaf_type<T>>) {
-      if (splits.size() == depth) splits.push_back({0});
+      add_level(splits, depth);
       add_levels(static_cast<const T*>(nullptr), depth + 1, splits);
     }
   }

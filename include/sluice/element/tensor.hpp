@@ -42,9 +42,9 @@ class tensor_shape {
   static constexpr std::size_t kRankMax = 8;
 
   tensor_shape() noexcept = default;
-  tensor_shape(std::initializer_list<std::int64_t> dims) : tensor_shape(std::span(dims.begin(), dims.size())) {}
-  tensor_shape(std::span<const std::int64_t> dims);                                       // NOLINT: is a shape
-  tensor_shape(const std::vector<std::int64_t>& dims) : tensor_shape(std::span(dims)) {}  // NOLINT
+  tensor_shape(std::initializer_list<std::int64_t> dims);
+  tensor_shape(std::span<const std::int64_t> dims);     // NOLINT: is a shape
+  tensor_shape(const std::vector<std::int64_t>& dims);  // NOLINT
 
   std::size_t rank() const noexcept { return rank_; }
   std::span<const std::int64_t> dims() const noexcept { return {dims_, rank_}; }
@@ -124,7 +124,7 @@ class tensor {
   }
   /// Of rank 0.
   template <tensor_number T> static tensor scalar(T value) { return of(std::span<const T>(&value, 1), {}); }
-  static tensor scalar(std::string_view value) { return of(std::span(&value, 1), {}); }
+  static tensor scalar(std::string_view value);
   /// Numbers where they are. `owner`: has the bytes, or knows who does; the tensor keeps the reference. `read_only`: they
   /// must not be changed, shared or not.
   static tensor sharing(buffer_ref owner, const void* data, const tensor_spec& spec, bool read_only = false);
@@ -180,9 +180,7 @@ class tensor {
   /// The same elements in another shape. Errors: invalid_argument, unless it has as many; one dimension may be -1, the
   /// one that follows from the others.
   tensor reshape(std::span<const std::int64_t> dims) const;
-  tensor reshape(std::initializer_list<std::int64_t> dims) const {
-    return reshape(std::span(dims.begin(), dims.size()));
-  }
+  tensor reshape(std::initializer_list<std::int64_t> dims) const;
   /// With bytes of its own, that nobody shares.
   tensor copy() const;
 

@@ -46,7 +46,7 @@ struct feature_values {
   std::vector<float> floats{};
   std::vector<std::int64_t> int64s{};
 
-  std::size_t size() const noexcept { return bytes.size() + floats.size() + int64s.size(); }
+  std::size_t size() const noexcept;
   friend bool operator==(const feature_values&, const feature_values&) = default;
 };
 
@@ -133,6 +133,11 @@ class example_schema {
  public:
   /// Of members. Errors: throws invalid_argument where a feature of a part is a member's, and no list of int64.
   explicit example_schema(std::vector<feature_slot> slots);
+  example_schema(const example_schema& other);
+  example_schema(example_schema&& other) noexcept;
+  example_schema& operator=(const example_schema& other);
+  example_schema& operator=(example_schema&& other) noexcept;
+  ~example_schema();
 
   /// Fills the fields of the struct at `to`. After an error its fields are valid but unspecified.
   status parse(std::string_view example, void* to, buffer* owner = nullptr) const;
@@ -255,19 +260,32 @@ template <class V> struct feature_field<std::optional<V>> {
   template <class U> static void* first_of(U& single, std::size_t) { return &single; }
 };
 
+/// The slots of a structure's members, one by one.
+class slot_list {
+ public:
+  slot_list();
+  slot_list(const slot_list&) = delete;
+  slot_list& operator=(const slot_list&) = delete;
+  ~slot_list();
+  std::size_t size() const noexcept;
+  feature_slot& add(std::string_view name, std::size_t offset);
+  example_schema made();
+
+ private:
+  std::vector<feature_slot> slots_;
+};
+
 template <class T> example_schema make_schema() {
-  std::vector<feature_slot> slots;
+  slot_list slots;
   T probe{};  // only for the addresses of its members
   with_members(probe, [&](auto&... members) {
     [[maybe_unused]] auto add = [&]<class F>(F& member) {
-      feature_slot& slot = slots.emplace_back();
-      slot.name = member_names<T>[slots.size() - 1];
-      slot.offset = static_cast<std::size_t>(reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe));
-      feature_field<F>::describe(slot);
+      const auto offset = reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe);
+      feature_field<F>::describe(slots.add(member_names<T>[slots.size()], static_cast<std::size_t>(offset)));
     };
     (add(members), ...);
   });
-  return example_schema(std::move(slots));
+  return slots.made();
 }
 
 }  // namespace detail

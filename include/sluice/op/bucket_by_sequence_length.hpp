@@ -61,6 +61,9 @@ template <class F, class T>
 concept measures_length = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
 /// The function of an expression, for whatever element.
 function_ptr length_by_expression(const expression& length);
+bucket_by_sequence_length_arguments bucket_arguments(const std::vector<std::int64_t>& boundaries,
+                                                     const std::vector<std::int64_t>& batch_sizes,
+                                                     bucket_by_sequence_length_options o);
 }  // namespace detail
 
 template <class F> class bucket_by_sequence_length_verb : public stage_base_tag {
@@ -95,11 +98,8 @@ template <class F> class bucket_by_sequence_length_verb : public stage_base_tag 
 template <class F>
 auto bucket_by_sequence_length(F length, const std::vector<std::int64_t>& boundaries,
                                const std::vector<std::int64_t>& batch_sizes, bucket_by_sequence_length_options o = {}) {
-  bucket_by_sequence_length_arguments a;
-  a.boundaries.assign(boundaries.begin(), boundaries.end());
-  a.batch_sizes.assign(batch_sizes.begin(), batch_sizes.end());
-  a.options = std::move(o);
-  return bucket_by_sequence_length_verb<F>(std::move(length), std::move(a));
+  return bucket_by_sequence_length_verb<F>(std::move(length),
+                                           detail::bucket_arguments(boundaries, batch_sizes, std::move(o)));
 }
 
 }  // namespace sluice::lib

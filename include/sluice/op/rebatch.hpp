@@ -30,10 +30,15 @@ extern const op_info rebatch_op;
 /// Numbers of rows that take turns: in plan text 3, or [2, 1, 1].
 struct batch_sizes {
   std::vector<count> values = {};
-  batch_sizes() = default;
-  batch_sizes(std::int64_t one) : values{one} {}  // NOLINT: a number is written as one
-  batch_sizes(std::initializer_list<std::int64_t> all) : values(all.begin(), all.end()) {}
-  batch_sizes(std::vector<std::int64_t> all) : values(all.begin(), all.end()) {}  // NOLINT
+  batch_sizes();
+  batch_sizes(std::int64_t one);  // NOLINT: a number is written as one
+  batch_sizes(std::initializer_list<std::int64_t> all);
+  batch_sizes(const std::vector<std::int64_t>& all);  // NOLINT
+  batch_sizes(const batch_sizes& other);
+  batch_sizes(batch_sizes&& other) noexcept;
+  batch_sizes& operator=(const batch_sizes& other);
+  batch_sizes& operator=(batch_sizes&& other) noexcept;
+  ~batch_sizes();
 };
 
 struct rebatch_options {
