@@ -229,7 +229,7 @@ batch_sizes& batch_sizes::operator=(batch_sizes&& other) noexcept = default;
 batch_sizes::~batch_sizes() = default;
 
 rebatch_verb rebatch(batch_sizes sizes, rebatch_options o) {
-  return rebatch_verb(rebatch_arguments{std::move(sizes), o});
+  return rebatch_verb(arguments::of(rebatch_arguments{std::move(sizes), o}));
 }
 
 }  // namespace sluice::lib

@@ -122,7 +122,8 @@ status run_context::settle_changed_input(const status& why) {
   if (why.ok() || on_changed_inputs == changed_inputs::ignore) return {};
   if (on_changed_inputs == changed_inputs::refuse) return why;
   std::lock_guard lock(books_->mutex);
-  if (books_->inputs_changed.fetch_add(1, std::memory_order_relaxed) < kErrorsKept) books_->first_changed_inputs.push_back(why);
+  if (books_->inputs_changed.fetch_add(1, std::memory_order_relaxed) < kErrorsKept)
+    books_->first_changed_inputs.push_back(why);
   return {};
 }
 

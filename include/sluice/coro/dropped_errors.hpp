@@ -50,10 +50,11 @@ class dropped_errors {
   static constexpr std::size_t kKeptApart = 1000;
 
   dropped_errors() noexcept = default;
-  dropped_errors(dropped_errors&& other) noexcept : list_(std::exchange(other.list_, nullptr)) {}
+  dropped_errors(dropped_errors&& other) noexcept : list_(other.list_) { other.list_ = nullptr; }
   dropped_errors& operator=(dropped_errors&& other) noexcept {
-    std::swap(list_, other.list_);
-    other.clear();
+    clear();
+    list_ = other.list_;
+    other.list_ = nullptr;
     return *this;
   }
   ~dropped_errors() { clear(); }

@@ -18,7 +18,7 @@ namespace std _GLIBCXX_VISIBILITY(default) {  // NOLINT(cert-dcl58-cpp): as libs
 _GLIBCXX_BEGIN_NAMESPACE_VERSION
 class stop_token;
 _GLIBCXX_END_NAMESPACE_VERSION
-}  // namespace std
+}  // namespace std _GLIBCXX_VISIBILITY(default)
 #else
 #include <stop_token>
 #endif

@@ -37,7 +37,7 @@ struct ragged_tensor {
 
   /// Of lists of lists, at any depth: the innermost ones are the rows of `values`.
   template <class T> static ragged_tensor of(const std::vector<std::vector<T>>& rows) {
-    ragged_tensor made;
+    typename leaf<T>::whole made;  // a ragged_tensor, looked at when this is used
     std::vector<leaf_type<T>> all;
     made.row_splits.clear();
     collect(rows, 0, made.row_splits, all);
@@ -83,6 +83,7 @@ struct ragged_tensor {
  private:
   template <class T> struct leaf {
     using type = T;
+    using whole = ragged_tensor;
   };
   template <class T> struct leaf<std::vector<T>> : leaf<T> {};
   template <class T> using leaf_type = typename leaf<T>::type;

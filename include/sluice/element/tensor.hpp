@@ -47,7 +47,8 @@ class tensor_shape {
   tensor_shape(const std::vector<std::int64_t>& dims);  // NOLINT
 
   std::size_t rank() const noexcept { return rank_; }
-  std::span<const std::int64_t> dims() const noexcept { return {dims_, rank_}; }
+  /// A template, so that programs without tensors compile no checks of std::span.
+  template <class Dim = const std::int64_t> std::span<Dim> dims() const noexcept { return {dims_, rank_}; }
   /// This shape within one more, slower dimension.
   tensor_shape below(std::int64_t dim) const;
   friend bool operator==(const tensor_shape& a, const tensor_shape& b) noexcept;
@@ -86,11 +87,9 @@ class tensor {
     if (owner_) owner_->add_references(1);
     if (texts_) texts_->add_references(1);
   }
-  tensor(tensor&& o) noexcept
-      : owner_(std::exchange(o.owner_, nullptr)),
-        data_(std::exchange(o.data_, nullptr)),
-        texts_(std::exchange(o.texts_, nullptr)),
-        spec_(o.spec_) {
+  tensor(tensor&& o) noexcept : owner_(o.owner_), data_(o.data_), texts_(o.texts_), spec_(o.spec_) {
+    o.owner_ = o.texts_ = nullptr;
+    o.data_ = nullptr;
     o.spec_.forget();
   }
   tensor& operator=(tensor o) noexcept {
@@ -137,7 +136,10 @@ class tensor {
 
   lib::dtype dtype() const noexcept { return spec_.dtype; }
   std::size_t rank() const noexcept { return spec_.rank; }
-  std::span<const std::int64_t> shape() const noexcept { return {spec_.dims, spec_.rank}; }
+  template <class Dim = const std::int64_t>
+  std::span<Dim> shape() const noexcept {  // a template: as tensor_shape::dims()
+    return {spec_.dims, spec_.rank};
+  }
   tensor_spec spec() const noexcept;
   /// "uint8[224,224,3]".
   std::string spec_text() const { return spec().text(); }

@@ -110,11 +110,11 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   bool abandoned_ = false;
   bool resend_due_ = false;
   status why_;
-  std::shared_ptr<run_context> run_;               ///< that reads it
-  ledger_line* line_ = nullptr;                    ///< while a run reads it
-  detail::waiter_list senders_;                    ///< push_awaiters
-  detail::waiter_list readers_;                    ///< one at most
-  pending_list* const pending_;                    ///< oldest first
+  std::shared_ptr<run_context> run_;  ///< that reads it
+  ledger_line* line_ = nullptr;       ///< while a run reads it
+  detail::waiter_list senders_;       ///< push_awaiters
+  detail::waiter_list readers_;       ///< one at most
+  pending_list* const pending_;       ///< oldest first
 };
 
 /// The value lives in the awaiter that is derived from it, until it is taken.

@@ -34,6 +34,7 @@
 #include <memory>
 #include <utility>
 
+#include "sluice/base/shared.hpp"
 #include "sluice/engine/element_queue.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -137,7 +138,7 @@ template <class T> class channel_sender {
     to = std::move(from.value);
     from.value.~T();
   }
-  std::shared_ptr<const detail::sending_end> end_;
+  shared<const detail::sending_end> end_;
 };
 
 namespace detail {

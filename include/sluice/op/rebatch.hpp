@@ -51,10 +51,10 @@ struct rebatch_arguments {
 
 class rebatch_verb : public stage_base_tag {
  public:
-  explicit rebatch_verb(rebatch_arguments a) : arguments_(std::move(a)) {}
+  explicit rebatch_verb(lib::arguments a) : arguments_(std::move(a)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::is_batched<T>) {
-      return dataset<T>(make_stage(rebatch_op, arguments::of(arguments_), in.plan()));
+      return dataset<T>(make_stage(rebatch_op, arguments_, in.plan()));
     } else {
       static_assert(detail::element_is<T>::template taken_by<rebatch_verb>, "rebatch: the element is not a batch");
       return dataset<refused>();
@@ -62,7 +62,7 @@ class rebatch_verb : public stage_base_tag {
   }
 
  private:
-  rebatch_arguments arguments_;
+  lib::arguments arguments_;  // of rebatch_arguments
 };
 
 rebatch_verb rebatch(batch_sizes sizes, rebatch_options o = {});

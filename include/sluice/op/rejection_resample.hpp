@@ -45,6 +45,10 @@ struct rejection_resample_arguments {
 namespace detail {
 template <class F, class T>
 concept classifies = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
+/// A template, so that it is looked at when a program resamples.
+template <class F> auto resample_arguments(std::vector<double> target_dist, rejection_resample_options o) {
+  return rejection_resample_arguments{{}, std::move(target_dist), std::move(o)};
+}
 template <class F> struct class_expression {
   static constexpr bool exists = false;
 };
@@ -82,9 +86,7 @@ template <class F> class rejection_resample_verb : public stage_base_tag {
 
 template <class F>
 auto rejection_resample(F class_function, std::vector<double> target_dist, rejection_resample_options o = {}) {
-  rejection_resample_arguments a;
-  a.target_dist = std::move(target_dist);
-  a.options = std::move(o);
+  auto a = detail::resample_arguments<F>(std::move(target_dist), std::move(o));
   return rejection_resample_verb<F>(std::move(class_function), std::move(a));
 }
 

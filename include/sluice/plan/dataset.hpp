@@ -90,9 +90,16 @@ template <class T> class dataset : public plan_holder {
 };
 template <> class dataset<refused> {};
 
+namespace detail {
+/// node_ptr, in words that are looked at when the function around them is used.
+template <class T> struct plan_of {
+  using type = node_ptr;
+};
+}  // namespace detail
+
 /// Those of several datasets, for verbs of many inputs.
 template <class T> std::vector<node_ptr> plans_of(const std::vector<dataset<T>>& datasets) {
-  std::vector<node_ptr> plans;
+  std::vector<typename detail::plan_of<T>::type> plans;
   for (const dataset<T>& d : datasets) plans.push_back(d.plan());
   return plans;
 }
