@@ -77,6 +77,10 @@ void ragged_tensor::end_row(std::vector<std::vector<std::int64_t>>& splits, std:
   splits[depth].push_back(splits[depth].back() + static_cast<std::int64_t>(size));
 }
 
+std::size_t ragged_tensor::size() const noexcept {
+  return row_splits.empty() || row_splits[0].empty() ? 0 : row_splits[0].size() - 1;
+}
+
 status ragged_tensor::check() const {
   auto wrong = [](const auto&... words) { return invalid_argument_error(absl::StrCat("ragged_tensor: ", words...)); };
   if (row_splits.empty()) return wrong("there are no row_splits; a tensor without a ragged dimension is a tensor");

@@ -11,7 +11,9 @@
 // Thread: as a std::shared_ptr.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <type_traits>
 
 namespace sluice::lib {
 
@@ -45,13 +47,17 @@ template <class T> class shared : public detail::shared_base {
  public:
   shared() noexcept = default;
   shared(std::nullptr_t) noexcept {}  // NOLINT: as a pointer
-  // A template, so that copying one does not look at std::shared_ptr<T>.
+  // Templates, so that neither copying nor asking for one looks at std::shared_ptr<T>.
   template <class U>
   shared(const std::shared_ptr<U>& p) noexcept : shared_base(static_cast<T*>(p.get()), p) {}  // NOLINT
   T* get() const noexcept { return static_cast<T*>(const_cast<void*>(value())); }
   T& operator*() const noexcept { return *get(); }
   T* operator->() const noexcept { return get(); }
-  operator std::shared_ptr<T>() const noexcept { return std::shared_ptr<T>(owner(), get()); }  // NOLINT
+  template <class U>
+    requires std::is_same_v<U, T>
+  operator std::shared_ptr<U>() const noexcept {  // NOLINT
+    return std::shared_ptr<T>(owner(), get());
+  }
 };
 
 }  // namespace sluice::lib

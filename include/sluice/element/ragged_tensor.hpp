@@ -52,9 +52,7 @@ struct ragged_tensor {
   static ragged_tensor of(const tensor& t, std::size_t ragged = 1);
 
   /// Number of rows of the outermost dimension.
-  std::size_t size() const noexcept {
-    return row_splits.empty() || row_splits[0].empty() ? 0 : row_splits[0].size() - 1;
-  }
+  std::size_t size() const noexcept;
   /// Number of ragged dimensions.
   std::size_t ragged_rank() const noexcept { return row_splits.size(); }
   std::size_t rank() const noexcept { return row_splits.size() + values.rank(); }

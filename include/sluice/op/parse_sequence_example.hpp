@@ -87,8 +87,8 @@ template <class Context, class Sequence> class parse_sequence_example_verb : pub
           {type_of<parsed>(), sequence_schema_of<Sequence>().with_missing(options_.may_be_missing)},
           options_.parallelism,
           options_.order};
-      return dataset<parsed>(make_stage(parse_sequence_example_op,
-                                        arguments::of(parse_sequence_example_arguments{std::move(o)}), in.plan()));
+      return dataset<parsed>(parse_sequence_example_op, arguments::of(parse_sequence_example_arguments{std::move(o)}),
+                             in.plan());
     } else {
       static_assert(detail::element_is<In>::template taken_by<parse_sequence_example_verb>,
                     "parse_sequence_example: expects records (or strings) that hold tf.SequenceExamples");

@@ -54,7 +54,7 @@ class rebatch_verb : public stage_base_tag {
   explicit rebatch_verb(lib::arguments a) : arguments_(std::move(a)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::is_batched<T>) {
-      return dataset<T>(make_stage(rebatch_op, arguments_, in.plan()));
+      return dataset<T>(rebatch_op, arguments_, in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<rebatch_verb>, "rebatch: the element is not a batch");
       return dataset<refused>();

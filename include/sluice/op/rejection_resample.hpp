@@ -65,13 +65,12 @@ template <class F> class rejection_resample_verb : public stage_base_tag {
     if constexpr (detail::class_expression<F>::exists) {
       rejection_resample_arguments a = arguments_;
       a.function.value = expression_function(f_.value);
-      return dataset<std::pair<typename detail::class_expression<F>::type, T>>(
-          make_stage(rejection_resample_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<std::pair<typename detail::class_expression<F>::type, T>>(rejection_resample_op,
+                                                                               arguments::of(std::move(a)), in.plan());
     } else if constexpr (detail::classifies<F, T>) {
       rejection_resample_arguments a = arguments_;
       a.function = detail::adopt(new detail::keyed_function<T, F>(f_));
-      return dataset<std::pair<detail::key_of<F, T>, T>>(
-          make_stage(rejection_resample_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<std::pair<detail::key_of<F, T>, T>>(rejection_resample_op, arguments::of(std::move(a)), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "rejection_resample: the function must take const T& and return a whole number, the class");

@@ -51,7 +51,7 @@ class sparse_batch_verb : public stage_base_tag {
   explicit sparse_batch_verb(lib::arguments a) : arguments_(std::move(a)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::is_sparse_row<T>) {
-      return dataset<sparse_tensor>(make_stage(sparse_batch_op, arguments_, in.plan()));
+      return dataset<sparse_tensor>(sparse_batch_op, arguments_, in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<sparse_batch_verb>,
                     "sparse_batch: rows are lists of numbers or texts, tensors, or sparse tensors");
