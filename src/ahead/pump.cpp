@@ -12,7 +12,7 @@ namespace {
 
 /// What the errors in a slot take; many of one slot share their words.
 std::size_t error_bytes(ring_slot* slot) {
-  return (slot->missed.list().size() + std::min(slot->dropped.size(), dropped_errors::kKeptApart)) * kErrorBytes;
+  return (slot->missed.size() + std::min(slot->dropped.size(), dropped_errors::kKeptApart)) * kErrorBytes;
 }
 
 /// The inputs are there, the outputs are not: what was reserved for both stays charged.

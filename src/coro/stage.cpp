@@ -34,11 +34,16 @@ void stage_base::begin_again() {
 stage_base::stage_base(const element_type& type, yields what)
     : promise_base(on_failure::unwinds), yields_blocks_(what == yields::blocks), tick_(&kNoRun), out_(type) {}
 
+stage_base::~stage_base() = default;
+
+void stage_base::keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
+
 stage_base* stage_base::input_stage() const {
   return state_.inputs().empty() ? nullptr : state_.inputs().first().stream->stage();
 }
 
 std::coroutine_handle<> stage_base::drop_elements(std::coroutine_handle<> me, dropped_errors& errors) {
+  if (errors.empty()) return me;
   for (dropped_error& e : errors.list()) {
     status why = send_up(std::move(e));
     if (!why.ok()) return unwind(this, std::move(why));
@@ -61,17 +66,17 @@ status stage_base::send_up(dropped_error e) {
 }
 
 void stage_base::keep_for_later(dropped_error e) {
-  if (!errors_) errors_ = std::make_unique<dropped_errors>();
-  errors_->add(std::move(e));
+  errors_.add(std::move(e));
   unusual_ |= kErrorsAhead;
 }
 
 status stage_base::send_up_later_errors() noexcept {
   unusual_ &= static_cast<std::uint8_t>(~kErrorsAhead);
-  std::unique_ptr<dropped_errors> errors = std::move(errors_);
+  dropped_errors errors = std::move(errors_);
   status why;
+  if (errors.empty()) return why;
   try {
-    for (dropped_error& e : errors->list())
+    for (dropped_error& e : errors.list())
       if (why.ok()) why = send_up(std::move(e));
   } catch (...) { why = current_exception_status(); }  // no memory to keep it further up
   if (!why.ok()) threw_ = false;                       // it ends with that one, whatever it has met itself behind it

@@ -9,6 +9,16 @@
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice::lib {
+
+void input_list::add(stream_base& in) {
+  if (size_ == 0) {
+    one_.stream = &in;
+  } else {
+    if (size_ == 1) all_.push_back(one_);
+    all_.push_back({&in});
+  }
+  ++size_;
+}
 namespace {
 
 void write_place(const stage_input& in, bool at_resume_point, position_writer& w) {

@@ -40,7 +40,16 @@ environment& idle_environment() {
 
 }  // namespace
 
+stream_base::stream_base() noexcept = default;
+stream_base::stream_base(stage_base* child) noexcept
+    : child_(child), element_bytes_(static_cast<std::uint32_t>(child->type().size)) {}
 stream_base::stream_base(stream_base&& other) noexcept { *this = std::move(other); }
+stream_base::~stream_base() { close(); }
+
+void stream_base::set_run(std::shared_ptr<run_base> run) {
+  run_ = std::move(run);
+  takes_samples_ = true;
+}
 
 stream_base& stream_base::operator=(stream_base&& o) noexcept {
   if (this == &o) return *this;

@@ -67,6 +67,20 @@ tensor padded(const ragged_tensor& r, const tensor* otherwise) {
 
 }  // namespace
 
+std::vector<std::vector<std::int64_t>> ragged_tensor::no_rows() { return {{0}}; }
+
+void ragged_tensor::add_level(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth) {
+  if (splits.size() == depth) splits.push_back({0});
+}
+
+void ragged_tensor::end_row(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth, std::size_t size) {
+  splits[depth].push_back(splits[depth].back() + static_cast<std::int64_t>(size));
+}
+
+std::size_t ragged_tensor::size() const noexcept {
+  return row_splits.empty() || row_splits[0].empty() ? 0 : row_splits[0].size() - 1;
+}
+
 status ragged_tensor::check() const {
   auto wrong = [](const auto&... words) { return invalid_argument_error(absl::StrCat("ragged_tensor: ", words...)); };
   if (row_splits.empty()) return wrong("there are no row_splits; a tensor without a ragged dimension is a tensor");

@@ -59,6 +59,8 @@ std::vector<std::size_t> elements_with_values(const tensor& t) {
 
 }  // namespace
 
+tensor sparse_tensor::no_indices() { return tensor::make(dtype::int64, {0, 0}); }
+
 status sparse_tensor::check() const {
   auto wrong = [](const auto&... words) { return invalid_argument_error(absl::StrCat("sparse_tensor: ", words...)); };
   if (values.rank() != 1) return wrong("values are a vector, and these are ", values.spec_text());

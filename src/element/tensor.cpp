@@ -102,6 +102,10 @@ tensor_shape::tensor_shape(std::span<const std::int64_t> dims) : rank_(static_ca
   }
 }
 
+tensor_shape::tensor_shape(std::initializer_list<std::int64_t> dims)
+    : tensor_shape(std::span(dims.begin(), dims.size())) {}
+tensor_shape::tensor_shape(const std::vector<std::int64_t>& dims) : tensor_shape(std::span(dims)) {}
+
 tensor_shape tensor_shape::below(std::int64_t dim) const {
   std::int64_t dims[kRankMax + 1] = {dim};
   std::copy_n(dims_, rank_, dims + 1);
@@ -173,6 +177,12 @@ tensor tensor::of_bytes(lib::dtype d, const tensor_shape& shape, const void* val
   tensor t(spec, count);
   if (t.data_) std::memcpy(t.data_, values, t.size_bytes());
   return t;
+}
+
+tensor tensor::scalar(std::string_view value) { return of(std::span(&value, 1), tensor_shape()); }
+
+tensor tensor::reshape(std::initializer_list<std::int64_t> dims) const {
+  return reshape(std::span(dims.begin(), dims.size()));
 }
 
 tensor tensor::of(std::span<const std::string_view> values, const tensor_shape& shape) {

@@ -18,6 +18,13 @@
 
 namespace sluice::lib {
 
+element_type::element_type() = default;
+element_type::element_type(const element_type& other) = default;
+element_type::element_type(element_type&& other) noexcept = default;
+element_type& element_type::operator=(const element_type& other) = default;
+element_type& element_type::operator=(element_type&& other) noexcept = default;
+element_type::~element_type() = default;
+
 namespace detail {
 
 namespace {

@@ -3,6 +3,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "sluice/format/csv.hpp"
+
 namespace sluice::lib {
 
 namespace {
@@ -27,6 +29,14 @@ class column_schema_codec final : public codec {
 };
 
 }  // namespace
+
+result<csv_schema> column_schema_arg::columns() const {
+  return schema ? result<csv_schema>(*schema) : csv_schema_of(value);
+}
+
+column_schema_arg detail::columns_of(const element_type& row, std::string_view schema, std::string_view op) {
+  return {schema.empty() ? csv_schema_of(row) : csv_schema_of(row, schema), op};
+}
 
 column_schema_arg::column_schema_arg(result<csv_schema> s, std::string_view op) {
   if (!s.ok())

@@ -3,10 +3,30 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace sluice::lib {
 
-element_queue::~element_queue() = default;
+struct element_queue::finished_list : std::vector<std::pair<std::unique_ptr<pending>, status>> {};
+struct element_queue::pending_list {
+  std::vector<std::unique_ptr<pending>> all;
+};
+
+element_queue::element_queue(const element_type& type, limits l)
+    : type_(type), limits_(l), elements_(type), pending_(new pending_list) {}
+
+element_queue::~element_queue() { delete pending_; }
+
+element_queue::push_awaiter::push_awaiter(std::shared_ptr<element_queue> q, void* value, std::size_t bytes)
+    : queue_(std::move(q)), value_(value), bytes_(bytes) {}
+
+element_queue::push_awaiter::~push_awaiter() { abandon(); }
+
+detail::attempt element_queue::push_awaiter::try_now(detail::wake_list& woken) {
+  bool others_wait = queue_->senders_.front() || !queue_->pending_->all.empty();  // they go first
+  if (others_wait && !queue_->closed_) return detail::attempt::pending;
+  return queue_->offer(value_, bytes_, sent_, why_, woken);
+}
 
 status element_queue::resend_error() const {
   return failed_precondition_error(
@@ -55,17 +75,17 @@ void element_queue::admit(detail::wake_list& woken, finished_list& served) {
     w->wake_into(woken);
   }
   std::size_t n = 0;
-  for (; n != pending_.size() && admits(pending_[n]->bytes_); ++n) {
-    put(pending_[n]->value_, pending_[n]->bytes_, woken);
-    served.emplace_back(std::move(pending_[n]), status());
+  for (; n != pending_->all.size() && admits(pending_->all[n]->bytes_); ++n) {
+    put(pending_->all[n]->value_, pending_->all[n]->bytes_, woken);
+    served.emplace_back(std::move(pending_->all[n]), status());
   }
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(n));
+  pending_->all.erase(pending_->all.begin(), pending_->all.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
 void element_queue::refuse_waiting(const status& why, detail::wake_list& woken, finished_list& refused) {
   while (detail::waiter* w = senders_.front()) w->wake_into(woken, why);
-  for (auto& p : pending_) refused.emplace_back(std::move(p), why);
-  pending_.clear();
+  for (auto& p : pending_->all) refused.emplace_back(std::move(p), why);
+  pending_->all.clear();
 }
 
 void element_queue::call(finished_list& list, bool sent) noexcept {
@@ -79,7 +99,7 @@ element_queue::pushed element_queue::try_push(void* value, std::size_t bytes) {
   detail::attempt a;
   {
     detail::waking_lock lock(mutex_);
-    bool others_wait = senders_.front() || !pending_.empty();
+    bool others_wait = senders_.front() || !pending_->all.empty();
     if (others_wait && !closed_) return pushed::full;
     a = offer(value, bytes, sent, why, lock.woken);
   }
@@ -92,11 +112,11 @@ void element_queue::push(std::unique_ptr<pending> p) {
   status why;
   {
     detail::waking_lock lock(mutex_);
-    bool others_wait = senders_.front() || !pending_.empty();
+    bool others_wait = senders_.front() || !pending_->all.empty();
     detail::attempt a =
         others_wait && !closed_ ? detail::attempt::pending : offer(p->value_, p->bytes_, sent, why, lock.woken);
     if (a == detail::attempt::pending) {
-      pending_.push_back(std::move(p));
+      pending_->all.push_back(std::move(p));
       return;
     }
   }
@@ -105,10 +125,10 @@ void element_queue::push(std::unique_ptr<pending> p) {
 
 std::unique_ptr<element_queue::pending> element_queue::abandon(const pending* p) {
   std::lock_guard lock(mutex_);
-  auto at = std::find_if(pending_.begin(), pending_.end(), [p](auto& other) { return other.get() == p; });
-  if (at == pending_.end()) return nullptr;
+  auto at = std::find_if(pending_->all.begin(), pending_->all.end(), [p](auto& other) { return other.get() == p; });
+  if (at == pending_->all.end()) return nullptr;
   std::unique_ptr<pending> taken = std::move(*at);
-  pending_.erase(at);
+  pending_->all.erase(at);
   return taken;
 }
 

@@ -46,9 +46,8 @@ template <> const codec& codec_of<pad_value>() {
   return c;
 }
 
-std::vector<padded_member> padded_members(const element_type& row,
-                                          const std::map<std::string, std::vector<std::int64_t>>& shapes,
-                                          const std::map<std::string, pad_value>& values, std::string& why) {
+std::vector<padded_member> padded_members(const element_type& row, const member_map<std::vector<std::int64_t>>& shapes,
+                                          const member_map<pad_value>& values, std::string& why) {
   std::vector<padded_member> all = padded_members(row);
   auto named = [&](const std::string& path, const char* where) -> padded_member* {
     for (auto& m : all)

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,15 +15,15 @@
 #include "sluice/element/batch.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/engine/pad_value.hpp"
+#include "sluice/plan/member_map.hpp"
 
 namespace sluice::lib {
 
 template <> const codec& codec_of<pad_value>();
 
 /// The members of such rows that are padded, with what the arguments say of them. The reason is in `why` where that does not fit.
-std::vector<padded_member> padded_members(const element_type& row,
-                                          const std::map<std::string, std::vector<std::int64_t>>& shapes,
-                                          const std::map<std::string, pad_value>& values, std::string& why);
+std::vector<padded_member> padded_members(const element_type& row, const member_map<std::vector<std::int64_t>>& shapes,
+                                          const member_map<pad_value>& values, std::string& why);
 
 /// The batch of all of `rows`; they are gone then. It is charged to `memory`, which has `made_bytes` more in the end; for a moment rows and
 /// batch are charged both. Errors: `which` is the row's number; resource_exhausted.

@@ -39,6 +39,25 @@ std::string_view to_string(feature_kind kind) {
   return "nothing";
 }
 
+example_schema::example_schema(const example_schema& other) = default;
+example_schema::example_schema(example_schema&& other) noexcept = default;
+example_schema& example_schema::operator=(const example_schema& other) = default;
+example_schema& example_schema::operator=(example_schema&& other) noexcept = default;
+example_schema::~example_schema() = default;
+
+std::size_t feature_values::size() const noexcept { return bytes.size() + floats.size() + int64s.size(); }
+
+detail::slot_list::slot_list() = default;
+detail::slot_list::~slot_list() = default;
+std::size_t detail::slot_list::size() const noexcept { return slots_.size(); }
+feature_slot& detail::slot_list::add(std::string_view name, std::size_t offset) {
+  feature_slot& slot = slots_.emplace_back();
+  slot.name = name;
+  slot.offset = offset;
+  return slot;
+}
+example_schema detail::slot_list::made() { return example_schema(std::move(slots_)); }
+
 example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)), members_(slots_.size()) {
   for (std::size_t i = 0; i != members_; ++i)
     for (std::size_t k = 0; k != slots_[i].parts.size(); ++k) {

@@ -180,6 +180,23 @@ status sequence_parser::parse(std::string_view record, void* context, void* sequ
 
 // --- The schema ---
 
+sequence_schema::sequence_schema(const sequence_schema& other) = default;
+sequence_schema::sequence_schema(sequence_schema&& other) noexcept = default;
+sequence_schema& sequence_schema::operator=(const sequence_schema& other) = default;
+sequence_schema& sequence_schema::operator=(sequence_schema&& other) noexcept = default;
+sequence_schema::~sequence_schema() = default;
+
+detail::sequence_slot_list::sequence_slot_list() = default;
+detail::sequence_slot_list::~sequence_slot_list() = default;
+std::size_t detail::sequence_slot_list::size() const noexcept { return slots_.size(); }
+sequence_slot& detail::sequence_slot_list::add(std::string_view name, std::size_t offset) {
+  sequence_slot& slot = slots_.emplace_back();
+  slot.name = name;
+  slot.offset = offset;
+  return slot;
+}
+sequence_schema detail::sequence_slot_list::made() { return sequence_schema(std::move(slots_)); }
+
 sequence_schema::sequence_schema(std::vector<sequence_slot> slots) : slots_(std::move(slots)) {
   for (const sequence_slot& slot : slots_) keys_.emplace_back(slot.name);
 }

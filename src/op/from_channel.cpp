@@ -12,6 +12,20 @@
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
+
+detail::shared_channel::shared_channel(std::shared_ptr<element_queue> q) {
+  queue = std::move(q);
+  out = &queue->type();
+}
+detail::shared_channel::~shared_channel() { queue->abandon_reading(); }
+
+detail::sending_end::sending_end(std::shared_ptr<element_queue> q) : queue(std::move(q)) {}
+detail::sending_end::~sending_end() {
+  queue->close(unavailable_error("the last sender is gone, and has not closed the channel"));
+}
+shared<const detail::sending_end> detail::begin_sending(const std::shared_ptr<element_queue>& q) {
+  return std::make_shared<const sending_end>(q);
+}
 namespace {
 
 /// A run's hold on the queue, and how many elements it has had of it.

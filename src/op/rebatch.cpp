@@ -238,8 +238,18 @@ const op_info rebatch_op{
         },
 };
 
+batch_sizes::batch_sizes() = default;
+batch_sizes::batch_sizes(std::int64_t one) : values{one} {}
+batch_sizes::batch_sizes(std::initializer_list<std::int64_t> all) : values(all.begin(), all.end()) {}
+batch_sizes::batch_sizes(const std::vector<std::int64_t>& all) : values(all.begin(), all.end()) {}
+batch_sizes::batch_sizes(const batch_sizes& other) = default;
+batch_sizes::batch_sizes(batch_sizes&& other) noexcept = default;
+batch_sizes& batch_sizes::operator=(const batch_sizes& other) = default;
+batch_sizes& batch_sizes::operator=(batch_sizes&& other) noexcept = default;
+batch_sizes::~batch_sizes() = default;
+
 rebatch_verb rebatch(batch_sizes sizes, rebatch_options o) {
-  return rebatch_verb(rebatch_arguments{std::move(sizes), o});
+  return rebatch_verb(arguments::of(rebatch_arguments{std::move(sizes), o}));
 }
 
 }  // namespace sluice::lib

@@ -210,7 +210,7 @@ const op_info sparse_batch_op{
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o) {
-  return sparse_batch_verb(sparse_batch_arguments{size, std::move(row_shape), o});
+  return sparse_batch_verb(arguments::of(sparse_batch_arguments{size, std::move(row_shape), o}));
 }
 
 }  // namespace sluice::lib

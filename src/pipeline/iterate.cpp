@@ -202,6 +202,10 @@ run_report report_of(const stream_base& s) {
   return report;
 }
 
+run_report report_of(const any_stream& s) { return report_of(detail::engine_access::of(s)); }
+std::shared_ptr<site_table> sites_of(const any_stream& s) { return sites_of(detail::engine_access::of(s)); }
+task<void> cleanup(any_stream&& s) { return cleanup(detail::engine_access::release(std::move(s))); }
+
 task<void> cleanup(stream_base&& s) {
   s.require_rest("cleanup()");
   std::shared_ptr<run_base> run = s.shared_run();

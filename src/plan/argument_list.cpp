@@ -84,6 +84,23 @@ template <> const argument_list& arguments_of<no_arguments>() {
 
 const argument_list& call_arguments() { return arguments_of<error_handling>(); }
 
+function_value::function_value() noexcept = default;
+function_value::function_value(function_ptr f) noexcept : value(std::move(f)) {}
+function_value::function_value(const function_value& other) noexcept = default;
+function_value::function_value(function_value&& other) noexcept = default;
+function_value& function_value::operator=(const function_value& other) noexcept = default;
+function_value& function_value::operator=(function_value&& other) noexcept = default;
+function_value::~function_value() = default;
+
+plan_or_function::plan_or_function() noexcept = default;
+plan_or_function::plan_or_function(node_ptr p) noexcept : plan(std::move(p)) {}
+plan_or_function::plan_or_function(function_ptr f) noexcept : function(std::move(f)) {}
+plan_or_function::plan_or_function(const plan_or_function& other) noexcept = default;
+plan_or_function::plan_or_function(plan_or_function&& other) noexcept = default;
+plan_or_function& plan_or_function::operator=(const plan_or_function& other) noexcept = default;
+plan_or_function& plan_or_function::operator=(plan_or_function&& other) noexcept = default;
+plan_or_function::~plan_or_function() = default;
+
 arguments::arguments() {
   static const arguments none = of(no_arguments());
   *this = none;

@@ -134,6 +134,8 @@ template <class T> inline constexpr bool list_type = false;
 template <class T> inline constexpr bool list_type<std::vector<T>> = true;
 template <class T> inline constexpr bool map_type = false;
 template <class T> inline constexpr bool map_type<std::map<std::string, T>> = true;
+template <class T> inline constexpr bool member_map_type = false;
+template <class T> inline constexpr bool member_map_type<member_map<T>> = true;
 template <class T> inline constexpr bool optional_type = false;
 template <class T> inline constexpr bool optional_type<std::optional<T>> = true;
 
@@ -174,6 +176,10 @@ template <class T> const codec& codec_of() {
     return c;
   } else if constexpr (detail::map_type<T>) {
     static const detail::map_codec<typename T::mapped_type> c;
+    return c;
+  } else if constexpr (detail::member_map_type<T>) {
+    using value = std::remove_cvref_t<decltype(T::value_type::second)>;
+    static const detail::member_map_codec<value> c;
     return c;
   } else if constexpr (detail::optional_type<T>) {
     static const detail::optional_codec<typename T::value_type> c;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/codec.hpp"
+#include "sluice/plan/member_map.hpp"
 
 namespace sluice::lib {
 
@@ -87,6 +88,21 @@ template <class T> class map_codec final : public map_codec_base {
     auto [at, is_new] = static_cast<map*>(p)->try_emplace(key);
     return is_new ? &at->second : nullptr;
   }
+  void clear(void* p) const override { static_cast<map*>(p)->clear(); }
+};
+
+template <class T> class member_map_codec final : public map_codec_base {
+ public:
+  member_map_codec() : map_codec_base(codec_of<T>()) {}
+
+ private:
+  using map = member_map<T>;
+  std::vector<std::pair<const std::string*, const void*>> entries(const void* p) const override {
+    std::vector<std::pair<const std::string*, const void*>> all;
+    for (auto& [key, value] : *static_cast<const map*>(p)) all.emplace_back(&key, &value);
+    return all;
+  }
+  void* add(void* p, const std::string& key) const override { return static_cast<map*>(p)->add(key); }
   void clear(void* p) const override { static_cast<map*>(p)->clear(); }
 };
 

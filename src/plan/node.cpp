@@ -266,6 +266,10 @@ plan_holder::plan_holder(node_ptr n, const element_type& t) : node_(std::move(n)
   throw error(invalid_argument_error(
       absl::StrCat(std::string(node_->op->name), ": the plan yields ", node_->type->name, ", not ", t.name)));
 }
+plan_holder::plan_holder(const op_info& op, const arguments& a, const node_ptr& in, const element_type& t)
+    : plan_holder(make_stage(op, a, in), t) {}
+plan_holder::plan_holder(const op_info& op, const arguments& a, const element_type& t)
+    : plan_holder(make_source(op, a), t) {}
 plan_holder::plan_holder(const plan_holder& other) noexcept = default;
 plan_holder::plan_holder(plan_holder&& other) noexcept = default;
 plan_holder& plan_holder::operator=(const plan_holder& other) noexcept = default;

@@ -2,6 +2,9 @@
 #include "sluice/runtime/run_context.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <stop_token>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/error_account.hpp"
@@ -32,6 +35,25 @@ status beyond_limit(const status& why, const error_account* full, std::uint64_t 
 
 }  // namespace
 
+struct run_context::books {
+  struct idle_call {
+    void (*done)(void*) noexcept;
+    void* argument;
+  };
+
+  explicit books(sluice::lib::reaper& r) : reaper(r) {}
+
+  sluice::lib::reaper& reaper;
+  std::stop_source stop_source;
+  std::atomic<std::uint64_t> errors{0};
+  std::atomic<std::uint64_t> inputs_changed{0};
+  std::atomic<std::size_t> live{0};
+  mutable std::mutex mutex;
+  std::vector<status> first_errors;          ///< guarded by mutex
+  std::vector<status> first_changed_inputs;  ///< guarded by mutex
+  std::vector<idle_call> idle_calls;         ///< guarded by mutex
+};
+
 run_context::run_context(runtime& home, run_options options)
     : rt(&home),
       ledger(home.shared_ledger()),
@@ -44,27 +66,35 @@ run_context::run_context(runtime& home, run_options options)
       sites(std::make_shared<site_table>()),
       quarantine(std::move(options.quarantine)),
       quarantines(std::make_shared<quarantine_table>()),
-      reaper_(&home.reaper()) {
+      books_(new books(home.reaper())) {
   exec = &home.exec();
   time = &home.time();
-  stop = stop_source_.get_token();
+  stop = books_->stop_source.get_token();
   environment::run = this;
   environment::error_count = this;
 }
 
+run_context::~run_context() { delete books_; }
+
+std::uint64_t run_context::errors() const noexcept { return books_->errors.load(std::memory_order_relaxed); }
+std::uint64_t run_context::inputs_changed() const noexcept {
+  return books_->inputs_changed.load(std::memory_order_relaxed);
+}
+std::size_t run_context::live_tasks() const noexcept { return books_->live.load(std::memory_order_acquire); }
+
 void run_context::request_stop() noexcept {
   stopping.store(true, std::memory_order_relaxed);
   tick.fetch_add(1, std::memory_order_release);  // a stage that sees the new tick sees `stopping`
-  stop_source_.request_stop();
+  books_->stop_source.request_stop();
 }
 
 status run_context::met(dropped_error e) {
-  std::lock_guard lock(mutex_);
-  std::uint64_t counted = errors_.load(std::memory_order_relaxed);  // written here only
+  std::lock_guard lock(books_->mutex);
+  std::uint64_t counted = books_->errors.load(std::memory_order_relaxed);  // written here only
   std::uint64_t dropped = std::min({e.times, errors_max - counted, errors_left(e.account)});
-  errors_.store(counted + dropped, std::memory_order_relaxed);
+  books_->errors.store(counted + dropped, std::memory_order_relaxed);
   count_errors(e.account, dropped);
-  if (dropped != 0 && first_errors_.size() < kErrorsKept) first_errors_.push_back(e.why);
+  if (dropped != 0 && books_->first_errors.size() < kErrorsKept) books_->first_errors.push_back(e.why);
   if (dropped == e.times || (dropped != 0 && e.into)) {
     status why = e.into ? e.into->keep(e) : status();
     if (!why.ok()) return why;
@@ -74,7 +104,7 @@ status run_context::met(dropped_error e) {
 }
 
 std::vector<stage_errors> run_context::errors_by_stage() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(books_->mutex);
   return sites->errors();
 }
 
@@ -84,47 +114,48 @@ std::size_t run_context::errors_kept_apart() const {
 }
 
 std::vector<status> run_context::first_errors() const {
-  std::lock_guard lock(mutex_);
-  return first_errors_;
+  std::lock_guard lock(books_->mutex);
+  return books_->first_errors;
 }
 
 status run_context::settle_changed_input(const status& why) {
   if (why.ok() || on_changed_inputs == changed_inputs::ignore) return {};
   if (on_changed_inputs == changed_inputs::refuse) return why;
-  std::lock_guard lock(mutex_);
-  if (inputs_changed_.fetch_add(1, std::memory_order_relaxed) < kErrorsKept) first_changed_inputs_.push_back(why);
+  std::lock_guard lock(books_->mutex);
+  if (books_->inputs_changed.fetch_add(1, std::memory_order_relaxed) < kErrorsKept)
+    books_->first_changed_inputs.push_back(why);
   return {};
 }
 
 std::vector<status> run_context::first_changed_inputs() const {
-  std::lock_guard lock(mutex_);
-  return first_changed_inputs_;
+  std::lock_guard lock(books_->mutex);
+  return books_->first_changed_inputs;
 }
 
 void run_context::task_started() noexcept {
-  live_.fetch_add(1, std::memory_order_relaxed);  // whoever starts a task is known to the waiters itself
-  reaper_->enter();
+  books_->live.fetch_add(1, std::memory_order_relaxed);  // whoever starts a task is known to the waiters itself
+  books_->reaper.enter();
 }
 
 void run_context::task_ended() noexcept {
-  reaper* r = reaper_;
+  reaper& r = books_->reaper;
   // acq_rel: whoever is told that the run is idle sees what its tasks did.
-  if (live_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    std::vector<idle_call> calls;
+  if (books_->live.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    std::vector<books::idle_call> calls;
     {
-      std::lock_guard lock(mutex_);
-      if (live_.load(std::memory_order_acquire) == 0) calls.swap(idle_calls_);
+      std::lock_guard lock(books_->mutex);
+      if (books_->live.load(std::memory_order_acquire) == 0) calls.swap(books_->idle_calls);
     }
     for (auto& c : calls) c.done(c.argument);
   }
-  r->leave();
+  r.leave();
 }
 
 void run_context::when_idle(void (*done)(void*) noexcept, void* argument) noexcept {
   {
-    std::lock_guard lock(mutex_);
-    if (live_.load(std::memory_order_acquire) > 0) {
-      idle_calls_.push_back({done, argument});
+    std::lock_guard lock(books_->mutex);
+    if (books_->live.load(std::memory_order_acquire) > 0) {
+      books_->idle_calls.push_back({done, argument});
       return;
     }
   }

@@ -2,11 +2,14 @@
 #include "sluice/runtime/runtime.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "runtime/available_memory.hpp"
 #include "runtime/blocking_pool.hpp"
 #include "runtime/timer_thread.hpp"
+#include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/scheduler.hpp"
 #include "sluice/runtime/simulation.hpp"
 
@@ -42,43 +45,60 @@ struct runtime::threads {
   blocking_pool blocking;
 };
 
+struct runtime::parts {
+  sluice::lib::reaper reaper;
+  std::optional<runtime::threads> threads;  ///< none over a simulation
+  std::mutex io_mutex;
+  std::unique_ptr<io_service> io;  ///< guarded by io_mutex
+};
+
 runtime::runtime(runtime_options options)
     : options_(settle(std::move(options), false)),
       ledger_(std::make_shared<memory_ledger>(options_.memory_budget_bytes)),
-      threads_(std::make_unique<threads>(options_)) {
-  exec_ = root_.exec = &threads_->workers;
-  time_ = root_.time = &threads_->timers;
-  blocking_ = &threads_->blocking;
+      parts_(new parts) {
+  try {
+    parts_->threads.emplace(options_);
+  } catch (...) {
+    delete parts_;
+    throw;
+  }
+  exec_ = root_.exec = &parts_->threads->workers;
+  time_ = root_.time = &parts_->threads->timers;
+  blocking_ = &parts_->threads->blocking;
 }
 
 runtime::runtime(simulation& world, runtime_options options)
     : options_(settle(std::move(options), true)),
       world_(&world),
-      ledger_(std::make_shared<memory_ledger>(options_.memory_budget_bytes)) {
+      ledger_(std::make_shared<memory_ledger>(options_.memory_budget_bytes)),
+      parts_(new parts) {
   exec_ = root_.exec = &world;
   time_ = root_.time = &world;
   blocking_ = &world;
 }
 
 runtime::~runtime() {
-  reaper_.stop_and_wait(*exec_);
+  parts_->reaper.stop_and_wait(*exec_);
   // Every run is over, but a worker may still be on its way out of a call into the back end that another one has already
   // seen completed. So the workers go first, and then nobody is inside.
-  if (threads_) threads_->workers.join();
-  io_.reset();
-  threads_.reset();
+  if (parts_->threads) parts_->threads->workers.join();
+  parts_->io.reset();
+  parts_->threads.reset();
+  delete parts_;
 }
+
+reaper& runtime::reaper() noexcept { return parts_->reaper; }
 
 std::shared_ptr<run_context> runtime::new_run(run_options options) {
   auto run = std::make_shared<run_context>(*this, options);
-  reaper_.watch(run);
+  parts_->reaper.watch(run);
   return run;
 }
 
 io_service& runtime::io(std::unique_ptr<io_service> (*make)(runtime&)) {
-  std::lock_guard lock(io_mutex_);
-  if (!io_) io_ = make(*this);
-  return *io_;
+  std::lock_guard lock(parts_->io_mutex);
+  if (!parts_->io) parts_->io = make(*this);
+  return *parts_->io;
 }
 
 }  // namespace sluice::lib

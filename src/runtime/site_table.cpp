@@ -132,8 +132,8 @@ struct site_table::records {
   }
 };
 
-site_table::site_table() : records_(std::make_unique<records>()) {}
-site_table::~site_table() = default;
+site_table::site_table() : records_(new records) {}
+site_table::~site_table() { delete records_; }
 
 site_record* site_table::find(std::uint64_t path) const {
   std::lock_guard lock(records_->mutex);

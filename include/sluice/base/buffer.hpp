@@ -123,9 +123,11 @@ class buffer_ref {
   buffer_ref(const buffer_ref& o) noexcept : buffer_(o.buffer_) {
     if (buffer_) buffer_->add_references(1);
   }
-  buffer_ref(buffer_ref&& o) noexcept : buffer_(std::exchange(o.buffer_, nullptr)) {}
+  buffer_ref(buffer_ref&& o) noexcept : buffer_(o.buffer_) { o.buffer_ = nullptr; }
   buffer_ref& operator=(buffer_ref o) noexcept {
-    std::swap(buffer_, o.buffer_);
+    buffer* mine = buffer_;
+    buffer_ = o.buffer_;
+    o.buffer_ = mine;
     return *this;
   }
   ~buffer_ref() {
@@ -136,7 +138,11 @@ class buffer_ref {
   buffer* operator->() const noexcept { return buffer_; }
   explicit operator bool() const noexcept { return buffer_ != nullptr; }
   /// Passes the ownership of the reference to the caller.
-  buffer* release() noexcept { return std::exchange(buffer_, nullptr); }
+  buffer* release() noexcept {
+    buffer* b = buffer_;
+    buffer_ = nullptr;
+    return b;
+  }
 
  private:
   buffer* buffer_ = nullptr;

@@ -60,9 +60,11 @@ class [[nodiscard]] status {
   status(const status& other) noexcept : rep_(other.rep_) {
     if (rep_) retain(rep_);
   }
-  status(status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  status(status&& other) noexcept : rep_(other.rep_) { other.rep_ = nullptr; }
   status& operator=(status other) noexcept {
-    std::swap(rep_, other.rep_);
+    rep* mine = rep_;  // not std::swap and std::exchange, which cost whoever includes this more than all of it
+    rep_ = other.rep_;
+    other.rep_ = mine;
     return *this;
   }
   ~status() {

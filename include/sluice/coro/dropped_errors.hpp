@@ -49,25 +49,30 @@ class dropped_errors {
  public:
   static constexpr std::size_t kKeptApart = 1000;
 
-  /// Appends `e`. Errors: std::bad_alloc.
-  void add(dropped_error e, std::size_t kept_apart = kKeptApart) {
-    if (list_.size() >= kept_apart) {
-      // After the first ones there is at most one entry for each account, and a plan has few accounts.
-      for (std::size_t i = list_.size(); i != 0 && i >= kept_apart; --i) {
-        dropped_error& last = list_[i - 1];
-        if (last.account != e.account) continue;
-        last.times += e.times;
-        return;
-      }
-    }
-    list_.push_back(std::move(e));
+  dropped_errors() noexcept = default;
+  dropped_errors(dropped_errors&& other) noexcept : list_(other.list_) { other.list_ = nullptr; }
+  dropped_errors& operator=(dropped_errors&& other) noexcept {
+    clear();
+    list_ = other.list_;
+    other.list_ = nullptr;
+    return *this;
   }
-  bool empty() const { return list_.empty(); }
-  std::vector<dropped_error>& list() { return list_; }
-  void clear() { list_.clear(); }
+  ~dropped_errors() { clear(); }
+
+  /// Appends `e`. Errors: std::bad_alloc.
+  void add(dropped_error e, std::size_t kept_apart = kKeptApart);
+  bool empty() const noexcept { return !list_; }
+  std::size_t size() const noexcept;
+  /// REQUIRES: !empty().
+  std::vector<dropped_error>& list() noexcept { return *list_; }
+  void clear() noexcept {
+    if (list_) destroy();
+  }
 
  private:
-  std::vector<dropped_error> list_;
+  void destroy() noexcept;
+
+  std::vector<dropped_error>* list_ = nullptr;  ///< null where there are none, as nearly always
 };
 
 /// Receives the errors that have arrived at the end of a tree: a run counts them, a pump puts them into its channel.

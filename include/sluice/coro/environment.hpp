@@ -39,13 +39,14 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <stop_token>
 #include <string_view>
 #if __has_include(<bits/chrono.h>)
 #include <bits/chrono.h>  // libstdc++'s durations and clocks; its <chrono> adds calendars, and with them streams
 #else
 #include <chrono>
 #endif
+
+#include "sluice/coro/stop_signal.hpp"
 
 namespace sluice::lib {
 
@@ -127,7 +128,7 @@ std::coroutine_handle<> gave_way() noexcept;
 struct environment {
   executor* exec = nullptr;
   clock* time = nullptr;       ///< null only in tests of single parts: then no time is measured, and no marks are due
-  std::stop_token stop;        ///< a wait that registers with it ends with `cancelled` when the run is stopped
+  stop_signal stop;            ///< a wait that registers with it ends with `cancelled` when the run is stopped
   run_context* run = nullptr;  ///< the run this belongs to (runtime/run_context.hpp), also in a scope's own environment
   error_sink* error_count = nullptr;  ///< counts the bad elements that the run drops (dropped_errors.hpp)
   /// Compared once per block by every stream. Incremented when marks are due (stream_base.hpp) and when a stop is

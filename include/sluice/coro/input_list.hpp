@@ -36,15 +36,7 @@ struct stage_input {
 class input_list {
  public:
   /// Appends an input. Called by the constructor of the stage's promise only. Errors: std::bad_alloc.
-  void add(stream_base& in) {
-    if (size_ == 0) {
-      one_.stream = &in;
-    } else {
-      if (size_ == 1) all_.push_back(one_);
-      all_.push_back({&in});
-    }
-    ++size_;
-  }
+  void add(stream_base& in);
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   stage_input* begin() noexcept { return size_ > 1 ? all_.data() : &one_; }

@@ -38,6 +38,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/shared.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib {
@@ -62,7 +63,7 @@ class decision_log {
 
    private:
     friend class decision_log;
-    std::shared_ptr<chunk> chunk_;
+    shared<chunk> chunk_;
     std::uint32_t offset_ = 0;
   };
   decision_log();
@@ -72,7 +73,7 @@ class decision_log {
   void add(std::uint64_t value);
 
  private:
-  std::shared_ptr<chunk> tail_;
+  shared<chunk> tail_;
 };
 
 struct mark;
@@ -93,7 +94,7 @@ class opening_log {
    private:
     friend class opening_log;
     friend class position_writer;
-    std::shared_ptr<const entry> before_;
+    shared<entry> before_;
   };
   opening_log();
   /// The current end. Thread: the writer's.
@@ -104,7 +105,7 @@ class opening_log {
 
  private:
   friend class position_writer;
-  std::shared_ptr<entry> tail_;
+  shared<entry> tail_;
 };
 
 /// Collects the bytes of a position. A class with save(position_writer&) writes its state with number(), text() and

@@ -34,6 +34,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <stop_token>
 
 #include "sluice/coro/stop_token.hpp"
 #include "sluice/coro/task.hpp"

@@ -54,7 +54,7 @@ class stage_base : public promise_base {
   void set_label(std::string_view label) { label_ = label; }
   std::string_view label() const { return label_; }
   /// Lives as long as the coroutine: the function it belongs to. What works ahead may outlive the stream, and so the plan.
-  void keep(std::shared_ptr<const void> what) { kept_ = std::move(what); }
+  void keep(std::shared_ptr<const void> what);
   /// Sets by which site and version the stage finds its record in a position. Later calls are ignored: an operator whose
   /// stage is its input's (`take(-1)`) leaves it the identity of the input.
   void set_identity(const stage_identity& i) { state_.set_identity(i); }
@@ -82,7 +82,7 @@ class stage_base : public promise_base {
  protected:
   enum class yields : std::uint8_t { elements, blocks };
   stage_base(const element_type& type, yields what);
-  ~stage_base() = default;
+  ~stage_base();
   friend class stream_base;
   friend class erased_stream;
 
@@ -177,7 +177,7 @@ class stage_base : public promise_base {
   stage_state state_;
   turn turn_;  // of passing over; where elements are handed over, the consumer's stream looks at the clock
   error_sink* error_sink_ = nullptr;
-  std::unique_ptr<dropped_errors> errors_;  // they follow the output made already, and precede that still to be made
+  dropped_errors errors_;  // they follow the output made already, and precede that still to be made
   stage_counts* counts_ = nullptr;
   duration others_took_{};  // while sampled_: waits, and what its inputs took
   std::string_view label_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopping a run: every environment has a std::stop_token, and a wait that is stopped fails with the code `cancelled`.
+// Stopping a run: every environment has a stop_signal (coro/stop_signal.hpp), a std::stop_token, and a wait that is stopped fails with the code `cancelled`.
 //
 //   environment& env = *co_await this_environment();
 //   co_await check_stop();                      // in a long computation: throws `cancelled` once stopped
@@ -19,10 +19,8 @@
 // Thread: a stop may be requested on any thread (run_context::request_stop, scope::request_stop).
 #pragma once
 
-#include <optional>
-#include <stop_token>
-
 #include "sluice/coro/promise.hpp"
+#include "sluice/coro/stop_signal.hpp"
 
 namespace sluice::lib {
 
@@ -57,42 +55,6 @@ class [[nodiscard]] check_stop {
   promise_base* promise_ = nullptr;
 };
 
-namespace detail {
-
-/// A stop callback as a member of an awaiter, armed only when the awaiter suspends: registering a callback costs about
-/// 20 ns, which a wait that is ready should not pay.
-/// Declare it as the last member of the awaiter, so that it is destroyed first: its destructor waits for a callback
-/// that is running on another thread, and that callback may access the other members.
-class stop_hook {
- public:
-  using function = void (*)(void* self) noexcept;
-
-  stop_hook() = default;
-  stop_hook(const stop_hook&) = delete;
-  stop_hook& operator=(const stop_hook&) = delete;
-  /// Registers `f(self)`, which is called once, on the thread that requests the stop; within this call if the stop was
-  /// requested already. Does nothing if the token can never be stopped. REQUIRES: not armed.
-  void arm(const std::stop_token& token, function f, void* self) {
-    if (token.stop_possible()) callback_.emplace(token, call(f, self));
-  }
-  /// After this call `f` is not running and will not be called any more. Blocks while `f` runs on another thread;
-  /// called from within `f` it returns at once. REQUIRES: the caller has no lock that `f` takes.
-  void disarm() noexcept { callback_.reset(); }
-
- private:
-  class call {
-   public:
-    call(function f, void* self) noexcept : function_(f), self_(self) {}
-    void operator()() const noexcept { function_(self_); }
-
-   private:
-    function function_;
-    void* self_;
-  };
-  std::optional<std::stop_callback<call>> callback_;
-};
-
-}  // namespace detail
 }  // namespace sluice::lib
 
 namespace sluice {

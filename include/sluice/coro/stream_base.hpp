@@ -85,13 +85,12 @@ class stream_base {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   /// An empty stream: it has no stage, and every request on it throws failed_precondition.
-  stream_base() = default;
+  stream_base() noexcept;
   /// Takes ownership of the coroutine whose promise is `child`.
-  explicit stream_base(stage_base* child)
-      : child_(child), element_bytes_(static_cast<std::uint32_t>(child->type().size)) {}
+  explicit stream_base(stage_base* child) noexcept;
   stream_base(stream_base&& other) noexcept;
   stream_base& operator=(stream_base&& other) noexcept;
-  ~stream_base() { close(); }
+  ~stream_base();
 
   /// Returns true unless the stream is empty: never given a stage, moved from, or closed.
   explicit operator bool() const { return child_ != nullptr; }
@@ -164,10 +163,7 @@ class stream_base {
     child_->tick_ = &env->tick;
   }
   /// Makes this the root of a run.
-  void set_run(std::shared_ptr<run_base> run) {
-    run_ = std::move(run);
-    takes_samples_ = true;
-  }
+  void set_run(std::shared_ptr<run_base> run);
   /// Returns true while no task's request is outstanding. Thread: any.
   bool at_rest() const { return !asked_.load(std::memory_order_relaxed); }
   /// Adds the counters of this stream and of all streams upstream, up to the next channels, to those of their stages

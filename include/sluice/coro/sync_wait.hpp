@@ -15,78 +15,23 @@
 // See:    runtime/runtime.hpp for sync_wait(runtime&, task).
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
+#include <utility>
 
 #include "sluice/coro/task.hpp"
 
 namespace sluice::lib {
 namespace detail {
 
-/// An event that one thread sets and another waits for. The waiting thread may destroy it as soon as wait() has
-/// returned, or is_set() has returned true.
-class completion {
- public:
-  /// At most once. Does not access the object after the waiting thread can see that it is set.
-  void set();
-  bool is_set() const;
-  void wait();
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool set_ = false;
-};
-
-/// The coroutine that awaits the task of a sync_wait. No coroutine awaits it; it sets a completion when it ends.
-class root_frame {
- public:
-  struct promise_type : promise_base, pooled_frame {
-    completion* done = nullptr;
-    root_frame get_return_object() noexcept {
-      auto h = std::coroutine_handle<promise_type>::from_promise(*this);
-      self = h;
-      return root_frame(h);
-    }
-    struct final_awaiter {
-      bool await_ready() const noexcept { return false; }
-      void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
-        h.promise().done->set();  // from here on the waiting thread may destroy the frame
-      }
-      void await_resume() const noexcept {}
-    };
-    std::suspend_always initial_suspend() const noexcept { return {}; }
-    final_awaiter final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
-  };
-
-  explicit root_frame(std::coroutine_handle<promise_type> h) noexcept : handle_(h) {}
-  root_frame(const root_frame&) = delete;
-  root_frame& operator=(const root_frame&) = delete;
-  ~root_frame() { handle_.destroy(); }
-  /// Posts the coroutine to the executor and blocks until it has ended. At most once. Errors: failed_precondition, as
-  /// above.
-  void run(environment& env);
-
- private:
-  std::coroutine_handle<promise_type> handle_;
-};
-
-template <class Result, class T> root_frame keep_result(task<T>& work, std::optional<Result>& into) {
-  auto r = co_await work.as_result();
-  into.emplace(std::move(r));
-}
+/// Posts a coroutine to the executor that awaits the task of this promise, and blocks until that has ended; its result is
+/// in the promise then. Errors: failed_precondition, as above.
+void run_to_end(environment& env, promise_base& work);
 
 }  // namespace detail
 
 /// As sync_wait, but returns an error of the task instead of throwing it: result<T>, or a status for task<void>.
 template <class T> auto sync_wait_result(environment& env, task<T> work) {
-  using result_type =
-      std::conditional_t<std::is_void_v<T>, status, result<std::conditional_t<std::is_void_v<T>, int, T>>>;
-  std::optional<result_type> r;
-  detail::keep_result<result_type, T>(work, r).run(env);
-  return std::move(*r);
+  detail::run_to_end(env, work.get().promise());
+  return work.get().promise().take();
 }
 
 /// Runs `work` in the environment and returns its value.

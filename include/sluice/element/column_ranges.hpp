@@ -185,8 +185,16 @@ template <class T> class column_range {
     iterator& operator-=(difference_type n) noexcept { return *this += -n; }
     iterator& operator++() noexcept { return *this += 1; }
     iterator& operator--() noexcept { return *this += -1; }
-    iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
-    iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
+    iterator operator++(int) noexcept {
+      iterator before = *this;
+      *this = *this + 1;
+      return before;
+    }
+    iterator operator--(int) noexcept {
+      iterator before = *this;
+      *this = *this - 1;
+      return before;
+    }
     friend iterator operator+(iterator i, difference_type n) noexcept { return i += n; }
     friend iterator operator+(difference_type n, iterator i) noexcept { return i += n; }
     friend iterator operator-(iterator i, difference_type n) noexcept { return i -= n; }

@@ -30,14 +30,14 @@ namespace sluice::lib {
 
 struct ragged_tensor {
   tensor values{};
-  std::vector<std::vector<std::int64_t>> row_splits{{0}};
+  std::vector<std::vector<std::int64_t>> row_splits = no_rows();
 
   static constexpr bool sluice_whole = true;
   static status sluice_check(const ragged_tensor& r) { return r.check(); }
 
   /// Of lists of lists, at any depth: the innermost ones are the rows of `values`.
   template <class T> static ragged_tensor of(const std::vector<std::vector<T>>& rows) {
-    ragged_tensor made;
+    typename leaf<T>::whole made;  // a ragged_tensor, looked at when this is used
     std::vector<leaf_type<T>> all;
     made.row_splits.clear();
     collect(rows, 0, made.row_splits, all);
@@ -52,9 +52,7 @@ struct ragged_tensor {
   static ragged_tensor of(const tensor& t, std::size_t ragged = 1);
 
   /// Number of rows of the outermost dimension.
-  std::size_t size() const noexcept {
-    return row_splits.empty() || row_splits[0].empty() ? 0 : row_splits[0].size() - 1;
-  }
+  std::size_t size() const noexcept;
   /// Number of ragged dimensions.
   std::size_t ragged_rank() const noexcept { return row_splits.size(); }
   std::size_t rank() const noexcept { return row_splits.size() + values.rank(); }
@@ -83,6 +81,7 @@ struct ragged_tensor {
  private:
   template <class T> struct leaf {
     using type = T;
+    using whole = ragged_tensor;
   };
   template <class T> struct leaf<std::vector<T>> : leaf<T> {};
   template <class T> using leaf_type = typename leaf<T>::type;
@@ -93,19 +92,23 @@ struct ragged_tensor {
     if constexpr (std::is_same_v<T, L>) {
       all.insert(all.end(), rows.begin(), rows.end());
     } else {
-      if (splits.size() == depth) splits.push_back({0});
+      add_level(splits, depth);
       if (rows.empty()) add_levels(static_cast<const T*>(nullptr), depth + 1, splits);
       for (const T& row : rows) {
-        splits[depth].push_back(splits[depth].back() + static_cast<std::int64_t>(row.size()));
+        end_row(splits, depth, row.size());
         collect(row, depth + 1, splits, all);
       }
     }
   }
+  static std::vector<std::vector<std::int64_t>> no_rows();
+  /// One more level of splits, where there are just `depth`.
+  static void add_level(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth);
+  static void end_row(std::vector<std::vector<std::int64_t>>& splits, std::size_t depth, std::size_t size);
   /// So that there are as many dimensions as the type has, rows or not.
   template <class T>
   static void add_levels(const std::vector<T>*, std::size_t depth, std::vector<std::vector<std::int64_t>>& splits) {
     if constexpr (!std::is_same_v<T, leaf_type<T>>) {
-      if (splits.size() == depth) splits.push_back({0});
+      add_level(splits, depth);
       add_levels(static_cast<const T*>(nullptr), depth + 1, splits);
     }
   }

@@ -83,12 +83,10 @@ class block {
 class slab {
  public:
   explicit slab(const element_type& type) noexcept : type_(&type) {}
-  slab(slab&& o) noexcept
-      : type_(o.type_),
-        data_(std::exchange(o.data_, nullptr)),
-        capacity_(std::exchange(o.capacity_, 0)),
-        first_(std::exchange(o.first_, 0)),
-        live_(std::exchange(o.live_, 0)) {}
+  slab(slab&& o) noexcept : type_(o.type_), data_(o.data_), capacity_(o.capacity_), first_(o.first_), live_(o.live_) {
+    o.data_ = nullptr;
+    o.capacity_ = o.first_ = o.live_ = 0;
+  }
   slab& operator=(slab&& o) noexcept {
     slab moved(std::move(o));
     swap(moved);

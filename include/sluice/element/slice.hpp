@@ -33,8 +33,10 @@ class slice {
   slice(const slice& o) noexcept : owner_(o.owner_), data_(o.data_), size_(o.size_) {
     if (owner_) owner_->add_references(1);
   }
-  slice(slice&& o) noexcept
-      : owner_(std::exchange(o.owner_, nullptr)), data_(o.data_), size_(std::exchange(o.size_, 0)) {}
+  slice(slice&& o) noexcept : owner_(o.owner_), data_(o.data_), size_(o.size_) {
+    o.owner_ = nullptr;
+    o.size_ = 0;
+  }
   slice& operator=(slice o) noexcept {
     swap(o);
     return *this;
@@ -58,9 +60,14 @@ class slice {
     return {owner_, data_ + first, n};
   }
   void swap(slice& o) noexcept {
-    std::swap(owner_, o.owner_);
-    std::swap(data_, o.data_);
-    std::swap(size_, o.size_);
+    slice mine(owner_, data_, size_);
+    owner_ = o.owner_;
+    data_ = o.data_;
+    size_ = o.size_;
+    o.owner_ = mine.owner_;
+    o.data_ = mine.data_;
+    o.size_ = mine.size_;
+    mine.owner_ = nullptr;  // the references have moved on
   }
   friend bool operator==(const slice& a, const slice& b) noexcept { return a.view() == b.view(); }
 

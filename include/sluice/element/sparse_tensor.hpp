@@ -28,7 +28,7 @@ class tensor_parts;
 }
 
 struct sparse_tensor {
-  tensor indices = tensor::make(dtype::int64, {0, 0});
+  tensor indices = no_indices();
   tensor values{};
   std::vector<std::int64_t> dense_shape{};
 
@@ -57,6 +57,7 @@ struct sparse_tensor {
   friend bool operator==(const sparse_tensor&, const sparse_tensor&) = default;
 
  private:
+  static tensor no_indices();
   tensor scatter(detail::tensor_parts& made) const;
 };
 

@@ -42,12 +42,13 @@ class tensor_shape {
   static constexpr std::size_t kRankMax = 8;
 
   tensor_shape() noexcept = default;
-  tensor_shape(std::initializer_list<std::int64_t> dims) : tensor_shape(std::span(dims.begin(), dims.size())) {}
-  tensor_shape(std::span<const std::int64_t> dims);                                       // NOLINT: is a shape
-  tensor_shape(const std::vector<std::int64_t>& dims) : tensor_shape(std::span(dims)) {}  // NOLINT
+  tensor_shape(std::initializer_list<std::int64_t> dims);
+  tensor_shape(std::span<const std::int64_t> dims);     // NOLINT: is a shape
+  tensor_shape(const std::vector<std::int64_t>& dims);  // NOLINT
 
   std::size_t rank() const noexcept { return rank_; }
-  std::span<const std::int64_t> dims() const noexcept { return {dims_, rank_}; }
+  /// A template, so that programs without tensors compile no checks of std::span.
+  template <class Dim = const std::int64_t> std::span<Dim> dims() const noexcept { return {dims_, rank_}; }
   /// This shape within one more, slower dimension.
   tensor_shape below(std::int64_t dim) const;
   friend bool operator==(const tensor_shape& a, const tensor_shape& b) noexcept;
@@ -86,11 +87,9 @@ class tensor {
     if (owner_) owner_->add_references(1);
     if (texts_) texts_->add_references(1);
   }
-  tensor(tensor&& o) noexcept
-      : owner_(std::exchange(o.owner_, nullptr)),
-        data_(std::exchange(o.data_, nullptr)),
-        texts_(std::exchange(o.texts_, nullptr)),
-        spec_(o.spec_) {
+  tensor(tensor&& o) noexcept : owner_(o.owner_), data_(o.data_), texts_(o.texts_), spec_(o.spec_) {
+    o.owner_ = o.texts_ = nullptr;
+    o.data_ = nullptr;
     o.spec_.forget();
   }
   tensor& operator=(tensor o) noexcept {
@@ -124,7 +123,7 @@ class tensor {
   }
   /// Of rank 0.
   template <tensor_number T> static tensor scalar(T value) { return of(std::span<const T>(&value, 1), {}); }
-  static tensor scalar(std::string_view value) { return of(std::span(&value, 1), {}); }
+  static tensor scalar(std::string_view value);
   /// Numbers where they are. `owner`: has the bytes, or knows who does; the tensor keeps the reference. `read_only`: they
   /// must not be changed, shared or not.
   static tensor sharing(buffer_ref owner, const void* data, const tensor_spec& spec, bool read_only = false);
@@ -137,7 +136,10 @@ class tensor {
 
   lib::dtype dtype() const noexcept { return spec_.dtype; }
   std::size_t rank() const noexcept { return spec_.rank; }
-  std::span<const std::int64_t> shape() const noexcept { return {spec_.dims, spec_.rank}; }
+  template <class Dim = const std::int64_t>
+  std::span<Dim> shape() const noexcept {  // a template: as tensor_shape::dims()
+    return {spec_.dims, spec_.rank};
+  }
   tensor_spec spec() const noexcept;
   /// "uint8[224,224,3]".
   std::string spec_text() const { return spec().text(); }
@@ -180,9 +182,7 @@ class tensor {
   /// The same elements in another shape. Errors: invalid_argument, unless it has as many; one dimension may be -1, the
   /// one that follows from the others.
   tensor reshape(std::span<const std::int64_t> dims) const;
-  tensor reshape(std::initializer_list<std::int64_t> dims) const {
-    return reshape(std::span(dims.begin(), dims.size()));
-  }
+  tensor reshape(std::initializer_list<std::int64_t> dims) const;
   /// With bytes of its own, that nobody shares.
   tensor copy() const;
 

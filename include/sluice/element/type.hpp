@@ -58,13 +58,20 @@ struct element_type {
   const element_type* element = nullptr;  ///< of an array, list, maybe or batch
   std::size_t extent = 0;                 ///< of an array
 
+  element_type();
+  element_type(const element_type& other);
+  element_type(element_type&& other) noexcept;
+  element_type& operator=(const element_type& other);
+  element_type& operator=(element_type&& other) noexcept;
+  ~element_type();
+
   /// Is it made of parts that `members` names? A structure, a pair or a tuple; one without any is, too.
   bool has_members() const noexcept {
     using enum sluice::lib::kind;
     return kind == structure || kind == pair || kind == tuple;
   }
   /// Has a batch of such rows a column for each member?
-  bool stacks_by_member() const noexcept { return has_members() && !members.empty() && !whole; }
+  bool stacks_by_member() const noexcept { return has_members() && members.size() != 0 && !whole; }
 
   /// Moves n elements to uninitialised memory, and destroys the originals. The ranges must not overlap. Strides are in
   /// bytes.

@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -158,6 +159,8 @@ using any_map_function =
 struct finishing_form {
   static bool accepts(const stage_function& f);
 };
+/// Gives an argument that may be left out its function. Here, so that not every program compiles it.
+void set_function(std::optional<function_arg<finishing_form>>& argument, function_ptr function);
 
 template <class F, class S>
 concept finishes = takes_element<F, S> && maps<F, S> && !returned<call_result<F, S>>::is_task;

@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "sluice/coro/waiter.hpp"
 #include "sluice/element/slab.hpp"
@@ -29,7 +28,7 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
     std::size_t elements = 64;
     std::size_t bytes = std::size_t{16} << 20;
   };
-  element_queue(const element_type& type, limits l) : type_(type), limits_(l), elements_(type) {}
+  element_queue(const element_type& type, limits l);
   ~element_queue();
 
   const element_type& type() const { return type_; }
@@ -83,7 +82,8 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   status why() const;
 
  private:
-  using finished_list = std::vector<std::pair<std::unique_ptr<pending>, status>>;
+  struct finished_list;  // pushes, and why each failed
+  struct pending_list;
 
   // REQUIRES of these: the caller has the mutex.
   status resend_error() const;
@@ -110,11 +110,11 @@ class element_queue final : public room_waiter, public std::enable_shared_from_t
   bool abandoned_ = false;
   bool resend_due_ = false;
   status why_;
-  std::shared_ptr<run_context> run_;               ///< that reads it
-  ledger_line* line_ = nullptr;                    ///< while a run reads it
-  detail::waiter_list senders_;                    ///< push_awaiters
-  detail::waiter_list readers_;                    ///< one at most
-  std::vector<std::unique_ptr<pending>> pending_;  ///< oldest first
+  std::shared_ptr<run_context> run_;  ///< that reads it
+  ledger_line* line_ = nullptr;       ///< while a run reads it
+  detail::waiter_list senders_;       ///< push_awaiters
+  detail::waiter_list readers_;       ///< one at most
+  pending_list* const pending_;       ///< oldest first
 };
 
 /// The value lives in the awaiter that is derived from it, until it is taken.
@@ -122,11 +122,7 @@ class element_queue::push_awaiter : detail::waiter {
  public:
   bool await_ready() const noexcept { return false; }
   template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
-    return wait(h, queue_->mutex_, queue_->senders_, [this](detail::wake_list& woken) {
-      bool others_wait = queue_->senders_.front() || !queue_->pending_.empty();  // they go first
-      if (others_wait && !queue_->closed_) return detail::attempt::pending;
-      return queue_->offer(value_, bytes_, sent_, why_, woken);
-    });
+    return wait(h, queue_->mutex_, queue_->senders_, [this](detail::wake_list& woken) { return try_now(woken); });
   }
   /// True once the element is in the queue; false: it is closed.
   bool await_resume() const {
@@ -135,14 +131,14 @@ class element_queue::push_awaiter : detail::waiter {
   }
 
  protected:
-  push_awaiter(std::shared_ptr<element_queue> q, void* value, std::size_t bytes)
-      : queue_(std::move(q)), value_(value), bytes_(bytes) {}
-  ~push_awaiter() { abandon(); }
+  push_awaiter(std::shared_ptr<element_queue> q, void* value, std::size_t bytes);
+  ~push_awaiter();
   bool is_sent() const { return sent_; }
 
  private:
   friend class element_queue;
   void left(detail::wake_list& woken) noexcept override;
+  detail::attempt try_now(detail::wake_list& woken);
 
   std::shared_ptr<element_queue> queue_;
   void* value_;

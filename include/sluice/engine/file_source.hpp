@@ -17,7 +17,7 @@ template <class T, class Arguments> class file_source {
   using options = decltype(Arguments::options);
   constexpr explicit file_source(const op_info& op) : op_(&op) {}
   dataset<T> operator()(std::string_view path, options o = {}) const {
-    return dataset<T>(make_source(*op_, arguments::of(Arguments{std::string(path), o})));
+    return dataset<T>(*op_, arguments::of(Arguments{std::string(path), o}));
   }
   file_reader<T> operator()(options o) const {
     return file_reader<T>(make_source(*op_, arguments::of(Arguments{{}, o})));

@@ -52,10 +52,9 @@ auto over_inner_plans(const op_info& op, const dataset<T>& in, const F& f, const
     static_assert(path_like<T>,
                   "flat_map, interleave: a file reader takes paths (strings), and this dataset has other elements");
     auto reader = reader_of(f);
-    return dataset<typename decltype(reader)::value_type>(
-        make_stage(op, over(plan_or_reader(reader.plan())), in.plan()));
+    return dataset<typename decltype(reader)::value_type>(op, over(plan_or_reader(reader.plan())), in.plan());
   } else if constexpr (opens_datasets<F, T>) {
-    return dataset<opened<F, T>>(make_stage(op, over(plan_or_reader(adopt(new opening_function<T, F>(f)))), in.plan()));
+    return dataset<opened<F, T>>(op, over(plan_or_reader(adopt(new opening_function<T, F>(f)))), in.plan());
   } else {
     static_assert(element_is<T>::template taken_by<F>,
                   "flat_map, interleave: the function must take the element and return a dataset");

@@ -19,7 +19,7 @@ template <const op_info& op, class Arguments, class F> class predicate_verb : pu
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::filters<F, T>) {
       Arguments a{detail::adopt(new detail::filter_function<T, F>(f_)), {}};
-      return dataset<T>(make_stage(op, arguments::of(std::move(a)), in.plan()));
+      return dataset<T>(op, arguments::of(std::move(a)), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "a predicate: the function must take const T& and return bool");

@@ -22,7 +22,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sluice/base/reflect.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/element/dtype.hpp"
 #include "sluice/element/type.hpp"
@@ -53,20 +52,5 @@ result<csv_schema> csv_schema_of(const element_type& row, std::string_view text)
 csv_schema csv_schema_of(std::vector<csv_column> columns);
 /// Reads back to the same columns.
 std::string csv_schema_text(const csv_schema& schema);
-
-namespace detail {
-
-template <class T> inline constexpr bool is_csv_value = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
-template <class T> inline constexpr bool is_csv_value<std::optional<T>> = is_csv_value<T>;
-
-template <class T> constexpr bool is_csv_row() {
-  if constexpr (!reflectable<T>) return false;
-  else
-    return []<class... M>(std::tuple<M*...>*) {
-      return (is_csv_value<std::remove_cv_t<M>> && ...);
-    }(static_cast<member_pointers<T>*>(nullptr));
-}
-
-}  // namespace detail
 
 }  // namespace sluice::lib

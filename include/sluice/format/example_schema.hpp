@@ -26,6 +26,7 @@
 
 #include "sluice/base/reflect.hpp"
 #include "sluice/base/result.hpp"
+#include "sluice/base/shared.hpp"
 #include "sluice/element/ragged_tensor.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/sparse_tensor.hpp"
@@ -46,7 +47,7 @@ struct feature_values {
   std::vector<float> floats{};
   std::vector<std::int64_t> int64s{};
 
-  std::size_t size() const noexcept { return bytes.size() + floats.size() + int64s.size(); }
+  std::size_t size() const noexcept;
   friend bool operator==(const feature_values&, const feature_values&) = default;
 };
 
@@ -74,12 +75,12 @@ struct feature_slot {
   std::size_t each = 1;    ///< of length kAny: a multiple of it
   bool required = true;
   field_form form = field_form::single;
-  bool is_optional = false;           ///< the field is a std::optional
-  std::vector<std::int64_t> shape{};  ///< of a tensor; the first kUnknown: it follows from the number of
-                                      ///< values; of a sparse one its dense_shape
-  std::vector<feature_part> parts{};  ///< of sparse and ragged tensors; `name` is the values' feature
-  std::shared_ptr<const feature_values> otherwise{};  ///< what a missing feature's values are; null: it has none
-  const element_type* type = nullptr;                 ///< of the field, where no C++ type is known
+  bool is_optional = false;                  ///< the field is a std::optional
+  std::vector<std::int64_t> shape{};         ///< of a tensor; the first kUnknown: it follows from the number of
+                                             ///< values; of a sparse one its dense_shape
+  std::vector<feature_part> parts{};         ///< of sparse and ragged tensors; `name` is the values' feature
+  shared<const feature_values> otherwise{};  ///< what a missing feature's values are; null: it has none
+  const element_type* type = nullptr;        ///< of the field, where no C++ type is known
   static constexpr std::size_t kAny = ~std::size_t{0};
   static constexpr std::int64_t kUnknown = -1;
 
@@ -133,6 +134,11 @@ class example_schema {
  public:
   /// Of members. Errors: throws invalid_argument where a feature of a part is a member's, and no list of int64.
   explicit example_schema(std::vector<feature_slot> slots);
+  example_schema(const example_schema& other);
+  example_schema(example_schema&& other) noexcept;
+  example_schema& operator=(const example_schema& other);
+  example_schema& operator=(example_schema&& other) noexcept;
+  ~example_schema();
 
   /// Fills the fields of the struct at `to`. After an error its fields are valid but unspecified.
   status parse(std::string_view example, void* to, buffer* owner = nullptr) const;
@@ -255,19 +261,32 @@ template <class V> struct feature_field<std::optional<V>> {
   template <class U> static void* first_of(U& single, std::size_t) { return &single; }
 };
 
+/// The slots of a structure's members, one by one.
+class slot_list {
+ public:
+  slot_list();
+  slot_list(const slot_list&) = delete;
+  slot_list& operator=(const slot_list&) = delete;
+  ~slot_list();
+  std::size_t size() const noexcept;
+  feature_slot& add(std::string_view name, std::size_t offset);
+  example_schema made();
+
+ private:
+  std::vector<feature_slot> slots_;
+};
+
 template <class T> example_schema make_schema() {
-  std::vector<feature_slot> slots;
+  slot_list slots;
   T probe{};  // only for the addresses of its members
   with_members(probe, [&](auto&... members) {
     [[maybe_unused]] auto add = [&]<class F>(F& member) {
-      feature_slot& slot = slots.emplace_back();
-      slot.name = member_names<T>[slots.size() - 1];
-      slot.offset = static_cast<std::size_t>(reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe));
-      feature_field<F>::describe(slot);
+      const auto offset = reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe);
+      feature_field<F>::describe(slots.add(member_names<T>[slots.size()], static_cast<std::size_t>(offset)));
     };
     (add(members), ...);
   });
-  return example_schema(std::move(slots));
+  return slots.made();
 }
 
 }  // namespace detail

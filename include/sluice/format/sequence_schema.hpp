@@ -73,6 +73,11 @@ struct sequence_slot {
 class sequence_schema {
  public:
   explicit sequence_schema(std::vector<sequence_slot> slots);
+  sequence_schema(const sequence_schema& other);
+  sequence_schema(sequence_schema&& other) noexcept;
+  sequence_schema& operator=(const sequence_schema& other);
+  sequence_schema& operator=(sequence_schema&& other) noexcept;
+  ~sequence_schema();
 
   const std::vector<sequence_slot>& slots() const noexcept { return slots_; }
   /// The index of the slot of this name; slots().size(), if there is none.
@@ -138,19 +143,32 @@ template <class Step> struct sequence_field<std::vector<Step>> {
   }
 };
 
+/// The slots of a structure's members, one by one.
+class sequence_slot_list {
+ public:
+  sequence_slot_list();
+  sequence_slot_list(const sequence_slot_list&) = delete;
+  sequence_slot_list& operator=(const sequence_slot_list&) = delete;
+  ~sequence_slot_list();
+  std::size_t size() const noexcept;
+  sequence_slot& add(std::string_view name, std::size_t offset);
+  sequence_schema made();
+
+ private:
+  std::vector<sequence_slot> slots_;
+};
+
 template <class T> sequence_schema make_sequence_schema() {
-  std::vector<sequence_slot> slots;
+  sequence_slot_list slots;
   T probe{};  // only for the addresses of its members
   with_members(probe, [&](auto&... members) {
     [[maybe_unused]] auto add = [&]<class F>(F& member) {
-      sequence_slot& slot = slots.emplace_back();
-      slot.name = member_names<T>[slots.size() - 1];
-      slot.offset = static_cast<std::size_t>(reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe));
-      sequence_field<F>::describe(slot);
+      const auto offset = reinterpret_cast<char*>(&member) - reinterpret_cast<char*>(&probe);
+      sequence_field<F>::describe(slots.add(member_names<T>[slots.size()], static_cast<std::size_t>(offset)));
     };
     (add(members), ...);
   });
-  return sequence_schema(std::move(slots));
+  return slots.made();
 }
 
 /// The fields at `context` and `sequence`.

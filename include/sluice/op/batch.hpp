@@ -44,7 +44,7 @@ class batch_verb : public stage_base_tag {
   explicit batch_verb(batch_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage(batch_op, arguments::of(arguments_), in.plan()));
+      return dataset<batched<T>>(batch_op, arguments::of(arguments_), in.plan());
     } else if constexpr (detail::has_unstackable_member<T>) {
       static_assert(detail::can_be_stacked<detail::unstackable_member<T>()>,
                     "batch: this member cannot be stacked (numbers, texts, arrays and structs of them can)");

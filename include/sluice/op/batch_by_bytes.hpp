@@ -45,7 +45,7 @@ class batch_by_bytes_verb : public stage_base_tag {
   explicit batch_by_bytes_verb(batch_by_bytes_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage(batch_by_bytes_op, arguments::of(arguments_), in.plan()));
+      return dataset<batched<T>>(batch_by_bytes_op, arguments::of(arguments_), in.plan());
     } else {
       static_assert(
           detail::element_is<T>::template taken_by<batch_by_bytes_verb>,

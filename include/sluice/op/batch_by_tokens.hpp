@@ -20,7 +20,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -32,16 +31,17 @@
 #include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
+#include "sluice/plan/member_map.hpp"
 
 namespace sluice::lib {
 
 extern const op_info batch_by_tokens_op;
 
 struct batch_by_tokens_options {
-  bool padded = false;                           ///< rows times the longest are counted, and lists and tensors padded
-  std::map<std::string, pad_value> values = {};  ///< what fills, by member, as of padded_batch; with padded
-  std::optional<count> rows_max = {};            ///< rows of a batch; not given: any number
-  bool drop_remainder = false;                   ///< the last batch is not delivered
+  bool padded = false;                 ///< rows times the longest are counted, and lists and tensors padded
+  member_map<pad_value> values = {};   ///< what fills, by member, as of padded_batch; with padded
+  std::optional<count> rows_max = {};  ///< rows of a batch; not given: any number
+  bool drop_remainder = false;         ///< the last batch is not delivered
   lib::oversized oversized =
       lib::oversized::refuse;  ///< what an element is that alone has more: refuse (an error) or alone
 };
@@ -70,10 +70,10 @@ template <class F> class batch_by_tokens_verb : public stage_base_tag {
       return dataset<refused>();
     } else if constexpr (std::is_same_v<F, expression>) {
       a.length.value = detail::tokens_by_expression(length_);
-      return dataset<batched<T>>(make_stage(batch_by_tokens_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<batched<T>>(batch_by_tokens_op, arguments::of(std::move(a)), in.plan());
     } else if constexpr (detail::counts_tokens<F, T>) {
       a.length = detail::adopt(new detail::keyed_function<T, F>(length_));
-      return dataset<batched<T>>(make_stage(batch_by_tokens_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<batched<T>>(batch_by_tokens_op, arguments::of(std::move(a)), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "batch_by_tokens: the function must take const T& and return a whole number");

@@ -23,7 +23,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -34,6 +33,7 @@
 #include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
+#include "sluice/plan/member_map.hpp"
 
 namespace sluice::lib {
 
@@ -41,9 +41,9 @@ extern const op_info bucket_by_sequence_length_op;
 
 struct bucket_by_sequence_length_options {
   /// as of padded_batch
-  std::map<std::string, std::vector<std::int64_t>> shapes = {};
+  member_map<std::vector<std::int64_t>> shapes = {};
   /// as of padded_batch
-  std::map<std::string, pad_value> values = {};
+  member_map<pad_value> values = {};
   bool pad_to_bucket_boundary =
       false;  ///< lengths that are not said are the bucket's boundary less one, not the longest; the last bucket, which has none, takes nothing
   bool no_padding = false;      ///< lists stay as long as they are
@@ -61,6 +61,9 @@ template <class F, class T>
 concept measures_length = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
 /// The function of an expression, for whatever element.
 function_ptr length_by_expression(const expression& length);
+bucket_by_sequence_length_arguments bucket_arguments(const std::vector<std::int64_t>& boundaries,
+                                                     const std::vector<std::int64_t>& batch_sizes,
+                                                     bucket_by_sequence_length_options o);
 }  // namespace detail
 
 template <class F> class bucket_by_sequence_length_verb : public stage_base_tag {
@@ -76,10 +79,10 @@ template <class F> class bucket_by_sequence_length_verb : public stage_base_tag 
       return dataset<refused>();
     } else if constexpr (std::is_same_v<F, expression>) {
       a.length.value = detail::length_by_expression(length_);
-      return dataset<batched<T>>(make_stage(bucket_by_sequence_length_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<batched<T>>(bucket_by_sequence_length_op, arguments::of(std::move(a)), in.plan());
     } else if constexpr (detail::measures_length<F, T>) {
       a.length = detail::adopt(new detail::keyed_function<T, F>(length_));
-      return dataset<batched<T>>(make_stage(bucket_by_sequence_length_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<batched<T>>(bucket_by_sequence_length_op, arguments::of(std::move(a)), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "bucket_by_sequence_length: the function must take const T& and return a whole number");
@@ -95,11 +98,8 @@ template <class F> class bucket_by_sequence_length_verb : public stage_base_tag 
 template <class F>
 auto bucket_by_sequence_length(F length, const std::vector<std::int64_t>& boundaries,
                                const std::vector<std::int64_t>& batch_sizes, bucket_by_sequence_length_options o = {}) {
-  bucket_by_sequence_length_arguments a;
-  a.boundaries.assign(boundaries.begin(), boundaries.end());
-  a.batch_sizes.assign(batch_sizes.begin(), batch_sizes.end());
-  a.options = std::move(o);
-  return bucket_by_sequence_length_verb<F>(std::move(length), std::move(a));
+  return bucket_by_sequence_length_verb<F>(std::move(length),
+                                           detail::bucket_arguments(boundaries, batch_sizes, std::move(o)));
 }
 
 }  // namespace sluice::lib

@@ -60,8 +60,8 @@ struct csv_arguments {
 
 /// The rows of one file. `schema`: names in the header, and defaults, of members; the others are what their types say.
 template <class T> dataset<T> csv(std::string_view path, std::string_view schema, csv_options o = {}) {
-  return dataset<T>(make_source(
-      csv_op, arguments::of(csv_arguments{std::string(path), detail::columns_of<T>(schema, "csv"), std::move(o)})));
+  return dataset<T>(
+      csv_op, arguments::of(csv_arguments{std::string(path), detail::columns_of<T>(schema, "csv"), std::move(o)}));
 }
 template <class T> dataset<T> csv(std::string_view path, csv_options o = {}) {
   return csv<T>(path, std::string_view(), std::move(o));

@@ -61,7 +61,7 @@ struct from_arrow_arguments {
 template <class T> dataset<batched<T>> from_arrow(std::string_view path, arrow_file_options o = {}) {
   static_assert(stackable<T>, "sluice: rows of this element cannot be stacked");
   o.schema = arrow_schema_arg(type_of<T>());
-  return dataset<batched<T>>(make_source(from_arrow_op, arguments::of(from_arrow_arguments{std::string(path), o})));
+  return dataset<batched<T>>(from_arrow_op, arguments::of(from_arrow_arguments{std::string(path), o}));
 }
 /// A reader for interleave and flat_map.
 template <class T> file_reader<batched<T>> from_arrow(arrow_file_options o = {}) {

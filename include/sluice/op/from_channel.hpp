@@ -34,6 +34,7 @@
 #include <memory>
 #include <utility>
 
+#include "sluice/base/shared.hpp"
 #include "sluice/engine/element_queue.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -57,21 +58,19 @@ struct from_channel_arguments {
 namespace detail {
 
 struct shared_channel final : channel_function {
-  explicit shared_channel(std::shared_ptr<element_queue> q) {
-    queue = std::move(q);
-    out = &queue->type();
-  }
-  ~shared_channel() override { queue->abandon_reading(); }
+  explicit shared_channel(std::shared_ptr<element_queue> q);
+  ~shared_channel() override;
 };
 
 /// Closes the queue when its last sender is gone.
 class sending_end {
  public:
-  explicit sending_end(std::shared_ptr<element_queue> q) : queue(std::move(q)) {}
+  explicit sending_end(std::shared_ptr<element_queue> q);
   sending_end(const sending_end&) = delete;
-  ~sending_end() { queue->close(unavailable_error("the last sender is gone, and has not closed the channel")); }
+  ~sending_end();
   const std::shared_ptr<element_queue> queue;
 };
+shared<const sending_end> begin_sending(const std::shared_ptr<element_queue>& q);
 
 template <class T> std::size_t bytes_of(const T& x) {
   const element_type& t = type_of<T>();
@@ -106,8 +105,7 @@ class [[nodiscard]] channel_push final : detail::value_holder<T>, public element
 
 template <class T> class channel_sender {
  public:
-  explicit channel_sender(const std::shared_ptr<element_queue>& q)
-      : end_(std::make_shared<const detail::sending_end>(q)) {}
+  explicit channel_sender(const std::shared_ptr<element_queue>& q) : end_(detail::begin_sending(q)) {}
 
   /// `co_await push(x)` returns true once x is in the channel, false if it is closed: x is destroyed then.
   channel_push<T> operator()(T value) const { return channel_push<T>(end_->queue, std::move(value)); }
@@ -137,7 +135,7 @@ template <class T> class channel_sender {
     to = std::move(from.value);
     from.value.~T();
   }
-  std::shared_ptr<const detail::sending_end> end_;
+  shared<const detail::sending_end> end_;
 };
 
 namespace detail {
@@ -164,13 +162,13 @@ template <class T> struct channel_source {
 template <class T> channel_source<T> from_channel(element_queue::limits limits = {}) {
   auto q = std::make_shared<element_queue>(type_of<T>(), limits);
   from_channel_arguments a{detail::adopt(new detail::shared_channel(q))};
-  return {channel_sender<T>(q), dataset<T>(make_source(from_channel_op, arguments::of(std::move(a))))};
+  return {channel_sender<T>(q), dataset<T>(from_channel_op, arguments::of(std::move(a)))};
 }
 /// A channel for each run: open(sender, ordinal of the first element to push).
 template <class T, std::invocable<channel_sender<T>, std::uint64_t> F>
 dataset<T> from_channel(F open, element_queue::limits limits = {}) {
   from_channel_arguments a{detail::adopt(new detail::opened_channel_function<T, F>(std::move(open), limits))};
-  return dataset<T>(make_source(from_channel_op, arguments::of(std::move(a))));
+  return dataset<T>(from_channel_op, arguments::of(std::move(a)));
 }
 
 }  // namespace sluice::lib

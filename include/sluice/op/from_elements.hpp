@@ -60,9 +60,9 @@ template <class T> struct stored_elements final : elements_function {
 }  // namespace detail
 
 template <std::copyable T> dataset<T> from_elements(std::vector<T> elements) {
-  return dataset<T>(make_source(
+  return dataset<T>(
       from_elements_op,
-      arguments::of(from_elements_arguments{detail::adopt(new detail::stored_elements<T>(std::move(elements)))})));
+      arguments::of(from_elements_arguments{detail::adopt(new detail::stored_elements<T>(std::move(elements)))}));
 }
 template <std::copyable T> dataset<T> from_elements(std::initializer_list<T> elements) {
   return from_elements(std::vector<T>(elements));

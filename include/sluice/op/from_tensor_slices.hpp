@@ -36,17 +36,17 @@ template <class T> dataset<T> from_tensor_slices(T tensors) {
   static_assert(
       detail::made_of_tensors<T, false>(),
       "from_tensor_slices: expects a tensor, or a structure, pair or tuple of tensors; from_elements takes a vector");
-  return dataset<T>(make_source(
+  return dataset<T>(
       from_tensor_slices_op,
-      arguments::of(from_tensor_slices_arguments{detail::tensor_data_of(lib::value::of(std::move(tensors)))})));
+      arguments::of(from_tensor_slices_arguments{detail::tensor_data_of(lib::value::of(std::move(tensors)))}));
 }
 /// The values of a tensor of one dimension as such. Errors: throws invalid_argument where it is of another dtype, or shape.
 template <class T>
   requires(detail::is_tensor_or_plain<T> && !std::is_same_v<T, tensor>)
 dataset<T> from_tensor_slices(tensor values) {
   const dtype of_values = *dtype_of(type_of<T>());
-  return dataset<T>(make_source(from_tensor_slices_op, arguments::of(from_tensor_slices_arguments{
-                                                           detail::tensor_data_of(std::move(values), of_values)})));
+  return dataset<T>(from_tensor_slices_op,
+                    arguments::of(from_tensor_slices_arguments{detail::tensor_data_of(std::move(values), of_values)}));
 }
 
 }  // namespace sluice::lib

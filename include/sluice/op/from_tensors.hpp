@@ -33,8 +33,8 @@ template <class T> dataset<T> from_tensors(T value) {
       detail::made_of_tensors<T, true>(),
       "from_tensors: expects a tensor, an int64, double, bool or string, or a structure, pair or tuple of such; "
       "tensor::scalar(x) makes a tensor of any other number");
-  return dataset<T>(make_source(from_tensors_op, arguments::of(from_tensors_arguments{
-                                                     detail::tensor_data_of(lib::value::of(std::move(value)))})));
+  return dataset<T>(from_tensors_op,
+                    arguments::of(from_tensors_arguments{detail::tensor_data_of(lib::value::of(std::move(value)))}));
 }
 
 }  // namespace sluice::lib

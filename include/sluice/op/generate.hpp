@@ -27,8 +27,8 @@ struct generate_arguments {
 
 template <std::invocable F> auto generate(F f) {
   using function = detail::generator_function<F>;
-  return dataset<typename function::T>(
-      make_source(generate_op, arguments::of(generate_arguments{detail::adopt(new function(std::move(f)))})));
+  return dataset<typename function::T>(generate_op,
+                                       arguments::of(generate_arguments{detail::adopt(new function(std::move(f)))}));
 }
 
 }  // namespace sluice::lib

@@ -94,8 +94,7 @@ template <class Key, class Begin, class F, class Finish> class group_by_reducer_
                     "group_by_reducer: the function of the key must return the state that f changes");
       group_by_reducer_arguments a;
       if constexpr (std::is_same_v<S, made> && detail::function_state<S>)
-        a.options.init =
-            function_arg<detail::finishing_form>(detail::adopt(new detail::map_function<K, Begin>(*begin_)));
+        detail::set_function(a.options.init, detail::adopt(new detail::map_function<K, Begin>(*begin_)));
       return with_states<T, S>(in, std::move(a), [] { return std::shared_ptr<const S>(new S()); });
     } else {
       using S = typename detail::state_changed_by<F, Begin>::type;
@@ -121,11 +120,11 @@ template <class Key, class Begin, class F, class Finish> class group_by_reducer_
       a.key = detail::adopt(new detail::keyed_function<T, Key>(key_));
       if (!a.options.init) a.options.initial_state = f->initial_text();
       if constexpr (std::is_same_v<Finish, detail::no_finish>) {
-        return dataset<S>(make_stage(group_by_reducer_op, arguments::of(std::move(a)), in.plan()));
+        return dataset<S>(group_by_reducer_op, arguments::of(std::move(a)), in.plan());
       } else if constexpr (detail::finishes<Finish, S>) {
         using function = detail::map_function<S, Finish>;
-        a.options.finish = function_arg<detail::finishing_form>(detail::adopt(new function(finish_)));
-        return dataset<typename function::U>(make_stage(group_by_reducer_op, arguments::of(std::move(a)), in.plan()));
+        detail::set_function(a.options.finish, detail::adopt(new function(finish_)));
+        return dataset<typename function::U>(group_by_reducer_op, arguments::of(std::move(a)), in.plan());
       } else {
         static_assert(
             detail::element_is<S>::template taken_by<Finish>,

@@ -135,7 +135,7 @@ template <class F, class R, class W> class group_by_window_verb : public stage_b
       return made;
     } else {
       a.reduce.plan = made.plan();
-      return dataset<U>(make_stage(group_by_window_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<U>(group_by_window_op, arguments::of(std::move(a)), in.plan());
     }
   }
 

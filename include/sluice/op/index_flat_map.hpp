@@ -69,8 +69,8 @@ template <class F, class I> class index_flat_map_verb : public stage_base_tag {
       a.function = detail::adopt(new detail::map_function<T, F>(f_));
       a.index_map = detail::adopt(new detail::map_function<std::int64_t, I>(index_map_));
       a.options = options_;
-      return dataset<typename detail::mapped<F, T>::value_type>(
-          make_stage(index_flat_map_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<typename detail::mapped<F, T>::value_type>(index_flat_map_op, arguments::of(std::move(a)),
+                                                                in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "index_flat_map: the first function must take the element and return a std::vector or std::array");

@@ -43,7 +43,7 @@ template <class F> class inspect_verb : public stage_base_tag {
       return dataset<refused>();
     } else {
       inspect_arguments a{detail::adopt(new detail::look_calls<T, F>(f_))};
-      return dataset<T>(make_stage(inspect_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<T>(inspect_op, arguments::of(std::move(a)), in.plan());
     }
   }
 

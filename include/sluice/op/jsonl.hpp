@@ -57,8 +57,7 @@ struct jsonl_arguments {
 };
 
 template <class T> dataset<T> jsonl(std::string_view path, jsonl_options o = {}) {
-  return dataset<T>(
-      make_source(jsonl_op, arguments::of(jsonl_arguments{std::string(path), json_type_arg(type_of<T>()), o})));
+  return dataset<T>(jsonl_op, arguments::of(jsonl_arguments{std::string(path), json_type_arg(type_of<T>()), o}));
 }
 /// A reader for interleave and flat_map.
 template <class T> file_reader<T> jsonl(jsonl_options o = {}) {

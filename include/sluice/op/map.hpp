@@ -58,7 +58,7 @@ template <class F> class map_verb : public stage_base_tag {
     if constexpr (detail::maps<F, T>) {
       using function = detail::any_map_function<T, F>;
       return dataset<typename function::U>(
-          make_stage(map_op, arguments::of(map_arguments{detail::adopt(new function(f_)), options_}), in.plan()));
+          map_op, arguments::of(map_arguments{detail::adopt(new function(f_)), options_}), in.plan());
     } else if constexpr (detail::callable_over<F, T>) {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "map: the function returns void (or task<>); it must return the new element, or the old one");

@@ -60,7 +60,7 @@ class pack_sequences_verb : public stage_base_tag {
   explicit pack_sequences_verb(pack_sequences_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::is_sequence<T>) {
-      return dataset<packed_row>(make_stage(pack_sequences_op, arguments::of(arguments_), in.plan()));
+      return dataset<packed_row>(pack_sequences_op, arguments::of(arguments_), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<pack_sequences_verb>,
                     "pack_sequences: sequences are lists of whole numbers; map the element to its tokens first");

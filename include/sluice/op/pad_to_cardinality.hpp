@@ -54,7 +54,7 @@ class pad_to_cardinality_verb : public stage_base_tag {
       return dataset<T>(detail::padded_in_place(in.plan(), arguments_));
     } else {
       type_of<std::pair<T, bool>>();
-      return dataset<std::pair<T, bool>>(make_stage(pad_to_cardinality_op, arguments::of(arguments_), in.plan()));
+      return dataset<std::pair<T, bool>>(pad_to_cardinality_op, arguments::of(arguments_), in.plan());
     }
   }
 

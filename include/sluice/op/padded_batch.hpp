@@ -21,7 +21,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +28,7 @@
 #include "sluice/element/batch.hpp"
 #include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/member_map.hpp"
 
 namespace sluice::lib {
 
@@ -36,9 +36,9 @@ extern const op_info padded_batch_op;
 
 struct padded_batch_options {
   /// lengths of each dimension, by member; -1: of the longest in the batch. In plan text {tokens=[128]}, of the element itself {it=[128]}
-  std::map<std::string, std::vector<std::int64_t>> shapes = {};
+  member_map<std::vector<std::int64_t>> shapes = {};
   /// what fills the rest, by member: in plan text {tokens=-1}
-  std::map<std::string, pad_value> values = {};
+  member_map<pad_value> values = {};
   bool drop_remainder = false;  ///< a last batch of fewer rows is not delivered
 };
 struct padded_batch_arguments {
@@ -51,7 +51,7 @@ class padded_batch_verb : public stage_base_tag {
   explicit padded_batch_verb(lib::arguments a) : arguments_(std::move(a)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage(padded_batch_op, arguments_, in.plan()));
+      return dataset<batched<T>>(padded_batch_op, arguments_, in.plan());
     } else {
       static_assert(
           detail::element_is<T>::template taken_by<padded_batch_verb>,

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/shared.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/format/sequence_schema.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -40,8 +41,8 @@ extern const op_info parse_sequence_example_op;
 /// which print as text.
 struct context_schema_arg {
   std::string text{};
-  const element_type* type = nullptr;              ///< of the whole structure; null: it is made from the texts
-  std::shared_ptr<const example_schema> schema{};  ///< of its member `context`
+  const element_type* type = nullptr;     ///< of the whole structure; null: it is made from the texts
+  shared<const example_schema> schema{};  ///< of its member `context`
   context_schema_arg() = default;
   context_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT: a schema is written as a text
   context_schema_arg(const element_type& whole, const example_schema& s);
@@ -51,7 +52,7 @@ struct context_schema_arg {
 struct sequence_schema_arg {
   std::string text{};
   const element_type* type = nullptr;
-  std::shared_ptr<const sequence_schema> schema{};  ///< of its member `sequence`
+  shared<const sequence_schema> schema{};  ///< of its member `sequence`
   sequence_schema_arg() = default;
   sequence_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT
   sequence_schema_arg(const element_type& whole, sequence_schema s);
@@ -86,8 +87,8 @@ template <class Context, class Sequence> class parse_sequence_example_verb : pub
           {type_of<parsed>(), sequence_schema_of<Sequence>().with_missing(options_.may_be_missing)},
           options_.parallelism,
           options_.order};
-      return dataset<parsed>(make_stage(parse_sequence_example_op,
-                                        arguments::of(parse_sequence_example_arguments{std::move(o)}), in.plan()));
+      return dataset<parsed>(parse_sequence_example_op, arguments::of(parse_sequence_example_arguments{std::move(o)}),
+                             in.plan());
     } else {
       static_assert(detail::element_is<In>::template taken_by<parse_sequence_example_verb>,
                     "parse_sequence_example: expects records (or strings) that hold tf.SequenceExamples");

@@ -40,9 +40,9 @@ class ragged_batch_verb : public stage_base_tag {
   explicit ragged_batch_verb(ragged_batch_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::is_tensor<T> || std::is_same_v<T, ragged_tensor>) {
-      return dataset<ragged_tensor>(make_stage(ragged_batch_op, arguments::of(arguments_), in.plan()));
+      return dataset<ragged_tensor>(ragged_batch_op, arguments::of(arguments_), in.plan());
     } else if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage(ragged_batch_op, arguments::of(arguments_), in.plan()));
+      return dataset<batched<T>>(ragged_batch_op, arguments::of(arguments_), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<ragged_batch_verb>,
                     "ragged_batch: rows of this element cannot be stacked (numbers, texts, lists, tensors and structs "

@@ -30,10 +30,15 @@ extern const op_info rebatch_op;
 /// Numbers of rows that take turns: in plan text 3, or [2, 1, 1].
 struct batch_sizes {
   std::vector<count> values = {};
-  batch_sizes() = default;
-  batch_sizes(std::int64_t one) : values{one} {}  // NOLINT: a number is written as one
-  batch_sizes(std::initializer_list<std::int64_t> all) : values(all.begin(), all.end()) {}
-  batch_sizes(std::vector<std::int64_t> all) : values(all.begin(), all.end()) {}  // NOLINT
+  batch_sizes();
+  batch_sizes(std::int64_t one);  // NOLINT: a number is written as one
+  batch_sizes(std::initializer_list<std::int64_t> all);
+  batch_sizes(const std::vector<std::int64_t>& all);  // NOLINT
+  batch_sizes(const batch_sizes& other);
+  batch_sizes(batch_sizes&& other) noexcept;
+  batch_sizes& operator=(const batch_sizes& other);
+  batch_sizes& operator=(batch_sizes&& other) noexcept;
+  ~batch_sizes();
 };
 
 struct rebatch_options {
@@ -46,10 +51,10 @@ struct rebatch_arguments {
 
 class rebatch_verb : public stage_base_tag {
  public:
-  explicit rebatch_verb(rebatch_arguments a) : arguments_(std::move(a)) {}
+  explicit rebatch_verb(lib::arguments a) : arguments_(std::move(a)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::is_batched<T>) {
-      return dataset<T>(make_stage(rebatch_op, arguments::of(arguments_), in.plan()));
+      return dataset<T>(rebatch_op, arguments_, in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<rebatch_verb>, "rebatch: the element is not a batch");
       return dataset<refused>();
@@ -57,7 +62,7 @@ class rebatch_verb : public stage_base_tag {
   }
 
  private:
-  rebatch_arguments arguments_;
+  lib::arguments arguments_;  // of rebatch_arguments
 };
 
 rebatch_verb rebatch(batch_sizes sizes, rebatch_options o = {});

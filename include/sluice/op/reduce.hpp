@@ -70,11 +70,11 @@ template <class S, class F, class Finish> class reduce_verb : public stage_base_
       reduce_arguments a{.initial = {}, .function = detail::adopt(f)};
       a.options.initial_state = f->initial_text();
       if constexpr (std::is_same_v<Finish, detail::no_finish>) {
-        return dataset<S>(make_stage(reduce_op, arguments::of(std::move(a)), in.plan()));
+        return dataset<S>(reduce_op, arguments::of(std::move(a)), in.plan());
       } else if constexpr (detail::finishes<Finish, S>) {
         using function = detail::map_function<S, Finish>;
-        a.options.finish = function_arg<detail::finishing_form>(detail::adopt(new function(finish_)));
-        return dataset<typename function::U>(make_stage(reduce_op, arguments::of(std::move(a)), in.plan()));
+        detail::set_function(a.options.finish, detail::adopt(new function(finish_)));
+        return dataset<typename function::U>(reduce_op, arguments::of(std::move(a)), in.plan());
       } else {
         static_assert(detail::element_is<S>::template taken_by<Finish>,
                       "reduce: the second function must take the state (S, const S& or S&&) and return a value");

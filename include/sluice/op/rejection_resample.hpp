@@ -45,6 +45,10 @@ struct rejection_resample_arguments {
 namespace detail {
 template <class F, class T>
 concept classifies = keys<F, T> && std::is_integral_v<key_of<F, T>> && !std::is_same_v<key_of<F, T>, bool>;
+/// A template, so that it is looked at when a program resamples.
+template <class F> auto resample_arguments(std::vector<double> target_dist, rejection_resample_options o) {
+  return rejection_resample_arguments{{}, std::move(target_dist), std::move(o)};
+}
 template <class F> struct class_expression {
   static constexpr bool exists = false;
 };
@@ -61,13 +65,12 @@ template <class F> class rejection_resample_verb : public stage_base_tag {
     if constexpr (detail::class_expression<F>::exists) {
       rejection_resample_arguments a = arguments_;
       a.function.value = expression_function(f_.value);
-      return dataset<std::pair<typename detail::class_expression<F>::type, T>>(
-          make_stage(rejection_resample_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<std::pair<typename detail::class_expression<F>::type, T>>(rejection_resample_op,
+                                                                               arguments::of(std::move(a)), in.plan());
     } else if constexpr (detail::classifies<F, T>) {
       rejection_resample_arguments a = arguments_;
       a.function = detail::adopt(new detail::keyed_function<T, F>(f_));
-      return dataset<std::pair<detail::key_of<F, T>, T>>(
-          make_stage(rejection_resample_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<std::pair<detail::key_of<F, T>, T>>(rejection_resample_op, arguments::of(std::move(a)), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "rejection_resample: the function must take const T& and return a whole number, the class");
@@ -82,9 +85,7 @@ template <class F> class rejection_resample_verb : public stage_base_tag {
 
 template <class F>
 auto rejection_resample(F class_function, std::vector<double> target_dist, rejection_resample_options o = {}) {
-  rejection_resample_arguments a;
-  a.target_dist = std::move(target_dist);
-  a.options = std::move(o);
+  auto a = detail::resample_arguments<F>(std::move(target_dist), std::move(o));
   return rejection_resample_verb<F>(std::move(class_function), std::move(a));
 }
 

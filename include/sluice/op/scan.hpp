@@ -60,7 +60,7 @@ template <class S, class F> class scan_verb : public stage_base_tag {
       auto* f = new function(initial_, f_);
       scan_arguments a{.initial = {}, .function = detail::adopt(f)};
       a.options.initial_state = f->initial_text();
-      return dataset<typename function::U>(make_stage(scan_op, arguments::of(std::move(a)), in.plan()));
+      return dataset<typename function::U>(scan_op, arguments::of(std::move(a)), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "scan: the function must take S& and the element (T, const T& or T&&), and return the new element; "

@@ -48,10 +48,10 @@ inline constexpr bool is_sparse_row<std::vector<T>> = std::is_arithmetic_v<T> ||
 
 class sparse_batch_verb : public stage_base_tag {
  public:
-  explicit sparse_batch_verb(sparse_batch_arguments a) : arguments_(std::move(a)) {}
+  explicit sparse_batch_verb(lib::arguments a) : arguments_(std::move(a)) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::is_sparse_row<T>) {
-      return dataset<sparse_tensor>(make_stage(sparse_batch_op, arguments::of(arguments_), in.plan()));
+      return dataset<sparse_tensor>(sparse_batch_op, arguments_, in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<sparse_batch_verb>,
                     "sparse_batch: rows are lists of numbers or texts, tensors, or sparse tensors");
@@ -60,7 +60,7 @@ class sparse_batch_verb : public stage_base_tag {
   }
 
  private:
-  sparse_batch_arguments arguments_;
+  lib::arguments arguments_;  // of sparse_batch_arguments
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o = {});

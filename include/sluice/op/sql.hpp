@@ -40,8 +40,8 @@ struct sql_arguments {
 
 /// `schema`: defaults of members; the others are what their types say.
 template <class T> dataset<T> sql(std::string_view path, std::string_view query, std::string_view schema = {}) {
-  return dataset<T>(make_source(sql_op, arguments::of(sql_arguments{std::string(path), std::string(query),
-                                                                    detail::columns_of<T>(schema, "sql")})));
+  return dataset<T>(sql_op, arguments::of(sql_arguments{std::string(path), std::string(query),
+                                                        detail::columns_of<T>(schema, "sql")}));
 }
 
 }  // namespace sluice::lib

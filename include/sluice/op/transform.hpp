@@ -54,7 +54,7 @@ template <class F> class transform_verb : public stage_base_tag {
     if constexpr (detail::transforms<F, T>) {
       using function = detail::transform_function<T, F>;
       return dataset<typename function::U>(
-          make_stage(transform_op, arguments::of(transform_arguments{detail::adopt(new function(f_))}), in.plan()));
+          transform_op, arguments::of(transform_arguments{detail::adopt(new function(f_))}), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<F>,
                     "transform: the coroutine must take stream<T> and return stream<U>");

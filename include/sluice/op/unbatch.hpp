@@ -27,7 +27,7 @@ class unbatch_verb : public stage_base_tag {
  public:
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (detail::has_rows<T>) {
-      return dataset<typename detail::row_of<T>::type>(make_stage(unbatch_op, arguments(), in.plan()));
+      return dataset<typename detail::row_of<T>::type>(unbatch_op, arguments(), in.plan());
     } else {
       static_assert(detail::element_is<T>::template taken_by<unbatch_verb>, "unbatch: the element is not a batch");
       return dataset<refused>();

@@ -53,7 +53,7 @@ class window_verb : public stage_base_tag {
       return dataset<refused>();
     } else {
       type_of<std::vector<T>>();  // makes the descriptor, which list_of() finds from now on
-      return dataset<std::vector<T>>(make_stage(window_op, arguments::of(arguments_), in.plan()));
+      return dataset<std::vector<T>>(window_op, arguments::of(arguments_), in.plan());
     }
   }
 

@@ -42,7 +42,7 @@ class window_batch_verb : public stage_base_tag {
   explicit window_batch_verb(window_batch_arguments a) : arguments_(a) {}
   template <class T> auto apply(const dataset<T>& in) const {
     if constexpr (stackable<T>) {
-      return dataset<batched<T>>(make_stage(window_batch_op, arguments::of(arguments_), in.plan()));
+      return dataset<batched<T>>(window_batch_op, arguments::of(arguments_), in.plan());
     } else {
       static_assert(
           detail::element_is<T>::template taken_by<window_batch_verb>,

@@ -74,9 +74,16 @@ std::vector<stream<T>> tee(const dataset<T>& ds, runtime& rt, std::size_t consum
 
 /// The position of all consumers of one broadcast, of which the streams that are left are given, in any order. Errors: throws
 /// failed_precondition: not all of those, or others; a request is outstanding.
+namespace detail {
+/// stream_base, in words that are looked at when the function around them is used.
+template <class T> struct base_of {
+  using type = stream_base;
+};
+}  // namespace detail
+
 checkpoint position_of_broadcast(const std::vector<const stream_base*>& streams);
 template <class T> checkpoint broadcast_position(const std::vector<const stream<T>*>& streams) {
-  std::vector<const stream_base*> all;
+  std::vector<const typename detail::base_of<T>::type*> all;
   for (const stream<T>* s : streams) all.push_back(&detail::engine_access::of(*s));
   return position_of_broadcast(all);
 }

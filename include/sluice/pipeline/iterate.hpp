@@ -98,9 +98,9 @@ std::shared_ptr<site_table> sites_of(const stream_base& s);
 task<void> cleanup(stream_base&& s);
 
 // The same functions for the streams that users hold.
-inline run_report report_of(const any_stream& s) { return report_of(detail::engine_access::of(s)); }
-inline std::shared_ptr<site_table> sites_of(const any_stream& s) { return sites_of(detail::engine_access::of(s)); }
-inline task<void> cleanup(any_stream&& s) { return cleanup(detail::engine_access::release(std::move(s))); }
+run_report report_of(const any_stream& s);
+std::shared_ptr<site_table> sites_of(const any_stream& s);
+task<void> cleanup(any_stream&& s);
 template <class T> run_report report_of(const stream<T>& s) { return report_of(detail::engine_access::of(s)); }
 template <class T> std::shared_ptr<site_table> sites_of(const stream<T>& s) {
   return sites_of(detail::engine_access::of(s));

@@ -34,7 +34,15 @@ using function_ptr = std::shared_ptr<const stage_function>;
 
 /// A user's function without its type.
 struct function_value {
-  function_ptr value{};
+  function_value() noexcept;
+  explicit function_value(function_ptr f) noexcept;
+  function_value(const function_value& other) noexcept;
+  function_value(function_value&& other) noexcept;
+  function_value& operator=(const function_value& other) noexcept;
+  function_value& operator=(function_value&& other) noexcept;
+  ~function_value();
+
+  function_ptr value;
 };
 
 /// A required user's function of one of these forms (classes derived from stage_function, or structs with a static
@@ -42,14 +50,14 @@ struct function_value {
 /// accepted.
 template <class... Forms> struct function_arg : function_value {
   function_arg() = default;
-  function_arg(function_ptr f) : function_value{std::move(f)} {}  // NOLINT: a function is written as a function
+  function_arg(function_ptr f) : function_value(std::move(f)) {}  // NOLINT: a function is written as a function
 };
 
 /// A user's function of a whole number, and of no element: of a step, an index. In text it may be an expression of `it`, an int64.
 /// Not required.
 template <class... Forms> struct number_function : function_value {
   number_function() = default;
-  number_function(function_ptr f) : function_value{std::move(f)} {}  // NOLINT: as above
+  number_function(function_ptr f) : function_value(std::move(f)) {}  // NOLINT: as above
 };
 
 /// The initial state of a function that is an expression: another expression, which no element is part of. In text it may stand
@@ -59,6 +67,15 @@ struct initial_value : function_value {};
 /// The inner plan of an operator: a plan, or a user's function that returns a plan for an element. One of the two is
 /// null.
 struct plan_or_function {
+  plan_or_function() noexcept;
+  explicit plan_or_function(node_ptr p) noexcept;
+  explicit plan_or_function(function_ptr f) noexcept;
+  plan_or_function(const plan_or_function& other) noexcept;
+  plan_or_function(plan_or_function&& other) noexcept;
+  plan_or_function& operator=(const plan_or_function& other) noexcept;
+  plan_or_function& operator=(plan_or_function&& other) noexcept;
+  ~plan_or_function();
+
   node_ptr plan{};
   function_ptr function{};
 };
@@ -72,8 +89,8 @@ enum class opens : std::uint8_t {
 /// A required plan that is opened for each element of the input, or a function of one of these forms that returns one.
 template <opens Which, class... Forms> struct inner_plan : plan_or_function {
   inner_plan() = default;
-  inner_plan(node_ptr p) : plan_or_function{std::move(p), {}} {}      // NOLINT: as above
-  inner_plan(function_ptr f) : plan_or_function{{}, std::move(f)} {}  // NOLINT
+  inner_plan(node_ptr p) : plan_or_function(std::move(p)) {}      // NOLINT: as above
+  inner_plan(function_ptr f) : plan_or_function(std::move(f)) {}  // NOLINT
 };
 
 /// For operators without arguments.

@@ -62,6 +62,9 @@ class plan_holder {
   explicit plan_holder(node_ptr n) noexcept;
   /// Errors: throws invalid_argument if the elements of the plan are not of type t.
   plan_holder(node_ptr n, const element_type& t);
+  /// Of make_stage(op, a, in), and of make_source(op, a). Errors: as those.
+  plan_holder(const op_info& op, const arguments& a, const node_ptr& in, const element_type& t);
+  plan_holder(const op_info& op, const arguments& a, const element_type& t);
   plan_holder(const plan_holder& other) noexcept;
   plan_holder(plan_holder&& other) noexcept;
   plan_holder& operator=(const plan_holder& other) noexcept;
@@ -80,6 +83,10 @@ template <class T> class dataset : public plan_holder {
   static constexpr bool trivially_relocatable = true;
   /// Errors: throws invalid_argument if the elements of the plan are of another type.
   explicit dataset(node_ptr n) : plan_holder(std::move(n), type_of<T>()) {}
+  /// The stage that a verb makes of its input, and the source. The same as of make_stage() and make_source(), and a program
+  /// compiles less: no node_ptr that it would have to destroy.
+  dataset(const op_info& op, const arguments& a, const node_ptr& in) : plan_holder(op, a, in, type_of<T>()) {}
+  dataset(const op_info& op, const arguments& a) : plan_holder(op, a, type_of<T>()) {}
 
   /// Starts a run and returns its root. Defined in pipeline/iterate.hpp.
   stream<T> iterate(runtime& rt) const;
@@ -90,16 +97,23 @@ template <class T> class dataset : public plan_holder {
 };
 template <> class dataset<refused> {};
 
+namespace detail {
+/// node_ptr, in words that are looked at when the function around them is used.
+template <class T> struct plan_of {
+  using type = node_ptr;
+};
+}  // namespace detail
+
 /// Those of several datasets, for verbs of many inputs.
 template <class T> std::vector<node_ptr> plans_of(const std::vector<dataset<T>>& datasets) {
-  std::vector<node_ptr> plans;
+  std::vector<typename detail::plan_of<T>::type> plans;
   for (const dataset<T>& d : datasets) plans.push_back(d.plan());
   return plans;
 }
 
 /// The base of all classes of verbs that can stand behind a `|`. Each has a member template apply(const dataset<T>&).
 struct stage_base_tag {};
-template <class S> concept stage = std::derived_from<S, stage_base_tag>;
+template <class S> concept stage = std::is_base_of_v<stage_base_tag, S>;
 
 /// The class of the verbs of operators whose input elements are of any type T and whose output elements are of type
 /// Out<T>. A verb that depends on T in another way, because it refuses some types or has a function, has a class of its
@@ -108,7 +122,7 @@ template <template <class> class Out> class verb : public stage_base_tag {
  public:
   verb(const op_info& op, arguments a) : op_(&op), arguments_(std::move(a)) {}
   template <class T> dataset<Out<T>> apply(const dataset<T>& in) const {
-    return dataset<Out<T>>(make_stage(*op_, arguments_, in.plan()));
+    return dataset<Out<T>>(*op_, arguments_, in.plan());
   }
 
  private:

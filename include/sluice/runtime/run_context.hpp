@@ -9,15 +9,14 @@
 //         stream of the run may be destroyed after the runtime, but no element may be requested from it any more.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sluice/base/error_policy.hpp"
+#include "sluice/base/shared.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/environment.hpp"
@@ -63,6 +62,7 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   run_context(runtime& home, run_options options);
   run_context(const run_context&) = delete;
   run_context& operator=(const run_context&) = delete;
+  ~run_context();
 
   runtime* rt;
   std::shared_ptr<memory_ledger> ledger;  ///< shared, because a stream may be destroyed after its runtime
@@ -70,11 +70,11 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t errors_max;
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
-  std::shared_ptr<seen_inputs> inputs;  ///< the files and patterns that this run has opened; part of its checkpoints
-  std::shared_ptr<known_files> known;   ///< what its listings returned about files that it has not opened yet
-  std::shared_ptr<site_table> sites;    ///< the counters, knobs and error accounts of its stages
+  shared<seen_inputs> inputs;  ///< the files and patterns that this run has opened; part of its checkpoints
+  shared<known_files> known;   ///< what its listings returned about files that it has not opened yet
+  shared<site_table> sites;    ///< the counters, knobs and error accounts of its stages
   lib::quarantine quarantine;
-  std::shared_ptr<quarantine_table> quarantines;  ///< the files that bad elements are kept in, once a stage has one
+  shared<quarantine_table> quarantines;  ///< the files that bad elements are kept in, once a stage has one
 
   /// Ends every wait in this run with `cancelled`; stages that do not wait notice the stop at their next block. Thread:
   /// any. May be called several times.
@@ -85,7 +85,7 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   /// the stream must end with: that of the first one too many, and in its message the limit.
   status met(dropped_error e) override;
   /// The number of bad elements dropped so far.
-  std::uint64_t errors() const noexcept { return errors_.load(std::memory_order_relaxed); }
+  std::uint64_t errors() const noexcept;
   /// The errors of the first kErrorsKept of them.
   std::vector<status> first_errors() const;
   /// The counts of each stage that has dropped an element or has a limit, in the order in which the stages were opened: each before
@@ -100,33 +100,21 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   /// warn or ignore; otherwise `why`.
   status settle_changed_input(const status& why);
   /// The number of changed inputs under warn, and the statuses of the first kErrorsKept of them.
-  std::uint64_t inputs_changed() const noexcept { return inputs_changed_.load(std::memory_order_relaxed); }
+  std::uint64_t inputs_changed() const noexcept;
   std::vector<status> first_changed_inputs() const;
 
   /// To be called when a task that works for this run (a pump, for example) starts and when it has ended. The runtime's
   /// destructor and when_idle() wait for live tasks.
   void task_started() noexcept;
   void task_ended() noexcept;
-  std::size_t live_tasks() const noexcept { return live_.load(std::memory_order_acquire); }
+  std::size_t live_tasks() const noexcept;
   /// Calls `done(argument)` once, when no task is live: within this call if none is, otherwise on the thread of the
   /// last one.
   void when_idle(void (*done)(void*) noexcept, void* argument) noexcept;
 
  private:
-  struct idle_call {
-    void (*done)(void*) noexcept;
-    void* argument;
-  };
-
-  reaper* reaper_;
-  std::stop_source stop_source_;
-  std::atomic<std::uint64_t> errors_{0};
-  std::atomic<std::uint64_t> inputs_changed_{0};
-  std::atomic<std::size_t> live_{0};
-  mutable std::mutex mutex_;
-  std::vector<status> first_errors_;          ///< guarded by mutex_
-  std::vector<status> first_changed_inputs_;  ///< guarded by mutex_
-  std::vector<idle_call> idle_calls_;         ///< guarded by mutex_
+  struct books;
+  books* const books_;  ///< what is counted and kept for the report, and who waits for the end
 };
 
 }  // namespace sluice::lib

@@ -23,11 +23,11 @@
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/runtime/blocking.hpp"
 #include "sluice/runtime/ledger.hpp"
-#include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {
 
+class reaper;
 class simulation;
 
 struct runtime_options {
@@ -69,7 +69,7 @@ class runtime {
   blocking_service& blocking_calls() noexcept { return *blocking_; }
   memory_ledger& ledger() noexcept { return *ledger_; }
   const std::shared_ptr<memory_ledger>& shared_ledger() const noexcept { return ledger_; }
-  sluice::lib::reaper& reaper() noexcept { return reaper_; }
+  sluice::lib::reaper& reaper() noexcept;
   /// The simulation that it was made over; null for a real runtime.
   simulation* world() const noexcept { return world_; }
   /// The environment of tasks that belong to no run: the runtime's executor and clock, never stopped.
@@ -83,18 +83,16 @@ class runtime {
 
  private:
   struct threads;
+  struct parts;
 
   runtime_options options_;
   simulation* world_ = nullptr;
   std::shared_ptr<memory_ledger> ledger_;
-  sluice::lib::reaper reaper_;
-  std::unique_ptr<threads> threads_;  ///< null over a simulation
+  parts* const parts_;  ///< the reaper, the threads and the file back end
   executor* exec_ = nullptr;
   clock* time_ = nullptr;
   blocking_service* blocking_ = nullptr;
   environment root_;
-  std::mutex io_mutex_;
-  std::unique_ptr<io_service> io_;  ///< guarded by io_mutex_
 };
 
 /// Runs a task on the runtime's workers and blocks until it is done (coro/sync_wait.hpp).

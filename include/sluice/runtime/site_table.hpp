@@ -80,7 +80,7 @@ class site_table {
 
  private:
   struct records;
-  std::unique_ptr<records> records_;
+  records* const records_;
   std::atomic<bool> has_error_limits_{
       false};  ///< relaxed: it only decides how many errors in a row keep their own words
 };

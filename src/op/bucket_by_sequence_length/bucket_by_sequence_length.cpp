@@ -23,6 +23,16 @@
 
 namespace sluice::lib {
 
+bucket_by_sequence_length_arguments detail::bucket_arguments(const std::vector<std::int64_t>& boundaries,
+                                                             const std::vector<std::int64_t>& batch_sizes,
+                                                             bucket_by_sequence_length_options o) {
+  bucket_by_sequence_length_arguments a;
+  a.boundaries.assign(boundaries.begin(), boundaries.end());
+  a.batch_sizes.assign(batch_sizes.begin(), batch_sizes.end());
+  a.options = std::move(o);
+  return a;
+}
+
 namespace {
 
 /// Which elements are in each bucket. Right at each co_yield, and between two.

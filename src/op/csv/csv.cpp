@@ -10,6 +10,7 @@
 #include "format/csv_parser.hpp"
 #include "op/csv/infer.hpp"
 #include "plan/arguments_of.hpp"
+#include "sluice/format/csv.hpp"
 
 namespace sluice::lib {
 
