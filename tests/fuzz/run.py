@@ -24,7 +24,7 @@ CORPUS = ROOT / "tests/fuzz/corpus"
 KEPT_FILES_MAX, KEPT_BYTES_MAX = 80, 16 << 10  # of each target: they run in every lane, and live in the history
 # Hanging is a finding too. libFuzzer's clock is the wall's: an input of 10 ms took ten seconds on a machine with others at work.
 EXECUTIONS_MAX = 10_000_000  # beyond that a target finds little that is new
-LIMITS = ["-timeout=60", "-rss_limit_mb=2048", "-max_len=4096"]
+LIMITS = ["-timeout=60", "-report_slow_units=60", "-rss_limit_mb=2048", "-max_len=4096"]
 
 
 def environment(target):

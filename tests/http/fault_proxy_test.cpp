@@ -130,8 +130,9 @@ std::size_t wanted::unsound_max() const {
   if (!of->goes_on) return objects * std::max(scripted, of->later.size());
   // Each dirties a connection, or ends before its range does, once.
   if (expected() == status_code::ok) return what->requests * 2;
-  // Each range that is in flight has three attempts; on a connection that served another object before, one is free.
-  return what->is_large() ? 4 * 3 : objects * 3 + (objects == 1 ? 0 : got.connections);
+  // Each range that is in flight (the first, and four ahead of it) has three attempts; on a connection that served
+  // another object before, one is free.
+  return what->is_large() ? 5 * 3 : objects * 3 + (objects == 1 ? 0 : got.connections);
 }
 
 /// Hedges are one in twenty; who gives up early may do so once more than there is reason to, on a machine that is busy.

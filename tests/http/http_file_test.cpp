@@ -239,7 +239,7 @@ TEST_CASE("an object without an ETag is known by when it was modified, and by it
   CHECK(read_with({{.etag = "W/\"weak\""}, {.etag = "W/\"other\""}}).why.code() == status_code::failed_precondition);
   // Of Apache, where an object is younger than a second, and older when it is asked for again.
   check_whole(read_with({{.etag = "W/\"young\""}, {.etag = "\"young\""}}));
-  check_whole(read_with({{.etag = "\"old\""}, {.etag = "W/\"old\""}}));
+  check_whole(read_with({{}, {.etag = "W/\"v1\""}}));
   CHECK(read_with({{.etag = "W/\"young\""}, {.etag = "\"other\""}}).why.code() == status_code::failed_precondition);
 }
 

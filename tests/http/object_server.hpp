@@ -9,8 +9,8 @@
 
 namespace sluice::lib::testing {
 
-/// A head of HTTP, from its first byte to the empty line, that are included. `rest`: what came behind it, and what had come before.
-/// Nothing: the other side has ended.
+/// A head of HTTP, with the empty line that ends it. `rest`: what has come, and is read first; afterwards what came behind the
+/// head. Nothing: the other side has ended.
 std::optional<std::string> read_head(wire& from, std::string& rest);
 
 class object_server final : public loopback_server {

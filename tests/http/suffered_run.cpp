@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kRecord = 16 << 10;
 constexpr std::size_t kSmall = 6 * kRecord, kLarge = 40 << 20;
 constexpr std::size_t kMany = 16, kCycle = 8;
-/// 1 MiB, then four ranges ahead that double to 8 MiB.
-constexpr std::size_t kRequestsOfLarge = 12;
+/// 8 to 12, as its ranges double from 1 MiB to 8: by when they are wanted. 40 of the smallest would be.
+constexpr std::size_t kRequestsOfLarge = 16;
 /// How long those wait who are to give up; far beyond what a sound answer takes.
 constexpr auto kShortPatience = 500ms;
 constexpr std::uint32_t kAttempts = 3;
@@ -30,7 +30,8 @@ const std::string kConfig =
     R"(daemon off; master_process off; worker_processes 1; pid FOLDER/nginx.pid; error_log FOLDER/error.log warn;
 events { worker_connections 4096; }
 http { access_log off; sendfile on; tcp_nodelay on; keepalive_requests 1000000;
-  client_body_temp_path FOLDER/tmp; proxy_temp_path FOLDER/tmp; fastcgi_temp_path FOLDER/tmp; uwsgi_temp_path FOLDER/tmp; scgi_temp_path FOLDER/tmp;
+  client_body_temp_path FOLDER/tmp; proxy_temp_path FOLDER/tmp; fastcgi_temp_path FOLDER/tmp;
+  uwsgi_temp_path FOLDER/tmp; scgi_temp_path FOLDER/tmp;
   server { listen 127.0.0.1:PORT; location /raw/ { alias OBJECTS/; } } }
 )";
 
