@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kMagic = "HDTS";
 
-/// Hadoop's numbers of variable length: a byte from -112 to 127 is the number; else it says how many bytes follow, the highest first.
+/// Hadoop's numbers of variable length: a byte from -112 to 127 is the number; else it says how many bytes follow, the
+/// highest first.
 class writable_reader {
  public:
   explicit writable_reader(std::string_view bytes) : rest_(bytes) {}

@@ -2,8 +2,8 @@
 // The files of HDFS that match a pattern, sorted by bytes: folders are walked as local ones are (io/folder_walk.hpp), each read
 // once, page by page.
 //
-// Name nodes list by bytes, too, but take those above 127 for negative: names with such bytes come first. So from the first of them
-// on a folder is read to its end before its names go on.
+// Name nodes list by bytes, too, but take those above 127 for negative: names with such bytes come first. So from the first of
+// them on a folder is read to its end before its names go on.
 #pragma once
 
 #include <map>

@@ -131,7 +131,18 @@ result<std::vector<http_url>> hdfs_settings::addresses_of(const hdfs_path& path)
   return std::vector<http_url>{*std::move(url)};
 }
 
-result<hdfs_asker> hdfs_settings::asker_for(const std::string& authority, const std::vector<http_url>& nodes) const {
+bool hdfs_settings::is_configured(const hdfs_path& path) const {
+  if (path.authority.empty()) return true;
+  const bool has_nodes = !options_.name_nodes.empty() || !around_.text("SLUICE_HDFS_NAME_NODES").empty();
+  if (path.scheme == "hdfs" && has_nodes) return true;
+  if (!conf_->ok()) return false;
+  const std::vector<std::string> names = (*conf_)->list("dfs.nameservices");
+  auto default_fs = parse_hdfs_path((*conf_)->text("fs.defaultFS"));
+  return std::find(names.begin(), names.end(), path.authority) != names.end() ||
+         (default_fs.ok() && default_fs->authority == path.authority);
+}
+
+result<hdfs_asker> hdfs_settings::asker_for(const hdfs_path& path, const std::vector<http_url>& nodes) const {
   hdfs_asker who;
   who.token = options_.delegation_token;
   if (who.token.empty() && options_.user.empty()) {
@@ -141,14 +152,14 @@ result<hdfs_asker> hdfs_settings::asker_for(const std::string& authority, const 
       auto bytes = around_.read_file(file);
       auto tokens = bytes.ok() ? parse_hadoop_tokens(*bytes) : result<std::vector<hadoop_token>>(bytes.why());
       if (!tokens.ok()) return unauthenticated(joined("no token from the file ", file, ": ", tokens.why().message()));
-      // By the name that the path has, else by the host, else the only one there is.
+      // By the name that the path has, else by the host; else the only one there is, but not for any host that a path may name.
       for (const hadoop_token& t : *tokens) {
         const std::string host = host_of(t.service);
         const bool is_of_host =
             std::any_of(nodes.begin(), nodes.end(), [&host](const http_url& n) { return n.host == host; });
-        if (t.service == "ha-hdfs:" + authority || t.service == authority || is_of_host) who.token = t.text;
+        if (t.service == "ha-hdfs:" + path.authority || t.service == path.authority || is_of_host) who.token = t.text;
       }
-      if (who.token.empty() && tokens->size() == 1) who.token = tokens->front().text;
+      if (who.token.empty() && tokens->size() == 1 && is_configured(path)) who.token = tokens->front().text;
     }
     if (!is_token(who.token)) return unauthenticated("WEBHDFS_DELEGATION_TOKEN has a character that no token has");
   }
@@ -167,7 +178,7 @@ result<std::shared_ptr<name_nodes>> hdfs_settings::nodes_of(const hdfs_path& pat
   if (!conf_) conf_ = read_hadoop_conf(around_);
   auto nodes = addresses_of(path);
   if (!nodes.ok()) return nodes.why().in_file(path.text);
-  auto who = asker_for(path.authority, *nodes);
+  auto who = asker_for(path, *nodes);
   if (!who.ok()) return who.why().in_file(path.text);
   made = std::make_shared<name_nodes>(*std::move(nodes), *std::move(who));
   return made;

@@ -29,7 +29,9 @@ class hdfs_settings {
  private:
   result<std::vector<http_url>> addresses_of(const hdfs_path& path) const;
   result<std::vector<http_url>> addresses_of_name(const std::string& name, bool tls) const;
-  result<hdfs_asker> asker_for(const std::string& authority, const std::vector<http_url>& nodes) const;
+  /// Is it the settings that say where the path is, and not the path alone?
+  bool is_configured(const hdfs_path& path) const;
+  result<hdfs_asker> asker_for(const hdfs_path& path, const std::vector<http_url>& nodes) const;
 
   const hdfs_options options_;
   const surroundings around_;

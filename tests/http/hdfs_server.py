@@ -7,6 +7,15 @@ import shutil
 import subprocess
 import time
 
+import certificates
+
+SERVER_XML = """<configuration>
+  <property><name>ssl.server.keystore.location</name><value>{folder}/keys.p12</value></property>
+  <property><name>ssl.server.keystore.password</name><value>{password}</value></property>
+  <property><name>ssl.server.keystore.keypassword</name><value>{password}</value></property>
+  <property><name>ssl.server.keystore.type</name><value>pkcs12</value></property>
+</configuration>"""
+PASSWORD = "of-the-test"
 HERE = pathlib.Path(__file__).resolve().parent
 JARS = pathlib.Path(os.environ.get("SLUICE_HADOOP_JARS", pathlib.Path.home() / ".cache/sluice-servers/hadoop"))
 # Name nodes take half a minute to begin, on a machine that does something else as well twice that.
@@ -15,27 +24,38 @@ START_SECONDS = 240
 
 def missing():
     """What this machine lacks, in words; empty: nothing."""
-    lacks = [name for name in ("java", "javac", "curl") if not shutil.which(name)]
+    lacks = [name for name in ("java", "javac", "curl", "openssl") if not shutil.which(name)]
     if not any(JARS.glob("hadoop-client-minicluster-*.jar")):
         lacks.append(f"hadoop-client-minicluster in {JARS}")
     return ", ".join(lacks)
 
 
 class Hdfs:
-    """Until stop(). `nodes`: host:port of the web servers of both name nodes, the active one first."""
+    """Until stop(). `nodes`: host:port of the web servers of both name nodes, the active one first; `tls_nodes` with TLS, by `root`."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.log = self.folder / "hdfs.log"
+        self.make_keys(self.folder / "tls")
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                ["java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{JARS}/*",
-                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", str(HERE / "mini_hdfs.java"), str(self.folder / "hdfs")],
+                ["java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{JARS}/*:{self.folder}/tls",
+                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", str(HERE / "mini_hdfs.java"), str(self.folder)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, bufsize=1, cwd=self.folder)
         os.set_blocking(self.process.stdout.fileno(), False)
         self.rest = ""
         said = self.hear("ready")
-        self.nodes = [line.split()[-1] for line in said if line.startswith("name node ")]
+        addresses = [line.split()[2:] for line in said if line.startswith("name node ")]
+        self.nodes, self.tls_nodes = ([of[i] for of in addresses] for i in (0, 1))
+
+    def make_keys(self, folder):
+        folder.mkdir()
+        certificates.make_root(folder, "root")
+        certificates.make_certificate(folder, "node", "root", "IP:127.0.0.1,DNS:localhost")
+        self.root = folder / "root.pem"
+        subprocess.run(["openssl", "pkcs12", "-export", "-in", str(folder / "node.pem"), "-inkey", str(folder / "node.key"), "-out",
+                        str(folder / "keys.p12"), "-passout", f"pass:{PASSWORD}"], check=True, stdin=subprocess.DEVNULL)
+        (folder / "ssl-server.xml").write_text(SERVER_XML.format(folder=folder, password=PASSWORD))
 
     def hear(self, end):
         """The lines up to `end`."""

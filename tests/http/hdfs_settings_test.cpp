@@ -157,6 +157,18 @@ TEST_CASE("who asks is the first that is there of option, variable, token's file
   CHECK(w.asker("webhdfs://nn9.test/a")->token == text_of(of_host));
   CHECK(w.asker("hdfs://elsewhere/a")->token.empty());
   CHECK(w.asker("hdfs://warehouse/a", user)->token.empty());
+  // The only one there is goes to the HDFS that is configured, and not to any host.
+  w.home.files["/tokens"] = token_file({of_yarn, {"id4", "pass4", "HDFS_DELEGATION_TOKEN", "10.1.2.3:8020"}});
+  CHECK(w.asker("hdfs://any/a")->token.empty());
+  w.home.variables["SLUICE_HDFS_NAME_NODES"] = "http://nn1";
+  CHECK(!w.asker("hdfs://any/a")->token.empty());
+  CHECK(w.asker("webhdfs://any/a")->token.empty());
+  w.home.variables.erase("SLUICE_HDFS_NAME_NODES");
+  w.home.variables["HADOOP_CONF_DIR"] = "/conf";
+  w.home.files["/conf/core-site.xml"] = conf_of({{"fs.defaultFS", "hdfs://m1.test:8020"}});
+  CHECK(!w.asker("hdfs:///a")->token.empty());
+  CHECK(!w.asker("hdfs://m1.test:8020/a")->token.empty());
+  CHECK(w.asker("hdfs://m2.test:8020/a")->token.empty());
   w.home.variables["WEBHDFS_DELEGATION_TOKEN"] = "of-variable";
   CHECK(w.asker("hdfs://warehouse/a")->token == "of-variable");
   hdfs_options token;

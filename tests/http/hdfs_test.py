@@ -85,6 +85,16 @@ class Hdfs(unittest.TestCase):
         named = {**BARE, "HADOOP_CONF_DIR": "/nonexistent", "SLUICE_HDFS_NAME_NODES": ",".join(reversed(self.server.nodes))}
         self.check_parts("hdfs://any", named)  # the first of them is in standby
 
+    def test_1_over_tls_name_nodes_and_data_nodes_are_verified(self):
+        secure = {**BARE, "SSL_CERT_FILE": str(self.server.root)}
+        self.check_parts(f"swebhdfs://{self.server.tls_nodes[0]}", secure)
+        named = {**secure, "SLUICE_HDFS_NAME_NODES": ",".join(f"https://{n}" for n in self.server.tls_nodes)}
+        self.check_parts("hdfs://warehouse", named)
+        self.ok("cp", str(self.folder / "part-0"), "hdfs://warehouse/over/tls", env=named)
+        self.assertEqual(self.server.get("/over/tls"), self.parts["part-0"])
+        self.fails(["unauthenticated", "its root is not among those that are trusted"],
+                   f'lines("swebhdfs://{self.server.tls_nodes[0]}/train/part-0")', {**BARE, "SSL_CERT_FILE": ""})
+
     def test_2_what_is_written_is_read_by_curl(self):
         count = 1_500_000  # some 11 MB: more than one piece
         self.ok("run", f"range({count})", "--output", "jsonl:hdfs://warehouse/out/new/numbers.jsonl")

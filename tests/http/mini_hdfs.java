@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real HDFS in one process, for as long as its standard input is open: two name nodes of the name "warehouse", the first of them
-// active, and two data nodes. Compiled when it is run: java -cp 'JARS/*' mini_hdfs.java FOLDER
+// active, and two data nodes. Compiled when it is run: java -cp 'JARS/*:FOLDER/tls' mini_hdfs.java FOLDER
 //
-// Prints "name node HOST:PORT" twice, then "ready"; then it does what a line says, and answers it with "done":
+// In FOLDER/tls are ssl-server.xml and the keys that it names. Prints "name node HOST:PORT HOST:TLS_PORT" twice, then "ready"; then it does what a line says, and answers it with "done":
 //   active N       the other one goes into standby, and N becomes active
 //   stop N         the name node N, which is active, is gone, and the other one becomes active
 //   lose N         the data node N is gone, and the name nodes do not know it yet
@@ -47,8 +47,11 @@ class mini_hdfs {
     Configuration conf = new Configuration();
     conf.setInt("dfs.ls.limit", LISTED_AT_ONCE);
     conf.setBoolean("dfs.permissions.enabled", true);
+    conf.set("dfs.http.policy", "HTTP_AND_HTTPS");
+    conf.set("dfs.namenode.https-address", "127.0.0.1:0");
+    conf.set("dfs.datanode.https.address", "127.0.0.1:0");
     MiniDFSCluster cluster =
-        new MiniDFSCluster.Builder(conf, new File(arguments[0]))
+        new MiniDFSCluster.Builder(conf, new File(arguments[0], "hdfs"))
             .nnTopology(new MiniDFSNNTopology().addNameservice(pair()))
             .numDataNodes(2)
             .build();
@@ -56,7 +59,8 @@ class mini_hdfs {
     cluster.waitActive();
     for (int i = 0; i != 2; ++i) {
       InetSocketAddress at = cluster.getNameNode(i).getHttpAddress();
-      System.out.println("name node 127.0.0.1:" + at.getPort());
+      int tls = cluster.getNameNode(i).getHttpsAddress().getPort();
+      System.out.println("name node 127.0.0.1:" + at.getPort() + " 127.0.0.1:" + tls);
     }
     System.out.println("ready");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
