@@ -53,36 +53,41 @@ time_point moment_in(duration wait, time_point now) {
   return wait < time_point::max() - now ? now + wait : time_point::max();
 }
 
-/// The rows of the next batch. They go straight into its columns; or, where a row that does not stack is dropped, lie beside each other
-/// until all are there.
+/// The rows of the next batch. They go straight into its columns; or, where one may not stack, lie beside each other until all are there:
+/// so it is known which one it is.
 class timed_part {
  public:
   timed_part(const element_type& row, std::uint64_t rows, held_memory& memory, bool drops)
-      : memory_(memory), maker_(row), drops_(drops && maker_.may_refuse()), columns_(row, rows), rows_(row, memory) {}
+      : memory_(memory),
+        maker_(row),
+        may_refuse_(maker_.may_refuse()),
+        drops_(drops && may_refuse_),
+        columns_(row, rows),
+        rows_(row, memory) {}
 
   /// Rows may be dropped.
   bool drops() const { return drops_; }
-  std::uint64_t size() const { return drops_ ? rows_.size() : columns_.rows(); }
+  std::uint64_t size() const { return may_refuse_ ? rows_.size() : columns_.rows(); }
   /// They, and the batch before, are gone.
   void forget() {
-    if (drops_) return rows_.forget();
+    if (may_refuse_) return rows_.forget();
     columns_.take();
     memory_.shrink_by(memory_.bytes());
   }
   /// Takes rows of `b`, the first of which is number `ordinal` of the input, up to one that does not stack: that one's error is in `bad`.
   status add(block& b, std::uint64_t ordinal, status& bad) {
-    if (!drops_) {
+    if (!may_refuse_) {
       const std::uint32_t n = b.size();
       status fits = charge_growth(memory_, columns_, 0, b, n);
       if (fits.ok()) columns_.append(b, n);
       return fits;
     }
     const element_view all(b.data(), b.size(), b.type().size);
-    return rows_.add(b, rows_.fitting(maker_, all, bad), ordinal);
+    return rows_.add(b, drops_ ? rows_.fitting(maker_, all, bad) : b.size(), ordinal);
   }
   /// Builds the batch at `to`.
   status make(void* to) {
-    if (drops_) {
+    if (may_refuse_) {
       std::size_t which = 0;
       status why = rows_.make(maker_, to, which);
       return why.ok() ? status() : told_of_row(why, memory_.label(), rows_.ordinal_of(which));
@@ -95,7 +100,7 @@ class timed_part {
  private:
   held_memory& memory_;
   batch_maker maker_;
-  const bool drops_;
+  const bool may_refuse_, drops_;
   batch_in_making columns_;
   rows_in_making rows_;
 };

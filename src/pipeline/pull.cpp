@@ -2,6 +2,7 @@
 #include "pipeline/pull.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "sluice/element/batch.hpp"
 
@@ -125,7 +126,12 @@ task<pull_outcome> pull(pull_request* request) {
   }
   if (request->counts->stop && out.why.code() == status_code::cancelled) out.why = status();
   if (wants_position && is_known) out.position = sealed_position_of(s, written);
-  out.report = report_of(s);
+  try {
+    out.report = report_of(s);
+  } catch (const std::bad_alloc&) {
+    if (out.why.ok())
+      throw;  // else the stages have all the memory there is, and the error says which of them wanted more
+  }
   auto ending = cleanup(std::move(s));
   co_await ending;
   if (sink.closed()) out.why = status();

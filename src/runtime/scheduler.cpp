@@ -8,6 +8,7 @@
 
 #include "runtime/crew.hpp"
 #include "runtime/moving_cost.hpp"
+#include "sluice/coro/frame_pool.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -142,6 +143,9 @@ void scheduler::crew::inject(void* item) noexcept {
 
 void scheduler::crew::run(worker& w) {
   t_worker = &w;
+  // Registers the thread's lists of frames with it, for which glibc takes memory or ends the process: the first frame that is freed here
+  // may be one of a run that has found no memory.
+  detail::free_frame(detail::allocate_frame(1), 1);
   while (void* item = next(w)) {
     w.resumed.store(w.resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     std::coroutine_handle<>::from_address(item).resume();

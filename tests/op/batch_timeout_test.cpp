@@ -11,6 +11,7 @@
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_texts.hpp"
+#include "support/process_memory.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib {
@@ -174,6 +175,27 @@ TEST_CASE("batches since a mark are made again as they were, behind a channel, t
     }
   }
   CHECK(consume(timed | map(number), {}).complaint() == "");
+}
+
+TEST_CASE("a batch with a timeout holds its rows once, and twice what they are while its columns grow") {
+  if (testing::kSanitized) return;
+  struct told {
+    std::size_t peak_bytes = 0;
+    int64 rows = 0;
+  };
+  constexpr int64 kRows = 4'000'000;
+  auto one_batch = [] {
+    told t;
+    runtime rt({.workers = 1});
+    auto all = range(kRows) | batch(kRows, {.timeout = std::chrono::hours(1)}) |
+               map([](const batched<int64>& b) { return b.size(); });
+    t.rows = consume_on(rt, all, {}).elements.at(0);
+    return t;
+  };
+  const told t = testing::in_own_process<told>(one_batch);
+  CHECK(t.rows == kRows);
+  INFO(t.peak_bytes / 1e6 << " MB for rows of " << kRows * 8 / 1e6 << " MB");
+  CHECK(t.peak_bytes < 2 * kRows * sizeof(int64));
 }
 
 TEST_CASE("an error of the input is met, and a stop ends the wait for rows") {
