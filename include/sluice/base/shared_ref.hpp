@@ -49,6 +49,7 @@ template <class T> class shared_ref : public detail::shared_base {
   shared_ref(std::nullptr_t) noexcept {}  // NOLINT: as a pointer
   // Templates, so that neither copying nor asking for one looks at std::shared_ptr<T>.
   template <class U>
+    requires std::is_convertible_v<U*, T*>
   shared_ref(const std::shared_ptr<U>& p) noexcept : shared_base(static_cast<T*>(p.get()), p) {}  // NOLINT
   T* get() const noexcept { return static_cast<T*>(const_cast<void*>(value())); }
   T& operator*() const noexcept { return *get(); }
