@@ -23,7 +23,7 @@ detail::sending_end::sending_end(std::shared_ptr<element_queue> q) : queue(std::
 detail::sending_end::~sending_end() {
   queue->close(unavailable_error("the last sender is gone, and has not closed the channel"));
 }
-shared<const detail::sending_end> detail::begin_sending(const std::shared_ptr<element_queue>& q) {
+shared_ref<const detail::sending_end> detail::begin_sending(const std::shared_ptr<element_queue>& q) {
   return std::make_shared<const sending_end>(q);
 }
 namespace {

@@ -60,7 +60,7 @@ class dropped_call_codec final : public codec {
   std::string type_name() const override { return "function"; }
 
  private:
-  static const std::shared_ptr<const dropped_function>& get(const void* p) {
+  static std::shared_ptr<const dropped_function> get(const void* p) {
     return static_cast<const dropped_call*>(p)->value;
   }
 };

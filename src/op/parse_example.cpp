@@ -167,8 +167,8 @@ class schema_codec final : public codec {
 example_schema_arg::example_schema_arg(const element_type& t, example_schema s)
     : required_text(schema_text(s)), type(&t), schema(std::make_shared<const example_schema>(std::move(s))) {}
 
-std::shared_ptr<const example_schema> detail::of_text(const element_type& type, const example_schema& own,
-                                                      std::string_view schema) {
+shared_ref<const example_schema> detail::of_text(const element_type& type, const example_schema& own,
+                                                 std::string_view schema) {
   auto made = schema_of(type, own, schema);
   if (!made.ok()) throw error(status(made.why().code(), "parse_example: " + std::string(made.why().message())));
   return std::make_shared<const example_schema>(std::move(*made));

@@ -38,7 +38,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib {
@@ -63,7 +63,7 @@ class decision_log {
 
    private:
     friend class decision_log;
-    shared<chunk> chunk_;
+    shared_ref<chunk> chunk_;
     std::uint32_t offset_ = 0;
   };
   decision_log();
@@ -73,7 +73,7 @@ class decision_log {
   void add(std::uint64_t value);
 
  private:
-  shared<chunk> tail_;
+  shared_ref<chunk> tail_;
 };
 
 struct mark;
@@ -94,7 +94,7 @@ class opening_log {
    private:
     friend class opening_log;
     friend class position_writer;
-    shared<entry> before_;
+    shared_ref<entry> before_;
   };
   opening_log();
   /// The current end. Thread: the writer's.
@@ -105,7 +105,7 @@ class opening_log {
 
  private:
   friend class position_writer;
-  shared<entry> tail_;
+  shared_ref<entry> tail_;
 };
 
 /// Collects the bytes of a position. A class with save(position_writer&) writes its state with number(), text() and

@@ -12,7 +12,7 @@
 
 #include "sluice/base/reflect.hpp"
 #include "sluice/base/result.hpp"
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib {
@@ -23,7 +23,7 @@ struct csv_schema;  // format/csv.hpp
 /// those of the table, which is opened when the plan is made.
 struct column_schema_arg {
   std::string value{};
-  shared<const csv_schema> schema{};  ///< null: made of the text
+  shared_ref<const csv_schema> schema{};  ///< null: made of the text
   column_schema_arg() = default;
   column_schema_arg(std::string text) : value(std::move(text)) {}  // NOLINT: a schema is written as a text
   /// `op`: whose it is, for errors. Errors: throws invalid_argument.

@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib {
@@ -68,7 +68,7 @@ class expression {
 
  private:
   std::string text_;
-  shared<const expression_tree> tree_;
+  shared_ref<const expression_tree> tree_;
 };
 
 inline bool operator==(const expression& a, const expression& b) { return a.text() == b.text(); }

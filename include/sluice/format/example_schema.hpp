@@ -26,7 +26,7 @@
 
 #include "sluice/base/reflect.hpp"
 #include "sluice/base/result.hpp"
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/element/ragged_tensor.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/sparse_tensor.hpp"
@@ -75,12 +75,12 @@ struct feature_slot {
   std::size_t each = 1;    ///< of length kAny: a multiple of it
   bool required = true;
   field_form form = field_form::single;
-  bool is_optional = false;                  ///< the field is a std::optional
-  std::vector<std::int64_t> shape{};         ///< of a tensor; the first kUnknown: it follows from the number of
-                                             ///< values; of a sparse one its dense_shape
-  std::vector<feature_part> parts{};         ///< of sparse and ragged tensors; `name` is the values' feature
-  shared<const feature_values> otherwise{};  ///< what a missing feature's values are; null: it has none
-  const element_type* type = nullptr;        ///< of the field, where no C++ type is known
+  bool is_optional = false;                      ///< the field is a std::optional
+  std::vector<std::int64_t> shape{};             ///< of a tensor; the first kUnknown: it follows from the number of
+                                                 ///< values; of a sparse one its dense_shape
+  std::vector<feature_part> parts{};             ///< of sparse and ragged tensors; `name` is the values' feature
+  shared_ref<const feature_values> otherwise{};  ///< what a missing feature's values are; null: it has none
+  const element_type* type = nullptr;            ///< of the field, where no C++ type is known
   static constexpr std::size_t kAny = ~std::size_t{0};
   static constexpr std::int64_t kUnknown = -1;
 

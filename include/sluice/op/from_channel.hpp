@@ -34,7 +34,7 @@
 #include <memory>
 #include <utility>
 
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/engine/element_queue.hpp"
 #include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -70,7 +70,7 @@ class sending_end {
   ~sending_end();
   const std::shared_ptr<element_queue> queue;
 };
-shared<const sending_end> begin_sending(const std::shared_ptr<element_queue>& q);
+shared_ref<const sending_end> begin_sending(const std::shared_ptr<element_queue>& q);
 
 template <class T> std::size_t bytes_of(const T& x) {
   const element_type& t = type_of<T>();
@@ -135,7 +135,7 @@ template <class T> class channel_sender {
     to = std::move(from.value);
     from.value.~T();
   }
-  shared<const detail::sending_end> end_;
+  shared_ref<const detail::sending_end> end_;
 };
 
 namespace detail {

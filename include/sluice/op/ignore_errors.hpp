@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/function.hpp"
 
@@ -47,7 +47,7 @@ struct dropped_function : stage_function {
 };
 /// None is called where it is null.
 struct dropped_call {
-  shared<const dropped_function> value{};
+  shared_ref<const dropped_function> value{};
 };
 
 struct ignore_errors_options {

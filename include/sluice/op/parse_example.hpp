@@ -32,7 +32,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/element/batch.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/format/example_schema.hpp"
@@ -45,8 +45,8 @@ extern const op_info parse_example_op;
 /// A schema: written as text, from which the structure is made, or that of a structure of the program, which prints as
 /// text.
 struct example_schema_arg : required_text {
-  const element_type* type = nullptr;     ///< null: the structure is made from the text
-  shared<const example_schema> schema{};  ///< of `type`
+  const element_type* type = nullptr;         ///< null: the structure is made from the text
+  shared_ref<const example_schema> schema{};  ///< of `type`
   example_schema_arg() = default;
   example_schema_arg(std::string text) : required_text(std::move(text)) {}  // NOLINT: a schema is written as a text
   example_schema_arg(const element_type& t, example_schema s);
@@ -64,7 +64,7 @@ template <class T> inline constexpr bool is_batch_of_texts<batched<T>> = is_text
 
 namespace detail {
 /// Errors: throws.
-shared<const example_schema> of_text(const element_type& type, const example_schema& own, std::string_view schema);
+shared_ref<const example_schema> of_text(const element_type& type, const example_schema& own, std::string_view schema);
 }  // namespace detail
 
 template <class T> class parse_example_verb : public stage_base_tag {
@@ -91,7 +91,7 @@ template <class T> class parse_example_verb : public stage_base_tag {
     parse_example_arguments a{example_schema_arg(type_of<T>(), schema_ ? *schema_ : example_schema_of<T>()), options_};
     return make_stage(parse_example_op, arguments::of(std::move(a)), in);
   }
-  shared<const example_schema> schema_{};  ///< null: that of T
+  shared_ref<const example_schema> schema_{};  ///< null: that of T
   map_options options_;
 };
 

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/format/sequence_schema.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -41,8 +41,8 @@ extern const op_info parse_sequence_example_op;
 /// which print as text.
 struct context_schema_arg {
   std::string text{};
-  const element_type* type = nullptr;     ///< of the whole structure; null: it is made from the texts
-  shared<const example_schema> schema{};  ///< of its member `context`
+  const element_type* type = nullptr;         ///< of the whole structure; null: it is made from the texts
+  shared_ref<const example_schema> schema{};  ///< of its member `context`
   context_schema_arg() = default;
   context_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT: a schema is written as a text
   context_schema_arg(const element_type& whole, const example_schema& s);
@@ -52,7 +52,7 @@ struct context_schema_arg {
 struct sequence_schema_arg {
   std::string text{};
   const element_type* type = nullptr;
-  shared<const sequence_schema> schema{};  ///< of its member `sequence`
+  shared_ref<const sequence_schema> schema{};  ///< of its member `sequence`
   sequence_schema_arg() = default;
   sequence_schema_arg(std::string t) : text(std::move(t)) {}  // NOLINT
   sequence_schema_arg(const element_type& whole, sequence_schema s);

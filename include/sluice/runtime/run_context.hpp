@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "sluice/base/error_policy.hpp"
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/coro/environment.hpp"
@@ -70,11 +70,11 @@ struct run_context final : environment, error_sink, std::enable_shared_from_this
   std::uint64_t errors_max;
   std::uint64_t seed;
   changed_inputs on_changed_inputs;
-  shared<seen_inputs> inputs;  ///< the files and patterns that this run has opened; part of its checkpoints
-  shared<known_files> known;   ///< what its listings returned about files that it has not opened yet
-  shared<site_table> sites;    ///< the counters, knobs and error accounts of its stages
+  shared_ref<seen_inputs> inputs;  ///< the files and patterns that this run has opened; part of its checkpoints
+  shared_ref<known_files> known;   ///< what its listings returned about files that it has not opened yet
+  shared_ref<site_table> sites;    ///< the counters, knobs and error accounts of its stages
   lib::quarantine quarantine;
-  shared<quarantine_table> quarantines;  ///< the files that bad elements are kept in, once a stage has one
+  shared_ref<quarantine_table> quarantines;  ///< the files that bad elements are kept in, once a stage has one
 
   /// Ends every wait in this run with `cancelled`; stages that do not wait notice the stop at their next block. Thread:
   /// any. May be called several times.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/base/shared.hpp"
+#include "sluice/base/shared_ref.hpp"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared<T>: a std::shared_ptr<T> that costs little to name.
+// shared_ref<T>: a std::shared_ptr<T> that costs little to name.
 //
 //   struct schema;                                        // may stay incomplete
-//   struct column_schema_arg { shared<const schema> of; };
+//   struct column_schema_arg { shared_ref<const schema> of; };
 //   arg.of = std::make_shared<const schema>(…);           // both ways
 //   std::shared_ptr<const schema> p = arg.of;
 //
@@ -43,13 +43,14 @@ class shared_base {
 
 }  // namespace detail
 
-template <class T> class shared : public detail::shared_base {
+template <class T> class shared_ref : public detail::shared_base {
  public:
-  shared() noexcept = default;
-  shared(std::nullptr_t) noexcept {}  // NOLINT: as a pointer
+  shared_ref() noexcept = default;
+  shared_ref(std::nullptr_t) noexcept {}  // NOLINT: as a pointer
   // Templates, so that neither copying nor asking for one looks at std::shared_ptr<T>.
   template <class U>
-  shared(const std::shared_ptr<U>& p) noexcept : shared_base(static_cast<T*>(p.get()), p) {}  // NOLINT
+    requires std::is_convertible_v<U*, T*>
+  shared_ref(const std::shared_ptr<U>& p) noexcept : shared_base(static_cast<T*>(p.get()), p) {}  // NOLINT
   T* get() const noexcept { return static_cast<T*>(const_cast<void*>(value())); }
   T& operator*() const noexcept { return *get(); }
   T* operator->() const noexcept { return get(); }
