@@ -83,7 +83,8 @@ task<> all_calls(network& net, counts& seen) {
 
 }  // namespace
 
-TEST_CASE("a connection that is closed while it is read and written ends, and has no bytes of the next one", "[network]") {
+TEST_CASE("a connection that is closed while it is read and written ends, and has no bytes of the next one",
+          "[network]") {
   for (unsigned workers : {1u, 2u}) {
     runtime rt({.workers = workers});
     std::unique_ptr<network> net = make_asio_network();
