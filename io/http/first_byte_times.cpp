@@ -33,7 +33,7 @@ std::optional<duration> first_byte_times::hedge_after() const {
   {
     std::lock_guard lock(mutex_);
     const std::size_t kept = std::min<std::uint64_t>(added_, kKept);
-    if (kept < kNeeded || (hedges_ + 1) * kRequestsForOneHedge > requests_) return {};
+    if (kept < kNeeded) return {};
     all.assign(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(kept));
     for (std::size_t i = 0; i != kRecent; ++i) recent.push_back(times_[(added_ - 1 - i) % kKept]);
   }

@@ -2,7 +2,7 @@
 // How long a server's answers take to begin, and when a request has waited for so long that asking once more is worth it.
 //
 //   if (auto after = times.hedge_after()) …            // sleep for it, then:
-//   if (times.take_hedge()) …                          // ask on another connection
+//   if (times.take_hedge()) …                          // ask on another connection; else sleep for it again
 //
 // That is later than 95 % of the last answers began. It is no use where all of them are slow now (the last sixteen took twice
 // as long as usual): the server has too much to do, and more requests make it worse. At most one request in twenty is hedged.

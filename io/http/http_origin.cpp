@@ -73,12 +73,18 @@ task<> http_origin::first_lane(http_message request, time_point deadline, scope&
 }
 
 task<> http_origin::second_lane(http_message request, duration after, time_point deadline, scope& all, race& between) {
-  co_await sleep_for(after);
-  auto permit = limit.try_acquire_beyond();
-  {
+  after = std::max<duration>(after, std::chrono::milliseconds(1));
+  std::optional<concurrency_limit::permit> permit;
+  while (!permit) {
+    // Where others have the hedges that there may be, it waits on: most of those were a little late, and an answer that has
+    // stalled is still missing when theirs have come.
+    co_await sleep_for(after);
+    auto free = limit.try_acquire_beyond();
     std::lock_guard lock(between.mutex);
-    if (between.first_ended || !permit || !times_.take_hedge()) co_return;
+    if (between.first_ended) co_return;
+    if (!free || !times_.take_hedge()) continue;
     between.second_asks = true;
+    permit = std::move(free);
   }
   context_.counts.hedges.fetch_add(1, std::memory_order_relaxed);
   auto asking = ask_once(std::move(request), true, deadline);
