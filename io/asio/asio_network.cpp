@@ -77,8 +77,11 @@ class asio_connection final : public connection {
 
   task<std::size_t> read_some(std::span<char> to, time_point deadline) override {
     environment* env = co_await this_environment();
-    const std::size_t here = may_try(*env, deadline) ? socket_->try_read(to) : 0;
-    if (here != 0) co_return here;
+    if (!to.empty() && may_try(*env, deadline)) {
+      const open_socket::tried got = socket_->try_read(to);
+      if (got.wrong) co_await fail(failed("read", got.wrong));
+      if (!got.must_wait) co_return got.bytes;
+    }
     auto start = [s = socket_, to](const std::shared_ptr<socket_state>& state) {
       s->waits.async_read_some(asio::buffer(to.data(), to.size()), completion_of(state));
     };
@@ -88,8 +91,11 @@ class asio_connection final : public connection {
   }
   task<> write(std::span<const char> from, time_point deadline) override {
     environment* env = co_await this_environment();
+    if (from.empty()) co_return;
     if (may_try(*env, deadline)) {
-      from = from.subspan(socket_->try_write(from));
+      const open_socket::tried sent = socket_->try_write(from);
+      if (sent.wrong) co_await fail(failed("write", sent.wrong));
+      from = from.subspan(sent.bytes);
       if (from.empty()) co_return;
     }
     auto start = [s = socket_, from](const std::shared_ptr<socket_state>& state) {
@@ -112,6 +118,9 @@ class asio_connection final : public connection {
   }
 
  private:
+  status failed(std::string_view what, const asio::error_code& e) const {
+    return unavailable_error(absl::StrCat(peer_, ": ", std::string(what), ": ", e.message()));
+  }
   /// Else it is a wait that fails at once, and says why.
   static bool may_try(const environment& env, time_point deadline) {
     return !env.stop.stop_requested() && (deadline == kNever || env.time->now() < deadline);

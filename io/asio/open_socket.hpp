@@ -2,16 +2,19 @@
 // A connected socket: workers try it without waiting; the asio thread waits on it, and closes it.
 //
 // What is here already needs no hop to the asio thread and back, which costs more than the bytes do: a request goes out, and a
-// body comes in, on the worker that wants it. A reader that finds nothing leaves the wait to asio, which tries once more itself
-// when it begins, so nothing that comes in between is missed. Errors are asio's to meet and to tell.
+// body comes in, on the worker that wants it. Who finds that it has to wait leaves that to asio, which tries once more itself
+// when it begins, so nothing that comes in between is missed. Ends and errors are told here, too: asio would wait for a change
+// behind them, and there is none.
 //
 // Thread: one who tries to read and one who tries to write, on any threads, while asio's is where the socket waits and is closed.
 #pragma once
 
 #include <sys/socket.h>
 
+#include <asio/error.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <cerrno>
 #include <mutex>
 #include <shared_mutex>
 #include <span>
@@ -23,19 +26,22 @@ struct open_socket {
 
   asio::ip::tcp::socket waits;  ///< the asio thread's
 
-  /// Bytes read; 0: it has to be waited for, or asio asked what is wrong.
-  std::size_t try_read(std::span<char> to) noexcept {
+  struct tried {
+    std::size_t bytes = 0;  ///< 0 of a read that need not wait: the peer has sent its last
+    bool must_wait = false;
+    asio::error_code wrong = {};
+  };
+  /// REQUIRES: `to` has room.
+  tried try_read(std::span<char> to) noexcept {
     std::shared_lock held(closing_);
-    if (!waits.is_open()) return 0;
-    const ssize_t n = ::recv(waits.native_handle(), to.data(), to.size(), MSG_DONTWAIT);
-    return n > 0 ? static_cast<std::size_t>(n) : 0;
+    if (!waits.is_open()) return closed();
+    return outcome_of(::recv(waits.native_handle(), to.data(), to.size(), MSG_DONTWAIT));
   }
-  /// Bytes written, from the first on.
-  std::size_t try_write(std::span<const char> from) noexcept {
+  /// From the first byte on, as many as there is room for. REQUIRES: there are any.
+  tried try_write(std::span<const char> from) noexcept {
     std::shared_lock held(closing_);
-    if (!waits.is_open()) return 0;
-    const ssize_t n = ::send(waits.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    return n > 0 ? static_cast<std::size_t>(n) : 0;
+    if (!waits.is_open()) return closed();
+    return outcome_of(::send(waits.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
   }
   /// On the asio thread. Nobody is within a try then: the number of a descriptor that is closed may be another's next.
   void close() noexcept {
@@ -45,6 +51,13 @@ struct open_socket {
   }
 
  private:
+  static tried closed() noexcept { return {.wrong = asio::error::operation_aborted}; }
+  static tried outcome_of(ssize_t n) noexcept {
+    if (n >= 0) return {.bytes = static_cast<std::size_t>(n)};
+    if (errno == EAGAIN || errno == EINTR) return {.must_wait = true};
+    return {.wrong = asio::error_code(errno, asio::error::get_system_category())};
+  }
+
   std::shared_mutex closing_;
 };
 

@@ -32,8 +32,7 @@ result<http_url> token_server(const answer_tree& file) {
   const std::string_view named = file.at("token_uri");
   auto url = parse_http_url(named.empty() ? kTokenServer : named);
   if (!url.ok()) return invalid_argument_error(joined("its token_uri ", url.why().message()));
-  if (!url->tls && url->host != "localhost" && !url->host.starts_with("127."))
-    return invalid_argument_error("its token_uri is not https://");
+  if (!url->tls && !is_this_machine(*url)) return invalid_argument_error("its token_uri is not https://");
   return url;
 }
 

@@ -25,7 +25,7 @@ bool is_pattern(const std::string& url) {
 /// A plain URL, if there is such an object.
 class one_url final : public listing {
  public:
-  one_url(file_system& files, std::string url) : files_(files), url_(std::move(url)) {}
+  one_url(http_file_system& files, std::string url) : files_(files), url_(std::move(url)) {}
   task<std::vector<listed_file>> next(time_point deadline) override {
     std::vector<listed_file> page;
     if (std::exchange(done_, true)) co_return page;
@@ -33,14 +33,17 @@ class one_url final : public listing {
       co_await fail(
           unimplemented_error("HTTP has no listings: name the URLs one by one, or read their names from a file")
               .in_file(url_));
-    auto looking = files_.stat(url_, deadline);
+    bool does_ranges = false;
+    auto looking = files_.look_up(url_, deadline, does_ranges);
     file_info info = co_await looking;
+    // Who opens it must not take for granted that there are ranges of it.
+    if (!does_ranges) info.version.clear();
     page.push_back({url_, std::move(info)});
     co_return page;
   }
 
  private:
-  file_system& files_;
+  http_file_system& files_;
   std::string url_;
   bool done_ = false;
 };
@@ -66,12 +69,19 @@ task<std::unique_ptr<file>> http_file_system::open(std::string path, open_option
 }
 
 task<file_info> http_file_system::stat(std::string path, time_point deadline) {
+  bool ignored = false;
+  auto looking = look_up(std::move(path), deadline, ignored);
+  co_return co_await looking;
+}
+
+task<file_info> http_file_system::look_up(std::string path, time_point deadline, bool& does_ranges) {
   auto url = parse_http_url(path);
   if (!url.ok()) co_await fail(url.why().in_file(path));
   http_object object(client_, path, *std::move(url));
   auto opening = object.open(1, deadline);
   auto body = co_await opening;
-  if (body && body->head().code == 206) {  // so that its connection serves the next request
+  does_ranges = body && body->head().code == 206;
+  if (does_ranges) {  // so that its connection serves the next request
     char byte = 0;
     auto reading = body->read_body(std::span<char>(&byte, 1), deadline);
     (void)co_await reading.as_result();

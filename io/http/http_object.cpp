@@ -13,6 +13,12 @@ constexpr int kRedirectsMax = 5;
 
 http_failure final_failure(status why) { return {.why = std::move(why)}; }
 
+/// Where a redirect has led may be open for an hour only: the object's own URL then says where it is now.
+bool led_nowhere(status_code code) {
+  return code == status_code::permission_denied || code == status_code::unauthenticated ||
+         code == status_code::not_found;
+}
+
 }  // namespace
 
 http_request http_object::request_for(const http_url& to, byte_range range) const {
@@ -82,6 +88,11 @@ std::optional<std::uint32_t> http_object::crc32c() const {
   return crc32c_;
 }
 
+void http_object::forget_redirect(const http_url& to) {
+  std::lock_guard lock(mutex_);
+  if (now_at_.text() == to.text()) now_at_ = url_;
+}
+
 task<http_object::answer> http_object::ask(byte_range range, bool is_first, time_point deadline) {
   answer a;
   http_url to;
@@ -89,6 +100,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     std::lock_guard lock(mutex_);
     to = now_at_;
   }
+  bool is_remembered = to.text() != url_.text();
   for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
     http_request request = request_for(to, range);
     if (service_) {
@@ -104,6 +116,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     if (!got.ok()) {
       a.failed = failure_from(got.why(), servers_->context(), deadline);
       if (service_ && a.failed.again) service_->unanswered(request);
+      forget_redirect(to);
       co_return a;
     }
     std::unique_ptr<http_exchange> one = *std::move(got);
@@ -111,7 +124,12 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
       auto looking = look_at(request, std::move(one), range, is_first, deadline);
       a = co_await looking;
       if (a.failed.at_once && redirects != kRedirectsMax) continue;
-      co_return a;
+      const bool may_have_ended = is_remembered && !a.body && led_nowhere(a.failed.why.code());
+      if (!a.body) forget_redirect(to);
+      if (!may_have_ended) co_return a;
+      is_remembered = false;
+      to = url_;
+      continue;
     }
     auto next = follow_redirect(to, one->head().location);
     if (!next.ok()) {
@@ -119,6 +137,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
       co_return a;
     }
     to = *std::move(next);
+    is_remembered = false;
     std::lock_guard lock(mutex_);
     now_at_ = to;
   }

@@ -74,6 +74,8 @@ class http_object {
   task<answer> ask(byte_range range, bool is_first, time_point deadline);
   task<answer> look_at(const http_request& sent, std::unique_ptr<http_exchange> got, byte_range range, bool is_first,
                        time_point deadline);
+  /// Asks the object's own URL again: `to`, where redirects had led, has failed.
+  void forget_redirect(const http_url& to);
   void keep_checksum(const response_head& head);
   /// Reads of the body until `to` is full, or it ends. Fails with what a read of the body fails with; `got` counts.
   task<> receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/http/http_url.hpp"
 
+#include <arpa/inet.h>
+
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -90,6 +92,12 @@ result<http_url> parse_http_url(std::string_view text) {
   if (!why.ok()) return why;
   url.target = escaped_target(end == std::string_view::npos ? std::string_view() : text.substr(end));
   return url;
+}
+
+bool is_this_machine(const http_url& url) {
+  in_addr address{};  // a name may begin with "127.", too
+  if (::inet_pton(AF_INET, url.host.c_str(), &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
+  return url.host == "localhost" || url.host == "::1";
 }
 
 result<http_url> follow_redirect(const http_url& from, std::string_view location) {

@@ -36,6 +36,9 @@ struct http_url {
 /// Errors: invalid_argument, saying what is wrong: another scheme, no host, a port that is none, a user or password.
 result<http_url> parse_http_url(std::string_view text);
 
+/// Its host is this machine, by an address or as "localhost": what is sent there is not seen by a network.
+bool is_this_machine(const http_url& url);
+
 /// Where the Location of a redirect leads. Errors: as above, and failed_precondition for a way out of TLS.
 result<http_url> follow_redirect(const http_url& from, std::string_view location);
 

@@ -16,8 +16,8 @@ status refused_by(std::string_view source, const status& why) { return no_secret
 
 /// The service of the machine may be on this machine only: a URL from elsewhere would be given the token.
 bool may_be_told(const http_url& url) {
-  return url.tls || url.host == "localhost" || url.host.starts_with("127.") || url.host == "::1" ||
-         url.host == "169.254.170.2" || url.host == "169.254.170.23" || url.host == "fd00:ec2::23";
+  return url.tls || is_this_machine(url) || url.host == "169.254.170.2" || url.host == "169.254.170.23" ||
+         url.host == "fd00:ec2::23";
 }
 
 }  // namespace

@@ -187,6 +187,17 @@ TEST_CASE("compressed objects are read once") {
   CHECK((run_over(w, lines(url_of(0), {.compression = compression::gzip})).elements == all));
 }
 
+TEST_CASE("a server that does no ranges is read through a listing as well") {
+  http_world w;
+  texts all = lines_of(0, 30'000, 100);
+  w.server.put("/part-0.txt", joined_lines(all), "\"v\"");
+  w.server.always({.whole = true});
+  auto of_listing = list_files(url_of(0)) | flat_map([](const std::string& path) { return lines(path); });
+  outcome o = run_over(w, of_listing);
+  CHECK(o.why.ok());
+  CHECK((o.elements == all));
+}
+
 TEST_CASE("listed objects are opened as they were listed, and again where they have changed since") {
   http_world w;
   texts all = put_parts(w, 1);

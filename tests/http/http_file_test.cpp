@@ -420,6 +420,22 @@ TEST_CASE("a name may stand for several addresses: all are used, and those that 
   CHECK(w.files->counts().retries == 0);
 }
 
+namespace {
+
+task<> open_into(http_world& w, std::unique_ptr<file>& to) {
+  auto opening = w.files->open(kUrl, {});
+  to = co_await opening;
+  buffer_ref room(buffer::make(kMiB));
+  auto reading = to->read_at(0, room, 0, kMiB);
+  (void)co_await reading;
+}
+task<> read_into(file& from, std::uint64_t offset, buffer_ref room, std::size_t& n) {
+  auto reading = from.read_at(offset, room, 0, kMiB);
+  n = co_await reading;
+}
+
+}  // namespace
+
 TEST_CASE("redirects are followed; the headers for one host stay there") {
   http_options options;
   options.headers = {{"Authorization", "Bearer t"}};
@@ -435,6 +451,17 @@ TEST_CASE("redirects are followed; the headers for one host stay there") {
   CHECK(w.server.log().size() == 1);
   CHECK_THAT(w.server.log()[0].head, Catch::Contains("Bearer"));
   for (auto& r : other.log()) CHECK_THAT(r.head, !Catch::Contains("Bearer"));
+  // Where it led holds no longer: the object's own URL knows where it is now.
+  std::unique_ptr<file> f;
+  sync_wait(w.rt, while_serving({&w.server, &other}, open_into(w, f)));
+  other.always({.code = 403, .body = "the link has ended"});
+  w.server.always({});
+  w.server.put("/a", some_bytes(2 * kMiB), "\"v1\"");
+  buffer_ref room(buffer::make(kMiB));
+  std::size_t n = 0;
+  sync_wait(w.rt, while_serving({&w.server, &other}, read_into(*f, kMiB, room, n)));
+  CHECK(n == kMiB);
+  CHECK((std::string(room->data(), n) == some_bytes(2 * kMiB).substr(kMiB)));
   // Round and round.
   w.server.always({.code = 302, .fields = "Location: /a\r\n"});
   status why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, kMiB), got));

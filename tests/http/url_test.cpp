@@ -52,6 +52,13 @@ TEST_CASE("what is no URL of http says why") {
   CHECK_THAT(parsed("http://[::1]x/a"), Catch::Contains("something else than a port"));
 }
 
+TEST_CASE("this machine is known by its addresses, not by what a name begins with") {
+  for (const char* here : {"http://localhost:80/a", "http://127.0.0.1/a", "http://127.9.8.7:1/a", "http://[::1]/a"})
+    CHECK(is_this_machine(*parse_http_url(here)));
+  for (const char* elsewhere : {"http://127.evil.example/a", "http://localhost.example/a", "http://128.0.0.1/a"})
+    CHECK_FALSE(is_this_machine(*parse_http_url(elsewhere)));
+}
+
 TEST_CASE("redirects lead where their location says, never out of TLS") {
   CHECK(led("http://h/a/b?q", "/c") == "http://h/c");
   CHECK(led("http://h/a/b?q=/x", "c d") == "http://h/a/c%20d");

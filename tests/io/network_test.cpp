@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
 #include "sluice/io/asio_network.hpp"
@@ -165,6 +166,41 @@ TEMPLATE_TEST_CASE("a peer that ends early is told with how much there was", "[n
   TestType w;
   std::string why = sync_wait(w.rt, read_exactly_from_short_peer(w.net()));
   CHECK(why == "unavailable: the peer ended after 3 of 5 bytes");
+}
+
+namespace {
+
+/// What several reads behind the end give, and writes to who is no longer there.
+task<std::string> go_on_behind_the_end(network& net) {
+  std::string anywhere = "127.0.0.1:0", three = "abc", said;
+  auto door = co_await net.listen(anywhere);
+  auto c = co_await net.connect(door->address());
+  auto accepted = co_await door->accept();
+  co_await accepted->write(three);
+  co_await accepted->finish_writing();
+  std::vector<char> room(3);
+  co_await read_exactly(*c, room);
+  for (int i = 0; i != 3; ++i) {
+    auto n = co_await c->read_some(room);
+    said += std::to_string(n) + " ";
+  }
+  accepted.reset();
+  for (int i = 0, failed = 0; failed != 3; ++i) {
+    if (i == 10'000) co_return said + "writes go on";
+    auto writing = c->write(three);
+    status sent = co_await writing.as_result();
+    if (sent.code() == status_code::unavailable) ++failed;
+    co_await yield_now();
+  }
+  co_return said + "writes fail";
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("whoever reads on behind the end is told so again, and whoever writes on, that nobody is there",
+                   "[network]", simulated_world, real_world) {
+  TestType w;
+  CHECK(sync_wait(w.rt, go_on_behind_the_end(w.net())) == "0 0 0 writes fail");
 }
 
 namespace {
