@@ -39,6 +39,7 @@ task<std::vector<std::string>> connection_pool::addresses(time_point deadline) {
   found = co_await asking;
   std::lock_guard lock(mutex_);
   addresses_ = found;
+  silent_.clear();
   known_until_ = time_.now() + kAddressesKept;
   co_return found;
 }
@@ -46,10 +47,17 @@ task<std::vector<std::string>> connection_pool::addresses(time_point deadline) {
 task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) {
   auto asking = addresses(deadline);
   std::vector<std::string> all = co_await asking;
-  const std::uint64_t first = next_.fetch_add(1, std::memory_order_relaxed);
+  if (!all.empty())
+    std::rotate(all.begin(),
+                all.begin() + static_cast<std::ptrdiff_t>(next_.fetch_add(1, std::memory_order_relaxed) % all.size()),
+                all.end());
+  {
+    // One that swallows what is sent to it would cost each connection in turn the time that connecting may take.
+    std::lock_guard lock(mutex_);
+    std::stable_partition(all.begin(), all.end(), [this](const std::string& a) { return !silent_.contains(a); });
+  }
   status why = unavailable_error("the name has no address");
-  for (std::size_t i = 0; i != all.size(); ++i) {
-    const std::string& address = all[(first + i) % all.size()];
+  for (const std::string& address : all) {
     const time_point until = std::min(deadline, time_.now() + connect_timeout_);
     connects_.fetch_add(1, std::memory_order_relaxed);
     auto connecting = net_.connect(address, until);
@@ -57,6 +65,8 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
     if (!made.ok()) {
       why = made.why();
       if (why.code() == status_code::cancelled || time_.now() >= deadline) break;
+      std::lock_guard lock(mutex_);
+      silent_.insert(address);
       continue;
     }
     std::unique_ptr<connection> wire = *std::move(made);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,9 @@ class connection_pool {
   concurrency_limit asking_;  ///< one asks for the addresses, others wait
   mutable std::mutex mutex_;
   std::vector<std::string> addresses_;  ///< guarded by mutex_
-  time_point known_until_{};            ///< guarded by mutex_
+  std::set<std::string>
+      silent_;                ///< those of them that did not answer, until they are asked for again; guarded by mutex_
+  time_point known_until_{};  ///< guarded by mutex_
 };
 
 }  // namespace sluice::lib::detail

@@ -46,7 +46,12 @@ template <class Secret> class renewed {
   task<Secret> get(source& from, time_point deadline) {
     std::optional<Secret> kept = good();
     if (kept) co_return *std::move(kept);
-    auto permit = co_await asking_.acquire();
+    kept = in_date();
+    auto free = asking_.try_acquire();
+    if (kept && !free) co_return *std::move(kept);  // somebody is fetching the next one
+    concurrency_limit::permit permit;
+    if (free) permit = *std::move(free);
+    else permit = co_await asking_.acquire();
     kept = good();  // somebody else has fetched it meanwhile
     if (kept) co_return *std::move(kept);
     auto fetching = from.fetch(deadline);
@@ -82,6 +87,11 @@ template <class Secret> class renewed {
     if (secret_->ends_ns <= now) return {};
     if (secret_->ends_ns - now > kEarlyNs || now - tried_ns_ < kAgainNs) return secret_;
     return {};
+  }
+
+  std::optional<Secret> in_date() const {
+    std::lock_guard lock(mutex_);
+    return secret_ && secret_->ends_ns > now_ns_() ? secret_ : std::nullopt;
   }
 
   const std::function<std::int64_t()> now_ns_;

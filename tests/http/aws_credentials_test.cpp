@@ -249,6 +249,19 @@ TEST_CASE("credentials are fetched once for all requests, and anew before they e
     }
     CHECK(signer(in.server) == "AKIDMACHINE2");
     CHECK(in.machine.log().size() == asked + 1);
+    // One waits for the next ones, the others go on.
+    co_await sleep_for(31s);
+    in.net->silence("machine.test:80");
+    std::vector<task<bool>> at_once;
+    auto timed = [](credentials_world& of) -> task<bool> {
+      const time_point began = of.world.now();
+      auto reading = read_store_file(of.files(), "s3://bucket/a");
+      co_await reading;
+      co_return of.world.now() - began < 500ms;
+    };
+    for (int i = 0; i != 5; ++i) at_once.push_back(timed(in));
+    const std::vector<bool> soon = co_await when_all(std::move(at_once));
+    CHECK(std::count(soon.begin(), soon.end(), true) == 4);
   };
   const status done = w.try_run(client(w));
   INFO(done.to_string());

@@ -418,6 +418,7 @@ TEST_CASE("a name may stand for several addresses: all are used, and those that 
   CHECK(one.log().size() >= 3);
   CHECK(two.log().size() >= 3);
   CHECK(w.files->counts().retries == 0);
+  CHECK_THAT(w.files->description(), Catch::Contains("over 13 connections"));  // the dead one was tried once
 }
 
 namespace {
