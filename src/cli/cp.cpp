@@ -17,7 +17,8 @@
 #include "cli/watch.hpp"
 #include "io/file_router.hpp"
 #include "io/glob.hpp"
-#include "sluice/coro/when_all.hpp"
+#include "sluice/coro/scope.hpp"
+#include "sluice/coro/sleep.hpp"
 #include "sluice/io/copy_file.hpp"
 #include "sluice/io/files.hpp"
 
@@ -130,9 +131,24 @@ void show(const copying& c, std::size_t of, double seconds) {
   std::fflush(stderr);
 }
 
-task<void> work_all(std::vector<task<void>> workers) {
-  auto all = when_all(std::move(workers));
-  co_await all;
+task<> work_to_end(task<void> work, scope& all, std::atomic<std::size_t>& left) {
+  auto mine = std::move(work);
+  co_await mine;
+  if (--left == 0) all.request_stop();  // nothing is left but the one that looks whether to stop
+}
+/// Whatever a copy waits for, it ends when somebody has asked for that.
+task<> stop_when_asked(const copying& c, scope& all) {
+  constexpr auto kLooks = std::chrono::milliseconds(50);
+  while (!c.stop) co_await sleep_for(kLooks);
+  all.request_stop();
+}
+task<void> work_all(std::vector<task<void>> workers, const copying& c) {
+  environment* env = co_await this_environment();
+  std::atomic<std::size_t> left{workers.size()};
+  scope all(*env);
+  for (task<void>& work : workers) all.spawn(work_to_end(std::move(work), all, left));
+  all.spawn(stop_when_asked(c, all));
+  co_await all.join();
 }
 
 }  // namespace
@@ -157,7 +173,7 @@ int cp(const cp_arguments& a) {
     workers.push_back(copying::work(&c, rt));
   {
     absl::Cleanup ended = [&] { interrupts.stop(); };
-    sync_wait(rt, work_all(std::move(workers)));
+    sync_wait(rt, work_all(std::move(workers), c));
   }
   if (is_shown) std::fputs("\r\x1b[K", stderr);
   const auto bytes = static_cast<double>(c.bytes.load());
