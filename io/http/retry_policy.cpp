@@ -49,7 +49,8 @@ std::optional<duration> retry_state::next_wait(const http_failure& failed) {
   ++attempt_;
   const auto most = static_cast<std::uint64_t>((last_wait_ * 3 - kWaitMin).count());
   last_wait_ = std::min(kWaitMax, kWaitMin + duration(static_cast<std::int64_t>(draw(random_) % (most + 1))));
-  return std::max(last_wait_, failed.retry_after.value_or(duration(0)));
+  const duration wait = fruitless_ == 1 ? last_wait_ / 2 : last_wait_;
+  return std::max(wait, failed.retry_after.value_or(duration(0)));
 }
 
 }  // namespace sluice::lib::detail

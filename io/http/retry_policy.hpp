@@ -5,8 +5,8 @@
 //   …
 //   if (auto wait = retry.next_wait(failed)) { co_await sleep_for(*wait); … }
 //
-// Waits are drawn between 50 ms and three times the wait before, at most 15 s ("decorrelated jitter"), so that requests which
-// failed together do not come back together; Retry-After makes them longer.
+// Waits are drawn between 100 ms and three times the wait before, at most 15 s ("decorrelated jitter"), so that requests which
+// failed together do not come back together; Retry-After makes them longer. The first one is half as long: most servers have recovered by then.
 #pragma once
 
 #include <atomic>
@@ -50,7 +50,7 @@ class retry_budget {
 /// Of one range. Thread: one.
 class retry_state {
  public:
-  static constexpr duration kWaitMin = std::chrono::milliseconds(50);
+  static constexpr duration kWaitMin = std::chrono::milliseconds(100);
   static constexpr duration kWaitMax = std::chrono::seconds(15);
   static constexpr duration kRetryAfterMax = std::chrono::seconds(60);
 
