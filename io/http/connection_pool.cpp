@@ -52,9 +52,11 @@ task<std::unique_ptr<connection>> connection_pool::connect(time_point deadline) 
                 all.begin() + static_cast<std::ptrdiff_t>(next_.fetch_add(1, std::memory_order_relaxed) % all.size()),
                 all.end());
   {
-    // One that swallows what is sent to it would cost each connection in turn the time that connecting may take.
+    // One that swallows what is sent to it would cost each connection in turn the time that connecting may take: they are last.
+    std::vector<std::string> silent;
     std::lock_guard lock(mutex_);
-    std::stable_partition(all.begin(), all.end(), [this](const std::string& a) { return !silent_.contains(a); });
+    std::erase_if(all, [&](const std::string& a) { return silent_.contains(a) && (silent.push_back(a), true); });
+    all.insert(all.end(), silent.begin(), silent.end());
   }
   status why = unavailable_error("the name has no address");
   for (const std::string& address : all) {

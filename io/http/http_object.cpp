@@ -90,7 +90,7 @@ std::optional<std::uint32_t> http_object::crc32c() const {
 
 void http_object::forget_redirect(const http_url& to) {
   std::lock_guard lock(mutex_);
-  if (now_at_.text() == to.text()) now_at_ = url_;
+  if (now_at_ == to) now_at_ = url_;
 }
 
 task<http_object::answer> http_object::ask(byte_range range, bool is_first, time_point deadline) {
@@ -100,7 +100,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     std::lock_guard lock(mutex_);
     to = now_at_;
   }
-  bool is_remembered = to.text() != url_.text();
+  bool is_remembered = to != url_;
   for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
     http_request request = request_for(to, range);
     if (service_) {

@@ -31,6 +31,7 @@ struct http_url {
   std::string authority() const;
   std::string origin() const;
   std::string text() const { return origin() + target; }
+  friend bool operator==(const http_url&, const http_url&) = default;
 };
 
 /// Errors: invalid_argument, saying what is wrong: another scheme, no host, a port that is none, a user or password.

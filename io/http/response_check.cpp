@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/entity_tag.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -15,14 +16,6 @@ constexpr std::size_t kQuotedBytes = 200;
 http_failure wrong(std::string_view what) { return {.why = data_loss_error(what)}; }
 http_failure changed(std::string_view how) {
   return {.why = failed_precondition_error(joined("the object has changed since it was opened: ", how))};
-}
-
-/// W/"a" and "a" are one version: Apache calls it weak as long as the object is so young that a change might not show in its time
-/// (a second), and strong from then on.
-bool is_same_version(std::string_view a, std::string_view b) {
-  for (std::string_view* v : {&a, &b})
-    if (v->starts_with("W/\"")) v->remove_prefix(2);
-  return a == b;
 }
 
 /// "SlowDown" of "<Error><Code>SlowDown</Code>…".
@@ -97,7 +90,7 @@ http_failure failure_of(const response_head& head, std::string_view body) {
 std::optional<http_failure> check_range(const response_head& head, byte_range range, const object_pin& pin,
                                         const check_options& how) {
   // First: the lengths of another version say nothing.
-  if (!pin.version.empty() && !how.version.empty() && !is_same_version(how.version, pin.version))
+  if (!pin.version.empty() && !how.version.empty() && opaque_tag(how.version) != opaque_tag(pin.version))
     return changed(joined("its version was ", pin.version, ", and is ", how.version));
   const bool whole = range.first == 0 && range.last + 1 == pin.size_bytes;
   if (head.code == 416) return changed("it has no such bytes any more (416)");

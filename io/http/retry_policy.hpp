@@ -6,7 +6,8 @@
 //   if (auto wait = retry.next_wait(failed)) { co_await sleep_for(*wait); … }
 //
 // Waits are drawn between 100 ms and three times the wait before, at most 15 s ("decorrelated jitter"), so that requests which
-// failed together do not come back together; Retry-After makes them longer. The first one is half as long: most servers have recovered by then.
+// failed together do not come back together; Retry-After makes them longer. The first one is half as long: most servers have
+// recovered by then.
 #pragma once
 
 #include <atomic>

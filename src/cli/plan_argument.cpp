@@ -166,17 +166,10 @@ bool is_zip(const std::string& file) {
   return begin == std::string_view("PK\x03\x04", 4) || begin == std::string_view("PK\x05\x06", 4);
 }
 
-/// "a.csv" of "a.csv.zst": readers recognise what it is compressed by themselves.
-std::string without_compression(std::string file) {
-  for (std::string_view suffix : {".zst", ".zstd", ".bz2", ".xz", ".lz4", ".snappy", ".sz", ".zz", ".zlib"})
-    if (file.ends_with(suffix)) file.resize(file.size() - suffix.size());
-  return file;
-}
-
 std::string plan_reading(const std::string& file) {
   if (is_zip(file)) return absl::StrCat("zip_members(", in_quotes(file), ")");
   if (names_file(file)) {  // others cannot be looked at for their columns before the run reads them
-    const output_format by_name = format_of_path(without_compression(file)).format;
+    const output_format by_name = format_of_path(std::string(without_compression_suffix(file))).format;
     if (by_name == output_format::csv) return absl::StrCat("csv(", in_quotes(file), ", header=true)");
     if (by_name == output_format::jsonl) return absl::StrCat("jsonl(", in_quotes(file), ")");
   }

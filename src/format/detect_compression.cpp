@@ -131,6 +131,20 @@ bool may_be_compressed(std::string_view first) {
   return magic_of(first, {}) || is_zlib_header_without_dictionary(first);
 }
 
+std::string_view without_compression_suffix(std::string_view path) {
+  auto drop = [&path](const std::array<std::string_view, 3>& suffixes) {
+    for (std::string_view s : suffixes) {
+      if (s.empty() || s == ".tgz" || !path.ends_with(s)) continue;
+      path.remove_suffix(s.size());
+      return true;
+    }
+    return false;
+  };
+  if (std::ranges::any_of(kMagics, [&](const known_magic& m) { return drop(m.suffixes); })) return path;
+  drop(kZlibSuffixes);
+  return path;
+}
+
 compression detect_compression(std::string_view first, std::string_view path) {
   if (!may_be_compressed(first)) return compression::none;
   if (const known_magic* m = magic_of(first, path)) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/entity_tag.hpp"
 #include "coro/long_work.hpp"
 #include "input/early_open.hpp"
 #include "runtime/known_files.hpp"
@@ -172,10 +173,7 @@ status byte_source::note_opened(std::uint64_t offset) {
   }
   input_identity now{
       .size_bytes = info.size_bytes, .modified_ns = info.modified_ns, .inode = info.inode, .device = info.device};
-  // A weak ETag becomes a strong one as its object grows older (Apache's does): that is no change.
-  std::string_view version = info.version;
-  if (version.starts_with("W/\"")) version.remove_prefix(2);
-  if (!version.empty()) now.inode = stable_hash(version);
+  if (!info.version.empty()) now.inode = stable_hash(opaque_tag(info.version));
   status changed = run_->inputs->file_opened(path_, epoch_, now);
   noted_ = true;
   return run_->settle_changed_input(changed.in_file(path_));

@@ -318,3 +318,10 @@ TEST_CASE("a format that was left out is named with what to do") {
     CHECK(why.message().find("meson option -D") != std::string_view::npos);
   }
 }
+
+TEST_CASE("a path without the suffix of its compression is what it would be called plain") {
+  for (const char* packed : {"a.csv.gz", "a.csv.gzip", "a.csv.zst", "a.csv.zstd", "a.csv.lz4", "a.csv.sz",
+                             "a.csv.snappy", "a.csv.bz2", "a.csv.bzip2", "a.csv.xz", "a.csv.zz", "a.csv.zlib"})
+    CHECK(without_compression_suffix(packed) == "a.csv");
+  for (const char* plain : {"a.csv", "a.tgz", "gz", ""}) CHECK(without_compression_suffix(plain) == plain);
+}

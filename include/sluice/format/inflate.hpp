@@ -45,6 +45,8 @@ bool may_be_compressed(std::string_view first_bytes);
 /// .bz2 or .xz makes a right header enough, so that damage close behind it is told as damage of a compressed file. snappy_blocks
 /// has no header, and has to be named.
 compression detect_compression(std::string_view first_bytes, std::string_view path = {});
+/// "a.csv" of "a.csv.zst": without the suffix of a compression, if there is one. ".tgz" stays, which says tar as well.
+std::string_view without_compression_suffix(std::string_view path);
 
 struct inflate_step {
   std::size_t consumed = 0;
