@@ -20,7 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
 using texts = std::vector<std::string>;
 
 struct gcs_world : store_world {

@@ -6,34 +6,19 @@
 
 #if SLUICE_HAVE_STORES
 #include "http/hdfs_world.hpp"
+#include "http/text_objects.hpp"
 #include "pipeline/outcome.hpp"
 #include "sluice/sluice.hpp"
 
 using namespace sluice::lib;
 using namespace sluice::lib::testing;
-using texts = std::vector<std::string>;
 
 namespace {
-
-texts lines_of(std::size_t file, std::size_t count) {
-  texts all;
-  for (std::size_t i = 0; i != count; ++i) {
-    std::string line = std::to_string(file) + ":" + std::to_string(i) + " ";
-    line.resize(1000, static_cast<char>('a' + (i + file) % 26));
-    all.push_back(std::move(line));
-  }
-  return all;
-}
-std::string joined_lines(const texts& all) {
-  std::string text;
-  for (auto& line : all) text += line + "\n";
-  return text;
-}
 
 texts put_parts(hdfs_files& w, std::size_t files, std::size_t count) {
   texts all;
   for (std::size_t f = 0; f != files; ++f) {
-    const texts some = lines_of(f, count);
+    const texts some = lines_of(f, count, 1000);
     w.hdfs.put("/train/day=" + std::to_string(f % 3) + "/part-" + std::to_string(100 + f), joined_lines(some));
     all.insert(all.end(), some.begin(), some.end());
   }
@@ -58,7 +43,7 @@ auto all_parts() {
 TEST_CASE("a large file of HDFS is read ahead by ranges that grow, each of them confirmed once") {
   hdfs_files w;
   (void)w.fs();
-  const texts all = lines_of(0, 30'000);
+  const texts all = lines_of(0, 30'000, 1000);
   w.hdfs.put("/large.txt", joined_lines(all));
   const outcome o = run_over(w, lines("hdfs://warehouse/large.txt"));
   INFO(o.why.to_string());
@@ -94,9 +79,9 @@ TEST_CASE("whole runs over folders of HDFS are resumed in the middle, while name
 TEST_CASE("a run over HDFS that goes on with a file that was written anew says so") {
   hdfs_files w;
   (void)w.fs();
-  w.hdfs.put("/a", joined_lines(lines_of(0, 100)));
+  w.hdfs.put("/a", joined_lines(lines_of(0, 100, 1000)));
   const outcome whole = run_over(w, lines("hdfs://warehouse/a"));
-  w.hdfs.put("/a", joined_lines(lines_of(0, 100)));  // the same bytes, and another file
+  w.hdfs.put("/a", joined_lines(lines_of(0, 100, 1000)));  // the same bytes, and another file
   iterate_options from;
   from.from = whole.places[50];
   outcome rest;

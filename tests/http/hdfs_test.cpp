@@ -12,7 +12,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
 using texts = std::vector<std::string>;
 
 /// All that a server was sent.

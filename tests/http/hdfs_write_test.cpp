@@ -12,8 +12,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
-
 bool is_op(const asked_for& a, const std::string& op) { return query_of(a.target)["op"] == op; }
 
 /// Carried out, and the answer is lost: the first time.

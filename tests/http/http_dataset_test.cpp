@@ -7,32 +7,17 @@
 
 #include "format/compressed.hpp"
 #include "http/http_world.hpp"
+#include "http/text_objects.hpp"
 #include "pipeline/outcome.hpp"
 #include "sluice/sluice.hpp"
 
 using namespace sluice::lib;
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
-using texts = std::vector<std::string>;
 
 namespace {
 
 std::string url_of(int i) { return "http://objects/part-" + std::to_string(i) + ".txt"; }
-
-texts lines_of(int file, int count, std::size_t bytes) {
-  texts all;
-  for (int i = 0; i != count; ++i) {
-    std::string line = std::to_string(file) + ":" + std::to_string(i) + " ";
-    line.resize(bytes + static_cast<std::size_t>(i % 7), static_cast<char>('a' + (i + file) % 26));
-    all.push_back(std::move(line));
-  }
-  return all;
-}
-std::string joined_lines(const texts& all) {
-  std::string text;
-  for (auto& line : all) text += line + "\n";
-  return text;
-}
 
 template <class T> outcome run_over(http_world& w, const dataset<T>& ds, iterate_options options = {}) {
   outcome o;
@@ -46,7 +31,7 @@ template <class T> outcome run_over(http_world& w, const dataset<T>& ds, iterate
 texts put_parts(http_world& w, int files) {
   texts all;
   for (int f = 0; f != files; ++f) {
-    texts lines = lines_of(f, 1000, 100);
+    texts lines = lines_of(f, 1000, 100, 1);
     w.server.put("/part-" + std::to_string(f) + ".txt", joined_lines(lines), "\"v\"");
     all.insert(all.end(), lines.begin(), lines.end());
   }
@@ -63,7 +48,7 @@ dataset<std::string> part_names(int files) {
 
 TEST_CASE("a large object is read by ranges that grow from one MiB to eight, several at a time") {
   http_world w;
-  texts all = lines_of(0, 60'000, 1000);
+  texts all = lines_of(0, 60'000, 1000, 1);
   w.server.put("/part-0.txt", joined_lines(all), "\"v\"");
   outcome o = run_over(w, lines(url_of(0)));
   CHECK(o.why.ok());
@@ -110,7 +95,7 @@ TEST_CASE("what is read ahead stays within the budget") {
   http_world w;
   runtime small(w.world, {.workers = 1, .memory_budget_bytes = 8 << 20});
   add_files(small, "http", std::make_unique<lent_files>(*w.files));
-  texts all = lines_of(0, 30'000, 1000);
+  texts all = lines_of(0, 30'000, 1000, 1);
   w.server.put("/part-0.txt", joined_lines(all), "\"v\"");
   outcome o;
   CHECK(w.run(run_into(small, lines(url_of(0)), {}, o)).ok());
@@ -151,7 +136,7 @@ TEST_CASE("a run that goes on with another version of an object says so") {
   http_world w;
   put_parts(w, 1);
   outcome whole = run_over(w, lines(url_of(0)));
-  w.server.put("/part-0.txt", joined_lines(lines_of(0, 1000, 100)), "\"w\"");
+  w.server.put("/part-0.txt", joined_lines(lines_of(0, 1000, 100, 1)), "\"w\"");
   iterate_options from;
   from.from = whole.places[500];
   outcome rest;
@@ -175,7 +160,7 @@ TEST_CASE("a run goes on with an object whose weak ETag has become a strong one"
 
 TEST_CASE("compressed objects are read once") {
   http_world w;
-  texts all = lines_of(0, 30'000, 100);
+  texts all = lines_of(0, 30'000, 100, 1);
   const std::string packed = compressed(joined_lines(all), 31, 1);
   w.server.put("/part-0.txt", packed, "\"v\"");
   outcome o = run_over(w, lines(url_of(0)));
@@ -189,7 +174,7 @@ TEST_CASE("compressed objects are read once") {
 
 TEST_CASE("a server that does no ranges is read through a listing as well") {
   http_world w;
-  texts all = lines_of(0, 30'000, 100);
+  texts all = lines_of(0, 30'000, 100, 1);
   w.server.put("/part-0.txt", joined_lines(all), "\"v\"");
   w.server.always({.whole = true});
   auto of_listing = list_files(url_of(0)) | flat_map([](const std::string& path) { return lines(path); });
@@ -205,7 +190,7 @@ TEST_CASE("listed objects are opened as they were listed, and again where they h
   CHECK((run_over(w, ds).elements == all));
   CHECK(w.server.log().size() == 2);
   bool replaced = false;
-  const texts other = lines_of(5, 900, 100);
+  const texts other = lines_of(5, 900, 100, 1);
   w.server.on_request([&](const asked_for& r) {
     if (r.if_match.empty() || std::exchange(replaced, true)) return;
     w.server.put("/part-0.txt", joined_lines(other), "\"w\"");

@@ -31,6 +31,8 @@ class lent_files final : public file_system {
   file_system& of_;
 };
 
+inline constexpr std::size_t kMiB = std::size_t{1} << 20;
+
 inline std::string some_bytes(std::size_t n) {
   std::string s(n, '\0');
   std::uint32_t x = 12345;

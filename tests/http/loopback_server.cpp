@@ -14,20 +14,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "http/loopback.hpp"
+
 namespace sluice::lib::testing {
 namespace {
 
 constexpr int kNobodyYet = 128;
 /// What the other side has not read after so long, it will not read.
 constexpr int kMillisecondsToBeRead = 5000;
-
-sockaddr_in loopback(int port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  return at;
-}
 
 void send_at_once(int fd) {
   const int yes = 1;

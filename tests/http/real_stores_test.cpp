@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
 constexpr std::size_t kPageKeys = 1000;
 
 detail::surroundings nowhere() {

@@ -11,8 +11,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
-
 std::vector<std::string> paths_of(const std::vector<listed_file>& files) {
   std::vector<std::string> all;
   for (const listed_file& f : files) all.push_back(f.path);

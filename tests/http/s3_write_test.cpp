@@ -12,8 +12,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;
-
 std::size_t requests_of(const store_world& w, std::string_view method) {
   std::size_t n = 0;
   for (const asked_for& a : w.server.log()) n += a.method == method ? 1 : 0;

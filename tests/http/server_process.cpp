@@ -17,6 +17,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "http/loopback.hpp"
+
 extern char** environ;
 
 namespace sluice::lib::testing {
@@ -24,14 +26,6 @@ namespace {
 
 constexpr int kTriesToConnect = 600;
 constexpr int kMillisecondsBetween = 50;
-
-sockaddr_in loopback(int port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  return at;
-}
 
 int free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

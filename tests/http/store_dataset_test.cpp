@@ -6,30 +6,15 @@
 #if SLUICE_HAVE_STORES
 #include "http/simulated_gcs.hpp"
 #include "http/store_world.hpp"
+#include "http/text_objects.hpp"
 #include "io/gcs/gcs_store.hpp"
 #include "pipeline/outcome.hpp"
 #include "sluice/sluice.hpp"
 
 using namespace sluice::lib;
 using namespace sluice::lib::testing;
-using texts = std::vector<std::string>;
 
 namespace {
-
-texts lines_of(std::size_t file, std::size_t count) {
-  texts all;
-  for (std::size_t i = 0; i != count; ++i) {
-    std::string line = std::to_string(file) + ":" + std::to_string(i) + " ";
-    line.resize(1000, static_cast<char>('a' + (i + file) % 26));
-    all.push_back(std::move(line));
-  }
-  return all;
-}
-std::string joined_lines(const texts& all) {
-  std::string text;
-  for (auto& line : all) text += line + "\n";
-  return text;
-}
 
 struct gcs_files : store_world {
   gcs_files() {
@@ -54,7 +39,7 @@ template <class T> outcome run_over(store_world& w, const dataset<T>& ds) {
 TEST_CASE(
     "a large object of Google's store is read ahead by ranges, and its last byte brings the check of all of them") {
   gcs_files w;
-  const texts all = lines_of(0, 30'000);
+  const texts all = lines_of(0, 30'000, 1000);
   w.gcs.put("large.txt", joined_lines(all));
   const outcome o = run_over(w, lines("gs://bucket/large.txt"));
   INFO(o.why.to_string());
@@ -76,7 +61,7 @@ TEST_CASE("files that a listing names are opened without a request of their own"
   w.s3.page_keys = 7;
   texts all;
   for (std::size_t f = 0; f != 20; ++f) {
-    const texts some = lines_of(f, 20);
+    const texts some = lines_of(f, 20, 1000);
     w.s3.put("train/part-" + std::to_string(100 + f), joined_lines(some));
     all.insert(all.end(), some.begin(), some.end());
   }

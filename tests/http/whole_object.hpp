@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <string>
 
+#include "http/http_world.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::testing {
 
-inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 inline const std::string kUrl = "http://objects/a";
 
 /// The file from its beginning to its end, `piece` bytes at once; the first MiB of it by itself.

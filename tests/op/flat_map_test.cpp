@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "op/opened_elements.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
@@ -17,16 +18,7 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-/// x opens x % 4 elements, which tell where they come from.
-dataset<int64> opened_for(int64 x) { return range(1000 * x + x % 4, {.start = 1000 * x}); }
 SLUICE_FUNCTION(open_a_few, [](int64 x) { return opened_for(x); });
-
-int64s one_after_the_other(const int64s& in) {
-  int64s out;
-  for (int64 x : in)
-    for (int64 i = 0; i < x % 4; ++i) out.push_back(1000 * x + i);
-  return out;
-}
 
 const register_verb flat_map_case("flat_map",
                                   {.inner = 1,

@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "op/opened_elements.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/io/memory_files.hpp"
 #include "sluice/sluice.hpp"
@@ -24,16 +25,7 @@ namespace {
 using namespace test;
 using int64 = std::int64_t;
 
-/// x opens x % 4 elements, which tell where they come from.
-dataset<int64> some(int64 x) { return range(1000 * x + x % 4, {.start = 1000 * x}); }
-SLUICE_FUNCTION(open_some, [](int64 x) { return some(x); });
-
-int64s flattened(const int64s& in) {
-  int64s out;
-  for (int64 x : in)
-    for (int64 i = 0; i < x % 4; ++i) out.push_back(1000 * x + i);
-  return out;
-}
+SLUICE_FUNCTION(open_some, [](int64 x) { return opened_for(x); });
 
 /// tf.data's slot rule, once more by hand.
 int64s interleaved(const int64s& in, std::size_t cycle, std::size_t block) {
@@ -308,19 +300,22 @@ const register_verb interleave_of_listed_files_case(
 
 TEST_CASE("interleave conforms for every cycle and block length") {
   for (auto [cycle, block] : {std::pair<int64, int64>(1, 1), {2, 1}, {3, 2}, {16, 1}, {4, 7}})
-    conforms(
-        {.stage = [=](const auto& in) { return in | interleave(some, {.cycle_length = cycle, .block_length = block}); },
-         .expected =
-             [=](const int64s& in) {
-               return interleaved(in, static_cast<std::size_t>(cycle), static_cast<std::size_t>(block));
-             }});
+    conforms({.stage =
+                  [=](const auto& in) {
+                    return in | interleave(opened_for, {.cycle_length = cycle, .block_length = block});
+                  },
+              .expected =
+                  [=](const int64s& in) {
+                    return interleaved(in, static_cast<std::size_t>(cycle), static_cast<std::size_t>(block));
+                  }});
 }
 
 TEST_CASE("interleave in parallel conforms, and keeps the sequential order") {
   for (int64 parallelism : {2, 5})
     conforms({.stage =
                   [=](const auto& in) {
-                    return in | interleave(some, {.cycle_length = 4, .block_length = 2, .parallelism = parallelism});
+                    return in |
+                           interleave(opened_for, {.cycle_length = 4, .block_length = 2, .parallelism = parallelism});
                   },
               .expected = [](const int64s& in) { return interleaved(in, 4, 2); }});
 }
@@ -329,10 +324,10 @@ TEST_CASE("a sloppy interleave loses and repeats nothing") {
   for (int64 parallelism : {1, 3})
     conforms({.stage =
                   [=](const auto& in) {
-                    return in |
-                           interleave(some, {.cycle_length = 3, .parallelism = parallelism, .order = order::sloppy});
+                    return in | interleave(opened_for,
+                                           {.cycle_length = 3, .parallelism = parallelism, .order = order::sloppy});
                   },
-              .expected = flattened,
+              .expected = one_after_the_other,
               .ordered = false});
 }
 
@@ -400,15 +395,15 @@ TEST_CASE("plans may open plans that open plans, until they are as deep as a pla
 }
 
 TEST_CASE("more slots than a cycle may have are refused where the plan is made") {
-  CHECK_NOTHROW(range(3) | interleave(some, {.cycle_length = 65'536}));
-  CHECK_THROWS_WITH(range(3) | interleave(some, {.cycle_length = 65'537}),
+  CHECK_NOTHROW(range(3) | interleave(opened_for, {.cycle_length = 65'536}));
+  CHECK_THROWS_WITH(range(3) | interleave(opened_for, {.cycle_length = 65'537}),
                     Catch::Contains("interleave: cycle_length must be at most 65536, and is 65537"));
 }
 
 TEST_CASE("an interleave of more parallelism than there can be is refused where the plan is made") {
-  CHECK_NOTHROW(range(3) | interleave(some, {.parallelism = 65'536}));
-  CHECK_NOTHROW(range(3) | interleave(some, {.parallelism = autotune}));
-  CHECK_THROWS_WITH(range(3) | interleave(some, {.parallelism = 65'537}),
+  CHECK_NOTHROW(range(3) | interleave(opened_for, {.parallelism = 65'536}));
+  CHECK_NOTHROW(range(3) | interleave(opened_for, {.parallelism = autotune}));
+  CHECK_THROWS_WITH(range(3) | interleave(opened_for, {.parallelism = 65'537}),
                     Catch::Contains("interleave: parallelism must be at most 65536, and is 65537"));
 }
 
