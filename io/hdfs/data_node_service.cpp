@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdfs/data_node_service.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "io/hdfs/hdfs_status.hpp"
 #include "io/http/text.hpp"
 
@@ -14,6 +17,16 @@ bool is_place(const response_head& head) { return head.code == 200 || head.is_re
 
 /// Another data node may have what this one cannot read.
 bool is_of_its_disks(const hdfs_exception& e) { return e.name == "IOException" || e.name == "BlockMissingException"; }
+
+/// What a range is asked for by, as ask_for_range writes it; 0: that is not in it.
+std::uint64_t offset_in(std::string_view target) {
+  constexpr std::string_view kName = "&offset=";
+  std::uint64_t offset = 0;
+  const std::size_t at = target.find(kName);
+  if (at == target.npos) return 0;
+  const std::string_view digits = target.substr(at + kName.size());
+  return parse_digits(digits.substr(0, digits.find('&')), offset) ? offset : 0;
+}
 
 }  // namespace
 
@@ -32,9 +45,38 @@ task<hdfs_entry> look_up_hdfs(hdfs_place of, bool has_permit, time_point deadlin
 
 std::string data_node_service::excluded() {
   std::lock_guard lock(mutex_);
-  std::string hosts;
-  for (const std::string& host : excluded_) hosts += joined(hosts.empty() ? "" : ",", host);
-  return hosts;
+  std::string names;
+  for (const auto& [address, name] : lost_) names += joined(names.empty() ? "" : ",", name);
+  return names;
+}
+
+task<> data_node_service::name_lost(std::uint64_t byte, time_point deadline) {
+  std::vector<std::string> unnamed;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [address, name] : lost_)
+      if (name.empty()) unnamed.push_back(address);
+  }
+  if (unnamed.empty()) co_return;
+  call_options how;
+  how.of = {place_.text, "places of a block"};
+  how.deadline = deadline;
+  how.is_limited = false;
+  how.answer_bytes_max = kPlaceBytesMax;
+  how.attempts_max = 1;
+  hdfs_question question{
+      "GET", place_.path, "GET_BLOCK_LOCATIONS", {{"offset", std::to_string(byte)}, {"length", "1"}}};
+  auto asking = ask_name_node(place_.servers, place_.nodes, std::move(question), std::move(how));
+  auto answer = co_await asking.as_result();
+  std::vector<hdfs_location> all;
+  if (answer.ok()) all = parse_hdfs_locations(answer->body);
+  std::lock_guard lock(mutex_);
+  for (const std::string& address : unnamed) {
+    std::string name = address.substr(0, address.rfind(':'));  // gateways do not tell, and take hosts
+    for (const hdfs_location& l : all)
+      if (l.has(address)) name = l.of_blocks;
+    if (auto lost = lost_.find(address); lost != lost_.end()) lost->second = std::move(name);
+  }
 }
 
 task<http_url> data_node_service::find_node(std::string method, std::string target, time_point deadline) {
@@ -58,25 +100,30 @@ task<http_url> data_node_service::find_node(std::string method, std::string targ
     auto answer = co_await asking.as_result();
     if (!answer.ok() && !without.empty() && answer.why().code() == status_code::unavailable) {
       std::lock_guard lock(mutex_);  // there is no other with these bytes
-      excluded_.clear();
+      lost_.clear();
       continue;
     }
     if (!answer.ok()) co_await fail(answer.why());
     auto place = parse_hdfs_place(from, answer->head, answer->body);
     if (!place.ok()) co_await fail(place.why());
     std::lock_guard lock(mutex_);
-    // Several data nodes on one host have one name: then it does not say which of them is meant.
-    if (excluded_.count(place->host) != 0) excluded_.clear();
+    if (lost_.count(place->address()) != 0) lost_.clear();  // it was not understood
     co_return *std::move(place);
   }
 }
 
-task<> data_node_service::sign(http_request& request, time_point deadline) {
+task<> data_node_service::send_to_node(http_request& request, std::uint64_t byte, time_point deadline) {
+  auto naming = name_lost(byte, deadline);
+  co_await naming;
   auto finding = find_node(request.method, std::move(request.to.target), deadline);
   request.to = co_await finding;
   request.fields.clear();  // what is for name nodes
   if (request.method == "GET") request.set("Accept-Encoding", "identity");
   else request.set("Content-Type", "application/octet-stream");
+}
+
+task<> data_node_service::sign(http_request& request, time_point deadline) {
+  return send_to_node(request, offset_in(request.to.target), deadline);
 }
 
 std::optional<http_failure> data_node_service::explain(const http_request& sent, const response_head& head,
@@ -95,7 +142,7 @@ std::optional<http_failure> data_node_service::explain(const http_request& sent,
 
 void data_node_service::unanswered(const http_request& sent) {
   std::lock_guard lock(mutex_);
-  excluded_.insert(sent.to.host);
+  lost_.emplace(sent.to.address(), "");
 }
 
 void hdfs_reading::ask_for_range(byte_range range, http_request& request) const {
@@ -137,8 +184,8 @@ task<> hdfs_appending::sign(http_request& request, time_point deadline) {
     request.body = request.body.subspan(static_cast<std::size_t>(had - at_));
   }
   was_sent_ = true;
-  auto signing = data_node_service::sign(request, deadline);
-  co_await signing;
+  auto sending = send_to_node(request, at_ == 0 ? 0 : at_ - 1, deadline);
+  co_await sending;
 }
 
 }  // namespace sluice::lib::detail

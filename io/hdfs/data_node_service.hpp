@@ -2,15 +2,17 @@
 // Requests that a data node answers: the name node is asked which one, for each attempt anew, and the request goes there with
 // nothing but what the name node has written into its answer.
 //
-// A data node that does not answer is named to the name node, which then chooses another one.
+// A data node that does not answer is named to the name node, which then chooses another one. Name nodes know them by their
+// addresses for blocks, and tell those with the places of a block; hosts alone may be names, or have several data nodes.
 // Thread: any.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "io/hdfs/name_nodes.hpp"
@@ -37,16 +39,21 @@ class data_node_service : public object_service {
   void unanswered(const http_request& sent) override;
 
  protected:
+  /// The request goes to a data node; `byte` of the file is on those that can be chosen.
+  task<> send_to_node(http_request& request, std::uint64_t byte, time_point deadline);
+
   const hdfs_place place_;
 
  private:
   task<http_url> find_node(std::string method, std::string target, time_point deadline);
+  /// Asks how name nodes call those that have not answered, where that is not known yet.
+  task<> name_lost(std::uint64_t byte, time_point deadline);
 
   std::string excluded();
 
   std::atomic<std::size_t> asked_{0};  ///< the name node that has named the last one; relaxed: a hint
   std::mutex mutex_;
-  std::set<std::string> excluded_;  ///< hosts; guarded by mutex_
+  std::map<std::string, std::string> lost_;  ///< "host:port" of HTTP -> how a name node calls it; guarded by mutex_
 };
 
 /// Ranges of one version of a file.

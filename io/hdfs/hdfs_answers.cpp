@@ -140,6 +140,26 @@ result<http_url> parse_hdfs_place(const http_url& asked, const response_head& he
       joined("the name node ", asked.address(), " sends to a place that is not gone to: ", to.why().message()));
 }
 
+std::vector<hdfs_location> parse_hdfs_locations(std::string_view body) {
+  auto tree = parse_json(body);
+  const answer_tree* blocks = tree.ok() ? tree->find("LocatedBlocks") : nullptr;
+  if (blocks) blocks = blocks->find("locatedBlocks");
+  std::vector<hdfs_location> all;
+  if (!blocks) return all;
+  for (const answer_tree& block : blocks->children) {
+    const answer_tree* nodes = block.find("locations");
+    if (!nodes) continue;
+    for (const answer_tree& node : nodes->children) {
+      hdfs_location& l = all.emplace_back();
+      l.of_blocks = joined(node.at("ipAddr"), ":", node.at("xferPort"));
+      for (const char* host : {"hostName", "ipAddr"})
+        for (const char* port : {"infoPort", "infoSecurePort"})
+          l.of_http.push_back(joined(node.at(host), ":", node.at(port)));
+    }
+  }
+  return all;
+}
+
 hdfs_exception parse_hdfs_exception(std::string_view body) {
   hdfs_exception e;
   auto tree = parse_json(body);

@@ -5,6 +5,7 @@
 // Thread: pure functions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +39,17 @@ result<hdfs_page> parse_hdfs_listing(std::string_view body);
 /// Which data node the answer to `asked` names, in its Location or in JSON. Errors: failed_precondition, too: out of TLS, or to
 /// something else than http and https. What stands behind the host may be a secret, and is in no message.
 result<http_url> parse_hdfs_place(const http_url& asked, const response_head& head, std::string_view body);
+
+/// A data node that has a block, as a name node knows it.
+struct hdfs_location {
+  std::vector<std::string> of_http;  ///< "host:port"
+  std::string of_blocks;             ///< "address:port": what excludedatanodes understands
+  bool has(std::string_view address) const {
+    return std::find(of_http.begin(), of_http.end(), address) != of_http.end();
+  }
+};
+/// Of GET_BLOCK_LOCATIONS. Empty: it is none.
+std::vector<hdfs_location> parse_hdfs_locations(std::string_view body);
 
 /// A RemoteException. Empty: it is none.
 struct hdfs_exception {

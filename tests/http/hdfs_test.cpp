@@ -316,6 +316,25 @@ TEST_CASE("a data node that is not there, breaks off or cannot read its disk is 
     w.serving = {&w.nn1, &w.nn2, &w.dn2};
     CHECK((w.read("hdfs://warehouse/a") == some_bytes(3 * kMiB)));
     CHECK(w.dn2.log().size() == 3);
+    CHECK_THAT(heard_by(w.nn1), Catch::Contains("excludedatanodes=10.0.0.1%3A9866"));
+  }
+  {  // two on one host, and one of them is lost: each attempt goes to the other one
+    hdfs_files w;
+    w.hdfs.put("/a", some_bytes(12 * kMiB));
+    w.hdfs.data_nodes = {"dn1.test:9864", "dn1.test:9865"};
+    scripted_server other(*w.net, "dn1.test:9865");
+    other.answers([&w](const asked_for& a) { return w.hdfs.data_node(a); });
+    w.serving = {&w.nn1, &w.nn2, &other};
+    CHECK((w.read("hdfs://warehouse/a") == some_bytes(12 * kMiB)));
+    CHECK(w.asked("GET_BLOCK_LOCATIONS") == 1);
+    CHECK_THAT(heard_by(w.nn1), Catch::Contains("excludedatanodes=10.0.0.1%3A9866"));
+  }
+  {
+    hdfs_files w;
+    w.hdfs.put("/a", some_bytes(3 * kMiB));
+    w.hdfs.tells_locations = false;
+    w.serving = {&w.nn1, &w.nn2, &w.dn2};
+    CHECK((w.read("hdfs://warehouse/a") == some_bytes(3 * kMiB)));
     CHECK_THAT(heard_by(w.nn1), Catch::Contains("excludedatanodes=dn1.test"));
   }
   {

@@ -116,6 +116,11 @@ reply simulated_hdfs::rename(const std::string& path, std::map<std::string, std:
   return {200, "", replaces ? "" : "{\"boolean\":true}"};
 }
 
+std::string simulated_hdfs::address_of(const std::string& data_node) const {
+  const auto at = std::find(data_nodes.begin(), data_nodes.end(), data_node) - data_nodes.begin();
+  return tells_locations ? joined("10.0.0.", at + 1, ":9866") : data_node.substr(0, data_node.find(':'));
+}
+
 std::optional<reply> simulated_hdfs::name_node(std::size_t index, const asked_for& request) {
   auto query = query_of(request.target);
   const std::string path = path_of(request);
@@ -133,7 +138,7 @@ std::optional<reply> simulated_hdfs::name_node(std::size_t index, const asked_fo
   if (op == "APPEND" && files.count(path) == 0) return not_there(path);
   if (op == "OPEN" || op == "CREATE" || op == "APPEND") {
     std::string at = data_nodes[turns_++ % data_nodes.size()];
-    for (std::size_t i = 0; i != data_nodes.size() && query["excludedatanodes"] == at.substr(0, at.find(':')); ++i)
+    for (std::size_t i = 0; i != data_nodes.size() && query["excludedatanodes"] == address_of(at); ++i)
       at = data_nodes[turns_++ % data_nodes.size()];
     std::string location = joined("http://", at, request.target.substr(0, request.target.find('?')), "?op=", op);
     for (const char* name : {"offset", "length", "overwrite"})
@@ -143,6 +148,15 @@ std::optional<reply> simulated_hdfs::name_node(std::size_t index, const asked_fo
     const std::string field = place == "none" ? std::string() : joined("Location: ", location, "\r\n");
     if (query["noredirect"] != "true" || !answers_in_json) return reply{307, field, ""};
     return reply{200, "", place == "none" ? std::string("{}") : joined("{\"Location\":", in_json(location), "}")};
+  }
+  if (op == "GET_BLOCK_LOCATIONS" && tells_locations) {
+    if (files.count(path) == 0) return not_there(path);
+    std::string locations;
+    for (const std::string& node : data_nodes)
+      locations += joined(locations.empty() ? "" : ",", R"({"hostName":)", in_json(node.substr(0, node.find(':'))),
+                          R"(,"infoPort":)", node.substr(node.find(':') + 1), R"(,"infoSecurePort":0,"ipAddr":")",
+                          address_of(node).substr(0, address_of(node).find(':')), R"(","xferPort":9866})");
+    return reply{200, "", joined(R"({"LocatedBlocks":{"locatedBlocks":[{"locations":[)", locations, "]}]}}")};
   }
   if (op == "GETFILESTATUS") {
     if (files.count(path) == 0 && folders.count(path) == 0) return not_there(path);

@@ -30,6 +30,8 @@ struct simulated_hdfs {
   std::optional<reply> name_node(std::size_t index, const asked_for& request);
   std::optional<reply> data_node(const asked_for& request);
 
+  /// What a name node calls it.
+  std::string address_of(const std::string& data_node) const;
   static reply failed(int code, const std::string& exception, const std::string& message);
 
   std::set<std::size_t> in_standby;                                       ///< name nodes
@@ -37,6 +39,7 @@ struct simulated_hdfs {
   std::string place;            ///< is named instead of a data node; "none": nothing is
   bool answers_in_json = true;  ///< where noredirect asks for it: servers before 2.8 do not
   bool lists_in_pages = true;   ///< LISTSTATUS_BATCH; servers before 3.0 and some gateways do not
+  bool tells_locations = true;  ///< of blocks, and excludes by their addresses; gateways exclude hosts, if anything
   std::size_t page_entries = 1000;
   bool signed_order = true;                       ///< as name nodes have it: bytes above 127 come first
   std::set<std::string> known_tokens;             ///< empty: anybody's name is believed
