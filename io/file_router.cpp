@@ -122,6 +122,12 @@ task<std::unique_ptr<file_writer>> file_router::create(std::string path, time_po
   return (*home)->create(std::move(path), deadline);
 }
 
+std::size_t file_router::first_read_bytes(const std::string& path) const {
+  std::string here = path;
+  auto home = home_of(here);
+  return home.ok() ? (*home)->first_read_bytes(here) : 0;
+}
+
 std::string file_router::description() const {
   absl::MutexLock lock(&mutex_);
   std::string text = local().value()->description();

@@ -30,6 +30,7 @@ class file_router final : public file_system {
   task<file_info> stat(std::string path, time_point deadline) override;
   std::unique_ptr<listing> list(std::string pattern, list_options o) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
+  std::size_t first_read_bytes(const std::string& path) const override;
   /// The local one's, and the schemes. Throws where the local one cannot be opened.
   std::string description() const override;
 

@@ -8,6 +8,7 @@
 #include "io/hdfs/hdfs_settings.hpp"
 #include "io/hdfs/hdfs_status.hpp"
 #include "io/http/http_client.hpp"
+#include "io/http/http_file.hpp"
 #include "sluice/io/file_system.hpp"
 #include "sluice/runtime/runtime.hpp"
 
@@ -31,6 +32,7 @@ class hdfs_file_system final : public file_system {
   task<file_info> stat(std::string path, time_point deadline) override;
   std::unique_ptr<listing> list(std::string pattern, list_options o) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
+  std::size_t first_read_bytes(const std::string&) const override { return http_file::kFirstBytes; }
   std::string description() const override { return is_described_ ? world_->client.description() : std::string(); }
 
  private:

@@ -121,6 +121,7 @@ class shared_files final : public file_system {
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override {
     return files_->create(std::move(path), deadline);
   }
+  std::size_t first_read_bytes(const std::string& path) const override { return files_->first_read_bytes(path); }
   std::string description() const override { return is_described_ ? files_->description() : std::string(); }
 
  private:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/http/http_client.hpp"
+#include "io/http/http_file.hpp"
 #include "sluice/io/file_system.hpp"
 #include "sluice/io/http.hpp"
 
@@ -23,6 +24,7 @@ class http_file_system final : public file_system {
   /// Of one object; `does_ranges` must stay until the task has ended.
   task<file_info> look_up(std::string path, time_point deadline, bool& does_ranges);
   /// Empty until something was asked for.
+  std::size_t first_read_bytes(const std::string&) const override { return http_file::kFirstBytes; }
   std::string description() const override { return client_->description(); }
 
   void close() { client_->close(); }

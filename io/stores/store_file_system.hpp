@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "io/http/http_file.hpp"
 #include "io/stores/object_store.hpp"
 #include "sluice/io/file_system.hpp"
 #include "sluice/runtime/runtime.hpp"
@@ -20,6 +21,7 @@ class store_file_system final : public file_system {
   task<file_info> stat(std::string path, time_point deadline) override;
   std::unique_ptr<listing> list(std::string pattern, list_options o) override;
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override;
+  std::size_t first_read_bytes(const std::string&) const override { return http_file::kFirstBytes; }
   std::string description() const override { return store_->client().description(); }
 
  private:

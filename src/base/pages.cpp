@@ -124,6 +124,12 @@ void forget_pages(char* begin, char* end) noexcept {
   if (kMaps && from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
 }
 
+void ready_pages(char* begin, char* end) noexcept {
+  auto from = reinterpret_cast<std::uintptr_t>(begin) / kPageBytes * kPageBytes;
+  auto to = (reinterpret_cast<std::uintptr_t>(end) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  if (kMaps && from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
+}
+
 void trim_stock() noexcept { stock().trim(); }
 
 }  // namespace sluice::lib

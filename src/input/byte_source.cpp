@@ -62,7 +62,7 @@ task<void> byte_source::open(std::uint64_t offset) {
     co_await opening;
   }
   if (!file_) {
-    auto opening = open_file({}, begins ? head_wanted() : 0);
+    auto opening = open_file({}, begins ? head_wanted() : 0, begins ? room_wanted() : 0);
     co_await opening;
     if (file_->head_bytes() != 0) open_next_early(true);
   }
@@ -85,7 +85,13 @@ std::size_t byte_source::head_wanted() const {
   return expected <= kHeadBytesMax ? expected : 0;
 }
 
-task<void> byte_source::open_file(std::optional<file_info> known, std::size_t head_bytes) {
+std::size_t byte_source::room_wanted() const {
+  const std::size_t first = files_of(*run_).first_read_bytes(path_);
+  const std::size_t expected = sizes_ ? sizes_->each_bytes() : 0;
+  return expected != 0 ? std::min(expected, first) : first;
+}
+
+task<void> byte_source::open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes) {
   open_options how;
   how.known = std::move(known);
   how.deadline = io_deadline(*run_);
@@ -94,11 +100,19 @@ task<void> byte_source::open_file(std::optional<file_info> known, std::size_t he
   if (head_bytes != 0 && memory_.make_buffer_ahead(head_bytes, head, {})) {
     how.head = head;
     how.head_bytes = head_bytes;
+  } else if (room_bytes != 0 && memory_.make_buffer_ahead(room_bytes, head, {})) {
+    memory_.make_ready(head);
   }
   auto opening = files_of(*run_).open(path_, std::move(how));
   std::shared_ptr<file> opened = co_await opening;
   const std::size_t has = opened->head_bytes();
   take_file(std::move(opened), std::move(head), has);
+}
+
+/// Elements may keep a buffer for long: not one that is much larger than they are.
+bool byte_source::fits_first_read(std::size_t room_bytes) const {
+  const std::uint64_t first = std::min<std::uint64_t>(size_, read_bytes_);
+  return room_bytes >= first && (room_bytes / 2 <= first || room_bytes <= kHeadBytesMax);
 }
 
 void byte_source::take_file(std::shared_ptr<file> opened, buffer_ref head, std::size_t head_bytes) {
@@ -111,8 +125,7 @@ void byte_source::take_file(std::shared_ptr<file> opened, buffer_ref head, std::
   raw_bytes_ = std::max(raw_bytes_, advice_.first_bytes);
   make_ranges(read_bytes_);
   last_ = size_ == 0;
-  // A buffer that has nothing is worth keeping where it will have all.
-  if (!head || (head_bytes == 0 && size_ > head->capacity())) return;
+  if (!head || (head_bytes == 0 && !fits_first_read(head->capacity()))) return;
   buffer_ = std::move(head);
   begin_ = 0;
   end_ = readable(0, head_bytes);
@@ -139,7 +152,9 @@ void byte_source::open_next_early(bool waited) {
 }
 
 task<void> byte_source::open_as_listed(file_info known) {
-  auto opening = open_file(std::move(known), 0);
+  const auto room =
+      static_cast<std::size_t>(std::min<std::uint64_t>(known.size_bytes, files_of(*run_).first_read_bytes(path_)));
+  auto opening = open_file(std::move(known), 0, room);
   status why = co_await opening.as_result();
   if (why.ok()) {
     auto reading = more(1);
@@ -159,6 +174,7 @@ void byte_source::make_ranges(std::size_t bytes) {
                   read_ahead_options{.ranges_max = can_seek_ && !advice_.in_order ? reads_in_flight_ : nullptr,
                                      .untouched = reads_untouched_,
                                      .ranges_if_untouched = advice_.reads_at_once,
+                                     .waits_long = advice_.first_bytes != 0,
                                      .range_bytes = bytes,
                                      .range_bytes_max = advice_.range_bytes_max,
                                      .ahead_at_once = std::max(advice_.ahead_at_once, 1u)});

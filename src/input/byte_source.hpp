@@ -90,7 +90,8 @@ class byte_source {
 
  private:
   /// `head_bytes`: that may be read with it; 0: none.
-  task<void> open_file(std::optional<file_info> known, std::size_t head_bytes);
+  /// `room_bytes`: of the buffer that it will be read into first, if that can be made ready meanwhile.
+  task<void> open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes);
   /// The file is open: how it is to be read, and what of its beginning was read with the opening, by whom ever.
   void take_file(std::shared_ptr<file> opened, buffer_ref head, std::size_t head_bytes);
   /// If the file was opened before it was asked for, it is open afterwards.
@@ -98,6 +99,8 @@ class byte_source {
   void open_next_early(bool waited);
   /// Of a file that is read from its beginning, how many bytes may be read with its opening.
   std::size_t head_wanted() const;
+  std::size_t room_wanted() const;
+  bool fits_first_read(std::size_t room_bytes) const;
   /// Opens it and reads its first bytes. If the file is another one by now, it is not open afterwards, and all is as before.
   task<void> open_as_listed(file_info known);
   /// Reads of `bytes` from now on; what was read ahead is left.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/input_memory.hpp"
 
+#include "base/pages.hpp"
+#include "runtime/run_task.hpp"
 #include "sluice/base/field_types.hpp"
+#include "sluice/coro/resume_on.hpp"
 #include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
@@ -9,6 +12,13 @@ namespace {
 
 /// What the windows that consumers wait for may take beyond the budget, all together.
 constexpr std::size_t kOverdraftBytes = 32 << 20;
+
+run_task ready_later(std::shared_ptr<run_context>& run, buffer_ref room) {
+  buffer_ref mine = std::move(room);
+  (void)run;
+  co_await yield_now();
+  ready_pages(mine->data(), mine->data() + mine->capacity());
+}
 
 }  // namespace
 
@@ -47,6 +57,10 @@ bool input_memory::make_buffer_ahead(std::size_t bytes, buffer_ref& made, buffer
   fresh->charge(&windows_, charged);
   made = std::move(fresh);
   return true;
+}
+
+void input_memory::make_ready(const buffer_ref& room) {
+  if (room->capacity() >= kPagesBytesMin) ready_later(run_, room);
 }
 
 status input_memory::hold_inflater(std::size_t bytes) { return inflater_.resize(bytes); }

@@ -146,7 +146,9 @@ bool range_reader::start(std::uint64_t offset) {
   for (std::size_t bytes = next_bytes_; !r->to; bytes /= 2) {
     if (bytes < options_.range_bytes) return false;
     r->bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - offset));
-    (void)memory_.make_buffer_ahead(r->bytes, r->to, std::move(spare_));
+    const buffer* spare = spare_ ? spare_.get() : nullptr;
+    if (memory_.make_buffer_ahead(r->bytes, r->to, std::move(spare_)) && options_.waits_long && r->to.get() != spare)
+      memory_.make_ready(r->to);
   }
   next_bytes_ =
       std::clamp(next_bytes_ * 2, options_.range_bytes, std::max(options_.range_bytes, options_.range_bytes_max));

@@ -31,6 +31,7 @@ struct read_ahead_options {
   const live_knob* ranges_max = nullptr;  ///< in flight at once, with the one that is waited for; null: 1
   std::int64_t untouched = 0;             ///< `ranges_max` as long as nobody has set it: then …
   std::uint32_t ranges_if_untouched = 0;  ///< … it is this, if that is more
+  bool waits_long = false;                ///< so that buffers can be made ready meanwhile
   std::size_t range_bytes = 256 << 10;    ///< of the first range ahead
   std::size_t range_bytes_max =
       0;  ///< of any: each is twice as long as the one before; 0: all are as long as the first

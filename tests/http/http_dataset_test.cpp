@@ -117,6 +117,27 @@ TEST_CASE("interleave over many objects opens them at once, and has every line")
   CHECK(w.server.log().size() == 30);
 }
 
+TEST_CASE("records of small objects do not keep the memory that was made ready before their sizes were known") {
+  constexpr int kFiles = 30, kRecord = 1000;
+  http_world w;
+  for (int f = 0; f != kFiles; ++f)
+    w.server.put("/part-" + std::to_string(f) + ".txt", std::string(100 * kRecord, 'x'), "\"v\"");
+  std::vector<record> held;
+  auto hold = [&held](const record& r) {
+    held.push_back(r);
+    return static_cast<std::int64_t>(r.size());
+  };
+  auto read = fixed_length({.record_bytes = kRecord});
+  outcome o =
+      run_over(w, part_names(kFiles) | interleave(read, {.cycle_length = kFiles, .parallelism = kFiles}) | map(hold));
+  CHECK(o.why.ok());
+  const std::size_t bytes = held.size() * kRecord;
+  CHECK(bytes == kFiles * std::size_t{100} * kRecord);
+  CHECK(w.rt.ledger().used_bytes() <= 2 * bytes);
+  held.clear();
+  CHECK(w.rt.ledger().used_bytes() == 0);
+}
+
 TEST_CASE("a run is resumed in the middle of objects") {
   http_world w;
   texts all = put_parts(w, 3);

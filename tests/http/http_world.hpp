@@ -25,6 +25,7 @@ class lent_files final : public file_system {
   task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline) override {
     return of_.create(std::move(path), deadline);
   }
+  std::size_t first_read_bytes(const std::string& path) const override { return of_.first_read_bytes(path); }
   std::string description() const override { return of_.description(); }
 
  private:

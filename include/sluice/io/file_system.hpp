@@ -155,6 +155,12 @@ class file_system {
   /// A second writer of the same file is refused, and told who the first is, where the file system can know.
   /// Errors: unimplemented where nothing can be written.
   virtual task<std::unique_ptr<file_writer>> create(std::string path, time_point deadline = kNever) = 0;
+  /// How much a reader of a whole file reads first, where opening one takes so long that the memory for it can be made ready
+  /// meanwhile. 0: it does not.
+  virtual std::size_t first_read_bytes(const std::string& path) const {
+    (void)path;
+    return 0;
+  }
   /// Which back end this is, and why: for reports. "io_uring", "threads: io_uring is not available: …". Empty: it has not been
   /// used, and there is nothing to say of it.
   virtual std::string description() const = 0;
