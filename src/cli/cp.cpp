@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/redacted.hpp"
 #include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
@@ -114,7 +115,7 @@ class copying {
     ++failed;
     std::lock_guard lock(mutex_);
     std::string text = why.to_string();
-    if (why.where().file.empty()) text = absl::StrCat(one.from, ": ", text);
+    if (why.where().file.empty()) text = absl::StrCat(detail::redacted(one.from), ": ", text);
     std::fprintf(stderr, "%ssluice: %s\n", isatty(STDERR_FILENO) ? "\r\x1b[K" : "", text.c_str());
   }
 
@@ -157,7 +158,7 @@ int cp(const cp_arguments& a) {
   if (a.paths.size() < 2)
     throw misuse(absl::StrCat("cp needs what is copied and where to: sluice cp ", a.paths[0], " TO"));
   watch interrupts;
-  runtime rt;
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   const std::vector<one_copy> all = copies_of(rt, a);
   copying c(all, a);

@@ -60,14 +60,14 @@ task<void> list_into_output(runtime& rt, std::string pattern, bool as_json) {
 
 }  // namespace
 
-int ls(const std::vector<std::string>& patterns, bool as_json) {
-  runtime rt;
+int ls(const ls_arguments& a) {
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   int exit_status = kOk;
-  for (std::string pattern : patterns) {
+  for (std::string pattern : a.patterns) {
     if (is_folder(pattern)) pattern = folder_text(std::move(pattern)) + "*";
     try {
-      sync_wait(rt, list_into_output(rt, std::move(pattern), as_json));
+      sync_wait(rt, list_into_output(rt, std::move(pattern), a.as_json));
     } catch (const error& e) {
       std::fflush(stdout);
       std::fprintf(stderr, "sluice: %s\n", e.what());
