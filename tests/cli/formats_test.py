@@ -123,6 +123,23 @@ class Formats(ProgramTest):
                 self.assertEqual(done.returncode, 2, (verb, done.stdout, done.stderr))
                 self.assertIn(b"standard input is a zip archive", done.stderr)
 
+    def test_every_reader_has_a_cache_and_limits_of_what_it_inflates(self):
+        plans = {"a.csv": 'csv("{}", header=true{})', "a.jsonl": 'jsonl("{}"{})', "a.npy": 'npy("{}"{})', "a.txt": 'lines("{}"{})',
+                 "a.tar": 'tar("{}"{})', "b.tar": 'webdataset("{}"{})'}
+        for name, plan in plans.items():
+            data = FORMATS[name.replace("b.", "a.")][0]
+            path = self.write(name + ".gz", gzip.compress(data))
+            read = self.ok("run", "--quiet", "--output", "jsonl", plan.format(path, "")).stdout
+            for options in (", cache=drop", ", cache=direct", f", inflated_bytes_max={len(data)}", ", inflate_ratio_max=1000"):
+                self.assertEqual(self.ok("run", "--quiet", "--output", "jsonl", plan.format(path, options)).stdout, read, (name, options))
+            done = sluice("run", "--quiet", plan.format(path, f", inflated_bytes_max={len(data) // 4}"))
+            self.assertEqual(done.returncode, 1, (name, done.stderr))
+            self.assertIn("which inflated_bytes_max allows", done.stderr)
+        with zipfile.ZipFile(self.path("c.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x", b"1" * 5000)
+        for cache in ("keep", "drop", "direct"):
+            self.ok("run", "--quiet", f'zip_members("{self.path("c.zip")}", cache={cache})')
+
     def fails_with(self, *arguments):
         done = sluice(*arguments)
         self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
