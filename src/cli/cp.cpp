@@ -55,6 +55,10 @@ void add_copies(runtime& rt, const std::string& from, const std::string& to, boo
 
 std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
   std::string to = a.paths.back();
+  if (to.starts_with("http://") || to.starts_with("https://"))
+    throw_status(unimplemented_error("nothing can be written over HTTP: copy to a local path, or to an object store by "
+                                     "its own scheme, such as s3://bucket/key")
+                     .in_file(to));
   const bool into_folder = to.ends_with("/") || is_folder(to);
   if (into_folder) to = folder_text(std::move(to));
   std::vector<one_copy> all;

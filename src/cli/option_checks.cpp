@@ -13,6 +13,9 @@ namespace {
 
 std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
+/// The windows of a few files and the blocks behind them: they are charged, but never refused, or nothing could go on.
+constexpr std::int64_t kMemoryLeast = 1 << 20;
+
 }  // namespace
 
 CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
@@ -24,6 +27,19 @@ CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
     return absl::StrCat("expects a whole number from ", least, " to ", most, ", and is ", in_quotes(text));
   };
   return CLI::Validator(check, "N");
+}
+
+CLI::Validator memory_size() {
+  auto check = [](const std::string& text) -> std::string {
+    std::int64_t bytes = 0;
+    if (!read_byte_size(text, bytes) || bytes <= 0)
+      return absl::StrCat("expects a size such as 64MiB, and is ", in_quotes(text));
+    if (bytes >= kMemoryLeast) return {};
+    return absl::StrCat(
+        "expects 1MiB or more, since what is just being read is made in any case and takes about that, and is ",
+        in_quotes(text));
+  };
+  return CLI::Validator(check, "SIZE");
 }
 
 CLI::Validator size_in_bytes() {

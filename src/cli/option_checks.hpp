@@ -15,6 +15,8 @@ inline constexpr std::uint64_t kAny = ~std::uint64_t{0};
 CLI::Validator whole(std::uint64_t least, std::uint64_t most);
 /// "64MiB".
 CLI::Validator size_in_bytes();
+/// The same for memory, of which there has to be some.
+CLI::Validator memory_size();
 /// "10s", "1.5 h".
 CLI::Validator time_span();
 /// As read_interval reads it.

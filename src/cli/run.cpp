@@ -197,7 +197,8 @@ int run(const run_arguments& a) {
   check_arguments(a, output.options.path);
   const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
   if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
-    throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));
+    throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
+                              a.checkpoint_file.empty() ? ", or go on with --new-output, into another one" : ""));
   check_errors(*plan, a.errors);
   check_resumable(*plan, a);
   // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under

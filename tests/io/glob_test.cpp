@@ -50,6 +50,18 @@ bool has_empty_name(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("folders without a name, which keys of stores may have, are taken in by ** alone") {
+  CHECK(matches("a/**", "a//b"));
+  CHECK(matches("a/**", "a/b//c"));
+  CHECK(matches("a/**/c", "a//b/c"));
+  CHECK(matches("**", "/a"));
+  CHECK(matches("a//*", "a//b"));
+  CHECK(glob_pattern("a/**").may_match_in("a//"));
+  CHECK_FALSE(matches("a/*/b", "a//b"));
+  CHECK_FALSE(matches("a/*", "a//b"));
+  CHECK_FALSE(matches("a/**", "a/b/"));
+}
+
 TEST_CASE("a name's patterns") {
   CHECK(matches("a*c", "abbc"));
   CHECK(matches("a*c", "ac"));
