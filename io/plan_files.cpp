@@ -2,6 +2,7 @@
 #include "sluice/io/plan_files.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <shared_mutex>
 #include <utility>
 #include <vector>
