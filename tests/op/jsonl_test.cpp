@@ -181,6 +181,20 @@ TEST_CASE("without a schema the members are those of the first lines") {
   CHECK_THROWS_WITH(parse_plan("jsonl(\"-\")"), Contains("by a schema"));
 }
 
+TEST_CASE("a text is JSON or not, whatever is in it") {
+  json_text_check is_json;
+  const std::string long_text = "[\"" + std::string(3 << 20, 'x') + "\"]";  // its parser is not kept
+  for (std::string_view text : {std::string_view("{}"), std::string_view(" [1, \"a\", null] "), std::string_view("7"),
+                                std::string_view("\"grün\""), std::string_view(long_text)})
+    CHECK(is_json.check(text).ok());
+  for (std::string_view text : {"", " ", "{", "{\"a\":}", "[1,]", "x", "{} {}", "\"\xff\"", "01", "[1"}) {
+    const status why = is_json.check(text);
+    CAPTURE(text);
+    CHECK(why.code() == status_code::invalid_argument);
+  }
+  CHECK(is_json.check("[]").ok());
+}
+
 TEST_CASE("whole numbers of JSON are inferred as they are, or not at all") {
   auto plan_of = [](const temporary_file& file, const std::string& more) {
     return parse_plan("jsonl(\"" + file.path() + "\"" + more + ")");
