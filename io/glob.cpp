@@ -169,7 +169,9 @@ glob_places glob_pattern::enter(const glob_places& at, std::string_view name, gl
   glob_places inside;
   glob_places& taken_in = by_folders ? *by_folders : inside;
   for (std::uint32_t i : at) {
-    if (!names_[i].matches(name)) continue;
+    // Keys of stores may have folders without a name, a//b, which no pattern but ** takes in.
+    const bool is_nameless = name.empty() && names_[i].is_folders();
+    if (!is_nameless && !names_[i].matches(name)) continue;
     if (names_[i].is_folders()) add_with_empty(taken_in, i);
     else add_with_empty(inside, i + 1);
   }

@@ -12,7 +12,8 @@
 // \x        x itself
 // **        as a whole name: any number of folders, also none. As the last name: every file in these folders; the folders
 //           themselves do not match (object stores have none, and no reader reads them). Within a name it is a *.
-// None of them matches a /, an empty name, or the dot that a name begins with. Everything else stands for itself, also a [
+//           Folders without a name, as keys of object stores may have them (a//b), are some of these.
+// None of them matches a /, another empty name, or the dot that a name begins with. Everything else stands for itself, also a [
 // without its ], and a \ at the end. There is no {a,b}.
 //
 // Costs: matches() takes time proportional to pattern times path at most.

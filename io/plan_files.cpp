@@ -2,6 +2,7 @@
 #include "sluice/io/plan_files.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <shared_mutex>
 #include <utility>
 #include <vector>
@@ -12,9 +13,13 @@
 namespace sluice::lib {
 namespace {
 
+struct schemes {
+  const std::function<void(runtime&)>* add = nullptr;
+  std::chrono::nanoseconds io_timeout{0};
+};
 struct known_schemes {
   std::shared_mutex mutex;  // shared: by those who read
-  std::vector<const std::function<void(runtime&)>*> all;
+  std::vector<schemes> all;
 };
 known_schemes& known() {
   static known_schemes one;
@@ -22,14 +27,16 @@ known_schemes& known() {
 }
 
 task<std::string> read_beginning(runtime& rt, std::string path, std::size_t bytes_max) {
-  auto opening = files_of(rt).open(std::move(path));
+  open_options o;
+  o.deadline = io_deadline(rt);
+  auto opening = files_of(rt).open(std::move(path), o);
   std::unique_ptr<file> from = co_await opening;
   if (from->info().has_size()) bytes_max = std::min<std::uint64_t>(bytes_max, from->size_bytes());
   buffer_ref to(buffer::make(bytes_max + 1));
   std::size_t got = 0;
   while (got != bytes_max) {
     buffer_ref share = to;
-    auto reading = from->read_at(got, std::move(share), got, bytes_max - got);
+    auto reading = from->read_at(got, std::move(share), got, bytes_max - got, io_deadline(rt));
     const std::size_t n = co_await reading;
     if (n == 0) break;
     got += n;
@@ -40,14 +47,15 @@ task<std::string> read_beginning(runtime& rt, std::string path, std::size_t byte
 
 }  // namespace
 
-plan_files::plan_files(std::function<void(runtime&)> add_schemes) : add_schemes_(std::move(add_schemes)) {
+plan_files::plan_files(std::function<void(runtime&)> add_schemes, std::chrono::nanoseconds io_timeout)
+    : add_schemes_(std::move(add_schemes)) {
   std::unique_lock lock(known().mutex);
-  known().all.push_back(&add_schemes_);
+  known().all.push_back({&add_schemes_, io_timeout});
 }
 
 plan_files::~plan_files() {
   std::unique_lock lock(known().mutex);
-  std::erase(known().all, &add_schemes_);
+  std::erase_if(known().all, [this](const schemes& s) { return s.add == &add_schemes_; });
 }
 
 result<std::string> detail::read_for_plan(const std::string& path, std::size_t bytes_max) {
@@ -59,9 +67,10 @@ result<std::string> detail::read_for_plan(const std::string& path, std::size_t b
         .in_file(path);
   runtime_options small;
   small.workers = 1;
+  small.io_timeout = known().all.back().io_timeout;
   runtime rt(small);
   try {
-    (*known().all.back())(rt);
+    (*known().all.back().add)(rt);
     return sync_wait(rt, read_beginning(rt, path, bytes_max));
   } catch (const error& e) { return e.why(); }
 }

@@ -127,7 +127,8 @@ result<std::vector<http_url>> hdfs_settings::addresses_of(const hdfs_path& path)
     }
   }
   auto url = parse_node(address, "the host of the path", tls);
-  if (!url.ok()) return url.why();
+  if (!url.ok())  // not its words, which may be a user with a password that has a / in it
+    return invalid_argument_error("the host of the path is no host with or without a port");
   return std::vector<http_url>{*std::move(url)};
 }
 

@@ -54,12 +54,6 @@ std::string name_nodes::without_secrets(std::string text) const {
   const std::string& secret = who_.token;
   for (std::size_t at = secret.empty() ? text.npos : text.find(secret); at != text.npos; at = text.find(secret, at))
     text.replace(at, secret.size(), kHidden);
-  constexpr std::string_view kName = "delegation=";  // what a name node has put into a URL is another one
-  for (std::size_t at = text.find(kName); at != text.npos; at = text.find(kName, at)) {
-    at += kName.size();
-    const std::size_t end = std::min(text.find_first_of("& \"'", at), text.size());
-    text.replace(at, end - at, kHidden);
-  }
   return text;
 }
 

@@ -40,7 +40,9 @@ std::string escaped_target(std::string_view text) {
 
 status take_port(std::string_view digits, http_url& to) {
   std::uint64_t port = 0;
-  if (!parse_digits(digits, port) || port == 0 || port > 65535) return no_url(joined("\"", digits, "\" is no port"));
+  if (!parse_digits(digits, port))  // it may be a password with a / in it
+    return no_url("what stands behind the : of its host is no port");
+  if (port == 0 || port > 65535) return no_url(joined("\"", digits, "\" is no port"));
   to.port = static_cast<std::uint16_t>(port);
   return {};
 }

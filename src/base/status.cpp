@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/redacted.hpp"
+
 namespace sluice::lib {
 
 namespace {
@@ -82,7 +84,7 @@ status::status(status_code code, std::string_view message) {
   if (code == status_code::ok) return;
   rep_ = new rep;
   rep_->code = code;
-  rep_->message = message;
+  rep_->message = detail::redacted(message);
 }
 
 // A copy is made by someone who already holds a reference, so relaxed suffices; the last release must see every
@@ -107,7 +109,7 @@ status status::in_stage(std::string_view stage, std::uint64_t element) const {
   status s;
   try {
     s.rep_ = new rep(*rep_);
-    s.rep_->where.stage = stage;
+    s.rep_->where.stage = detail::redacted(stage);
     s.rep_->where.element = element;
   } catch (const std::bad_alloc&) {
     s = status();
@@ -121,7 +123,7 @@ status status::in_file(std::string_view file, std::uint64_t offset_bytes, std::u
   if (!rep_ || !rep_->where.file.empty()) return *this;
   status s;
   s.rep_ = new rep(*rep_);
-  s.rep_->where.file = file;
+  s.rep_->where.file = detail::redacted(file);
   s.rep_->where.offset_bytes = offset_bytes;
   s.rep_->where.record_index = record_index;
   return s;

@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/file_readers.hpp"
 #include "cli/line_sink.hpp"
+#include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
-#include "sluice/op/tfrecord.hpp"
 
 namespace sluice::lib::cli {
 
-int cat(const std::vector<std::string>& files) {
-  runtime rt;
+namespace {
+
+/// What cannot be looked at is opened as TFRecords, which tells why it cannot.
+const reader& reader_for(const std::string& file, const std::string& format) {
+  if (!format.empty()) return reader_named(format);
+  return file == "-" || names_data(file) ? reader_of(file) : reader_named("tfrecord");
+}
+
+}  // namespace
+
+int cat(const cat_arguments& a) {
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  example_sink sink;
+  example_sink examples;
+  printing_sink elements;
   pull_counts counts;
-  for (auto& file : files) {
+  iterate_options o;
+  set_errors(a.errors, o);
+  for (auto& file : a.files) {
+    const reader& r = reader_for(file, a.from);
+    const node_ptr plan = plan_of(plan_for(file, r, ""));
+    check_errors(*plan, a.errors);
+    line_sink& sink = r.format == "tfrecord" ? static_cast<line_sink&>(examples) : elements;
     sink.begin(file);
     pull_request request;
-    request.stream = open_run(rt, tfrecord(file).plan());
+    request.stream = open_run(rt, plan, o);
     request.sink = &sink;
     request.counts = &counts;
     pull_outcome out = sync_wait(rt, pull(&request));
+    tell_dropped(out.report);
     if (!out.why.ok()) throw_status(out.why);
     if (sink.closed()) break;
   }

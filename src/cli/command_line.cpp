@@ -15,8 +15,11 @@
 #include <functional>
 #include <sstream>
 
+#include "base/redacted.hpp"
 #include "cli/description.hpp"
+#include "cli/file_readers.hpp"
 #include "cli/file_verbs.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/plugins.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
@@ -33,85 +36,23 @@
 namespace sluice::lib::cli {
 namespace {
 
-constexpr std::uint64_t kAny = ~std::uint64_t{0};
 constexpr std::uint64_t kRecordsMax = 1'000'000'000'000;
-
-std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
-
-/// Digits only: what CLI11 itself takes wraps, is clamped, or may be empty.
-CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
-  auto check = [least, most](const std::string& text) -> std::string {
-    std::uint64_t n = 0;
-    auto end = text.data() + text.size();
-    auto read = std::from_chars(text.data(), end, n);
-    if (read.ec == std::errc() && read.ptr == end && n >= least && n <= most) return {};
-    return absl::StrCat("expects a whole number from ", least, " to ", most, ", and is ", in_quotes(text));
-  };
-  return CLI::Validator(check, "N");
-}
-
-CLI::Validator size_in_bytes() {
-  auto check = [](const std::string& text) -> std::string {
-    std::int64_t bytes = 0;
-    if (read_byte_size(text, bytes) && bytes > 0) return {};
-    return absl::StrCat("expects a size such as 64MiB, and is ", in_quotes(text));
-  };
-  return CLI::Validator(check, "SIZE");
-}
-
-/// "10s", "1.5 h". False: no time, or none at all.
-bool read_time(const std::string& text, std::chrono::nanoseconds& time) {
-  std::int64_t nanoseconds = 0;
-  if (!read_time_span(text, nanoseconds) || nanoseconds == 0) return false;
-  time = std::chrono::nanoseconds(nanoseconds);
-  return true;
-}
-
-/// "5000" elements, or a time: reads one or the other. False: neither.
-bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono::nanoseconds& time) {
-  const char* end = text.data() + text.size();
-  auto whole = std::from_chars(text.data(), end, elements);
-  if (whole.ec == std::errc() && whole.ptr == end) return elements != 0;
-  elements = 0;
-  return read_time(text, time);
-}
-
-CLI::Validator interval() {
-  auto check = [](const std::string& text) -> std::string {
-    std::uint64_t elements = 0;
-    std::chrono::nanoseconds time{0};
-    if (read_interval(text, elements, time)) return {};
-    return absl::StrCat("expects a number of elements such as 5000 or a time such as 500ms, 1.5s, 5m, 1h, and is ",
-                        in_quotes(text));
-  };
-  return CLI::Validator(check, "ELEMENTS|TIME");
-}
-
-CLI::Validator time_span() {
-  auto check = [](const std::string& text) -> std::string {
-    std::chrono::nanoseconds time{0};
-    if (read_time(text, time)) return {};
-    return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", in_quotes(text));
-  };
-  return CLI::Validator(check, "TIME");
-}
-
-CLI::Validator path() {
-  auto check = [](const std::string& text) -> std::string { return text.empty() ? "expects a path" : ""; };
-  return CLI::Validator(check, "PATH");
-}
 
 /// What was typed, and the verb that was chosen.
 struct typed {
   run_arguments run;
-  std::string memory_budget, shard_size, on_error = "stop", every, io_timeout, plan, folder = "data";
-  std::string resume_or_start, plan_file, names, compression = "automatic", shell;
-  bool reads = false;
+  reading_arguments reading;
+  error_arguments errors;
+  std::string shard_size, every, plan, folder = "data";
+  std::string resume_or_start, plan_file, compression = "automatic", shell;
   explained what = explained::stages;
-  std::uint64_t limit = kAny;
   head_arguments head;
   convert_arguments convert;
-  std::vector<std::string> files, plugins;
+  count_arguments count;
+  select_arguments select;
+  cat_arguments cat;
+  verify_arguments verify;
+  std::vector<std::string> plugins;
   sample_options sample;
   std::function<int()> verb;
 };
@@ -145,6 +86,21 @@ void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std
   in_file->excludes(typed_plan);
   verb.parse_complete_callback([name, typed_plan, in_file] {
     if (typed_plan->count() == 0 && in_file->count() == 0) throw CLI::RequiredError(std::string(name) + " or --file");
+  });
+}
+
+/// What all verbs have that read elements.
+void add_reading(CLI::App& verb, typed& t) {
+  add_reading_options(verb, t.reading);
+  add_error_options(verb, t.errors);
+}
+
+/// A verb with arguments of its own that reads elements.
+template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& a, int (*verb)(const Arguments&)) {
+  return reading([&t, &a, verb] {
+    a.reading = t.reading;
+    if constexpr (requires { a.errors; }) a.errors = t.errors;
+    return verb(a);
   });
 }
 
@@ -185,22 +141,7 @@ void add_run(CLI::App& app, typed& t) {
       ->check(whole(0, kAny));
   run->add_option("--epoch", t.run.epoch, "which pass over the data this is: shuffles draw anew in each; 0 by default")
       ->check(whole(0, kAny));
-  run->add_option("--memory-budget", t.memory_budget, "for all bytes in flight: 64MiB")->check(size_in_bytes());
-  run->add_option("--workers", t.run.workers, "threads that compute")->check(whole(1, 1024));
-  run->add_option("--io", t.run.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
-  run->add_option("--io-timeout", t.io_timeout,
-                  "how long a file may take to answer, 30s for example; pipes may take for ever")
-      ->check(time_span());
-  run->add_option("--on-error", t.on_error, "what a bad element does, in stages for which the plan does not say it")
-      ->check(CLI::IsMember({"stop", "skip"}));
-  run->add_option("--errors-max", t.run.errors_max,
-                  "how many bad elements all stages together may drop: one more ends the run with its error")
-      ->check(whole(0, kAny - 1));
-  run->add_option(
-         "--quarantine", t.run.quarantine,
-         "keep the bad elements that are dropped in this file, with their errors: JSON lines if it ends in .jsonl, "
-         "else TFRecords")
-      ->check(path());
+  add_reading(*run, t);
   run->add_option(
          "--checkpoint", t.run.checkpoint_file,
          "write the position to this file at the end, when interrupted, and at an error unless the disk is full")
@@ -230,11 +171,10 @@ void add_run(CLI::App& app, typed& t) {
       t.run.is_output_named = output->count() != 0;
       t.run.starts_without_checkpoint = !t.resume_or_start.empty();
       if (t.run.starts_without_checkpoint) t.run.resume_file = t.resume_or_start;
-      t.run.skip_errors = t.on_error == "skip";
-      if (!t.memory_budget.empty()) read_byte_size(t.memory_budget, t.run.memory_budget_bytes);  // it was checked
+      t.run.reading = t.reading;
+      t.run.errors = t.errors;
       if (!t.shard_size.empty()) read_byte_size(t.shard_size, t.run.output.shard_bytes);
       if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
-      if (!t.io_timeout.empty()) read_time(t.io_timeout, t.run.io_timeout);
       return cli::run(t.run);
     });
   });
@@ -251,8 +191,7 @@ void add_convert(CLI::App& app, typed& t) {
           ".jsonl, .arrow, .npy, .txt, and .gz for gzip; what is read is recognised by its content, too")
       ->required();
   add_plugins(*convert, t);
-  convert->add_option("--from", c.from, "the inputs' format")
-      ->check(CLI::IsMember({"tfrecord", "csv", "jsonl", "arrow", "npy", "tar", "zip", "lines"}));
+  convert->add_option("--from", c.from, "the inputs' format")->check(CLI::IsMember(reader_formats()));
   convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
       ->check(CLI::IsMember({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
   convert->add_option(
@@ -262,7 +201,7 @@ void add_convert(CLI::App& app, typed& t) {
   add_output_options(*convert, t, c.run.output);
   convert->add_flag("--overwrite", c.overwrites, "replace an output that is there");
   convert->add_option("--limit", c.run.limit, "end after so many elements")->check(whole(0, kAny));
-  convert->add_option("--on-error", t.on_error, "what a bad element does")->check(CLI::IsMember({"stop", "skip"}));
+  add_reading(*convert, t);
   convert
       ->add_option("--checkpoint", c.run.checkpoint_file,
                    "write how far it is to this file; the same command line again goes on from there")
@@ -276,7 +215,8 @@ void add_convert(CLI::App& app, typed& t) {
       "          sluice convert 'range(9) | map(it * 2)' b.npy");
   convert->callback([&t, &c] {
     t.verb = reading([&t, &c] {
-      c.run.skip_errors = t.on_error == "skip";
+      c.run.reading = t.reading;
+      c.run.errors = t.errors;
       if (!t.shard_size.empty()) read_byte_size(t.shard_size, c.run.output.shard_bytes);
       if (!t.every.empty()) read_interval(t.every, c.run.every_elements, c.run.every);
       return cli::convert(c);
@@ -295,58 +235,69 @@ void add_readers(CLI::App& app, typed& t) {
       ->type_name("FOLDER")
       ->check(path());
 #endif
+  add_reading(*head, t);
   head->footer("example: sluice head -n 3 data/sample-00000-of-00016.tfrecord");
-  head->callback([&t] { t.verb = reading([&t] { return cli::head(t.head); }); });
+  head->callback([&t] { t.verb = reading_as(t, t.head, cli::head); });
 
   auto* count = app.add_subcommand(
       "count", "how many elements plans give or files hold; payloads are not read where they need not be");
-  auto* counted = count->add_option("PLANS_OR_FILES", t.files, "plans, files, or - for data on standard input");
-  auto* plan_file = count->add_option("-f,--file", t.plan_file, "the plan is in this file; - for standard input");
+  auto* counted =
+      count->add_option("PLANS_OR_FILES", t.count.plans_or_files, "plans, files, or - for data on standard input");
+  auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
-  count->add_flag("--read", t.reads, "count by reading also where the plan itself says how many");
+  count->add_flag("--read", t.count.reads, "count by reading also where the plan itself says how many");
+  add_reading(*count, t);
   count->footer("example: sluice count data/*.tfrecord");
   count->parse_complete_callback([&t] {
-    if (t.files.empty() && t.plan_file.empty()) throw CLI::RequiredError("PLANS_OR_FILES or --file");
+    if (t.count.plans_or_files.empty() && t.count.plan_file.empty())
+      throw CLI::RequiredError("PLANS_OR_FILES or --file");
   });
-  count->callback([&t] { t.verb = reading([&t] { return cli::count(t.files, t.plan_file, t.reads); }); });
+  count->callback([&t] { t.verb = reading_as(t, t.count, cli::count); });
 
   auto* select = app.add_subcommand("select", "some members of each element, as JSON lines");
   select
-      ->add_option("NAMES", t.names,
+      ->add_option("NAMES", t.select.names,
                    "members of structures, pairs (first, second) and tuples (0, 1 …), columns of batches, features of "
                    "tf.Examples: "
                    "a,b,second.label")
       ->required();
-  add_plan(*select, t, "PLAN_OR_FILE", t.plan, t.plan_file, "a plan, a file, or - for data on standard input");
-  select->add_option("--limit", t.limit, "end after so many elements")->check(whole(0, kAny));
+  add_plan(*select, t, "PLAN_OR_FILE", t.select.plan_or_file, t.select.plan_file,
+           "a plan, a file, or - for data on standard input");
+  select->add_option("--limit", t.select.limit, "end after so many elements")->check(whole(0, kAny));
+  add_reading(*select, t);
   select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");
-  select->callback([&t] { t.verb = reading([&t] { return cli::select(t.names, t.plan, t.plan_file, t.limit); }); });
+  select->callback([&t] { t.verb = reading_as(t, t.select, cli::select); });
 
   auto* cat = app.add_subcommand(
       "cat",
-      "the tf.Examples of TFRecord files, as JSON lines; bytes that are not UTF-8 as {\"base64\":\"…\"}, "
-      "names as \"base64:…\"");
-  cat->add_option("FILES", t.files, "TFRecord files")->required();
+      "what is in files, as JSON lines: tf.Examples by name, rows, lines, members; bytes that are not UTF-8 as "
+      "{\"base64\":\"…\"}, names as \"base64:…\"");
+  cat->add_option("FILES", t.cat.files,
+                  "TFRecords, CSV, JSON lines, Arrow, npy, tar, zip, lines of text; compressed, too")
+      ->required();
+  cat->add_option("--from", t.cat.from, "the files' format")->check(CLI::IsMember(reader_formats()));
+  add_reading(*cat, t);
   cat->footer("example: sluice cat data/*.tfrecord | grep label");
-  cat->callback([&t] { t.verb = reading([&t] { return cli::cat(t.files); }); });
+  cat->callback([&t] { t.verb = reading_as(t, t.cat, cli::cat); });
 
   auto* verify = app.add_subcommand(
       "verify",
-      "check every CRC of TFRecord files and zip archives, and every header of tar archives; exits 0: "
-      "sound, 1: damaged, 2: none damaged, but some cannot be "
-      "opened");
-  verify->add_option("FILES", t.files, "TFRecord files, tar and zip archives, read at once on all workers")->required();
+      "read files to their ends and check what can be checked: every CRC of TFRecords, zip and compressed files, every "
+      "header of tar, that lines are JSON, that rows of CSV have as many fields as the first, that an npy file is as "
+      "long as it says; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be opened");
+  verify->add_option("FILES", t.verify.files, "files of every format, read at once on all workers")->required();
+  verify->add_option("--from", t.verify.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   verify->add_option("--compression", t.compression, "of the files")
       ->check(
           CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
       ->capture_default_str();
+  add_reading_options(*verify, t.reading);
   verify->footer("example: sluice verify data/*.tfrecord");
   verify->callback([&t] {
-    t.verb = reading([&t] {
-      const result<compression> told = parse_compression(t.compression);
-      return cli::verify(t.files, told.ok() ? *told : compression::automatic);
-    });
+    const result<compression> told = parse_compression(t.compression);
+    t.verify.compression = told.ok() ? *told : compression::automatic;
+    t.verb = reading_as(t, t.verify, cli::verify);
   });
 }
 
@@ -426,13 +377,15 @@ bool is_colored() {
 }
 
 /// The first line is the error; what follows shows where, with a caret.
-int complain(const char* what, int exit_status) {
+int complain(const std::string& words, int exit_status) {
+  const std::string shown = detail::redacted(words);
+  const char* what = shown.c_str();
   std::fflush(stdout);
   if (!is_colored()) {
     std::fprintf(stderr, "sluice: %s\n", what);
     return exit_status;
   }
-  std::string_view text = what;
+  std::string_view text = shown;
   std::size_t first = std::min(text.find('\n'), text.size());
   std::string rest(text.substr(first));
   if (std::size_t caret = rest.rfind('^'); caret != rest.npos) rest.replace(caret, 1, "\x1b[1;31m^\x1b[0m");
@@ -447,7 +400,7 @@ int checked_output(int exit_status) {
   if (arrived || errno == EPIPE) return exit_status;
   std::string why = errno == 0 ? "cannot write to standard output"
                                : std::string(errno_error(errno, "cannot write to standard output").message());
-  int failed = complain(why.c_str(), kFailed);
+  int failed = complain(why, kFailed);
   return exit_status == kOk ? failed : exit_status;
 }
 
@@ -465,7 +418,7 @@ int run_command_line(int argc, char** argv) {
   add_convert(app, t);
   add_readers(app, t);
   std::function<int()> file_verb;
-  add_file_verbs(app, file_verb);
+  add_file_verbs(app, t.reading, file_verb);
   add_others(app, t);
   try {
     app.parse(argc, argv);
@@ -490,7 +443,7 @@ int run_command_line(int argc, char** argv) {
     register_sqlite();
 #endif
     load_plugins(t.plugins);
-    const plan_files known(add_remote_files);
+    const plan_files known(add_remote_files, t.reading.io_timeout);
     return checked_output(t.verb());
   } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {
     return complain(e.what(), kFailed);

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/redacted.hpp"
+#include "cli/file_readers.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
@@ -21,55 +23,6 @@ namespace {
 
 constexpr int kLookedAt = 100;  // records from which a schema is guessed
 
-/// What an input is read by: the operator, and whether its schema is an argument of it.
-struct reader {
-  std::string_view format;
-  std::string_view op;
-  bool takes_schema;
-  std::string_view options;  ///< of a file that convert writes
-  std::string_view behind;   ///< it in the plan
-};
-constexpr reader kReaders[] = {
-    {"tfrecord", "tfrecord", false, "", ""}, {"lines", "lines", false, "", ""},
-    {"csv", "csv", true, "header=true", ""}, {"jsonl", "jsonl", true, "", ""},
-    {"npy", "npy", false, "", ""},           {"tar", "tar", false, "", ""},
-    {"zip", "zip_members", false, "", ""},   {"arrow", "from_arrow", true, "", " | unbatch"}};
-
-const reader& reader_named(std::string_view format) {
-  for (const reader& r : kReaders)
-    if (r.format == format) return r;
-  std::string all;
-  for (const reader& r : kReaders) absl::StrAppend(&all, all.empty() ? "" : ", ", std::string(r.format));
-  throw misuse(absl::StrCat("--from is one of ", all, ", not ", std::string(format)));
-}
-
-/// By the name, else by what the file begins with.
-const reader& reader_of(const std::string& file) {
-  switch (format_of_path(file).format) {
-    case output_format::csv: return reader_named("csv");
-    case output_format::jsonl: return reader_named("jsonl");
-    case output_format::numpy: return reader_named("npy");
-    case output_format::arrow: return reader_named("arrow");
-    case output_format::tfrecords: return reader_named("tfrecord");
-    case output_format::text_lines: return reader_named("lines");
-    default: break;
-  }
-  const std::string plan = plan_reading(file);
-  for (const reader& r : kReaders)
-    if (plan.starts_with(absl::StrCat(std::string(r.op), "("))) return r;
-  return reader_named("lines");
-}
-
-std::string plan_for(const std::string& file, const reader& r, const std::string& schema) {
-  if (!find_op(r.op))
-    throw misuse(absl::StrCat(file, ": this sluice has no operator ", std::string(r.op), ", which reads it"));
-  std::string text = absl::StrCat(std::string(r.op), "(", in_quotes(file));
-  if (r.takes_schema && !schema.empty())
-    absl::StrAppend(&text, r.format == "arrow" ? ", schema=" : ", ", in_quotes(schema));
-  if (!r.options.empty()) absl::StrAppend(&text, ", ", std::string(r.options));
-  return absl::StrCat(text, ")", std::string(r.behind));
-}
-
 /// `failed`: why a record is no tf.Example like those before it. Errors: of reading.
 task<void> look_at(stream<record>* records, example_inference* inference, status* failed) {
   while (auto r = co_await records->next()) {
@@ -79,8 +32,8 @@ task<void> look_at(stream<record>* records, example_inference* inference, status
 }
 
 /// Of the first tf.Examples of a file; empty where its records are none.
-std::string guessed_schema(const std::string& file, bool is_quiet) {
-  runtime rt;
+std::string guessed_schema(const std::string& file, const run_arguments& a) {
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   auto records = (tfrecord(file) | take(kLookedAt)).iterate(rt);
   example_inference inference;
@@ -90,9 +43,9 @@ std::string guessed_schema(const std::string& file, bool is_quiet) {
   if (why.code() == status_code::data_loss) return {};  // records of something else
   if (!why.ok()) throw misuse(absl::StrCat(file, ": ", std::string(why.message()), ": say --schema"));
   std::string schema = inference.schema_text();
-  if (!is_quiet && !schema.empty())
+  if (!a.quiet && !schema.empty())
     std::fprintf(stderr, "schema, guessed from %llu records of %s: %s\n",
-                 static_cast<unsigned long long>(inference.examples()), file.c_str(), schema.c_str());
+                 static_cast<unsigned long long>(inference.examples()), detail::redacted(file).c_str(), schema.c_str());
   return schema;
 }
 
@@ -148,7 +101,7 @@ std::string plan_text_of(convert_arguments& a) {
   if (!is_records || (keeps_records(a) && a.schema.empty())) return text;
   const bool is_stream = a.inputs[0] == "-" || !(is_file(a.inputs[0]) || detail::is_remote(a.inputs[0]));
   if (is_stream && a.schema.empty()) throw misuse("records that can be read once only are not looked at: say --schema");
-  const std::string schema = a.schema.empty() ? guessed_schema(a.inputs[0], a.run.quiet) : a.schema;
+  const std::string schema = a.schema.empty() ? guessed_schema(a.inputs[0], a.run) : a.schema;
   if (!schema.empty()) absl::StrAppend(&text, " | parse_example(", in_quotes(schema), ")");
   return text;
 }
@@ -159,7 +112,8 @@ void refuse_to_replace(const convert_arguments& a) {
   const std::string path = detail::without_file_scheme(a.run.output.output);
   const bool goes_on = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
   if (a.overwrites || goes_on) return;
-  if (detail::is_remote(path) ? !is_there(path) : !std::filesystem::is_regular_file(path, unknown)) return;
+  if (detail::is_remote(path) ? !is_there(path, a.run.reading) : !std::filesystem::is_regular_file(path, unknown))
+    return;
   throw misuse(absl::StrCat(path, " is there: name another output, or say --overwrite"));
 }
 

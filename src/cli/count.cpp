@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/redacted.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
@@ -27,31 +28,37 @@ task<std::uint64_t> counted_by_passing(any_stream* in) {
   co_return elements + kStep - 1 - detail::engine_access::of(*in).skip_left();
 }
 
-std::uint64_t count_of(runtime& rt, const node_ptr& plan, bool reads) {
+std::uint64_t count_of(runtime& rt, const node_ptr& plan, const count_arguments& a) {
+  check_errors(*plan, a.errors);
   cardinality known = cardinality_of(*plan);
   if (known.kind == cardinality::infinite) throw misuse("this plan has no end: take(n) or run --limit n give it one");
-  if (known.kind == cardinality::exact && !known.is_most() && !reads) return static_cast<std::uint64_t>(known.elements);
-  any_stream in = open_run(rt, plan);
+  if (known.kind == cardinality::exact && !known.is_most() && !a.reads)
+    return static_cast<std::uint64_t>(known.elements);
+  iterate_options o;
+  set_errors(a.errors, o);
+  any_stream in = open_run(rt, plan, o);
   std::uint64_t elements = sync_wait(rt, counted_by_passing(&in));
+  tell_dropped(report_of(in));
   sync_wait(rt, cleanup(std::move(in)));
   return elements;
 }
 
 }  // namespace
 
-int count(const std::vector<std::string>& plans, const std::string& plan_file, bool reads) {
-  runtime rt;
+int count(const count_arguments& a) {
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  if (!plan_file.empty()) {
-    std::printf("%llu\n", static_cast<unsigned long long>(count_of(rt, plan_in_file(plan_file), reads)));
+  if (!a.plan_file.empty()) {
+    std::printf("%llu\n", static_cast<unsigned long long>(count_of(rt, plan_in_file(a.plan_file), a)));
     return kOk;
   }
   std::uint64_t all = 0;
+  const std::vector<std::string>& plans = a.plans_or_files;
   for (auto& plan : plans) {
-    std::uint64_t n = count_of(rt, plan_or_reader(plan), reads);
+    std::uint64_t n = count_of(rt, plan_or_reader(plan), a);
     all += n;
     if (plans.size() == 1) std::printf("%llu\n", static_cast<unsigned long long>(n));
-    else std::printf("%llu %s\n", static_cast<unsigned long long>(n), plan.c_str());
+    else std::printf("%llu %s\n", static_cast<unsigned long long>(n), detail::redacted(plan).c_str());
   }
   if (plans.size() > 1) std::printf("%llu total\n", static_cast<unsigned long long>(all));
   return kOk;

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/redacted.hpp"
 #include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
@@ -54,6 +55,10 @@ void add_copies(runtime& rt, const std::string& from, const std::string& to, boo
 
 std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
   std::string to = a.paths.back();
+  if (to.starts_with("http://") || to.starts_with("https://"))
+    throw_status(unimplemented_error("nothing can be written over HTTP: copy to a local path, or to an object store by "
+                                     "its own scheme, such as s3://bucket/key")
+                     .in_file(to));
   const bool into_folder = to.ends_with("/") || is_folder(to);
   if (into_folder) to = folder_text(std::move(to));
   std::vector<one_copy> all;
@@ -114,7 +119,7 @@ class copying {
     ++failed;
     std::lock_guard lock(mutex_);
     std::string text = why.to_string();
-    if (why.where().file.empty()) text = absl::StrCat(one.from, ": ", text);
+    if (why.where().file.empty()) text = absl::StrCat(detail::redacted(one.from), ": ", text);
     std::fprintf(stderr, "%ssluice: %s\n", isatty(STDERR_FILENO) ? "\r\x1b[K" : "", text.c_str());
   }
 
@@ -157,7 +162,7 @@ int cp(const cp_arguments& a) {
   if (a.paths.size() < 2)
     throw misuse(absl::StrCat("cp needs what is copied and where to: sluice cp ", a.paths[0], " TO"));
   watch interrupts;
-  runtime rt;
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   const std::vector<one_copy> all = copies_of(rt, a);
   copying c(all, a);

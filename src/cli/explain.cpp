@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/redacted.hpp"
 #include "cli/figures.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/verbs.hpp"
@@ -105,12 +106,13 @@ int explain(const std::string& text, const std::string& plan_file, explained wha
     if (n->op->shape != op_info::stage) break;
   }
   std::size_t width = 0;
-  for (auto& line : stages) width = std::max(width, stage_text(*line.stage).size());
+  auto shown = [](const node& n) { return detail::redacted(stage_text(n)); };
+  for (auto& line : stages) width = std::max(width, shown(*line.stage).size());
   bool may_be_fewer = false;
   for (auto at = stages.rbegin(); at != stages.rend(); ++at) {
     const node& n = *at->stage;
     may_be_fewer |= !n.errors.on_error && at->said.on_error == error_policy::skip && may_meet_bad(n);
-    absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), stage_text(n),
+    absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), shown(n),
                  n.type->name, size_text(n, may_be_fewer), options_text(n, at->said));
   }
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));

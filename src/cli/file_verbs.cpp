@@ -7,11 +7,7 @@
 
 namespace sluice::lib::cli {
 
-void add_file_verbs(CLI::App& app, std::function<int()>& verb) {
-  struct ls_arguments {
-    std::vector<std::string> patterns;
-    bool as_json = false;
-  };
+void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int()>& verb) {
   auto listed = std::make_shared<ls_arguments>();
   auto* ls = app.add_subcommand("ls", "the files that patterns match, with their sizes and times; local and remote");
   ls->add_option(
@@ -19,8 +15,14 @@ void add_file_verbs(CLI::App& app, std::function<int()>& verb) {
         "patterns (*, ?, […], and ** for any number of folders), paths, or folders, of which is told what is in them")
       ->required();
   ls->add_flag("--json", listed->as_json, "as JSON lines: path, size, modified, version, as far as they are known");
+  add_reading_options(*ls, reading);
   ls->footer("example: sluice ls 'data/**/*.tfrecord'");
-  ls->callback([&verb, listed] { verb = [listed] { return cli::ls(listed->patterns, listed->as_json); }; });
+  ls->callback([&verb, &reading, listed] {
+    verb = [&reading, listed] {
+      listed->reading = reading;
+      return cli::ls(*listed);
+    };
+  });
 
   auto copied = std::make_shared<cp_arguments>();
   auto* cp = app.add_subcommand("cp", "copy files from any file system to any other; a copy is there when it is whole");
@@ -32,10 +34,16 @@ void add_file_verbs(CLI::App& app, std::function<int()>& verb) {
   cp->add_flag("--overwrite", copied->overwrites, "replace files that are there");
   cp->add_flag("--verify", copied->verifies, "read each copy again, and compare it with what was read first");
   cp->add_flag("--quiet", copied->quiet, "no progress line and no report");
+  add_reading_options(*cp, reading);
   cp->footer(
       "examples: sluice cp https://example.org/a.tfrecord data/\n"
       "          sluice cp 'data/**/*.csv' copy/ --verify");
-  cp->callback([&verb, copied] { verb = [copied] { return cli::cp(*copied); }; });
+  cp->callback([&verb, &reading, copied] {
+    verb = [&reading, copied] {
+      copied->reading = reading;
+      return cli::cp(*copied);
+    };
+  });
 }
 
 }  // namespace sluice::lib::cli

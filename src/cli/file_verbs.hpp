@@ -5,9 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+#include "cli/reading.hpp"
+
 namespace sluice::lib::cli {
 
 /// `verb` is what was typed, if it is one of these.
-void add_file_verbs(CLI::App& app, std::function<int()>& verb);
+/// `reading`: how it reads, which is known by then.
+void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int()>& verb);
 
 }  // namespace sluice::lib::cli

@@ -11,7 +11,7 @@
 namespace sluice::lib::cli {
 
 int head(const head_arguments& a) {
-  runtime rt;
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   bool is_data = a.plan_file.empty() && names_data(a.plan);
   node_ptr plan = a.plan_file.empty() ? plan_or_reader(a.plan) : plan_in_file(a.plan_file);
@@ -25,11 +25,15 @@ int head(const head_arguments& a) {
   if (is_data) sink.begin(a.plan);
   pull_counts counts;
   pull_request request;
-  request.stream = open_run(rt, plan);
+  check_errors(*plan, a.errors);
+  iterate_options o;
+  set_errors(a.errors, o);
+  request.stream = open_run(rt, plan, o);
   request.sink = &sink;
   request.counts = &counts;
   request.limit = a.elements;
   pull_outcome out = sync_wait(rt, pull(&request));
+  tell_dropped(out.report);
   if (!out.why.ok()) throw_status(out.why);
   return kOk;
 }

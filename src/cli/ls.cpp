@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
+#include "io/file_router.hpp"
 #include "sluice/element/type.hpp"
 #include "sluice/io/files.hpp"
 
@@ -58,17 +60,36 @@ task<void> list_into_output(runtime& rt, std::string pattern, bool as_json) {
   }
 }
 
+/// A pattern that matches this path and no other.
+std::string literal(const std::string& path) {
+  std::string pattern;
+  for (const char c : path) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+bool is_local_folder(const std::string& path) { return !detail::is_remote(path) && is_folder(path); }
+
+/// What is in a folder; of a file that is there its own name, whatever characters it has; else what the pattern matches.
+std::string pattern_of(const std::string& text) {
+  if (is_local_folder(text)) return folder_text(literal(text)) + "*";
+  if (is_folder(text)) return folder_text(text) + "*";
+  return !detail::is_remote(text) && is_file(text) ? literal(text) : text;
+}
+
 }  // namespace
 
-int ls(const std::vector<std::string>& patterns, bool as_json) {
-  runtime rt;
+int ls(const ls_arguments& a) {
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   int exit_status = kOk;
-  for (std::string pattern : patterns) {
-    if (is_folder(pattern)) pattern = folder_text(std::move(pattern)) + "*";
+  for (const std::string& pattern : a.patterns) {
     try {
-      sync_wait(rt, list_into_output(rt, std::move(pattern), as_json));
+      sync_wait(rt, list_into_output(rt, pattern_of(pattern), a.as_json));
     } catch (const error& e) {
+      if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // there is nothing in it
       std::fflush(stdout);
       std::fprintf(stderr, "sluice: %s\n", e.what());
       exit_status = kFailed;

@@ -12,12 +12,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/redacted.hpp"
 #include "base/system_calls.hpp"
 #include "cli/figures.hpp"
 #include "cli/verbs.hpp"
 #include "format/tar.hpp"
 #include "io/file_router.hpp"
 #include "io/plan_file_reader.hpp"
+#include "sluice/base/utf8.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/output/output_format.hpp"
@@ -50,16 +52,19 @@ std::size_t byte_of(std::string_view text, std::size_t column) {
 
 /// The line of `text` that holds byte `at`, or what is around it, and a caret under it.
 std::string pointed_at(const std::string& text, std::size_t at) {
-  auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-  auto end = std::min(text.find('\n', at), text.size());
+  const std::size_t line_begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+  const std::size_t line_end = std::min(text.find('\n', at), text.size());
+  // Before the line is cut: what is left of a secret is not known as one.
+  const std::string line = detail::redacted(text.substr(line_begin, line_end - line_begin));
+  at = std::min(detail::redacted(text.substr(line_begin, at - line_begin)).size(), line.size());
   auto from = at, to = at;
-  for (std::size_t n = 0; n != kShownBefore && from > begin; ++n) from = last_character(text, from);
-  for (std::size_t n = 0; n != kShownAfter && to < end; ++n) to = next_character(text, to);
-  std::string_view cut_left = from > begin ? "…" : "", cut_right = to < end ? "…" : "";
-  std::string blank(from > begin ? 1 : 0, ' ');
-  for (auto i = from; i < at; i = next_character(text, i)) blank += text[i] == '\t' ? '\t' : ' ';
+  for (std::size_t n = 0; n != kShownBefore && from > 0; ++n) from = last_character(line, from);
+  for (std::size_t n = 0; n != kShownAfter && to < line.size(); ++n) to = next_character(line, to);
+  std::string_view cut_left = from > 0 ? "…" : "", cut_right = to < line.size() ? "…" : "";
+  std::string blank(from > 0 ? 1 : 0, ' ');
+  for (auto i = from; i < at; i = next_character(line, i)) blank += line[i] == '\t' ? '\t' : ' ';
   std::string out = "  ";
-  out.append(cut_left).append(text, from, to - from).append(cut_right);
+  out.append(cut_left).append(line, from, to - from).append(cut_right);
   return out + "\n  " + blank + "^";
 }
 
@@ -96,6 +101,10 @@ std::string beginning_of_file(const std::string& path, std::size_t bytes_max = 4
 
 /// Not standard input, and no FIFO, whose first bytes would be gone.
 bool names_file(const std::string& path) { return detail::is_remote(path) || is_file(path); }
+
+bool begins_as_zip(std::string_view bytes) {
+  return bytes.starts_with(std::string_view("PK\x03\x04", 4)) || bytes.starts_with(std::string_view("PK\x05\x06", 4));
+}
 
 /// Compressed bytes that hold a whole block of every format: bzip2 and xz give nothing before.
 constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
@@ -153,6 +162,27 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(detail::without_file_scheme(path), ignored);
 }
 
+std::string_view name_of_data(std::string_view path) {
+  if (path.starts_with("http://") || path.starts_with("https://")) path = path.substr(0, path.find_first_of("?#"));
+  return without_compression_suffix(path);
+}
+
+bool begins_as_text(const std::string& file) {
+  const std::string begin = beginning_of(file);
+  for (const char c : begin) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' && (byte < '\b' || byte > '\r') && byte != 0x1b) return false;
+  }
+  std::size_t end = begin.size();  // what is cut within a character is no other text
+  for (int n = 0; n != 4 && end != 0 && !is_utf8(std::string_view(begin).substr(0, end)); ++n) --end;
+  return begin.empty() || end != 0;
+}
+
+bool is_compressed(const std::string& file) {
+  const std::string begin = names_file(file) ? beginning_of_file(file) : std::string();
+  return detect_compression(begin, file) != compression::none;
+}
+
 bool is_tar(const std::string& file) {
   for (const char* suffix : {".tar", ".tar.gz", ".tgz"})
     if (file.ends_with(suffix)) return true;
@@ -162,14 +192,13 @@ bool is_tar(const std::string& file) {
 bool is_zip(const std::string& file) {
   if (file == "-") return false;  // it has no end to read a directory from
   if (file.ends_with(".zip")) return true;
-  const std::string begin = names_file(file) ? beginning_of_file(file, 4) : "";
-  return begin == std::string_view("PK\x03\x04", 4) || begin == std::string_view("PK\x05\x06", 4);
+  return names_file(file) && begins_as_zip(beginning_of_file(file, 4));
 }
 
 std::string plan_reading(const std::string& file) {
   if (is_zip(file)) return absl::StrCat("zip_members(", in_quotes(file), ")");
   if (names_file(file)) {  // others cannot be looked at for their columns before the run reads them
-    const output_format by_name = format_of_path(std::string(without_compression_suffix(file))).format;
+    const output_format by_name = format_of_path(std::string(name_of_data(file))).format;
     if (by_name == output_format::csv) return absl::StrCat("csv(", in_quotes(file), ", header=true)");
     if (by_name == output_format::jsonl) return absl::StrCat("jsonl(", in_quotes(file), ")");
   }
@@ -180,6 +209,10 @@ std::string plan_reading(const std::string& file) {
   if (begin.starts_with(kArrowFile) || begin.starts_with(kArrowStream))
     return absl::StrCat("from_arrow(", in_quotes(file), ") | unbatch");
   if (is_tar(file)) return absl::StrCat("tar(", in_quotes(file), ")");
+  if (begins_as_zip(begin))
+    throw misuse(absl::StrCat(file == "-" ? "standard input" : file,
+                              " is a zip archive, whose list of members is at its end: unpack it, or copy it to a "
+                              "file, and name that"));
   bool is_tfrecord = file.find(".tfrecord") != file.npos ||
                      (begin.size() >= kTfrecordHeaderBytes && find_tfrecord({.bytes = begin}, 0) == 0);
   return absl::StrCat(is_tfrecord ? "tfrecord(" : "lines(", in_quotes(file), ")");

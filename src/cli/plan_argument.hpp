@@ -24,7 +24,14 @@ node_ptr plan_or_reader(const std::string& plan_or_file);
 
 /// The plan that reads this file: CSV with a header and JSON lines by their names, TFRecords, Arrow, npy, the files of a tar
 /// where it begins as one (compressed or not) or of a zip, else lines. Of a FIFO only the name tells.
+/// Throws misuse: a zip that is compressed, or on standard input: it is read from its end.
 std::string plan_reading(const std::string& file);
+/// The name that tells the format: without a query of a URL, and without a suffix of compression.
+std::string_view name_of_data(std::string_view path);
+/// Does it begin as a text in UTF-8 does, decompressed if need be? Of standard input and a FIFO: is it not known to be another?
+bool begins_as_text(const std::string& file);
+/// Is it compressed, by its name or what it begins with?
+bool is_compressed(const std::string& file);
 /// By its name, or by what it begins with.
 bool is_tar(const std::string& file);
 /// A zip archive: by its name, or what it begins with.

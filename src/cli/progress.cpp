@@ -10,12 +10,11 @@
 #include <cstdio>
 
 #include "cli/figures.hpp"
+#include "cli/reading.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::cli {
 namespace {
-
-constexpr std::size_t kErrorsTold = 3;
 
 std::size_t terminal_columns() {
   winsize size{};
@@ -41,17 +40,6 @@ std::string holders_text(const ledger_report& memory) {
 std::size_t process_peak_bytes() {
   rusage used{};
   return ::getrusage(RUSAGE_SELF, &used) == 0 ? static_cast<std::size_t>(used.ru_maxrss) * 1024 : 0;
-}
-
-/// "by stage: tfrecord: 1, map(parse) #2: 2 (errors_max 10)": also those that have a limit and have met none.
-std::string errors_text(const std::vector<stage_errors>& stages) {
-  std::string text;
-  for (const stage_errors& s : stages) {
-    absl::StrAppend(&text, text.empty() ? "  by stage: " : ", ", numbered(s.stage, s.number), ": ",
-                    grouped(s.errors_in_all));
-    if (s.errors_max != ~std::uint64_t{0}) absl::StrAppend(&text, " (errors_max ", grouped(s.errors_max), ")");
-  }
-  return text.empty() ? text : text + "\n";
 }
 
 }  // namespace
@@ -110,13 +98,7 @@ std::string final_report(const pull_counts& counts, double seconds, runtime& rt,
   absl::StrAppend(&out, "peak memory ", memory_size(memory.peak_bytes), " of ", memory_size(memory.budget_bytes),
                   holders_text(memory), ", process ", memory_size(process_peak_bytes()), ", ",
                   counted(rt.workers(), "worker"), ", ", files_of(rt).description(), ", seed ", report.seed, "\n");
-  if (report.errors == 0) return out;
-  absl::StrAppend(&out, counted(report.errors, "bad element"), " dropped:\n");
-  std::size_t told = std::min(kErrorsTold, report.first_errors.size());
-  for (std::size_t i = 0; i != told; ++i) absl::StrAppend(&out, "  ", report.first_errors[i].to_string(), "\n");
-  if (report.errors > told) absl::StrAppend(&out, "  and ", grouped(report.errors - told), " more\n");
-  absl::StrAppend(&out, errors_text(report.errors_by_stage));
-  return out;
+  return out + dropped_text(report);
 }
 
 }  // namespace sluice::lib::cli

@@ -17,23 +17,10 @@
 #include "io/file_router.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
-#include "plan/drops_errors.hpp"
 #include "plan/parts.hpp"
 
 namespace sluice::lib::cli {
 namespace {
-
-runtime_options runtime_of(const run_arguments& a) {
-  runtime_options o;
-  o.workers = a.workers;
-  o.memory_budget_bytes = static_cast<std::size_t>(a.memory_budget_bytes);
-  o.io = a.io;
-  o.io_timeout = a.io_timeout;
-  o.on_warning = [](std::string_view text) {
-    std::fprintf(stderr, "sluice: warning: %.*s\n", static_cast<int>(text.size()), text.data());
-  };
-  return o;
-}
 
 changed_inputs policy_named(const std::string& name) {
   if (name == "warn") return changed_inputs::warn;
@@ -42,9 +29,7 @@ changed_inputs policy_named(const std::string& name) {
 
 iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   iterate_options o;
-  o.on_error = a.skip_errors ? error_policy::skip : error_policy::stop;
-  if (a.errors_max) o.errors_max = *a.errors_max;
-  o.quarantine = quarantine(a.quarantine);
+  set_errors(a.errors, o);
   o.seed = a.seed;
   o.epoch = a.epoch;
   o.on_changed_inputs = policy_named(a.changed_inputs);
@@ -93,20 +78,6 @@ std::string stream_in(const node& plan) {
   for (const node_ptr& input : plan.inputs)
     if (std::string found = stream_in(*input); !found.empty()) return found;
   return {};
-}
-
-/// A limit that nothing counts against is a mistake: who gave it takes bad elements to be dropped.
-void check_errors_max(const node& plan, const run_arguments& a) {
-  if (a.skip_errors || drops_errors(plan)) return;
-  if (!a.quarantine.empty())
-    throw misuse(
-        "--quarantine keeps the bad elements that are dropped, and this run stops at the first one: add --on-error "
-        "skip, or "
-        "write on_error=skip in the plan");
-  if (!a.errors_max) return;
-  throw misuse(
-      "--errors-max limits the bad elements that are dropped, and this run stops at the first one: add --on-error "
-      "skip, or on_error=skip to a stage of the plan");
 }
 
 void check_resumable(const node& plan, const run_arguments& a) {
@@ -226,10 +197,9 @@ int run(const run_arguments& a) {
   check_arguments(a, output.options.path);
   const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
   if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
-    throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message())));
-  if (detail::is_remote(a.quarantine))
-    throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
-  check_errors_max(*plan, a);
+    throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
+                              a.checkpoint_file.empty() ? ", or go on with --new-output, into another one" : ""));
+  check_errors(*plan, a.errors);
   check_resumable(*plan, a);
   // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
   // its lock, after which nobody replaces it.
@@ -238,7 +208,7 @@ int run(const run_arguments& a) {
   resumed from = start_of(a);
   check_output_of(from, a);
   watch interrupts;
-  runtime rt(runtime_of(a));
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   output.options.rt = &rt;
   pull_counts counts;

@@ -149,24 +149,28 @@ status check_name(const element_type& type, const std::string& path) {
 
 }  // namespace
 
-int select(const std::string& names, const std::string& plan, const std::string& plan_file, std::uint64_t limit) {
-  std::vector<std::string> chosen = split_names(names);
-  node_ptr of = plan_file.empty() ? plan_or_reader(plan) : plan_in_file(plan_file);
+int select(const select_arguments& a) {
+  std::vector<std::string> chosen = split_names(a.names);
+  node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file) : plan_in_file(a.plan_file);
+  check_errors(*of, a.errors);
   for (auto& name : chosen) {
     status why = check_name(*of->type, name);
     if (!why.ok()) throw misuse(absl::StrCat("select: ", std::string(why.message())));
   }
-  runtime rt;
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
   selecting_sink sink(chosen);
-  if (plan_file.empty() && names_data(plan)) sink.begin(plan);
+  if (a.plan_file.empty() && names_data(a.plan_or_file)) sink.begin(a.plan_or_file);
   pull_counts counts;
   pull_request request;
-  request.stream = open_run(rt, of);
+  iterate_options o;
+  set_errors(a.errors, o);
+  request.stream = open_run(rt, of, o);
   request.sink = &sink;
   request.counts = &counts;
-  request.limit = limit;
+  request.limit = a.limit;
   pull_outcome out = sync_wait(rt, pull(&request));
+  tell_dropped(out.report);
   if (!out.why.ok()) throw_status(out.why);
   return kOk;
 }

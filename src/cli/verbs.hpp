@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/output_choice.hpp"
+#include "cli/reading.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/format/sample.hpp"
 
@@ -36,13 +37,8 @@ struct run_arguments {
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
   std::optional<std::uint64_t> epoch = {};
-  std::int64_t memory_budget_bytes = 0;
-  unsigned workers = 0;
-  std::string io = {};
-  std::chrono::nanoseconds io_timeout{0};  ///< 0: none
-  bool skip_errors = false;
-  std::string quarantine = {};                   ///< the file that keeps what is dropped; empty: none
-  std::optional<std::uint64_t> errors_max = {};  ///< dropped by all stages together: one more ends the run
+  reading_arguments reading = {};
+  error_arguments errors = {};
   std::string checkpoint_file = {}, resume_file = {};
   bool starts_without_checkpoint = false;  ///< a resume_file that is not there is no error
   std::uint64_t every_elements = 0;        ///< a checkpoint so often while it runs; 0: only at the end
@@ -68,30 +64,70 @@ struct head_arguments {
   std::string plan;       ///< or a file, a FIFO, "-"
   std::string plan_file;  ///< where it is not empty, the plan is there
   std::uint64_t elements = 10;
-  bool raw = false;                ///< records as they are, also where they are tf.Examples
+  bool raw = false;  ///< records as they are, also where they are tf.Examples
+  reading_arguments reading = {};
+  error_arguments errors = {};
   std::string images_folder = {};  ///< where tensors that are images are written as PNG; empty: they are printed
 };
 /// The first elements of a plan or a file, as JSON lines.
 int head(const head_arguments& arguments);
-/// How many elements plans give, or files hold. `reads`: also where the plan itself says how many.
-int count(const std::vector<std::string>& plans_or_files, const std::string& plan_file, bool reads);
+
+struct count_arguments {
+  std::vector<std::string> plans_or_files;
+  std::string plan_file;
+  bool reads = false;  ///< also where the plan itself says how many
+  reading_arguments reading = {};
+  error_arguments errors = {};
+};
+/// How many elements plans give, or files hold.
+int count(const count_arguments& arguments);
+
+struct select_arguments {
+  std::string names;
+  std::string plan_or_file;
+  std::string plan_file;
+  std::uint64_t limit = ~std::uint64_t{0};
+  reading_arguments reading = {};
+  error_arguments errors = {};
+};
 /// Members of structures, columns of batches or features of tf.Examples, as JSON lines.
-int select(const std::string& names, const std::string& plan_or_file, const std::string& plan_file,
-           std::uint64_t limit);
-/// The tf.Examples of TFRecord files, as JSON lines.
-int cat(const std::vector<std::string>& files);
-/// Checks every CRC. kFailed: at least one file is damaged; else kMisuse: at least one is no file that can be opened.
-int verify(const std::vector<std::string>& files, compression c);
+int select(const select_arguments& arguments);
+
+struct cat_arguments {
+  std::vector<std::string> files;
+  std::string from = {};  ///< the files' format; empty: by their names and contents
+  reading_arguments reading = {};
+  error_arguments errors = {};
+};
+/// What is in files, as JSON lines: tf.Examples by name, and the elements of files of every other format.
+int cat(const cat_arguments& arguments);
+
+struct verify_arguments {
+  std::vector<std::string> files;
+  std::string from = {};  ///< the files' format; empty: by their names and contents
+  sluice::lib::compression compression = compression::automatic;
+  reading_arguments reading = {};
+};
+/// Reads files to their ends, and checks what their formats let be checked. kFailed: at least one file is damaged; else
+/// kMisuse: at least one is no file that can be opened.
+int verify(const verify_arguments& arguments);
 enum class explained : std::uint8_t { stages, spec, json };
 int explain(const std::string& plan, const std::string& plan_file, explained what);
+
+struct ls_arguments {
+  std::vector<std::string> patterns;
+  bool as_json = false;
+  reading_arguments reading = {};
+};
 /// The files that patterns match, each with its size and when it was changed. A folder: what is in it.
-int ls(const std::vector<std::string>& patterns, bool as_json);
+int ls(const ls_arguments& arguments);
 
 struct cp_arguments {
   std::vector<std::string> paths;  ///< what is copied, and at the end where to
   bool overwrites = false;
   bool verifies = false;  ///< copies are read again, and compared
   bool quiet = false;     ///< no progress line and no report
+  reading_arguments reading = {};
 };
 /// Copies files from any file system to any other.
 int cp(const cp_arguments& arguments);

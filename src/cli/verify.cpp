@@ -1,42 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <mutex>
 
+#include "base/redacted.hpp"
 #include "cli/figures.hpp"
+#include "cli/file_checks.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
 #include "sluice/coro/when_all.hpp"
-#include "sluice/op/tar.hpp"
-#include "sluice/op/tfrecord.hpp"
-#include "sluice/op/zip_members.hpp"
+#include "sluice/io/files.hpp"
 
 namespace sluice::lib::cli {
 namespace {
 
-class no_sink final : public element_sink {
- public:
-  status take(const block&) override { return {}; }
-  std::uint32_t wanted(const element_type&) const override { return 1024; }
-};
+/// Is it about what is in the file, and not about reading it?
+bool tells_damage(const status& why) {
+  const bool is_of_record = why.where().record_index != provenance::kUnknown;
+  switch (why.code()) {
+    case status_code::data_loss: return true;
+    case status_code::invalid_argument:
+    case status_code::out_of_range: return is_of_record;
+    default: return false;
+  }
+}
 
 struct verdict {
-  std::uint64_t records = 0, bytes = 0;
-  run_report report;
+  std::uint64_t records = 0, bytes = 0, errors = 0;
+  std::vector<status> first_errors;
   status why;  ///< it could not be read on
-  bool is_sound() const { return why.ok() && report.errors == 0; }
-  const status& first_error() const { return report.first_errors.empty() ? why : report.first_errors.front(); }
+  bool is_sound() const { return why.ok() && errors == 0; }
+  const status& first_error() const { return first_errors.empty() ? why : first_errors.front(); }
   /// Its bytes are wrong; else it could not be opened, or read.
-  bool is_damaged() const { return first_error().code() == status_code::data_loss; }
+  bool is_damaged() const {
+    return tells_damage(why) || std::any_of(first_errors.begin(), first_errors.end(), tells_damage);
+  }
   int exit_status() const {
     if (is_sound()) return kOk;
+    if (is_damaged()) return kFailed;
     switch (first_error().code()) {
       case status_code::not_found:
       case status_code::permission_denied:
+      case status_code::unimplemented:                     // packed in a way that is not known here
       case status_code::invalid_argument: return kMisuse;  // no such file, not ours to read, a directory
       default: return kFailed;
     }
@@ -44,27 +54,47 @@ struct verdict {
 };
 
 /// Reads over damaged records, so that one pass tells them all.
-task<verdict> verified(runtime& rt, std::string file, compression c) {
-  no_sink sink;
+task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a) {
+  verdict v;
+  result<file_check> made = check_of(file, a.from, a.compression);
+  if (!made.ok()) {
+    v.why = made.why();
+    co_return std::move(v);
+  }
+  file_check& check = *made;
   pull_counts counts;
   pull_request request;
-  tfrecord_options options;
-  options.compression = c;
-  tar_options of_tar;
-  of_tar.compression = c;
-  node_ptr plan;
-  if (is_zip(file)) plan = zip_members(file).plan();
-  else if (is_tar(file)) plan = tar(file, of_tar).plan();
-  else plan = tfrecord(file, options).plan();
   iterate_options over_errors;
   over_errors.on_error = error_policy::skip;
-  request.stream = open_run(rt, plan, over_errors);
-  request.sink = &sink;
+  request.stream = open_run(rt, check.plan, over_errors);
+  request.sink = check.sink.get();
   request.counts = &counts;
   auto pulling = pull(&request);
   pull_outcome out = co_await pulling;
-  verdict v{counts.elements, counts.bytes, std::move(out.report), std::move(out.why)};
-  co_return v;
+  const std::uint64_t no_records = check.head_elements + check.sink->passed() + check.sink->errors();
+  v.records = counts.elements - std::min<std::uint64_t>(counts.elements, no_records);
+  v.bytes = counts.bytes;
+  v.errors = out.report.errors + check.sink->errors();
+  v.first_errors = std::move(out.report.first_errors);
+  v.first_errors.insert(v.first_errors.end(), check.sink->first_errors().begin(), check.sink->first_errors().end());
+  v.why = std::move(out.why);
+  if (check.to_end && v.is_sound()) {
+    pull_counts none;
+    pull_request rest;
+    rest.stream = open_run(rt, check.to_end);
+    rest.sink = check.sink.get();
+    rest.counts = &none;
+    auto passing = pull(&rest);
+    pull_outcome passed = co_await passing;
+    v.why = std::move(passed.why);
+  }
+  if (check.is_npy && v.is_sound() && file != "-" && !is_compressed(file)) {
+    auto looking = files_of(rt).stat(file, io_deadline(rt));
+    auto info = co_await looking.as_result();
+    if (!info.ok()) v.why = info.why();
+    else if (info->has_size()) v.why = check_npy_size(file, info->size_bytes);
+  }
+  co_return std::move(v);
 }
 
 std::string read_of(const verdict& v) {
@@ -77,10 +107,10 @@ void tell(const std::string& file, const verdict& v) {
     return;
   }
   std::fflush(stdout);  // errors in their place among the sound ones
-  for (auto& why : v.report.first_errors) std::fprintf(stderr, "sluice: %s\n", why.to_string().c_str());
-  if (v.report.errors > v.report.first_errors.size())
+  for (auto& why : v.first_errors) std::fprintf(stderr, "sluice: %s\n", why.to_string().c_str());
+  if (v.errors > v.first_errors.size())
     std::fprintf(stderr, "sluice: %s: %s more\n", file.c_str(),
-                 counted(v.report.errors - v.report.first_errors.size(), "error").c_str());
+                 counted(v.errors - v.first_errors.size(), "error").c_str());
   if (!v.why.ok()) std::fprintf(stderr, "sluice: %s\n", v.why.to_string().c_str());
   std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read_of(v).c_str());
 }
@@ -88,12 +118,12 @@ void tell(const std::string& file, const verdict& v) {
 /// The files, their verdicts, and who is next: shared by as many tasks as there are workers.
 class verification {
  public:
-  verification(const std::vector<std::string>& files, compression c)
-      : files_(files), compression_(c), verdicts_(files.size()), is_done_(files.size()) {}
+  explicit verification(const verify_arguments& a)
+      : files_(a.files), arguments_(a), verdicts_(a.files.size()), is_done_(a.files.size()) {}
 
   static task<void> work(verification& v, runtime& rt) {
     for (std::size_t i = v.next_.fetch_add(1); i < v.files_.size(); i = v.next_.fetch_add(1)) {
-      auto reading = verified(rt, v.files_[i], v.compression_);
+      auto reading = verified(rt, v.files_[i], v.arguments_);
       verdict found = co_await reading;
       v.done(i, std::move(found));
     }
@@ -124,11 +154,11 @@ class verification {
     std::lock_guard lock(mutex_);
     verdicts_[i] = std::move(v);
     is_done_[i] = true;
-    for (; told_ < files_.size() && is_done_[told_]; ++told_) tell(files_[told_], verdicts_[told_]);
+    for (; told_ < files_.size() && is_done_[told_]; ++told_) tell(detail::redacted(files_[told_]), verdicts_[told_]);
   }
 
   const std::vector<std::string>& files_;
-  const compression compression_;
+  const verify_arguments& arguments_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;  // what follows is guarded by it
   std::vector<verdict> verdicts_;
@@ -138,16 +168,16 @@ class verification {
 
 }  // namespace
 
-int verify(const std::vector<std::string>& files, compression c) {
-  runtime rt;
+int verify(const verify_arguments& a) {
+  runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  verification all(files, c);
+  verification all(a);
   std::vector<task<void>> workers;
-  for (std::size_t n = std::min<std::size_t>(files.size(), rt.workers()); n; --n)
+  for (std::size_t n = std::min<std::size_t>(a.files.size(), rt.workers()); n; --n)
     workers.push_back(verification::work(all, rt));
   auto waiting = [](std::vector<task<void>> tasks) -> task<void> { co_await when_all(std::move(tasks)); };
   sync_wait(rt, waiting(std::move(workers)));
-  if (files.size() > 1) std::printf("%s\n", all.summary().c_str());
+  if (a.files.size() > 1) std::printf("%s\n", all.summary().c_str());
   return all.exit_status();
 }
 

@@ -87,10 +87,8 @@ template <class Arguments> byte_source_options reading_with(const node& n, const
   reading.path = a.path.value;
   reading.compression = a.options.compression;
   reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
-  // Of readers that were written before there were these.
-  if constexpr (requires { a.options.cache; }) reading.cache = a.options.cache;
-  if constexpr (requires { a.options.inflated_bytes_max; })
-    reading.inflated = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
+  reading.cache = a.options.cache;
+  reading.inflated = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
   if (a.options.reads_in_flight.is_autotuned()) reading.reads_untouched = kReadsInFlight;
   reading.sizes = &sizes_of_files(n, context);

@@ -303,6 +303,7 @@ erased_stream open_zip_members(const node& n, open_context& context) {
   byte_source_options reading;
   reading.path = a.path.value;
   reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
+  reading.cache = a.options.cache;
   reading.inflated = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
   reading.epoch = context.passes;

@@ -113,6 +113,53 @@ class Files(ProgramTest):
         copying.stderr.close()
         self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("out") and not name.endswith(".lock")], [])
 
+    def test_an_empty_folder_is_listed_as_empty(self):
+        for name in ("empty", "[e]*mpty", "a\\b"):
+            os.mkdir(self.path(name))
+            for typed in (self.path(name), self.path(name) + "/"):
+                done = self.ok("ls", typed)
+                self.assertEqual((done.stdout, done.stderr), ("", ""))
+        pathlib.Path(self.path("[e]*mpty/x")).write_bytes(b"")
+        self.assertIn("[e]*mpty/x", self.ok("ls", self.path("[e]*mpty")).stdout)
+        self.assertIn("not_found", self.fails(1, "ls", self.path("none")))
+        self.assertIn("not_found", self.fails(1, "ls", self.path("empty/*")))
+
+    def test_a_file_whose_name_looks_like_a_pattern_is_listed_by_its_name(self):
+        for name in ("[b].txt", "b.txt", "*", "a\\c", "ac"):
+            pathlib.Path(self.path(name)).write_bytes(b"")
+        for name in ("[b].txt", "*", "a\\c"):
+            self.assertEqual([l["path"] for l in lines_of(self.ok("ls", "--json", self.path(name)))], [self.path(name)])
+        self.assertEqual(len(lines_of(self.ok("ls", "--json", self.path("[ab].txt")))), 1)
+
+    def test_nothing_is_copied_to_a_web_server(self):
+        data = pathlib.Path(self.path("a"))
+        data.write_bytes(b"1")
+        for to in ("http://127.0.0.1:1/x", "https://127.0.0.1:1/x/"):
+            self.assertIn("nothing can be written over HTTP: copy to", self.fails(1, "cp", data, to))
+
+    def test_files_without_a_line(self):
+        for name in ("e.jsonl", "e.csv", "blank.jsonl"):
+            pathlib.Path(self.path(name)).write_bytes(b"\n  \n" if name[0] == "b" else b"")
+        for name in ("e.jsonl", "blank.jsonl"):
+            self.assertEqual(self.ok("count", self.path(name)).stdout, "0\n")
+            for verb in ("head", "cat"):
+                self.assertEqual(self.ok(verb, self.path(name)).stdout, "")
+            self.assertIn("sound: 0 ", self.ok("verify", self.path(name)).stdout)
+            self.assertEqual(self.ok("convert", self.path(name), "-", "--to", "jsonl", "--quiet").stdout, "")
+        for verb in ("count", "head"):
+            self.assertIn("the file is empty: it has no header", self.fails(2, verb, self.path("e.csv")))
+        self.assertEqual(self.ok("run", "--quiet", "--output", "jsonl", f'csv("{self.path("e.csv")}", "a: int64")').stdout, "")
+
+    def test_budgets_that_nothing_fits_into_are_refused(self):
+        for verb in (["run", "range(3)"], ["count", "range(3)"]):
+            self.assertIn("expects 1MiB or more", self.fails(2, *verb, "--memory-budget", "64KiB"))
+            self.ok(*verb, "--memory-budget", "1MiB")
+
+    def test_an_output_elsewhere_is_not_gone_on_with(self):
+        self.ok("run", "range(5)", "--output", self.path("o.jsonl"), "--checkpoint", self.path("c"), "--limit", 2, "--quiet")
+        self.assertIn("cannot be added to", self.fails(2, "run", "range(5)", "--output", "s3://b/o.jsonl", "--resume", self.path("c")))
+        self.assertIn("--new-output", self.fails(2, "run", "range(5)", "--output", "s3://b/o.jsonl", "--resume", self.path("c")))
+
 
 if __name__ == "__main__":
     main()

@@ -50,6 +50,18 @@ bool has_empty_name(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("folders without a name, which keys of stores may have, are taken in by ** alone") {
+  CHECK(matches("a/**", "a//b"));
+  CHECK(matches("a/**", "a/b//c"));
+  CHECK(matches("a/**/c", "a//b/c"));
+  CHECK(matches("**", "/a"));
+  CHECK(matches("a//*", "a//b"));
+  CHECK(glob_pattern("a/**").may_match_in("a//"));
+  CHECK_FALSE(matches("a/*/b", "a//b"));
+  CHECK_FALSE(matches("a/*", "a//b"));
+  CHECK_FALSE(matches("a/**", "a/b/"));
+}
+
 TEST_CASE("a name's patterns") {
   CHECK(matches("a*c", "abbc"));
   CHECK(matches("a*c", "ac"));
@@ -82,7 +94,7 @@ TEST_CASE("two stars are any number of folders, and at the end every file in the
   for (const char* path : {"a/x", "a/b/x", "a/b/c/x"}) CHECK(matches("a/**/x", path));
   for (const char* path : {"x", "b/a/x", "a/x/y", "a/bx", "a/.b/x"}) CHECK_FALSE(matches("a/**/x", path));
   for (const char* path : {"x", "b/x", "b/c/x"}) CHECK(matches("**/x", path));
-  CHECK_FALSE(matches("**/x", "/x"));
+  CHECK(matches("**/x", "/x"));  // a key; no path that is told relative to a folder begins with a /
   for (const char* path : {"a/b", "a/b/c"}) CHECK(matches("a/**", path));
   for (const char* path : {"a", "a/", "ab", "a/.b", "a/.b/c", "a/b/"}) CHECK_FALSE(matches("a/**", path));
   CHECK(matches("a/**/b/**/c", "a/b/b/c"));

@@ -172,10 +172,27 @@ TEST_CASE("without a schema the members are those of the first lines") {
   temporary_file mixed("mixed.jsonl", "{\"a\":[1]}\n{\"a\":[1,\"x\"]}\n");
   CHECK_THROWS_WITH(parse_plan("jsonl(\"" + mixed.path() + "\")"),
                     Contains("line 2: a[1]: int64 before, and now \"x\"") && Contains("by a schema"));
-  temporary_file none("none.jsonl", "\n");
-  CHECK_THROWS_WITH(parse_plan("jsonl(\"" + none.path() + "\")"),
-                    Contains("nothing that a type could be inferred from"));
+  for (const char* text : {"", "\n", " \r\n\n"}) {  // no elements, whatever their type would be
+    temporary_file none("none.jsonl", text);
+    const printed_run nothing = run_of(parse_plan("jsonl(\"" + none.path() + "\")"));
+    CHECK(nothing.end == "end");
+    CHECK(nothing.elements.empty());
+  }
   CHECK_THROWS_WITH(parse_plan("jsonl(\"-\")"), Contains("by a schema"));
+}
+
+TEST_CASE("a text is JSON or not, whatever is in it") {
+  json_text_check is_json;
+  const std::string long_text = "[\"" + std::string(3 << 20, 'x') + "\"]";  // its parser is not kept
+  for (std::string_view text : {std::string_view("{}"), std::string_view(" [1, \"a\", null] "), std::string_view("7"),
+                                std::string_view("\"grün\""), std::string_view(long_text)})
+    CHECK(is_json.check(text).ok());
+  for (std::string_view text : {"", " ", "{", "{\"a\":}", "[1,]", "x", "{} {}", "\"\xff\"", "01", "[1"}) {
+    const status why = is_json.check(text);
+    CAPTURE(text);
+    CHECK(why.code() == status_code::invalid_argument);
+  }
+  CHECK(is_json.check("[]").ok());
 }
 
 TEST_CASE("whole numbers of JSON are inferred as they are, or not at all") {

@@ -129,6 +129,17 @@ TEST_CASE(
   CHECK_THROWS_WITH(parse_plan(R"(lines("a", cache=none))"), Contains("keep, drop or direct"));
 }
 
+TEST_CASE("every reader of files has a cache and limits, which are no part of a plan's meaning") {
+  for (const char* reader : {"csv(\"a\", \"x: int64\"", "jsonl(\"a\", \"x: int64\"", "npy(\"a\"", "tar(\"a\"",
+                             "webdataset(\"a\"", "tfrecord(\"a\"", "zip_members(\"a\""}) {
+    const std::string text = std::string(reader) + ", cache=drop, inflated_bytes_max=1GiB, inflate_ratio_max=9)";
+    const node_ptr limited = parse_plan(text), plain = parse_plan(std::string(reader) + ")");
+    CHECK(plan_text(*limited) == text);
+    CHECK(same_plan(*parse_plan_json(plan_json(*limited)), *limited));
+    CHECK(fingerprint(*plain) == fingerprint(*limited));
+  }
+}
+
 TEST_CASE(
     "what a window takes is charged before it is taken: a file whose window is larger than the budget is refused by "
     "name") {

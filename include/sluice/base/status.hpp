@@ -47,7 +47,7 @@ std::string_view to_string(status_code code);
 struct provenance {
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   std::string stage;                      ///< the operator's name: "map(parse_sample)"
-  std::string file;                       ///< path or URL
+  std::string file;                       ///< path or URL; its secrets are ***, as in all messages
   std::uint64_t offset_bytes = kUnknown;  ///< first byte of the record in the (decompressed) file
   std::uint64_t record_index = kUnknown;  ///< counted from 0 within the file
   std::uint64_t element = kUnknown;       ///< ordinal in the stage's input

@@ -13,6 +13,7 @@
 //         plan that is made in a run waits on its worker, as it does for local files.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "sluice/runtime/runtime.hpp"
@@ -21,7 +22,9 @@ namespace sluice::lib {
 
 class plan_files {
  public:
-  explicit plan_files(std::function<void(runtime&)> add_schemes);
+  /// `io_timeout`: as runtime_options::io_timeout, of each file.
+  explicit plan_files(std::function<void(runtime&)> add_schemes,
+                      std::chrono::nanoseconds io_timeout = std::chrono::nanoseconds{0});
   ~plan_files();
   plan_files(const plan_files&) = delete;
   plan_files& operator=(const plan_files&) = delete;

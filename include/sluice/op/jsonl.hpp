@@ -12,7 +12,8 @@
 // Shape:  any element of numbers, bools, texts, optionals, lists, arrays, structures, pairs and tuples, as print writes it: so
 //         what `--output jsonl` of the program has written is read again. Members of the JSON that the structure does not have
 //         are passed over; an optional may be missing, or null. Inferred: whole numbers are int64, or uint64 where those above are too large and
-//         none is negative, all others double; what is null or missing in one of the 100 is an optional.
+//         none is negative, all others double; what is null or missing in one of the 100 is an optional. A file
+//         without a line has no elements, and they are called texts.
 // Order:  as in the file. Lines of nothing but spaces are no elements.
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the place within it, as in
 //         `tags[3]: expected string, got 5`: invalid_argument: no JSON in UTF-8, or not what the structure has.
@@ -49,6 +50,9 @@ struct jsonl_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
   knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< of what the kernel has read
+  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
+  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct jsonl_arguments {
   file_path path = {};        ///< "-": standard input

@@ -39,6 +39,9 @@ struct tar_options {
   sluice::lib::compression compression = compression::automatic;
   byte_size read_bytes = 256 << 10;             ///< size of one read
   knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< of what the kernel has read
+  size_limit inflated_bytes_max = {};           ///< of a compressed file: one byte more is an error; 0: any size
+  ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the compressed bytes (beyond the first MiB)
 };
 struct tar_arguments {
   file_path path = {};  ///< "-": standard input

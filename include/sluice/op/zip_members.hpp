@@ -40,6 +40,7 @@ struct zip_member {
 struct zip_members_options {
   byte_size read_bytes = 256 << 10;             ///< size of one read
   knob_up_to<1024> reads_in_flight = autotune;  ///< reads at the same time, if the bytes are not in memory already
+  page_cache cache = page_cache::keep;          ///< of what the kernel has read
   size_limit inflated_bytes_max = {};           ///< of a deflated file: one byte more is an error; 0: up to 2 GiB
   ratio_limit inflate_ratio_max = {};  ///< the same, as a multiple of the deflated bytes (beyond the first MiB)
 };

@@ -298,6 +298,19 @@ status json_row_reader::read(std::string_view text, std::size_t behind, void* to
   return why;
 }
 
+struct json_text_check::parts {
+  simdjson::dom::parser parser{};
+};
+
+json_text_check::json_text_check() : parts_(new parts) {}
+
+status json_text_check::check(std::string_view text) {
+  dom whole;
+  status why = parse_json(parts_->parser, text, 0, whole);
+  if (parts_->parser.capacity() > kParserKeptBytes) parts_->parser = simdjson::dom::parser();
+  return why;
+}
+
 struct json_type_guess::parts {
   simdjson::dom::parser parser{};
   json_shape shape{};
@@ -334,6 +347,9 @@ status no_simdjson() { return unimplemented_error("this library was built withou
 struct json_row_reader::parts {};
 json_row_reader::json_row_reader(const element_type&) {}
 status json_row_reader::read(std::string_view, std::size_t, void*) { return no_simdjson(); }
+struct json_text_check::parts {};
+json_text_check::json_text_check() = default;
+status json_text_check::check(std::string_view) { return no_simdjson(); }
 struct json_type_guess::parts {};
 json_type_guess::json_type_guess() = default;
 status json_type_guess::look_at(std::string_view) { return no_simdjson(); }
@@ -343,6 +359,7 @@ result<const element_type*> json_type_guess::type() const { return no_simdjson()
 
 json_row_reader::~json_row_reader() = default;
 json_row_reader::json_row_reader(json_row_reader&&) noexcept = default;
+json_text_check::~json_text_check() = default;
 json_type_guess::~json_type_guess() = default;
 
 status check_json_type(const element_type& t) {

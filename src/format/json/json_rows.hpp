@@ -6,7 +6,7 @@
 //
 // Shape:  as print (element/type.hpp) writes elements. Members are found by their names, others passed over; of a name that is
 //         there twice the last counts. A member that is an optional may be missing, or null. Whole numbers may be spelled 2.0; -0 is 0.
-// Errors: invalid_argument. Without simdjson (-Dsimdjson=disabled) read() and look_at() answer unimplemented.
+// Errors: invalid_argument. Without simdjson (-Dsimdjson=disabled) read(), check() and look_at() answer unimplemented.
 // Thread: none; a reader keeps its buffers.
 #pragma once
 
@@ -32,6 +32,19 @@ class json_row_reader {
   /// Makes an element at uninitialised `to`, or none. `behind`: so many bytes behind the text may be read; where they are few the
   /// text is copied.
   status read(std::string_view text, std::size_t behind, void* to);
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+/// Looks whether texts are JSON in UTF-8, whatever is in them.
+class json_text_check {
+ public:
+  json_text_check();
+  ~json_text_check();
+  json_text_check(const json_text_check&) = delete;
+  status check(std::string_view text);
 
  private:
   struct parts;

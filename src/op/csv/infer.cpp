@@ -131,6 +131,9 @@ result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& 
     for (std::size_t k = 0; k != fields.size(); ++k) guesses[k].look_at(fields[k], rows.line(), dialect);
     ++taken;
   }
+  if (guesses.empty() && dialect.header)
+    return invalid_argument_error(absl::StrCat("the file is empty: it has no header that names the columns", kWayOut))
+        .in_file(path);
   if (guesses.empty())
     return invalid_argument_error(absl::StrCat("the file has no rows to infer columns from", kWayOut)).in_file(path);
   std::vector<csv_column> columns;

@@ -111,6 +111,7 @@ result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
                                              ", or pass over such lines by on_error=skip in the call"))
           .in_file(path);
   }
+  if (lines == 0 && head->is_all) return &type_of<std::string>();  // as of nulls: there will be no element of it
   auto type = guess.type();
   if (!type.ok())
     return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kWayOut)).in_file(path);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a verb reads, whatever it reads: the options of files, memory and threads, and those about bad elements, which all verbs
+// that read have in common.
+//
+//   reading_arguments reading;
+//   add_reading_options(verb, reading);        // --io, --io-timeout, --memory-budget, --workers
+//   …
+//   runtime rt(runtime_of(reading));
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sluice/pipeline/iterate.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace sluice::lib::cli {
+
+struct reading_arguments {
+  std::int64_t memory_budget_bytes = 0;  ///< 0: the runtime's own choice
+  unsigned workers = 0;                  ///< 0: as many as there are cores
+  std::string io = {};
+  std::chrono::nanoseconds io_timeout{0};  ///< 0: none
+};
+
+/// What a bad element does.
+struct error_arguments {
+  bool skips = false;
+  std::string quarantine = {};                   ///< the file that keeps what is dropped; empty: none
+  std::optional<std::uint64_t> errors_max = {};  ///< dropped by all stages together: one more ends the run
+};
+
+void add_reading_options(CLI::App& verb, reading_arguments& to);
+void add_error_options(CLI::App& verb, error_arguments& to);
+
+/// Warnings go to standard error.
+runtime_options runtime_of(const reading_arguments& a);
+
+void set_errors(const error_arguments& a, iterate_options& to);
+/// Throws misuse: what says something about dropped elements where none are dropped, or a quarantine that is not local.
+void check_errors(const node& plan, const error_arguments& a);
+/// "2 bad elements dropped:", the first of them, and which stages they are of; empty: there were none.
+std::string dropped_text(const run_report& report);
+/// Prints that on standard error.
+void tell_dropped(const run_report& report);
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cat, verify, count, head and convert over every format and codec, whole and damaged."""
+import bz2
+import gzip
+import io
+import json
+import lzma
+import pathlib
+import shutil
+import struct
+import subprocess
+import tarfile
+import zipfile
+
+from program import GOLDEN, PROGRAM, ProgramTest, lines_of, main, sluice
+
+PACKED = {"": lambda b: b, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+NPY = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + b"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }".ljust(117) + b"\n" + \
+    struct.pack("<3q", 5, 6, 7)
+
+
+def tar_of(members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+CSV = b'a,b\n1,x\n2,"y\nz"\n3,"w""w"\n'
+JSONL = b'{"a":1}\n\n{"a":2}\r\n{"a":3}\n'
+FORMATS = {"a.csv": (CSV, 3), "a.jsonl": (JSONL, 3), "a.npy": (NPY, 3), "a.txt": (b"one\ntwo\n", 2), "notes": ("grün\n".encode(), 1),
+           "a.tar": (tar_of({"x.txt": b"1", "y.txt": b"22"}), 2), "a.tfrecord": ((GOLDEN / "examples.tfrecord").read_bytes(), 6)}
+
+
+class Formats(ProgramTest):
+    def write(self, name, data):
+        path = pathlib.Path(self.path(name))
+        path.write_bytes(data)
+        return path
+
+    def test_verbs_take_every_format_behind_every_codec(self):
+        for name, (data, records) in FORMATS.items():
+            plain = self.ok("cat", self.write(name, data)).stdout
+            if name == "a.tfrecord":
+                records = len(plain.splitlines())
+            self.assertEqual(len(plain.splitlines()), records, name)
+            for suffix, pack in PACKED.items():
+                path = self.write(name + suffix, pack(data))
+                self.assertEqual(self.ok("cat", path).stdout, plain, path)
+                self.assertIn(f"{path}: sound: {records} sound record", self.ok("verify", path).stdout)
+                self.assertEqual(self.ok("count", path).stdout, f"{records}\n")
+                self.assertEqual(self.ok("head", "-n", 1, path).stdout, plain.splitlines(True)[0])
+                self.ok("convert", path, "-", "--to", "jsonl", "--quiet")
+                self.assertIn("1 file", self.ok("cp", path, self.path("copy/"), "--overwrite").stderr)
+                self.assertEqual(pathlib.Path(self.path("copy"), path.name).read_bytes(), path.read_bytes())
+
+    def damaged(self, name, data, said, *options):
+        """Exit 1, and what is wrong with which file is said."""
+        path = self.write(name, data)
+        done = sluice("verify", path, *options)
+        self.assertEqual(done.returncode, 1, (done.stdout, done.stderr))
+        self.assertIn(f"{path}: damaged: ", done.stdout)
+        for words in [str(path), *([said] if isinstance(said, str) else said)]:
+            self.assertIn(words, done.stderr)
+
+    def test_damage_of_text_formats_is_told_with_its_place(self):
+        self.damaged("a.jsonl", b'{"a":1}\n{"a":\n[1,2]\nx\n', ["line 2: ", "record 1", "line 4: "])
+        self.damaged("b.jsonl", b'{"a":"\xff"}\n', "line 1: ")
+        self.damaged("a.csv", b"a,b\n1,2\n3\n4,5,6\n", ["line 3", "line 4"])
+        self.damaged("b.csv", b'a,b\n1,"2\n', "line 2")
+        self.damaged("c.csv", b'a,b\n1,"2"x\n', "line 2")
+        self.damaged("lines", b'{"a":\n', "line 1", "--from", "jsonl")
+
+    def test_columns_of_changing_types_are_no_damage(self):
+        self.assertIn("sound: 201 ", self.ok("verify", self.write("a.csv", b"a\n" + b"1\n" * 200 + b"x\n")).stdout)
+        self.assertIn("sound: 2 ", self.ok("verify", self.write("a.jsonl", b'{"a":1}\n["b"]\n')).stdout)
+
+    def test_damage_of_arrays_and_archives_is_told(self):
+        self.damaged("a.npy", NPY[:-1], "1 of 3")
+        self.damaged("b.npy", NPY + b"xy", "2 bytes follow the 3 rows")
+        self.damaged("c.npy", b"\x93NUMPY\x01\x00" + b"\xff" * 20, "a")
+        whole = bytearray(tar_of({"x.txt": b"1", "y.txt": b"22"}))
+        whole[1024 + 3] ^= 1
+        self.damaged("a.tar", bytes(whole), "byte 1024")
+
+    def test_damage_of_every_codec_is_told(self):
+        for name, (data, _) in FORMATS.items():
+            for suffix, pack in PACKED.items():
+                if not suffix:
+                    continue
+                packed = bytearray(pack(data * (1 if suffix == ".npy" else 1)))
+                packed[-5] ^= 0x10   # in a checksum, or in the last of the data
+                path = self.write(name + suffix, bytes(packed))
+                self.assertEqual(sluice("verify", path).returncode, 1, path)
+                self.assertEqual(sluice("verify", self.write("cut" + name + suffix, bytes(pack(data)[:-6]))).returncode, 1, path)
+        for file in sorted((GOLDEN / "codecs").iterdir()):
+            if file.suffix in (".zst", ".lz4", ".sz", ".bz2", ".xz"):
+                self.ok("verify", file)
+                self.assertEqual(sluice("verify", self.write(file.name, file.read_bytes()[:-3])).returncode, 1, file)
+
+    def test_members_that_are_packed_in_unknown_ways_are_not_read(self):
+        for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+            path = self.path("a.zip")
+            with zipfile.ZipFile(path, "w", method) as archive:
+                archive.writestr("other", b"1" * 1000)
+            done = sluice("verify", path)
+            self.assertEqual((done.returncode, "not read" in done.stdout), (2, True), done.stderr)
+
+    def test_a_zip_that_cannot_be_read_from_its_end_is_refused(self):
+        path = self.path("a.zip")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("x", b"1\n2\n3\n")
+        self.assertEqual(self.ok("count", path).stdout, "1\n")
+        data = pathlib.Path(path).read_bytes()
+        packed = self.write("a.zip.gz", gzip.compress(data))
+        for verb in ("count", "head", "cat", "verify"):
+            self.assertIn("is a zip archive, whose list of members is at its end", self.fails_with(verb, packed))
+            for given in (data, gzip.compress(data)):
+                done = subprocess.run([PROGRAM, verb, "-"], input=given, capture_output=True, timeout=60)
+                self.assertEqual(done.returncode, 2, (verb, done.stdout, done.stderr))
+                self.assertIn(b"standard input is a zip archive", done.stderr)
+
+    def test_every_reader_has_a_cache_and_limits_of_what_it_inflates(self):
+        plans = {"a.csv": 'csv("{}", header=true{})', "a.jsonl": 'jsonl("{}"{})', "a.npy": 'npy("{}"{})', "a.txt": 'lines("{}"{})',
+                 "a.tar": 'tar("{}"{})', "b.tar": 'webdataset("{}"{})'}
+        for name, plan in plans.items():
+            data = FORMATS[name.replace("b.", "a.")][0]
+            path = self.write(name + ".gz", gzip.compress(data))
+            read = self.ok("run", "--quiet", "--output", "jsonl", plan.format(path, "")).stdout
+            for options in (", cache=drop", ", cache=direct", f", inflated_bytes_max={len(data)}", ", inflate_ratio_max=1000"):
+                self.assertEqual(self.ok("run", "--quiet", "--output", "jsonl", plan.format(path, options)).stdout, read, (name, options))
+            done = sluice("run", "--quiet", plan.format(path, f", inflated_bytes_max={len(data) // 4}"))
+            self.assertEqual(done.returncode, 1, (name, done.stderr))
+            self.assertIn("which inflated_bytes_max allows", done.stderr)
+        with zipfile.ZipFile(self.path("c.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x", b"1" * 5000)
+        for cache in ("keep", "drop", "direct"):
+            self.ok("run", "--quiet", f'zip_members("{self.path("c.zip")}", cache={cache})')
+
+    def fails_with(self, *arguments):
+        done = sluice(*arguments)
+        self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
+        return done.stderr
+
+    def test_files_that_no_name_and_no_content_tells_are_taken_for_records(self):
+        self.damaged("nameless", b"\x00\x01\x02" * 100, "byte 0")
+        self.assertIn("not_found", sluice("verify", self.path("none")).stderr)
+        self.assertEqual(sluice("verify", self.path("none")).returncode, 2)
+
+    def test_cat_reads_as_told(self):
+        path = self.write("data", CSV)
+        self.assertEqual(lines_of(self.ok("cat", "--from", "csv", path))[0], {"a": 1, "b": "x"})
+        self.assertEqual(lines_of(self.ok("cat", path))[0], "a,b")
+        self.assertEqual(lines_of(self.ok("cat", "--from", "webdataset", self.write("a.tar", FORMATS["a.tar"][0])))[0]["key"], "x")
+        self.assertIn("--from", self.fails(2, "cat", "--from", "xml", path))
+
+
+if __name__ == "__main__":
+    main()
