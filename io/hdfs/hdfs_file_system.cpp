@@ -13,7 +13,7 @@ namespace {
 /// Of a file. Errors: invalid_argument: a folder.
 task<file_info> look_up_file(hdfs_place of, time_point deadline) {
   const std::string text = of.text;
-  auto looking = look_up_hdfs(std::move(of), false, deadline);
+  auto looking = look_up_hdfs(std::move(of), deadline);
   const hdfs_entry entry = co_await looking;
   if (entry.what == hdfs_entry::type::folder)
     co_await fail(invalid_argument_error("is a folder, and no file").in_file(text));

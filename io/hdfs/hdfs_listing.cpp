@@ -64,7 +64,7 @@ task<> hdfs_listing::look_at_plain(level& to, time_point deadline) {
   for (std::uint32_t i : to.at) {
     const std::string& name = pattern_.names()[i].text();
     if (name.empty()) continue;
-    auto looking = look_up_hdfs(place_of(to.path + name), false, deadline);
+    auto looking = look_up_hdfs(place_of(to.path + name), deadline);
     auto entry = co_await looking.as_result();
     if (!entry.ok() && entry.why().code() == status_code::not_found) continue;
     if (!entry.ok()) co_await fail(entry.why());
@@ -136,7 +136,7 @@ task<> hdfs_listing::open_level(std::string path, glob_places at, time_point dea
   if (ends_here && !opened.path.empty()) {
     bool is_folder = is_begun_;  // then a listing has said so
     if (!is_folder) {
-      auto looking = look_up_hdfs(place_of(opened.path), false, deadline);
+      auto looking = look_up_hdfs(place_of(opened.path), deadline);
       auto found = co_await looking.as_result();
       if (!found.ok() && found.why().code() != status_code::not_found) co_await fail(found.why());
       is_folder = found.ok() && found->what == hdfs_entry::type::folder;

@@ -82,8 +82,7 @@ task<http_answer> s3_store::ask(store_path path, http_request request, call_opti
   request.to.target += query;
   for (const auto& [name, value] : options_.http.headers) request.fields.emplace_back(name, value);
   how.of.path = path.text;
-  std::shared_ptr<http_servers> servers(std::shared_ptr<void>(), &client_);
-  auto asking = http_call(std::move(servers), *std::move(of), std::move(request), std::move(how));
+  auto asking = http_call(unowned(client_), *std::move(of), std::move(request), std::move(how));
   co_return co_await asking;
 }
 
