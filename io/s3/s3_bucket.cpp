@@ -127,6 +127,11 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
   status_code meaning = f.why.code();
   if (is_one_of(code, {"InvalidAccessKeyId", "SignatureDoesNotMatch"}) || says_secret_is_over(code))
     meaning = status_code::unauthenticated;
+  // The bytes were changed on their way: the same may come through better.
+  if (is_one_of(code, {"BadDigest", "XAmzContentSHA256Mismatch"})) {
+    meaning = status_code::data_loss;
+    f.again = true;
+  }
   if (head.is_redirect() || code == "RequestTimeTooSkewed") meaning = status_code::failed_precondition;
   const std::string told =
       code.empty() ? std::string() : joined(": ", code, message.empty() ? "" : ": ", std::string(message));
