@@ -84,8 +84,9 @@ task<> hdfs_upload::rename(hdfs_place from, hdfs_entry written, time_point deadl
   auto asking = ask_name_node(from.servers, from.nodes, std::move(q), std::move(how));
   auto answer = co_await asking.as_result();
   if (answer.ok()) co_return;
-  // An attempt whose answer was lost may have done it, and the next then finds no such file.
-  if (answer.why().code() != status_code::not_found) co_await fail(answer.why());
+  // An attempt whose answer was lost may have done it, and the next then finds no such file: HttpFS says only that it gave no name.
+  const status_code why = answer.why().code();
+  if (why != status_code::not_found && why != status_code::failed_precondition) co_await fail(answer.why());
   auto looking = look_up_hdfs(target_, deadline);
   auto now = co_await looking.as_result();
   if (!now.ok() || now->info != written.info) co_await fail(answer.why());

@@ -408,6 +408,52 @@ TEST_CASE("pieces whose answers are lost are sent again and are there once") {
   CHECK((w.gcs.objects.at("a").bytes == some_bytes(30 * kMiB)));
 }
 
+TEST_CASE("where all answers to a piece are lost the server is asked how much it has") {
+  for (std::uint64_t lost : {1, 2, 4}) {
+    gcs_world w;
+    INFO(lost);
+    std::uint64_t n = 0;
+    w.server.answers([&](const asked_for& a) -> std::optional<reply> {
+      const bool is_question = field_of(a.head, "Content-Range").starts_with("bytes */");
+      if (a.method != "PUT" || is_question || ++n < lost || n >= lost + 8) return w.gcs.answer(a);
+      if (n == lost) (void)w.gcs.answer(a);  // carried out
+      return reply{503, "", "its answer is lost"};
+    });
+    const file_info info = w.run(write_store_file(w.gs(), "gs://bucket/a", some_bytes(30 * kMiB)));
+    CHECK(info.size_bytes == 30 * kMiB);
+    CHECK((w.gcs.objects.at("a").bytes == some_bytes(30 * kMiB)));
+    CHECK(n == 11);  // eight attempts for one of four pieces
+  }
+}
+
+TEST_CASE("an upload that has ended, and that the server has forgotten, is looked for by its checksum") {
+  for (bool is_ours : {true, false}) {
+    gcs_world w;
+    w.gcs.forgets_ended = true;
+    w.gcs.put("a", "somebody else's");
+    bool was_lost = false;
+    w.server.on_request([&](const asked_for& a) {
+      const std::string range = field_of(a.head, "Content-Range");
+      if (a.method != "PUT" || range.empty() || range.ends_with("/*") || was_lost) return;
+      was_lost = true;
+      (void)w.gcs.answer(a);
+      if (!is_ours) w.gcs.put("a", some_bytes(9 * kMiB) + "x");
+      w.server.script({{.reset_before_head = true}});
+    });
+    std::optional<file_info> info;
+    const status why =
+        w.try_run(http_world::keep<file_info>(write_store_file(w.gs(), "gs://bucket/a", some_bytes(9 * kMiB)), info));
+    CHECK(was_lost);
+    if (is_ours) {
+      REQUIRE(why.ok());
+      CHECK(info->version == std::to_string(w.gcs.objects.at("a").generation));
+    } else {
+      CHECK(why.code() == status_code::not_found);
+      CHECK_THAT(why.to_string(), Catch::Contains("gs://bucket/a") && Catch::Contains("end of an upload"));
+    }
+  }
+}
+
 TEST_CASE("an object of Google's store that is stored wrong is an error, one that is dropped leaves nothing") {
   {
     gcs_world w;
