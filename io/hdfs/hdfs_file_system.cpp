@@ -64,7 +64,7 @@ task<file_info> hdfs_file_system::stat(std::string path, time_point deadline) {
 std::unique_ptr<listing> hdfs_file_system::list(std::string pattern, list_options) {
   auto path = parse_hdfs_path(std::move(pattern));
   auto place = place_of(path);
-  return std::make_unique<hdfs_listing>(std::move(place), std::move(path));
+  return std::make_unique<hdfs_listing>(std::move(place), std::move(path), cleaning_);
 }
 
 task<std::unique_ptr<file_writer>> hdfs_file_system::create(std::string text, time_point) {

@@ -48,6 +48,12 @@ std::uint32_t joined_crc32c(std::uint32_t before, std::uint32_t after, std::uint
   return product(shift, before) ^ after;
 }
 
+std::optional<std::uint32_t> whole_checksum::give_up() {
+  is_over_ = true;
+  pieces_.clear();
+  return {};
+}
+
 std::optional<std::uint32_t> whole_checksum::add(std::uint64_t offset, std::span<const char> bytes) {
   if (bytes.empty()) return {};
   piece added{offset + bytes.size(), crc32c_of(bytes)};
@@ -55,11 +61,7 @@ std::optional<std::uint32_t> whole_checksum::add(std::uint64_t offset, std::span
   if (is_over_) return {};
   auto next = pieces_.lower_bound(offset);
   const bool overlaps_next = next != pieces_.end() && next->first < added.end;
-  if (overlaps_next || (next != pieces_.begin() && std::prev(next)->second.end > offset)) {
-    is_over_ = true;
-    pieces_.clear();
-    return {};
-  }
+  if (overlaps_next || (next != pieces_.begin() && std::prev(next)->second.end > offset)) return give_up();
   if (next != pieces_.end() && next->first == added.end) {
     added.crc = joined_crc32c(added.crc, next->second.crc, next->second.end - next->first);
     added.end = next->second.end;
@@ -71,6 +73,7 @@ std::optional<std::uint32_t> whole_checksum::add(std::uint64_t offset, std::span
     offset = before->first;
     pieces_.erase(before);
   }
+  if (pieces_.size() == kPiecesMax) return give_up();
   pieces_[offset] = added;
   if (offset != 0 || added.end != size_) return {};
   return added.crc;

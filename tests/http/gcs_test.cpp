@@ -212,6 +212,19 @@ TEST_CASE("checksums of pieces in any order are that of the whole") {
   CHECK(!twice.add(2, std::string("cd")).has_value());  // nothing is said any more
 }
 
+TEST_CASE("a reader that jumps to and fro has no checksum of the whole, and no map of all its jumps") {
+  using detail::whole_checksum;
+  const std::string bytes = some_bytes(4 * whole_checksum::kPiecesMax);
+  for (std::size_t pieces : {whole_checksum::kPiecesMax, whole_checksum::kPiecesMax + 1}) {
+    whole_checksum seen(2 * pieces);
+    std::optional<std::uint32_t> whole;
+    for (std::size_t i = 0; i != pieces; ++i) seen.add(2 * i, std::span<const char>(&bytes[2 * i], 1));
+    for (std::size_t i = 0; i != pieces; ++i) whole = seen.add(2 * i + 1, std::span<const char>(&bytes[2 * i + 1], 1));
+    if (pieces > whole_checksum::kPiecesMax) CHECK(!whole);
+    else CHECK(whole == detail::crc32c_of(std::span<const char>(bytes).first(2 * pieces)));
+  }
+}
+
 TEST_CASE("listings of Google's store come in pages and by folders") {
   gcs_world w;
   w.gcs.page_keys = 2;
