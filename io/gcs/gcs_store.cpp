@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gcs/gcs_store.hpp"
 
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 #include "io/http/whole_checksum.hpp"
 #include "io/s3/s3_store.hpp"
 #include "io/stores/store_file_system.hpp"
 #include "io/stores/stored_crc32c.hpp"
+#include "sluice/format/crc32c.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::int64_t kStoreSecond = 1'000'000'000;
 constexpr std::string_view kGoogle = "https://storage.googleapis.com";
+/// Emulators are named as host:port.
+constexpr std::string_view kPlain = "http://";
 constexpr std::string_view kOfObject = "fields=size,generation,updated,crc32c";
-
-/// "host:port", or a URL.
-result<http_url> parse_endpoint(const std::string& text) {
-  auto url = parse_http_url(text.find("://") == std::string::npos ? joined("http://", text) : text);
-  if (url.ok() && url->target != "/") return invalid_argument_error(joined("\"", text, "\" has a path"));
-  return url;
-}
 
 std::string of_bucket(std::string_view before, const store_path& path) {
   return joined(before, "storage/v1/b/", percent_encoded(path.bucket), "/o");
@@ -78,8 +74,8 @@ status check_gcs_options(const gcs_options& o) {
     return invalid_argument_error(
         "gcs_options: only one of anonymous, credentials_file, access_token and keys of HMAC");
   if (o.endpoint.empty()) return {};
-  auto url = parse_endpoint(o.endpoint);
-  return url.ok() ? status() : invalid_argument_error(joined("gcs_options::endpoint: ", url.why().message()));
+  auto url = parse_endpoint(o.endpoint, "gcs_options::endpoint", kPlain);
+  return url.ok() ? status() : url.why();
 }
 
 result<file_info> parse_gcs_object(const answer_tree& object) {
@@ -87,8 +83,7 @@ result<file_info> parse_gcs_object(const answer_tree& object) {
   if (!parse_digits(object.at("size"), info.size_bytes))
     return data_loss_error(joined("the answer says that the object's size is \"", object.at("size"), "\""));
   info.version = object.at("generation");
-  // What an answer that has the object says of it has whole seconds.
-  info.modified_ns = parse_iso_time(object.at("updated")).value_or(0) / kStoreSecond * kStoreSecond;
+  info.modified_ns = iso_time_in_seconds(object.at("updated"));
   return info;
 }
 
@@ -101,8 +96,8 @@ result<gcs_store::place> gcs_store::find_place() {
   std::lock_guard lock(mutex_);
   if (!service_) {
     const std::string emulator = options_.endpoint.empty() ? around_.text("STORAGE_EMULATOR_HOST") : options_.endpoint;
-    auto url = parse_endpoint(emulator.empty() ? std::string(kGoogle) : emulator);
-    if (!url.ok()) return invalid_argument_error(joined("STORAGE_EMULATOR_HOST: ", url.why().message()));
+    auto url = parse_endpoint(emulator.empty() ? kGoogle : std::string_view(emulator), "STORAGE_EMULATOR_HOST", kPlain);
+    if (!url.ok()) return url.why();
     const bool has_own = !options_.credentials_file.empty() || !options_.access_token.empty();
     const bool anonymous =
         options_.anonymous || (!has_own && (!emulator.empty() || around_.flag("GS_NO_SIGN_REQUEST")));
@@ -175,7 +170,7 @@ task<file_info> gcs_store::look_up(store_path path, time_point deadline) {
 }
 
 task<file_info> gcs_store::put(store_path path, std::span<const char> bytes, time_point deadline) {
-  const std::uint32_t crc = crc32c_of(bytes);
+  const std::uint32_t crc = crc32c({bytes.data(), bytes.size()});
   http_request r;
   r.method = "POST";
   r.body = bytes;
@@ -228,7 +223,7 @@ task<std::string> gcs_store::put_part(const store_upload& to, std::size_t number
     if (!taken.ok()) co_await fail(taken.why().in_file(to.to.text));
     at = *taken;
   }
-  co_return stored_text(crc32c_of(bytes));
+  co_return stored_text(crc32c({bytes.data(), bytes.size()}));
 }
 
 task<http_answer> gcs_store::send_piece(const store_upload& to, std::uint64_t at, http_request piece,
@@ -258,7 +253,7 @@ task<file_info> gcs_store::finish_upload(store_upload upload, std::span<const ch
   std::uint32_t crc = 0;
   for (std::size_t i = 0; i != upload.tags.size(); ++i)
     crc = joined_crc32c(crc, stored_crc32c(upload.tags[i]).value_or(0), upload.part_bytes[i]);
-  crc = joined_crc32c(crc, crc32c_of(last), last.size());
+  crc = joined_crc32c(crc, crc32c({last.data(), last.size()}), last.size());
   const std::uint64_t total = upload.bytes + last.size();
   const std::string what = "end of an upload";
   const std::string question = joined("bytes */", total);

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "io/http/dates.hpp"
 #include "io/http/response_check.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kMillisecond = kSecondNs / 1000;
 /// Exceptions bring the stack that they were thrown on along, line by line; the first line is what they say.
 constexpr std::size_t kMessageBytes = 300;
 

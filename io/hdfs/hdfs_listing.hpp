@@ -5,9 +5,10 @@
 // Name nodes list by bytes, too, but take those above 127 for negative: names with such bytes come first. So from the first of
 // them on a folder is read to its end before its names go on.
 //
-// Memory: the names that have come and were not given yet, and an answer while it is read, charged to the ledger. A server that knows no
-// pages answers with the whole folder: up to 64 MiB (some 200,000 names).
-// Errors: as well resource_exhausted: a folder that is too large for the budget, or for such a server.
+// Memory: the names that have come and were not given yet, and an answer while it is read, charged to the ledger. A
+// server that knows no pages answers with the whole folder: up to 64 MiB (some 200,000 names).
+// Errors: as well
+// resource_exhausted: a folder that is too large for the budget, or for such a server.
 #pragma once
 
 #include <map>

@@ -84,7 +84,8 @@ task<> hdfs_upload::rename(hdfs_place from, hdfs_entry written, time_point deadl
   auto asking = ask_name_node(from.servers, from.nodes, std::move(q), std::move(how));
   auto answer = co_await asking.as_result();
   if (answer.ok()) co_return;
-  // An attempt whose answer was lost may have done it, and the next then finds no such file: HttpFS says only that it gave no name.
+  // An attempt whose answer was lost may have done it, and the next then finds no such file: HttpFS says only that it
+  // gave no name.
   const status_code why = answer.why().code();
   if (why != status_code::not_found && why != status_code::failed_precondition) co_await fail(answer.why());
   auto looking = look_up_hdfs(target_, deadline);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "io/http/attempts.hpp"
+#include "io/http/dates.hpp"
 #include "io/http/placed_request.hpp"
 #include "io/http/stall_window.hpp"
 #include "io/http/text.hpp"

@@ -44,7 +44,14 @@ class http_object {
   std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
   duration round_trip() { return asked_last().limit.round_trip(); }
   std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
-  std::int64_t modified_ns() const noexcept { return modified_ns_; }
+  /// What the answer that opened it has told.
+  file_info info() const {
+    file_info i;
+    i.size_bytes = pin_.size_bytes;
+    i.version = pin_.version;
+    i.modified_ns = modified_ns_;
+    return i;
+  }
   bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
   /// Of the whole object, once an answer has told it.
   std::optional<std::uint32_t> crc32c() const;

@@ -4,8 +4,8 @@
 //   whole_checksum seen(size);
 //   if (auto crc = seen.add(offset, bytes)) …           // with the last piece: that of the whole
 //
-// Pieces that overlap others end it, and so do more than kPiecesMax that do not touch each other, as of a reader that jumps to and
-// fro: nothing is said then.
+// Pieces that overlap others end it, and so do more than kPiecesMax that do not touch each other, as of a reader that
+// jumps to and fro: nothing is said then.
 // Thread: any.
 #pragma once
 
@@ -17,7 +17,6 @@
 
 namespace sluice::lib::detail {
 
-std::uint32_t crc32c_of(std::span<const char> bytes, std::uint32_t before = 0);
 /// That of a text and another one of `after_bytes` behind it, from those of both.
 std::uint32_t joined_crc32c(std::uint32_t before, std::uint32_t after, std::uint64_t after_bytes);
 

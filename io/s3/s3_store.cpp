@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/s3/s3_store.hpp"
 
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 #include "io/s3/s3_tags.hpp"
 #include "io/stores/digest.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A secret that ends, and is fetched anew before it does: one fetches, the others wait or go on with the old one. Where there is none
-// to be had, that is the answer to all who wait, and to who comes soon after.
+// A secret that ends, and is fetched anew before it does: one fetches, the others wait or go on with the old one.
+// Where there is none to be had, that is the answer to all who wait, and to who comes soon after.
 //
 //   renewed<token> kept(time, now_ns);
 //   auto t = co_await kept.get(source, deadline);      // asks source.fetch() where there is none, or it ends soon
@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "io/http/concurrency_limit.hpp"
+#include "io/http/dates.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
 
@@ -38,9 +39,9 @@ template <class Secret> class renewed {
   };
 
   /// Fetched so long before its end: that of a request that is on its way must not be the end.
-  static constexpr std::int64_t kEarlyNs = 5 * 60 * std::int64_t{1'000'000'000};
+  static constexpr std::int64_t kEarlyNs = 5 * 60 * kSecondNs;
   /// Where what was fetched ends as soon as that, or nothing could be fetched, it is tried again after so long.
-  static constexpr std::int64_t kAgainNs = 30 * std::int64_t{1'000'000'000};
+  static constexpr std::int64_t kAgainNs = 30 * kSecondNs;
 
   /// Where none could be fetched, whoever asks within so long is told the same: a thousand requests are not a thousand
   /// fetches, each of which takes as long as the attempts of one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsers in C call back; where memory is short then, that is an exception of who has called the parser, and does not pass through it.
+// Parsers in C call back; where memory is short then, that is an exception of who has called the parser, and does not
+// pass through it.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <new>

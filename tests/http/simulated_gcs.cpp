@@ -6,8 +6,8 @@
 
 #include "io/http/http_request.hpp"
 #include "io/http/text.hpp"
-#include "io/http/whole_checksum.hpp"
 #include "io/stores/stored_crc32c.hpp"
+#include "sluice/format/crc32c.hpp"
 
 namespace sluice::lib::testing {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using detail::joined;
 using detail::percent_decoded;
 
-std::string crc_of(const std::string& bytes) { return detail::stored_text(detail::crc32c_of(bytes)); }
+std::string crc_of(const std::string& bytes) { return detail::stored_text(crc32c(bytes)); }
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
