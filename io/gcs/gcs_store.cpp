@@ -7,7 +7,7 @@
 #include "io/s3/s3_store.hpp"
 #include "io/stores/store_file_system.hpp"
 #include "io/stores/stored_crc32c.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::detail {
@@ -281,17 +281,17 @@ task<file_info> gcs_store::finish_upload(store_upload upload, std::span<const ch
 
 task<file_info> gcs_store::look_for(store_path path, std::uint64_t bytes, std::uint32_t crc32c, status why,
                                     time_point deadline) {
-  if (!may_be_done(why.code())) co_await fail(std::move(why));
+  if (!may_be_done(why.code())) co_await fail(why);
   call_options how;
   how.of.what = "look-up";
   how.deadline = deadline;
   auto asking = ask(path.text, joined(of_object(path), "?", kOfObject), http_request(), std::move(how));
   auto answer = co_await asking.as_result();
-  if (!answer.ok()) co_await fail(std::move(why));
+  if (!answer.ok()) co_await fail(why);
   auto info = written(*answer, bytes, crc32c);
   auto object = parse_json(answer->body);
   const bool tells = object.ok() && stored_crc32c(object->at("crc32c"));
-  if (!info.ok() || !tells) co_await fail(std::move(why));
+  if (!info.ok() || !tells) co_await fail(why);
   co_return *std::move(info);
 }
 

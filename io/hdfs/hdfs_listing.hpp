@@ -7,8 +7,7 @@
 //
 // Memory: the names that have come and were not given yet, and an answer while it is read, charged to the ledger. A
 // server that knows no pages answers with the whole folder: up to 64 MiB (some 200,000 names).
-// Errors: as well
-// resource_exhausted: a folder that is too large for the budget, or for such a server.
+// Errors: as well resource_exhausted: a folder that is too large for the budget, or for such a server.
 #pragma once
 
 #include <map>

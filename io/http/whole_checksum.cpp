@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -10,8 +10,8 @@
 #include "io/http/whole_checksum.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/stored_crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/coro/sleep.hpp"
-#include "sluice/format/crc32c.hpp"
 
 using namespace sluice::lib;
 using namespace sluice::lib::testing;

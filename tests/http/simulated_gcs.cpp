@@ -7,7 +7,7 @@
 #include "io/http/http_request.hpp"
 #include "io/http/text.hpp"
 #include "io/stores/stored_crc32c.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 
 namespace sluice::lib::testing {
 namespace {
