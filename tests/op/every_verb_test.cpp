@@ -110,7 +110,8 @@ void forge_positions(const plan_description& p) {
       CHECK(known);
       CHECK(got.mistake.find("still charged") == std::string::npos);
     };
-    for (std::size_t at = testing::kEnvelopeBytes; at + 4 < good.size(); ++at) {
+    constexpr std::size_t kStep = kLooksForRaces ? 5 : 1;
+    for (std::size_t at = testing::kEnvelopeBytes; at + 4 < good.size(); at += kStep) {
       for (char byte : {'\0', '\x01', '\x02', '\x07', '\x7f', static_cast<char>(good[at] + 1)}) {
         std::string bad = good;
         bad[at] = byte;

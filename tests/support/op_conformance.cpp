@@ -11,6 +11,7 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
+#include "support/budget.hpp"
 #include "support/counting_element.hpp"
 
 namespace sluice::lib::test {
@@ -20,6 +21,10 @@ using int64 = std::int64_t;
 
 constexpr const char* kFault = "the input is broken here";
 constexpr std::uint64_t kFileSeed = 5;
+// All of it runs in simulations.
+constexpr std::uint64_t kWays = kLooksForRaces ? 2 : 4;
+constexpr std::size_t kResumes = kLooksForRaces ? 5 : 25;
+const std::vector<int64> kSizes = kLooksForRaces ? std::vector<int64>{2, 200} : std::vector<int64>{0, 1, 2, 23, 200};
 
 stream<int64> counted(int64 n) {
   for (int64 i = 0; i < n; ++i) co_yield i;
@@ -59,7 +64,7 @@ class suite {
     CAPTURE(c_.elements);
     if (c_.needs) exact_demand();
     for (const input& in : kInputs) {
-      for (int64 n : {0, 1, 2, 23, 200}) {
+      for (int64 n : kSizes) {
         CAPTURE(in.name, n);
         auto ds = c_.stage(in.make(n));
         full_and_resumed(ds, c_.expected(numbers(n)));
@@ -97,13 +102,13 @@ class suite {
   }
 
   void full_and_resumed(const dataset<int64>& ds, const int64s& expected) const {
-    for (std::uint64_t i = 0; i != 4; ++i) {
+    for (std::uint64_t i = 0; i != kWays; ++i) {
       consumption how = way(i);
       CAPTURE(how.ask_max, how.marks_every);
       how.save = true;
       consumed full = consumed_by(ds, how);
       gives(full, expected, expected.size());
-      std::size_t step = 1 + full.places.size() / 25;
+      std::size_t step = 1 + full.places.size() / kResumes;
       for (std::size_t at = 0; at < full.places.size(); at += step)
         if (!full.places[at].empty()) resumed(ds, full.places[at], c_.ordered ? expected : full.elements, at);
       if (!c_.ordered) continue;
@@ -132,7 +137,7 @@ class suite {
   /// Records as slices of what is read at once, of which a file of 200 has several.
   void from_files() {
     CAPTURE("records of a file");
-    for (int64 n : {0, 1, 2, 23, 200}) {
+    for (int64 n : kSizes) {
       const std::string path = path_of("conformance", n, kFileSeed);
       auto with = std::make_shared<test_files>(test_files{.bytes = {{path, record_file(n, kFileSeed)}}});
       if (c_.files) add_files(*with, *c_.files);
