@@ -299,7 +299,7 @@ TEST_CASE("a listing whose bytes only trickle has stalled, and is asked for agai
   s3_options own;
   own.http.stall_timeout = 2s;
   own.http.stall_bytes = 1000;
-  w.server.script({{.piece = 10, .between = 1s}});
+  w.server.script({{.piece = 150, .between = 900ms}});
   CHECK(w.run(list_all(w.files(own), "s3://bucket/dir/*")).size() == 50);
   CHECK(w.server.log().size() == 2);
   CHECK(w.world.elapsed() < 10s);
