@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "base/crc32c_inline.hpp"
 #include "bench/harness.hpp"
-#include "format/crc32c_inline.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/format/example_parser.hpp"
 #include "sluice/format/sample.hpp"
 #include "sluice/format/tfrecord.hpp"

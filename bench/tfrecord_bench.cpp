@@ -8,10 +8,10 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "base/crc32c_inline.hpp"
 #include "bench/harness.hpp"
 #include "bench/io_references.hpp"
-#include "format/crc32c_inline.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/sluice.hpp"
 

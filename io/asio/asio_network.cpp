@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "io/asio/name_look_up.hpp"
 #include "io/asio/open_socket.hpp"
 #include "io/asio/socket_operation.hpp"
 #include "io/late.hpp"
@@ -174,10 +175,11 @@ class asio_network final : public network {
   task<std::unique_ptr<listener>> listen(std::string address, time_point deadline) override {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
-    auto endpoints = co_await look_up(*at, deadline);
+    auto looking = look_up(*at, deadline);
+    const endpoints found = co_await looking;
     auto a = std::make_shared<tcp::acceptor>(io_);  // nobody else knows it yet: it is ours on this thread
     asio::error_code e;
-    tcp::endpoint first = endpoints.begin()->endpoint();
+    tcp::endpoint first = found.front();
     a->open(first.protocol(), e);
     if (!e) a->set_option(tcp::acceptor::reuse_address(true), e);
     if (!e) a->bind(first, e);
@@ -190,10 +192,11 @@ class asio_network final : public network {
   task<std::unique_ptr<connection>> connect(std::string address, time_point deadline) override {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
-    auto endpoints = co_await look_up(*at, deadline);
+    auto looking = look_up(*at, deadline);
+    const endpoints all = co_await looking;
     auto s = std::make_shared<open_socket>(io_);
-    auto start = [s, endpoints](const std::shared_ptr<socket_state>& state) {
-      asio::async_connect(s->waits, endpoints, completion_of(state));
+    auto start = [s, all](const std::shared_ptr<socket_state>& state) {
+      asio::async_connect(s->waits, all, completion_of(state));
     };
     socket_operation connect(io_, absl::StrCat(address, ": connect"), std::move(start), deadline);
     co_await connect;
@@ -205,31 +208,31 @@ class asio_network final : public network {
   task<std::vector<std::string>> resolve(std::string address, time_point deadline) override {
     auto at = parse_address(address);
     if (!at.ok()) co_await fail(at.why());
-    auto endpoints = co_await look_up(*at, deadline);
+    auto looking = look_up(*at, deadline);
+    const endpoints all = co_await looking;
     std::vector<std::string> found;
-    for (const auto& e : endpoints) found.push_back(text_of(e.endpoint()));
+    for (const tcp::endpoint& e : all) found.push_back(text_of(e));
     co_return found;
   }
 
  private:
-  task<tcp::resolver::results_type> look_up(host_and_port at, time_point deadline) {
-    auto resolver = std::make_shared<tcp::resolver>(io_);
-    auto found = std::make_shared<tcp::resolver::results_type>();
-    auto start = [resolver, found, at](const std::shared_ptr<socket_state>& state) {
-      auto keep = [resolver, found, state](asio::error_code e, tcp::resolver::results_type r) {
-        *found = std::move(r);
+  task<endpoints> look_up(host_and_port at, time_point deadline) {
+    auto found = std::make_shared<endpoints>();
+    auto start = [this, found, at](const std::shared_ptr<socket_state>& state) {
+      auto keep = [found, state](asio::error_code e, endpoints all) {
+        *found = std::move(all);
         state->finish(e, 0);
       };
-      resolver->async_resolve(at.host, std::to_string(at.port), keep);
+      names_.start(at, keep);
     };
     socket_operation asking(io_, absl::StrCat(at.host, ": look up"), std::move(start), deadline);
-    asking.can_be_left();  // it blocks a thread of asio's for as long as the name servers take
+    asking.can_be_left();  // it blocks a thread for as long as the name servers take
     co_await asking;
-    tcp::resolver::results_type r = *found;
-    co_return r;
+    co_return std::move(*found);
   }
 
   asio::io_context io_{1};
+  name_look_ups names_{io_};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::thread thread_;
 };

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gcs/gcs_store.hpp"
 
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 #include "io/http/whole_checksum.hpp"
 #include "io/s3/s3_store.hpp"
 #include "io/stores/store_file_system.hpp"
 #include "io/stores/stored_crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::int64_t kStoreSecond = 1'000'000'000;
 constexpr std::string_view kGoogle = "https://storage.googleapis.com";
+/// Emulators are named as host:port.
+constexpr std::string_view kPlain = "http://";
 constexpr std::string_view kOfObject = "fields=size,generation,updated,crc32c";
-
-/// "host:port", or a URL.
-result<http_url> parse_endpoint(const std::string& text) {
-  auto url = parse_http_url(text.find("://") == std::string::npos ? joined("http://", text) : text);
-  if (url.ok() && url->target != "/") return invalid_argument_error(joined("\"", text, "\" has a path"));
-  return url;
-}
 
 std::string of_bucket(std::string_view before, const store_path& path) {
   return joined(before, "storage/v1/b/", percent_encoded(path.bucket), "/o");
@@ -39,6 +35,19 @@ std::uint64_t bytes_taken(const response_head& head) {
   std::uint64_t last = 0;
   if (dash == std::string_view::npos || !parse_digits(range.substr(dash + 1), last)) return 0;
   return last + 1;
+}
+
+/// Where to go on in an upload whose bytes from `at` to `end` were sent: the server may take less, and tells how much it has.
+result<std::uint64_t> taken_of(const http_answer& answer, std::uint64_t at, std::uint64_t end, std::string_view what) {
+  const std::uint64_t taken = bytes_taken(answer.head);
+  if (answer.head.code == 308 && taken > at && taken <= end) return taken;
+  return data_loss_error(joined("the answer to ", what, " says that the server has ", taken, " of ", end, " bytes"));
+}
+
+/// May the server have done what it was asked for, though no good answer has come?
+bool may_be_done(status_code code) {
+  return code == status_code::unavailable || code == status_code::not_found || code == status_code::out_of_range ||
+         code == status_code::invalid_argument || code == status_code::failed_precondition;
 }
 
 /// What was written, as the answer has it. Errors: data_loss: it is not what was sent.
@@ -65,8 +74,8 @@ status check_gcs_options(const gcs_options& o) {
     return invalid_argument_error(
         "gcs_options: only one of anonymous, credentials_file, access_token and keys of HMAC");
   if (o.endpoint.empty()) return {};
-  auto url = parse_endpoint(o.endpoint);
-  return url.ok() ? status() : invalid_argument_error(joined("gcs_options::endpoint: ", url.why().message()));
+  auto url = parse_endpoint(o.endpoint, "gcs_options::endpoint", kPlain);
+  return url.ok() ? status() : url.why();
 }
 
 result<file_info> parse_gcs_object(const answer_tree& object) {
@@ -74,8 +83,7 @@ result<file_info> parse_gcs_object(const answer_tree& object) {
   if (!parse_digits(object.at("size"), info.size_bytes))
     return data_loss_error(joined("the answer says that the object's size is \"", object.at("size"), "\""));
   info.version = object.at("generation");
-  // What an answer that has the object says of it has whole seconds.
-  info.modified_ns = parse_iso_time(object.at("updated")).value_or(0) / kStoreSecond * kStoreSecond;
+  info.modified_ns = iso_time_in_seconds(object.at("updated"));
   return info;
 }
 
@@ -88,8 +96,8 @@ result<gcs_store::place> gcs_store::find_place() {
   std::lock_guard lock(mutex_);
   if (!service_) {
     const std::string emulator = options_.endpoint.empty() ? around_.text("STORAGE_EMULATOR_HOST") : options_.endpoint;
-    auto url = parse_endpoint(emulator.empty() ? std::string(kGoogle) : emulator);
-    if (!url.ok()) return invalid_argument_error(joined("STORAGE_EMULATOR_HOST: ", url.why().message()));
+    auto url = parse_endpoint(emulator.empty() ? kGoogle : std::string_view(emulator), "STORAGE_EMULATOR_HOST", kPlain);
+    if (!url.ok()) return url.why();
     const bool has_own = !options_.credentials_file.empty() || !options_.access_token.empty();
     const bool anonymous =
         options_.anonymous || (!has_own && (!emulator.empty() || around_.flag("GS_NO_SIGN_REQUEST")));
@@ -119,8 +127,7 @@ task<http_answer> gcs_store::ask(std::string path, std::string target, http_requ
   request.to.target = std::move(target);
   for (const auto& [name, value] : options_.http.headers) request.fields.emplace_back(name, value);
   how.of.path = std::move(path);
-  std::shared_ptr<http_servers> servers(std::shared_ptr<void>(), &client_);
-  auto asking = http_call(std::move(servers), found->service, std::move(request), std::move(how));
+  auto asking = http_call(unowned(client_), found->service, std::move(request), std::move(how));
   co_return co_await asking;
 }
 
@@ -163,7 +170,7 @@ task<file_info> gcs_store::look_up(store_path path, time_point deadline) {
 }
 
 task<file_info> gcs_store::put(store_path path, std::span<const char> bytes, time_point deadline) {
-  const std::uint32_t crc = crc32c_of(bytes);
+  const std::uint32_t crc = crc32c({bytes.data(), bytes.size()});
   http_request r;
   r.method = "POST";
   r.body = bytes;
@@ -205,47 +212,86 @@ task<store_upload> gcs_store::begin_upload(store_path path, time_point deadline)
 task<std::string> gcs_store::put_part(const store_upload& to, std::size_t number, std::span<const char> bytes,
                                       time_point deadline) {
   const std::uint64_t end = to.bytes + bytes.size();
+  const std::string what = joined("part ", number);
   for (std::uint64_t at = to.bytes; at != end;) {
     http_request r;
-    r.method = "PUT";
     r.set("Content-Range", joined("bytes ", at, "-", end - 1, "/*"));
     r.body = bytes.subspan(static_cast<std::size_t>(at - to.bytes));
-    call_options how;
-    how.of.what = joined("part ", number);
-    how.deadline = deadline;
-    how.is_answer = is_piece_taken;
-    auto asking = ask(to.to.text, to.id, std::move(r), std::move(how));
-    const http_answer answer = co_await asking;
-    const std::uint64_t taken = bytes_taken(answer.head);
-    // The server may take less than it was sent, and tells how much.
-    if (answer.head.code != 308 || taken <= at || taken > end)
-      co_await fail(data_loss_error(joined("the answer to part ", number, " says that the server has ", taken, " of ",
-                                           end, " bytes"))
-                        .in_file(to.to.text));
-    at = taken;
+    auto sending = send_piece(to, at, std::move(r), "bytes */*", what, deadline);
+    const http_answer answer = co_await sending;
+    auto taken = taken_of(answer, at, end, what);
+    if (!taken.ok()) co_await fail(taken.why().in_file(to.to.text));
+    at = *taken;
   }
-  co_return stored_text(crc32c_of(bytes));
+  co_return stored_text(crc32c({bytes.data(), bytes.size()}));
+}
+
+task<http_answer> gcs_store::send_piece(const store_upload& to, std::uint64_t at, http_request piece,
+                                        std::string question, std::string what, time_point deadline) {
+  piece.method = "PUT";
+  http_request asked = piece;
+  call_options how;
+  how.of.what = what;
+  how.deadline = deadline;
+  how.is_answer = is_piece_taken;
+  auto sending = ask(to.to.text, to.id, std::move(piece), how);
+  auto sent = co_await sending.as_result();
+  if (sent.ok()) co_return *std::move(sent);
+  if (!may_be_done(sent.why().code())) co_await fail(sent.why());
+  // The answers may have been lost, and nothing else: the server says how much it has.
+  asked.set("Content-Range", std::move(question));
+  asked.body = {};
+  auto asking = ask(to.to.text, to.id, std::move(asked), std::move(how));
+  auto told = co_await asking.as_result();
+  if (!told.ok()) co_await fail(sent.why());
+  const bool has_none = told->head.code == 308 && bytes_taken(told->head) <= at;
+  if (has_none) co_await fail(sent.why());
+  co_return *std::move(told);
 }
 
 task<file_info> gcs_store::finish_upload(store_upload upload, std::span<const char> last, time_point deadline) {
   std::uint32_t crc = 0;
   for (std::size_t i = 0; i != upload.tags.size(); ++i)
     crc = joined_crc32c(crc, stored_crc32c(upload.tags[i]).value_or(0), upload.part_bytes[i]);
-  crc = joined_crc32c(crc, crc32c_of(last), last.size());
+  crc = joined_crc32c(crc, crc32c({last.data(), last.size()}), last.size());
   const std::uint64_t total = upload.bytes + last.size();
-  http_request r;
-  r.method = "PUT";
-  const std::string range = last.empty() ? std::string("*") : joined(upload.bytes, "-", total - 1);
-  r.set("Content-Range", joined("bytes ", range, "/", total));
-  r.set("X-Goog-Hash", joined("crc32c=", stored_text(crc)));
-  r.body = last;
+  const std::string what = "end of an upload";
+  const std::string question = joined("bytes */", total);
+  for (std::uint64_t at = upload.bytes;;) {
+    http_request r;
+    r.set("Content-Range", at == total ? question : joined("bytes ", at, "-", total - 1, "/", total));
+    r.set("X-Goog-Hash", joined("crc32c=", stored_text(crc)));
+    r.body = last.subspan(static_cast<std::size_t>(at - upload.bytes));
+    auto sending = send_piece(upload, at, std::move(r), question, what, deadline);
+    auto answer = co_await sending.as_result();
+    if (!answer.ok()) {
+      auto looking = look_for(upload.to, total, crc, answer.why(), deadline);
+      co_return co_await looking;
+    }
+    if (answer->head.code != 308) {
+      auto info = written(*answer, total, crc);
+      if (!info.ok()) co_await fail(info.why().in_file(upload.to.text));
+      co_return *std::move(info);
+    }
+    auto taken = taken_of(*answer, at, total, what);
+    if (!taken.ok()) co_await fail(taken.why().in_file(upload.to.text));
+    at = *taken;
+  }
+}
+
+task<file_info> gcs_store::look_for(store_path path, std::uint64_t bytes, std::uint32_t crc32c, status why,
+                                    time_point deadline) {
+  if (!may_be_done(why.code())) co_await fail(why);
   call_options how;
-  how.of.what = "end of an upload";
+  how.of.what = "look-up";
   how.deadline = deadline;
-  auto asking = ask(upload.to.text, upload.id, std::move(r), std::move(how));
-  const http_answer answer = co_await asking;
-  auto info = written(answer, total, crc);
-  if (!info.ok()) co_await fail(info.why().in_file(upload.to.text));
+  auto asking = ask(path.text, joined(of_object(path), "?", kOfObject), http_request(), std::move(how));
+  auto answer = co_await asking.as_result();
+  if (!answer.ok()) co_await fail(why);
+  auto info = written(*answer, bytes, crc32c);
+  auto object = parse_json(answer->body);
+  const bool tells = object.ok() && stored_crc32c(object->at("crc32c"));
+  if (!info.ok() || !tells) co_await fail(why);
   co_return *std::move(info);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gcs/google_tokens.hpp"
 
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/secret_call.hpp"
@@ -8,7 +9,6 @@
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::int64_t kGoogleSecond = 1'000'000'000;
 constexpr std::string_view kScope = "https://www.googleapis.com/auth/devstorage.read_write";
 constexpr std::string_view kTokenServer = "https://oauth2.googleapis.com/token";
 constexpr std::string_view kGoogleMachine = "metadata.google.internal";
@@ -40,7 +40,7 @@ result<http_url> token_server(const answer_tree& file) {
 
 result<std::string> service_account_claim(const answer_tree& account, const std::string& audience,
                                           std::int64_t now_ns) {
-  const std::int64_t now = now_ns / kGoogleSecond;
+  const std::int64_t now = now_ns / kSecondNs;
   std::string head = R"({"alg":"RS256","typ":"JWT")";
   if (!account.at("private_key_id").empty()) head += joined(",\"kid\":", quoted_json(account.at("private_key_id")));
   const std::string claim =
@@ -65,7 +65,7 @@ task<google_token> google_tokens::ask(http_request request, std::string from, st
   const bool ends = parse_digits(parsed->at("expires_in"), seconds) && seconds < 1'000'000'000;
   if (token.text.empty() || !ends)
     co_await fail(refused_by_google(from, data_loss_error("the answer has no access_token and expires_in")));
-  token.ends_ns = around_.now_ns() + static_cast<std::int64_t>(seconds) * kGoogleSecond;
+  token.ends_ns = around_.now_ns() + static_cast<std::int64_t>(seconds) * kSecondNs;
   co_return token;
 }
 

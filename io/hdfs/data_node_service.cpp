@@ -30,11 +30,10 @@ std::uint64_t offset_in(std::string_view target) {
 
 }  // namespace
 
-task<hdfs_entry> look_up_hdfs(hdfs_place of, bool has_permit, time_point deadline) {
+task<hdfs_entry> look_up_hdfs(hdfs_place of, time_point deadline) {
   call_options how;
   how.of = {of.text, "look-up"};
   how.deadline = deadline;
-  how.is_limited = !has_permit;
   hdfs_question question{"GET", of.path, "GETFILESTATUS"};
   auto asking = ask_name_node(of.servers, of.nodes, std::move(question), std::move(how));
   const http_answer answer = co_await asking;
@@ -61,7 +60,6 @@ task<> data_node_service::name_lost(std::uint64_t byte, time_point deadline) {
   call_options how;
   how.of = {place_.text, "places of a block"};
   how.deadline = deadline;
-  how.is_limited = false;
   how.answer_bytes_max = kPlaceBytesMax;
   how.attempts_max = 1;
   hdfs_question question{
@@ -89,7 +87,6 @@ task<http_url> data_node_service::find_node(std::string method, std::string targ
     call_options how;
     how.of = {place_.text, "place of the bytes"};
     how.deadline = deadline;
-    how.is_limited = false;
     how.is_answer = is_place;
     how.answer_bytes_max = kPlaceBytesMax;
     how.attempts_max = without.empty() ? 0 : 1;
@@ -163,7 +160,7 @@ std::optional<response_head> hdfs_reading::as_range(const response_head& head, b
 }
 
 task<> hdfs_reading::confirm(object_pin pin, time_point deadline) {
-  auto looking = look_up_hdfs(place_, true, deadline);
+  auto looking = look_up_hdfs(place_, deadline);
   const hdfs_entry now = co_await looking;
   if (now.what == hdfs_entry::type::file && now.info.version == pin.version && now.info.size_bytes == pin.size_bytes)
     co_return;
@@ -175,7 +172,7 @@ task<> hdfs_reading::confirm(object_pin pin, time_point deadline) {
 task<> hdfs_appending::sign(http_request& request, time_point deadline) {
   if (was_sent_) {
     // Some of the piece may have come, and nobody says how much but the file.
-    auto looking = look_up_hdfs(place_, true, deadline);
+    auto looking = look_up_hdfs(place_, deadline);
     const hdfs_entry now = co_await looking;
     const std::uint64_t had = now.info.size_bytes;
     if (had < at_ || had > at_ + request.body.size())

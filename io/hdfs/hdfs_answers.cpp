@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "io/http/dates.hpp"
 #include "io/http/response_check.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kMillisecond = kSecondNs / 1000;
 /// Exceptions bring the stack that they were thrown on along, line by line; the first line is what they say.
 constexpr std::size_t kMessageBytes = 300;
 
@@ -106,9 +107,15 @@ result<hdfs_entry> parse_hdfs_status(std::string_view body) {
 }
 
 result<hdfs_page> parse_hdfs_listing(std::string_view body) {
-  auto tree = parse_json(body);
-  if (!tree.ok()) return tree.why();
   hdfs_page page;
+  auto take = [&page](const answer_tree& one) -> status {
+    auto e = entry_of(one);
+    if (!e.ok()) return e.why();
+    page.entries.push_back(*std::move(e));
+    return {};
+  };
+  auto tree = parse_json(body, "FileStatus", take);
+  if (!tree.ok()) return tree.why();
   const answer_tree* of = &*tree;
   if (const answer_tree* batch = tree->find("DirectoryListing")) {
     if (!parse_digits(batch->at("remainingEntries"), page.remaining))
@@ -118,11 +125,6 @@ result<hdfs_page> parse_hdfs_listing(std::string_view body) {
   const answer_tree* statuses = of ? of->find("FileStatuses") : nullptr;
   const answer_tree* list = statuses ? statuses->find("FileStatus") : nullptr;
   if (!list) return data_loss_error("the answer has no FileStatuses");
-  for (const answer_tree& one : list->children) {
-    auto e = entry_of(one);
-    if (!e.ok()) return e.why();
-    page.entries.push_back(*std::move(e));
-  }
   return page;
 }
 

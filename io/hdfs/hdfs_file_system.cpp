@@ -13,7 +13,7 @@ namespace {
 /// Of a file. Errors: invalid_argument: a folder.
 task<file_info> look_up_file(hdfs_place of, time_point deadline) {
   const std::string text = of.text;
-  auto looking = look_up_hdfs(std::move(of), false, deadline);
+  auto looking = look_up_hdfs(std::move(of), deadline);
   const hdfs_entry entry = co_await looking;
   if (entry.what == hdfs_entry::type::folder)
     co_await fail(invalid_argument_error("is a folder, and no file").in_file(text));
@@ -64,7 +64,7 @@ task<file_info> hdfs_file_system::stat(std::string path, time_point deadline) {
 std::unique_ptr<listing> hdfs_file_system::list(std::string pattern, list_options) {
   auto path = parse_hdfs_path(std::move(pattern));
   auto place = place_of(path);
-  return std::make_unique<hdfs_listing>(std::move(place), std::move(path));
+  return std::make_unique<hdfs_listing>(std::move(place), std::move(path), cleaning_);
 }
 
 task<std::unique_ptr<file_writer>> hdfs_file_system::create(std::string text, time_point) {

@@ -13,7 +13,13 @@ namespace {
 /// Of one page of matches.
 constexpr std::size_t kMatchesMax = 1000;
 /// A folder whose server knows no pages comes whole.
-constexpr std::size_t kWholeFolderBytes = std::size_t{1} << 28;
+constexpr std::size_t kWholeFolderBytes = std::size_t{64} << 20;
+/// A page has a thousand names, as name nodes are set up; up to 255 bytes each, and what is said of them.
+constexpr std::size_t kPageBytes = std::size_t{16} << 20;
+/// What an answer takes while it is read, for each of its bytes: itself, simdjson's copy, its tape, the entries.
+constexpr std::size_t kParsingTakes = 4;
+/// Of an event, besides its name.
+constexpr std::size_t kEventBytes = 192;
 
 std::string pattern_of(const result<hdfs_path>& path) { return path.ok() ? path->path.substr(1) : std::string(); }
 
@@ -23,8 +29,16 @@ bool is_ascii(const std::string& name) {
 
 }  // namespace
 
-hdfs_listing::hdfs_listing(result<hdfs_place> place, result<hdfs_path> pattern)
-    : place_(std::move(place)), where_(std::move(pattern)), pattern_(pattern_of(where_)) {}
+hdfs_listing::hdfs_listing(result<hdfs_place> place, result<hdfs_path> pattern, std::shared_ptr<run_context> run)
+    : place_(std::move(place)),
+      where_(std::move(pattern)),
+      pattern_(pattern_of(where_)),
+      held_(std::move(run), purpose::listing, "hdfs", "the names of a folder", "list fewer folders at once") {}
+
+void hdfs_listing::put(level& to, std::string name, event what) {
+  const auto [at, is_new] = to.events.insert_or_assign(std::move(name), std::move(what));
+  if (is_new) events_bytes_ += at->first.size() + kEventBytes;
+}
 
 hdfs_place hdfs_listing::place_of(const std::string& path) const {
   hdfs_place p = *place_;
@@ -54,8 +68,8 @@ status hdfs_listing::add(level& to, hdfs_entry entry) {
   }
   if (!to.given.empty() && name < to.given)
     return data_loss_error(joined("the listing goes back: \"", name, "\" comes behind \"", to.given, "\""));
-  if (match.is_match) to.events.insert_or_assign(name, std::move(match));
-  if (!folder.inside.empty()) to.events.insert_or_assign(name + "/", std::move(folder));
+  if (match.is_match) put(to, name, std::move(match));
+  if (!folder.inside.empty()) put(to, name + "/", std::move(folder));
   return {};
 }
 
@@ -64,7 +78,7 @@ task<> hdfs_listing::look_at_plain(level& to, time_point deadline) {
   for (std::uint32_t i : to.at) {
     const std::string& name = pattern_.names()[i].text();
     if (name.empty()) continue;
-    auto looking = look_up_hdfs(place_of(to.path + name), false, deadline);
+    auto looking = look_up_hdfs(place_of(to.path + name), deadline);
     auto entry = co_await looking.as_result();
     if (!entry.ok() && entry.why().code() == status_code::not_found) continue;
     if (!entry.ok()) co_await fail(entry.why());
@@ -76,12 +90,13 @@ task<> hdfs_listing::look_at_plain(level& to, time_point deadline) {
 
 task<http_answer> hdfs_listing::ask_folder(std::string path, std::string op, std::string after, time_point deadline) {
   hdfs_place of = place_of(path);
+  const bool is_whole = op == "LISTSTATUS";
   hdfs_question q{"GET", of.path, std::move(op)};
   if (!after.empty()) q.more.emplace_back("startAfter", std::move(after));
   call_options how;
   how.of = {of.text, "listing"};
   how.deadline = deadline;
-  how.answer_bytes_max = kWholeFolderBytes;
+  how.answer_bytes_max = is_whole ? kWholeFolderBytes : kPageBytes;
   return ask_name_node(of.servers, of.nodes, std::move(q), std::move(how));
 }
 
@@ -98,9 +113,20 @@ task<hdfs_page> hdfs_listing::ask_for_page(const level& of, time_point deadline)
   }
   if (!in_pages) {
     auto asking = ask_folder(of.path, "LISTSTATUS", {}, deadline);
-    answer = co_await asking;
+    auto got = co_await asking.as_result();
+    if (got.why().code() == status_code::data_loss)
+      co_await fail(
+          status(status_code::resource_exhausted,
+                 joined("the folder is too large to be listed whole, and the server knows no pages "
+                        "(LISTSTATUS_BATCH): ask the name nodes themselves, or spread its files over folders; ",
+                        got.why().message()))
+              .in_file(place_of(of.path).text));
+    if (!got.ok()) co_await fail(got.why());
+    answer = *std::move(got);
     place_->nodes->lists_in_pages.store(false, std::memory_order_relaxed);
   }
+  status room = held_.resize(events_bytes_ + kParsingTakes * answer.body.size());
+  if (!room.ok()) co_await fail(room.in_file(where_->text));
   auto page = parse_hdfs_listing(answer.body);
   if (!page.ok()) co_await fail(page.why().in_file(where_->text));
   if (!in_pages) page->remaining = 0;
@@ -121,6 +147,8 @@ task<> hdfs_listing::read_page(level& to, time_point deadline) {
     status why = add(to, std::move(e));
     if (!why.ok()) co_await fail(why.in_file(where_->text));
   }
+  status room = held_.resize(events_bytes_);
+  if (!room.ok()) co_await fail(room.in_file(where_->text));
   if (!to.is_read && to.after == before)
     co_await fail(
         data_loss_error("the listing stands still: more entries remain, and none has come").in_file(where_->text));
@@ -136,12 +164,12 @@ task<> hdfs_listing::open_level(std::string path, glob_places at, time_point dea
   if (ends_here && !opened.path.empty()) {
     bool is_folder = is_begun_;  // then a listing has said so
     if (!is_folder) {
-      auto looking = look_up_hdfs(place_of(opened.path), false, deadline);
+      auto looking = look_up_hdfs(place_of(opened.path), deadline);
       auto found = co_await looking.as_result();
       if (!found.ok() && found.why().code() != status_code::not_found) co_await fail(found.why());
       is_folder = found.ok() && found->what == hdfs_entry::type::folder;
     }
-    if (is_folder) opened.events[std::string()].is_match = true;
+    if (is_folder) put(opened, std::string(), event{.is_match = true});
   }
   if (are_plain(opened.at)) {
     auto looking = look_at_plain(opened, deadline);
@@ -157,6 +185,7 @@ std::optional<std::pair<std::string, hdfs_listing::event>> hdfs_listing::take_ev
   if (!is_known) return {};
   from.given = first->first;
   std::pair<std::string, event> taken(first->first, std::move(first->second));
+  events_bytes_ -= first->first.size() + kEventBytes;
   from.events.erase(first);
   return taken;
 }
@@ -182,7 +211,7 @@ task<std::vector<listed_file>> hdfs_listing::next(time_point deadline) {
       page.push_back({joined(where_->root(), "/", top.path, taken->first), std::move(taken->second.info)});
     } else if (taken) {
       if (!page.empty()) {  // what is found is given before more is asked for
-        top.events.insert_or_assign(std::move(taken->first), std::move(taken->second));
+        put(top, std::move(taken->first), std::move(taken->second));
         break;
       }
       auto opening = open_level(top.path + taken->first, std::move(taken->second.inside), deadline);
@@ -195,6 +224,7 @@ task<std::vector<listed_file>> hdfs_listing::next(time_point deadline) {
       co_await reading;
     }
   }
+  (void)held_.resize(events_bytes_);
   found_any_ = found_any_ || !page.empty();
   if (!found_any_) co_await fail(nothing_matches(where_->text).in_file(where_->text));
   co_return page;

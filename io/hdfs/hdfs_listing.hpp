@@ -4,6 +4,10 @@
 //
 // Name nodes list by bytes, too, but take those above 127 for negative: names with such bytes come first. So from the first of
 // them on a folder is read to its end before its names go on.
+//
+// Memory: the names that have come and were not given yet, and an answer while it is read, charged to the ledger. A
+// server that knows no pages answers with the whole folder: up to 64 MiB (some 200,000 names).
+// Errors: as well resource_exhausted: a folder that is too large for the budget, or for such a server.
 #pragma once
 
 #include <map>
@@ -15,14 +19,15 @@
 #include "io/hdfs/data_node_service.hpp"
 #include "io/hdfs/hdfs_answers.hpp"
 #include "io/hdfs/hdfs_path.hpp"
+#include "runtime/held_memory.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::detail {
 
 class hdfs_listing final : public listing {
  public:
-  /// `place`: of any path there.
-  hdfs_listing(result<hdfs_place> place, result<hdfs_path> pattern);
+  /// `place`: of any path there. `run`: whose ledger is charged.
+  hdfs_listing(result<hdfs_place> place, result<hdfs_path> pattern, std::shared_ptr<run_context> run);
   task<std::vector<listed_file>> next(time_point deadline) override;
 
  private:
@@ -52,12 +57,15 @@ class hdfs_listing final : public listing {
   task<http_answer> ask_folder(std::string path, std::string op, std::string after, time_point deadline);
   status add(level& to, hdfs_entry entry);
   hdfs_place place_of(const std::string& path) const;
+  void put(level& to, std::string name, event what);
 
   const result<hdfs_place> place_;
   const result<hdfs_path> where_;
   const glob_pattern pattern_;  ///< of what follows the first /
   std::vector<level> levels_;
   bool is_begun_ = false, found_any_ = false;
+  held_memory held_;
+  std::size_t events_bytes_ = 0;  ///< of the events of all levels
 };
 
 }  // namespace sluice::lib::detail

@@ -18,11 +18,10 @@ constexpr std::uint16_t kHttpPort = 9870, kHttpsPort = 9871;
 
 /// "host:port", "host" or a URL without a path.
 result<http_url> parse_node(const std::string& text, std::string_view from, bool tls = false) {
-  const bool is_url = text.find("://") != std::string::npos;
-  auto url = parse_http_url(is_url ? text : joined(tls ? "https://" : "http://", text));
-  if (!url.ok()) return invalid_argument_error(joined(from, " ", url.why().message(), ": \"", text, "\""));
-  if (url->target != "/") return invalid_argument_error(joined(from, " has a path: \"", text, "\""));
-  const std::size_t host = is_url ? text.find("://") + 3 : 0;
+  auto url = parse_endpoint(text, from, tls ? "https://" : "http://");
+  if (!url.ok()) return url.why();
+  const std::size_t scheme = text.find("://");
+  const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
   const std::size_t bracket = text.find(']', host);
   const bool has_port = text.find(':', bracket == std::string::npos ? host : bracket) != std::string::npos;
   if (!has_port) url->port = url->tls ? kHttpsPort : kHttpPort;

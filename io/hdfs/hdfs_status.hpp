@@ -7,7 +7,6 @@
 
 namespace sluice::lib::detail {
 
-/// `has_permit`: the caller has one of a name node's already.
-task<hdfs_entry> look_up_hdfs(hdfs_place of, bool has_permit, time_point deadline);
+task<hdfs_entry> look_up_hdfs(hdfs_place of, time_point deadline);
 
 }  // namespace sluice::lib::detail

@@ -84,9 +84,11 @@ task<> hdfs_upload::rename(hdfs_place from, hdfs_entry written, time_point deadl
   auto asking = ask_name_node(from.servers, from.nodes, std::move(q), std::move(how));
   auto answer = co_await asking.as_result();
   if (answer.ok()) co_return;
-  // An attempt whose answer was lost may have done it, and the next then finds no such file.
-  if (answer.why().code() != status_code::not_found) co_await fail(answer.why());
-  auto looking = look_up_hdfs(target_, false, deadline);
+  // An attempt whose answer was lost may have done it, and the next then finds no such file: HttpFS says only that it
+  // gave no name.
+  const status_code why = answer.why().code();
+  if (why != status_code::not_found && why != status_code::failed_precondition) co_await fail(answer.why());
+  auto looking = look_up_hdfs(target_, deadline);
   auto now = co_await looking.as_result();
   if (!now.ok() || now->info != written.info) co_await fail(answer.why());
 }
@@ -126,7 +128,7 @@ task<file_info> hdfs_upload::finish_upload(store_upload upload, std::span<const 
   }
   const hdfs_place place = place_of(upload);
   const std::uint64_t bytes = upload.bytes + last.size();
-  auto looking = look_up_hdfs(place, false, deadline);
+  auto looking = look_up_hdfs(place, deadline);
   const hdfs_entry written = co_await looking;
   if (written.info.size_bytes != bytes)
     co_await fail(data_loss_error(joined("the server has stored something else than was sent: ",

@@ -62,7 +62,7 @@ struct hdfs_question {
 /// "/webhdfs/v1/a%20b?op=OPEN".
 std::string webhdfs_target(const hdfs_question& q);
 
-/// how.is_limited: false for what is asked by who has a permit of a name node's already.
+/// It has a permit of the name node's while it is asked, and waits for none of a data node's then: who has one of these may ask.
 task<http_answer> ask_name_node(std::shared_ptr<http_servers> servers, std::shared_ptr<name_nodes> nodes,
                                 hdfs_question q, call_options how);
 /// The same of a request with its target.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "io/http/placed_request.hpp"
+#include "io/http/stall_window.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -18,21 +20,21 @@ struct call_attempt {
 
 bool is_success(const response_head& head) { return head.code >= 200 && head.code < 300; }
 
-task<std::string> whole_body(http_exchange& from, const http_context& context, std::size_t bytes_max,
-                             time_point deadline) {
+task<std::string> whole_body(http_exchange& from, http_context& context, std::size_t bytes_max, time_point deadline) {
   std::string text;
   if (!from.ended() && from.head().length && *from.head().length > bytes_max)
     co_await fail(data_loss_error(
         joined("the answer has ", *from.head().length, " bytes, of which at most ", bytes_max, " are expected")));
+  stall_window alive(context, deadline);
   for (;;) {
     constexpr std::size_t kPiece = 64 << 10;
     const std::size_t had = text.size();
     text.resize(had + std::min(kPiece, bytes_max + 1 - had));
-    const time_point until = std::min(deadline, context.time.now() + context.options.stall_timeout);
-    auto reading = from.read_body(std::span<char>(text.data() + had, text.size() - had), until);
+    auto reading = from.read_body(std::span<char>(text.data() + had, text.size() - had), alive.until());
     const std::size_t n = co_await reading;
     text.resize(had + n);
     if (n == 0) co_return text;
+    alive.moved(n);
     if (text.size() > bytes_max)
       co_await fail(data_loss_error(joined("the answer has more than ", bytes_max, " bytes")));
   }
@@ -42,25 +44,19 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
                             const call_options& how, time_point deadline) {
   call_attempt a;
   http_context& context = servers.context();
-  auto signing = [](object_service* by, http_request& r, time_point until) -> task<> {
-    if (!by) co_return;
-    auto one = by->sign(r, until);
-    co_await one;
-  };
-  auto sign = signing(service, request, deadline);
-  status signed_one = co_await sign.as_result();
-  if (!signed_one.ok()) {
-    a.failed.why = std::move(signed_one);
+  auto placing = place_request(servers, service, std::move(request), how.is_limited, deadline);
+  auto placed = co_await placing.as_result();
+  if (!placed.ok()) {
+    a.failed.why = placed.why();
     co_return a;
   }
-  http_origin& server = servers.at(request.to);
-  concurrency_limit::permit permit;
-  if (how.is_limited) permit = co_await server.limit.acquire();
-  auto asking = server.ask(request.message(), deadline);
+  const http_request& sent = placed->request;
+  http_origin& server = *placed->server;
+  auto asking = server.ask(sent.message(), deadline);
   auto got = co_await asking.as_result();
   if (!got.ok()) {
     a.failed = failure_from(got.why(), context, deadline);
-    if (service && a.failed.again) service->unanswered(request);
+    if (service && a.failed.again) service->unanswered(sent);
     co_return a;
   }
   std::unique_ptr<http_exchange> one = *std::move(got);
@@ -75,11 +71,11 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
   } else {
     auto reading = error_body(*one, context, deadline);
     const std::string body = co_await reading;
-    auto explained = service ? service->explain(request, one->head(), body) : std::nullopt;
+    auto explained = service ? service->explain(sent, one->head(), body) : std::nullopt;
     a.failed = explained ? *std::move(explained) : failure_of(one->head(), body);
   }
   if (a.failed.request_id.empty()) a.failed.request_id = a.answer.head.request_id;
-  if (a.failed.throttled && how.is_limited) server.limit.throttled(permit);
+  if (a.failed.throttled && how.is_limited) server.limit.throttled(placed->permit);
   co_return a;
 }
 

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "io/http/attempts.hpp"
-#include "io/http/http_object.hpp"
+#include "io/http/http_servers.hpp"
 #include "io/http/object_service.hpp"
 
 namespace sluice::lib::detail {

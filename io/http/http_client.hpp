@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "io/http/http_object.hpp"
+#include "io/http/http_servers.hpp"
 
 namespace sluice::lib::detail {
 

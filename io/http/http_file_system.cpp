@@ -10,14 +10,6 @@
 namespace sluice::lib::detail {
 namespace {
 
-file_info info_of(const http_object& object) {
-  file_info info;
-  info.size_bytes = object.pin().size_bytes;
-  info.version = object.pin().version;
-  info.modified_ns = object.modified_ns();
-  return info;
-}
-
 bool is_pattern(const std::string& url) {
   return url.find('*') != std::string::npos;  // `?` begins the query of a URL, and [ ] stand around addresses
 }
@@ -63,7 +55,7 @@ task<std::unique_ptr<file>> http_file_system::open(std::string path, open_option
   } else {
     auto opening = object->open(http_file::kFirstBytes, o.deadline);
     body = co_await opening;
-    info = info_of(*object);
+    info = object->info();
   }
   co_return std::make_unique<http_file>(std::move(path), std::move(info), std::move(object), std::move(body));
 }
@@ -86,7 +78,7 @@ task<file_info> http_file_system::look_up(std::string path, time_point deadline,
     auto reading = body->read_body(std::span<char>(&byte, 1), deadline);
     (void)co_await reading.as_result();
   }
-  co_return info_of(object);
+  co_return object.info();
 }
 
 std::unique_ptr<listing> http_file_system::list(std::string pattern, list_options) {

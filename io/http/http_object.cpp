@@ -4,6 +4,9 @@
 #include <algorithm>
 
 #include "io/http/attempts.hpp"
+#include "io/http/dates.hpp"
+#include "io/http/placed_request.hpp"
+#include "io/http/stall_window.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -102,16 +105,18 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
   }
   bool is_remembered = to != url_;
   for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
-    http_request request = request_for(to, range);
-    if (service_) {
-      auto signing = service_->sign(request, deadline);
-      status why = co_await signing.as_result();
-      if (!why.ok()) {
-        a.failed = final_failure(std::move(why));
-        co_return a;
-      }
+    a = answer();
+    auto placing = place_request(*servers_, service_.get(), request_for(to, range), true, deadline);
+    auto placed = co_await placing.as_result();
+    if (!placed.ok()) {
+      a.failed = final_failure(placed.why());
+      co_return a;
     }
-    auto asking = servers_->at(request.to).ask(request.message(), deadline);
+    const http_request request = std::move(placed->request);
+    a.server = placed->server;
+    a.permit = std::move(placed->permit);
+    asked_.store(a.server, std::memory_order_relaxed);
+    auto asking = a.server->ask(request.message(), deadline);
     auto got = co_await asking.as_result();
     if (!got.ok()) {
       a.failed = failure_from(got.why(), servers_->context(), deadline);
@@ -122,7 +127,9 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     std::unique_ptr<http_exchange> one = *std::move(got);
     if (service_ || !one->head().is_redirect()) {
       auto looking = look_at(request, std::move(one), range, is_first, deadline);
-      a = co_await looking;
+      answer seen = co_await looking;
+      a.body = std::move(seen.body);
+      a.failed = std::move(seen.failed);
       if (a.failed.at_once && redirects != kRedirectsMax) continue;
       const bool may_have_ended = is_remembered && !a.body && led_nowhere(a.failed.why.code());
       if (!a.body) forget_redirect(to);
@@ -156,7 +163,6 @@ task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time
   const byte_range range{0, bytes - 1};
   for (;;) {
     pin_ = {};
-    auto permit = co_await servers_->at(url_).limit.acquire();
     auto asking = ask(range, true, deadline);
     answer a = co_await asking;
     if (a.body) {
@@ -164,38 +170,28 @@ task<std::unique_ptr<http_exchange>> http_object::open(std::uint64_t bytes, time
       if (pin_.size_bytes == 0) a.body.reset();
       co_return std::move(a.body);
     }
-    if (a.failed.throttled) servers_->at(url_).limit.throttled(permit);
-    permit = {};
+    a.let_go();
     auto waiting = again(retry, std::move(a.failed), range, deadline);
     co_await waiting;
   }
 }
 
 task<> http_object::receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline) {
-  const http_options& options = servers_->context().options;
-  clock& time = servers_->context().time;
-  // Slow is not dead: what counts is that some bytes come in each window of time.
-  time_point until = time.now() + options.stall_timeout;
-  std::size_t in_window = 0;
+  stall_window alive(servers_->context(), deadline);
   while (got != to.size()) {
-    auto reading = body.read_body(to.subspan(got), std::min(deadline, until));
+    auto reading = body.read_body(to.subspan(got), alive.until());
     const std::size_t n = co_await reading;
     if (n == 0) break;
     got += n;
-    in_window += n;
-    if (in_window < options.stall_bytes) continue;
-    until = time.now() + options.stall_timeout;
-    in_window = 0;
+    alive.moved(n);
   }
 }
 
 task<> http_object::check_end(http_exchange& body, time_point deadline) {
   if (body.ended()) co_return;
   body.expect_body(~std::uint64_t{0});
-  const time_point until =
-      std::min(deadline, servers_->context().time.now() + servers_->context().options.stall_timeout);
   char behind = 0;
-  auto reading = body.read_body(std::span<char>(&behind, 1), until);
+  auto reading = body.read_body(std::span<char>(&behind, 1), stall_window(servers_->context(), deadline).until());
   const std::size_t n = co_await reading;
   if (n != 0) co_await fail(data_loss_error("the body is longer than the range"));
 }
@@ -216,31 +212,28 @@ task<> http_object::receive_range(http_exchange& body, bool is_exact, std::span<
 task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_ptr<http_exchange>& body,
                          std::uint64_t asks_for, time_point deadline) {
   http_context& context = servers_->context();
-  http_origin& server = servers_->at(url_);
   retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
   std::size_t got = 0;
   while (got != to.size()) {
     const std::size_t before = got;
-    http_failure failed;
-    concurrency_limit::permit permit;
+    answer a;
+    http_failure& failed = a.failed;
     status received;
     if (body) {
       auto receiving = receive(*body, to, got, deadline);
       received = co_await receiving.as_result();
     } else {
-      permit = co_await server.limit.acquire();
       const std::uint64_t end = std::max<std::uint64_t>(offset + to.size(), offset + got + asks_for);
       const byte_range range{offset + got, std::min(end, pin_.size_bytes) - 1};
       auto asking = ask(range, false, deadline);
-      answer a = co_await asking;
+      a = co_await asking;
       body = std::move(a.body);
-      failed = std::move(a.failed);
       if (body) {
         auto receiving = receive_range(*body, range.bytes() == to.size() - got, to, got, deadline);
         received = co_await receiving.as_result();
       }
     }
-    server.limit.received(got - before);
+    (a.server ? *a.server : asked_last()).limit.received(got - before);
     if (got - before >= context.options.stall_bytes) retry.moved_on();
     if (!received.ok()) {
       failed = failure_from(std::move(received), context, deadline);
@@ -252,8 +245,7 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
       continue;
     }
     body.reset();
-    if (failed.throttled) server.limit.throttled(permit);
-    permit = {};
+    a.let_go();
     const byte_range left{offset + got, offset + to.size() - 1};
     auto waiting = again(retry, std::move(failed), left, deadline);
     co_await waiting;
@@ -262,14 +254,15 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
 
 task<std::size_t> http_object::read_on(std::uint64_t offset, std::span<char> to, http_exchange& body,
                                        time_point deadline) {
-  const time_point until =
-      std::min(deadline, servers_->context().time.now() + servers_->context().options.stall_timeout);
-  auto reading = body.read_body(to, until);
-  auto got = co_await reading.as_result();
-  if (got.ok()) co_return *got;
-  if (got.why().code() == status_code::cancelled) co_await fail(got.why());
-  const std::string text = joined("the response of unknown length broke off: ", got.why().message());
-  co_await fail(status(got.why().code(), text).in_file(path_, offset));
+  // Less than what keeps it alive is no answer: a byte now and then would be one for ever.
+  const std::size_t least = std::min(to.size(), std::max<std::size_t>(1, servers_->context().options.stall_bytes));
+  std::size_t got = 0;
+  auto receiving = receive(body, to.first(least), got, deadline);
+  status why = co_await receiving.as_result();
+  if (why.ok()) co_return got;
+  if (why.code() == status_code::cancelled) co_await fail(std::move(why));
+  const std::string text = joined("the response of unknown length broke off: ", why.message());
+  co_await fail(status(why.code(), text).in_file(path_, offset + got));
   co_return {};
 }
 

@@ -9,6 +9,7 @@
 // Thread: any; reads of the same object may go on at the same time.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,21 +17,11 @@
 #include <span>
 #include <string>
 
-#include "io/http/http_origin.hpp"
+#include "io/http/http_servers.hpp"
 #include "io/http/object_service.hpp"
 #include "io/http/response_check.hpp"
 
 namespace sluice::lib::detail {
-
-/// Where the servers are found, by URL.
-class http_servers {
- public:
-  virtual http_origin& at(const http_url& url) = 0;
-  virtual http_context& context() = 0;
-
- protected:
-  ~http_servers() = default;
-};
 
 class http_object {
  public:
@@ -51,9 +42,16 @@ class http_object {
   const object_pin& pin() const noexcept { return pin_; }
   /// How many files of this object's server are open: http_file counts.
   std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
-  duration round_trip() { return servers_->at(url_).limit.round_trip(); }
+  duration round_trip() { return asked_last().limit.round_trip(); }
   std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
-  std::int64_t modified_ns() const noexcept { return modified_ns_; }
+  /// What the answer that opened it has told.
+  file_info info() const {
+    file_info i;
+    i.size_bytes = pin_.size_bytes;
+    i.version = pin_.version;
+    i.modified_ns = modified_ns_;
+    return i;
+  }
   bool tells_crc32c() const { return service_ && service_->tells_crc32c(); }
   /// Of the whole object, once an answer has told it.
   std::optional<std::uint32_t> crc32c() const;
@@ -69,11 +67,24 @@ class http_object {
  private:
   struct answer {
     std::unique_ptr<http_exchange> body;
-    http_failure failed;  ///< where there is no body
+    http_failure failed;            ///< where there is no body
+    http_origin* server = nullptr;  ///< who was asked
+    concurrency_limit::permit permit;
+
+    /// Before a wait: the server is told, and others may ask it.
+    void let_go() {
+      if (server && failed.throttled) server->limit.throttled(permit);
+      permit = {};
+    }
   };
   task<answer> ask(byte_range range, bool is_first, time_point deadline);
   task<answer> look_at(const http_request& sent, std::unique_ptr<http_exchange> got, byte_range range, bool is_first,
                        time_point deadline);
+  /// The server of the object's own URL, until it has sent to another one.
+  http_origin& asked_last() {
+    http_origin* last = asked_.load(std::memory_order_relaxed);
+    return last ? *last : servers_->at(url_);
+  }
   /// Asks the object's own URL again: `to`, where redirects had led, has failed.
   void forget_redirect(const http_url& to);
   void keep_checksum(const response_head& head);
@@ -93,6 +104,7 @@ class http_object {
   const http_url url_;
   object_pin pin_;
   std::int64_t modified_ns_ = 0;
+  std::atomic<http_origin*> asked_{nullptr};  ///< relaxed: a hint; servers stay as long as all of them
   mutable std::mutex mutex_;
   http_url now_at_;                      ///< where redirects have led; guarded by mutex_
   std::optional<std::uint32_t> crc32c_;  ///< guarded by mutex_

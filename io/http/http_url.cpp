@@ -96,6 +96,14 @@ result<http_url> parse_http_url(std::string_view text) {
   return url;
 }
 
+result<http_url> parse_endpoint(std::string_view text, std::string_view from, std::string_view scheme) {
+  const bool has_scheme = text.find("://") != std::string_view::npos;
+  auto url = parse_http_url(has_scheme ? std::string(text) : joined(scheme, text));
+  if (!url.ok()) return invalid_argument_error(joined(from, " ", url.why().message(), ": \"", text, "\""));
+  if (url->target != "/") return invalid_argument_error(joined(from, " has a path: \"", text, "\""));
+  return url;
+}
+
 bool is_this_machine(const http_url& url) {
   in_addr address{};  // a name may begin with "127.", too
   if (::inet_pton(AF_INET, url.host.c_str(), &address) == 1) return ntohl(address.s_addr) >> 24 == 127;

@@ -37,6 +37,10 @@ struct http_url {
 /// Errors: invalid_argument, saying what is wrong: another scheme, no host, a port that is none, a user or password.
 result<http_url> parse_http_url(std::string_view text);
 
+/// Of a setting that says where a server is: a URL without a path. `from`: what the setting is called, for messages.
+/// `scheme`: of one that says none, with its "://"; empty: it has to.
+result<http_url> parse_endpoint(std::string_view text, std::string_view from, std::string_view scheme = {});
+
 /// Its host is this machine, by an address or as "localhost": what is sent there is not seen by a network.
 bool is_this_machine(const http_url& url);
 

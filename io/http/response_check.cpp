@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/entity_tag.hpp"
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/http/response_head.hpp"
 
-#include <absl/time/time.h>
-
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -62,14 +60,6 @@ result<content_range> parse_content_range(std::string_view text) {
     return wrong;
   if (r.last < r.first || (r.total != content_range::kUnknownTotal && r.last >= r.total)) return wrong;
   return r;
-}
-
-std::optional<std::int64_t> parse_http_date(std::string_view text) {
-  absl::Time when;
-  std::string ignored;
-  if (!absl::ParseTime("%a, %d %b %E4Y %H:%M:%S GMT", std::string(text), absl::UTCTimeZone(), &when, &ignored))
-    return {};
-  return absl::ToUnixNanos(when);
 }
 
 status response_head::take(std::string_view name, std::string_view value) {

@@ -50,7 +50,5 @@ struct response_head {
 
 /// Errors: data_loss.
 result<content_range> parse_content_range(std::string_view text);
-/// "Sun, 06 Nov 1994 08:49:37 GMT" → nanoseconds since 1970.
-std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 }  // namespace sluice::lib::detail

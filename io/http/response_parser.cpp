@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "io/http/kept_exception.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -22,48 +23,45 @@ struct response_parser::state {
   status why;            ///< of a field
   std::span<char> room;  ///< for the bytes of chunks
   std::size_t given = 0;
+  kept_exception thrown;
 
   static state& of(llhttp_t* p) { return *static_cast<state*>(p->data); }
-  static int on_begin(llhttp_t* p) {
+  /// Appends to a text; memory may be short.
+  static int append(llhttp_t* p, std::string& to, const char* at, std::size_t n) noexcept {
+    return of(p).thrown.run([&] { to.append(at, n); }) ? HPE_OK : HPE_USER;
+  }
+  static int on_begin(llhttp_t* p) noexcept {
     of(p).head = {};
     return HPE_OK;
   }
-  static int on_reason(llhttp_t* p, const char* at, std::size_t n) {
-    of(p).head.reason.append(at, n);
-    return HPE_OK;
+  static int on_reason(llhttp_t* p, const char* at, std::size_t n) noexcept {
+    return append(p, of(p).head.reason, at, n);
   }
-  static int on_name(llhttp_t* p, const char* at, std::size_t n) {
-    of(p).name.append(at, n);
-    return HPE_OK;
-  }
-  static int on_value(llhttp_t* p, const char* at, std::size_t n) {
-    of(p).value.append(at, n);
-    return HPE_OK;
-  }
-  static int on_field(llhttp_t* p) {
+  static int on_name(llhttp_t* p, const char* at, std::size_t n) noexcept { return append(p, of(p).name, at, n); }
+  static int on_value(llhttp_t* p, const char* at, std::size_t n) noexcept { return append(p, of(p).value, at, n); }
+  static int on_field(llhttp_t* p) noexcept {
     state& s = of(p);
     // Fields that follow the last chunk say nothing of what has been read by then.
-    if (!s.head_done) s.why = s.head.take(s.name, s.value);
+    const bool done = s.head_done || s.thrown.run([&s] { s.why = s.head.take(s.name, s.value); });
     s.name.clear();
     s.value.clear();
-    return s.why.ok() ? HPE_OK : HPE_USER;
+    return done && s.why.ok() ? HPE_OK : HPE_USER;
   }
-  static int on_head(llhttp_t* p) {
+  static int on_head(llhttp_t* p) noexcept {
     state& s = of(p);
     if (p->status_code / 100 == 1 && p->status_code != 101) return HPE_OK;  // interim: another head follows
-    s.why = s.settle(*p);
-    if (!s.why.ok()) return HPE_USER;
+    if (!s.thrown.run([&s, p] { s.why = s.settle(*p); }) || !s.why.ok()) return HPE_USER;
     s.head_done = true;
     return HPE_PAUSED;
   }
-  static int on_body(llhttp_t* p, const char* at, std::size_t n) {
+  static int on_body(llhttp_t* p, const char* at, std::size_t n) noexcept {
     state& s = of(p);
     if (n > s.room.size() - s.given) return HPE_USER;
     std::memcpy(s.room.data() + s.given, at, n);
     s.given += n;
     return HPE_OK;
   }
-  static int on_end(llhttp_t* p) {
+  static int on_end(llhttp_t* p) noexcept {
     state& s = of(p);
     if (!s.head_done) return HPE_OK;  // of an interim head
     s.ended = true;
@@ -118,6 +116,7 @@ result<std::size_t> response_parser::take_head(std::string_view bytes) {
   // Of one byte more than there may be the parser is told: that is how it shows that the head goes on.
   const std::string_view looked_at = bytes.substr(0, kHeadBytesMax + 1 - s.head_bytes);
   const llhttp_errno_t e = llhttp_execute(&s.parser, looked_at.data(), looked_at.size());
+  s.thrown.rethrow();
   if (s.head_done && e == HPE_PAUSED) {
     const std::size_t used = s.taken_of(looked_at);
     llhttp_resume(&s.parser);
@@ -138,6 +137,7 @@ response_parser::chunk_step response_parser::take_chunks(std::string_view bytes,
   s.room = room;
   s.given = 0;
   const llhttp_errno_t e = llhttp_execute(&s.parser, bytes.data(), bytes.size());
+  s.thrown.rethrow();
   step.given = s.given;
   step.ended = s.ended;
   step.used = s.ended ? s.taken_of(bytes) : bytes.size();

@@ -4,19 +4,9 @@
 #include <algorithm>
 
 #include "io/http/text.hpp"
+#include "sluice/base/random.hpp"
 
 namespace sluice::lib::detail {
-namespace {
-
-/// splitmix64's next number.
-std::uint64_t draw(std::uint64_t& state) {
-  std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-}  // namespace
 
 bool retry_budget::take(std::int64_t cost) noexcept {
   std::int64_t now = tokens_.load(std::memory_order_relaxed);
@@ -48,7 +38,7 @@ std::optional<duration> retry_state::next_wait(const http_failure& failed) {
   }
   ++attempt_;
   const auto most = static_cast<std::uint64_t>((last_wait_ * 3 - kWaitMin).count());
-  last_wait_ = std::min(kWaitMax, kWaitMin + duration(static_cast<std::int64_t>(draw(random_) % (most + 1))));
+  last_wait_ = std::min(kWaitMax, kWaitMin + duration(static_cast<std::int64_t>(draw(seed_, attempt_, most + 1))));
   const duration wait = fruitless_ == 1 ? last_wait_ / 2 : last_wait_;
   return std::max(wait, failed.retry_after.value_or(duration(0)));
 }

@@ -56,7 +56,7 @@ class retry_state {
   static constexpr duration kRetryAfterMax = std::chrono::seconds(60);
 
   retry_state(retry_budget& budget, std::uint32_t attempts_max, std::uint64_t seed) noexcept
-      : budget_(budget), attempts_max_(attempts_max), random_(seed) {}
+      : budget_(budget), attempts_max_(attempts_max), seed_(seed) {}
 
   /// 1 for the first.
   std::uint32_t attempt() const noexcept { return attempt_; }
@@ -73,7 +73,7 @@ class retry_state {
  private:
   retry_budget& budget_;
   const std::uint32_t attempts_max_;
-  std::uint64_t random_;
+  const std::uint64_t seed_;
   std::uint32_t attempt_ = 1;
   std::uint32_t fruitless_ = 0;  ///< in a row
   duration last_wait_ = kWaitMin;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "io/http/kept_exception.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -141,12 +142,16 @@ task<> tls_connection::accept(time_point deadline) {
   co_await shaking;
 }
 
-int tls_connection::on_verified(int holds, X509_STORE_CTX* chain) {
+int tls_connection::on_verified(int holds, X509_STORE_CTX* chain) noexcept {
   if (holds) return holds;
   // Afterwards the certificate cannot be had any more.
   auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* me = static_cast<tls_connection*>(SSL_get_app_data(ssl));
-  me->why_not_trusted_ = why_not_trusted(X509_STORE_CTX_get_error(chain), X509_STORE_CTX_get_current_cert(chain));
+  // Where memory is too short for the words, the handshake fails all the same: without them.
+  kept_exception ignored;
+  ignored.run([me, chain] {
+    me->why_not_trusted_ = why_not_trusted(X509_STORE_CTX_get_error(chain), X509_STORE_CTX_get_current_cert(chain));
+  });
   return holds;
 }
 

@@ -35,7 +35,7 @@ class tls_connection final : public connection {
   /// Gives OpenSSL more to read. Returns false: the connection has ended.
   task<bool> refill(time_point deadline);
   status why_no_handshake(int error) const;
-  static int on_verified(int holds, X509_STORE_CTX* chain);
+  static int on_verified(int holds, X509_STORE_CTX* chain) noexcept;
   /// OpenSSL's reads are of room_ itself: no buffer of its own between.
   static const BIO_METHOD* what_has_come();
   static int take(BIO* from, char* to, int n) noexcept;

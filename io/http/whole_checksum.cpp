@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/http/whole_checksum.hpp"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <iterator>
+
+#include "sluice/base/crc32c.hpp"
 
 namespace sluice::lib::detail {
 namespace {
@@ -13,8 +13,6 @@ namespace {
 constexpr std::uint32_t kPolynomial = 0x82f63b78;
 constexpr std::uint32_t kOne = 0x80000000;
 constexpr std::uint32_t kByte = kOne >> 8;  ///< x^8
-/// ISA-L takes an int.
-constexpr std::size_t kAtOnce = std::size_t{1} << 30;
 
 std::uint32_t product(std::uint32_t a, std::uint32_t b) {
   std::uint32_t sum = 0;
@@ -27,17 +25,6 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b) {
 
 }  // namespace
 
-std::uint32_t crc32c_of(std::span<const char> bytes, std::uint32_t before) {
-  std::uint32_t crc = ~before;
-  while (!bytes.empty()) {
-    const std::span<const char> some = bytes.first(std::min(bytes.size(), kAtOnce));
-    crc = crc32_iscsi(reinterpret_cast<unsigned char*>(const_cast<char*>(some.data())), static_cast<int>(some.size()),
-                      crc);
-    bytes = bytes.subspan(some.size());
-  }
-  return ~crc;
-}
-
 std::uint32_t joined_crc32c(std::uint32_t before, std::uint32_t after, std::uint64_t after_bytes) {
   std::uint32_t shift = kOne;
   std::uint32_t power = kByte;
@@ -48,18 +35,20 @@ std::uint32_t joined_crc32c(std::uint32_t before, std::uint32_t after, std::uint
   return product(shift, before) ^ after;
 }
 
+std::optional<std::uint32_t> whole_checksum::give_up() {
+  is_over_ = true;
+  pieces_.clear();
+  return {};
+}
+
 std::optional<std::uint32_t> whole_checksum::add(std::uint64_t offset, std::span<const char> bytes) {
   if (bytes.empty()) return {};
-  piece added{offset + bytes.size(), crc32c_of(bytes)};
+  piece added{offset + bytes.size(), crc32c({bytes.data(), bytes.size()})};
   std::lock_guard lock(mutex_);
   if (is_over_) return {};
   auto next = pieces_.lower_bound(offset);
   const bool overlaps_next = next != pieces_.end() && next->first < added.end;
-  if (overlaps_next || (next != pieces_.begin() && std::prev(next)->second.end > offset)) {
-    is_over_ = true;
-    pieces_.clear();
-    return {};
-  }
+  if (overlaps_next || (next != pieces_.begin() && std::prev(next)->second.end > offset)) return give_up();
   if (next != pieces_.end() && next->first == added.end) {
     added.crc = joined_crc32c(added.crc, next->second.crc, next->second.end - next->first);
     added.end = next->second.end;
@@ -71,6 +60,7 @@ std::optional<std::uint32_t> whole_checksum::add(std::uint64_t offset, std::span
     offset = before->first;
     pieces_.erase(before);
   }
+  if (pieces_.size() == kPiecesMax) return give_up();
   pieces_[offset] = added;
   if (offset != 0 || added.end != size_) return {};
   return added.crc;

@@ -4,7 +4,8 @@
 //   whole_checksum seen(size);
 //   if (auto crc = seen.add(offset, bytes)) …           // with the last piece: that of the whole
 //
-// Pieces that overlap others end it: nothing is said then.
+// Pieces that overlap others end it, and so do more than kPiecesMax that do not touch each other, as of a reader that
+// jumps to and fro: nothing is said then.
 // Thread: any.
 #pragma once
 
@@ -16,12 +17,14 @@
 
 namespace sluice::lib::detail {
 
-std::uint32_t crc32c_of(std::span<const char> bytes, std::uint32_t before = 0);
 /// That of a text and another one of `after_bytes` behind it, from those of both.
 std::uint32_t joined_crc32c(std::uint32_t before, std::uint32_t after, std::uint64_t after_bytes);
 
 class whole_checksum {
  public:
+  /// Of a reader in order there are as many as it has reads in flight.
+  static constexpr std::size_t kPiecesMax = 1024;
+
   explicit whole_checksum(std::uint64_t size_bytes) : size_(size_bytes) {}
   std::optional<std::uint32_t> add(std::uint64_t offset, std::span<const char> bytes);
 
@@ -30,6 +33,9 @@ class whole_checksum {
     std::uint64_t end;
     std::uint32_t crc;
   };
+  /// Mutex locked.
+  std::optional<std::uint32_t> give_up();
+
   const std::uint64_t size_;
   std::mutex mutex_;
   std::map<std::uint64_t, piece> pieces_;  ///< by where they begin; none touches another; guarded by mutex_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/s3/aws_credential_chain.hpp"
 
-#include <absl/time/time.h>
-
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 #include "io/stores/secret_call.hpp"
 
@@ -21,13 +20,6 @@ bool may_be_told(const http_url& url) {
 }
 
 }  // namespace
-
-std::optional<std::int64_t> parse_iso_time(std::string_view text) {
-  absl::Time when;
-  std::string ignored;
-  if (!absl::ParseTime(absl::RFC3339_full, std::string(text), &when, &ignored)) return {};
-  return absl::ToUnixNanos(when);
-}
 
 result<aws_credentials> parse_credentials(const answer_tree& from) {
   aws_credentials c;

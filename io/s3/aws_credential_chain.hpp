@@ -52,7 +52,5 @@ class aws_credential_chain final : renewed<aws_credentials>::source {
 
 /// Of an answer with AccessKeyId, SecretAccessKey, Token or SessionToken, Expiration. Errors: data_loss.
 result<aws_credentials> parse_credentials(const answer_tree& from);
-/// "2026-11-24T10:00:00Z" → nanoseconds since 1970.
-std::optional<std::int64_t> parse_iso_time(std::string_view text);
 
 }  // namespace sluice::lib::detail

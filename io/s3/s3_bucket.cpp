@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/stored_crc32c.hpp"
@@ -84,7 +85,7 @@ bool s3_bucket::learn(const http_request& sent, const response_head& head, std::
     if (!theirs) return false;
     const std::int64_t skew = *theirs - account_->around.now_ns();
     const std::int64_t had = account_->skew_ns.exchange(skew, std::memory_order_relaxed);
-    constexpr std::int64_t kMinute = 60'000'000'000;
+    constexpr std::int64_t kMinute = 60 * kSecondNs;
     return skew - had > kMinute || had - skew > kMinute;
   }
   return says_secret_is_over(code) && account_->credentials.forget(signer_of(sent));
@@ -127,6 +128,11 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
   status_code meaning = f.why.code();
   if (is_one_of(code, {"InvalidAccessKeyId", "SignatureDoesNotMatch"}) || says_secret_is_over(code))
     meaning = status_code::unauthenticated;
+  // The bytes were changed on their way: the same may come through better.
+  if (is_one_of(code, {"BadDigest", "XAmzContentSHA256Mismatch"})) {
+    meaning = status_code::data_loss;
+    f.again = true;
+  }
   if (head.is_redirect() || code == "RequestTimeTooSkewed") meaning = status_code::failed_precondition;
   const std::string told =
       code.empty() ? std::string() : joined(": ", code, message.empty() ? "" : ": ", std::string(message));

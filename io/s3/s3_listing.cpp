@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
 #include "io/s3/s3_store.hpp"
 
 namespace sluice::lib::detail {
-namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-}  // namespace
 
 result<store_page> parse_s3_listing(std::string_view body) {
   auto parsed = parse_xml(body);
@@ -27,8 +23,7 @@ result<store_page> parse_s3_listing(std::string_view body) {
     e.info.version = item->at("ETag");
     if (!e.info.version.empty() && e.info.version.find('"') == std::string::npos)
       e.info.version = joined("\"", e.info.version, "\"");
-    // What an answer that has the object says of it has whole seconds.
-    e.info.modified_ns = parse_iso_time(item->at("LastModified")).value_or(0) / kSecond * kSecond;
+    e.info.modified_ns = iso_time_in_seconds(item->at("LastModified"));
     page.objects.push_back(std::move(e));
   }
   for (const answer_tree* item : parsed->all("CommonPrefixes")) page.folders.push_back(decoded(item->at("Prefix")));

@@ -8,13 +8,6 @@
 namespace sluice::lib::detail {
 namespace {
 
-result<http_url> parse_endpoint(const std::string& text, std::string_view from) {
-  auto url = parse_http_url(text);
-  if (!url.ok()) return invalid_argument_error(joined(from, " ", url.why().message(), ": \"", text, "\""));
-  if (url->target != "/") return invalid_argument_error(joined(from, " has a path: \"", text, "\""));
-  return url;
-}
-
 /// A name that can be one of a host under Amazon's certificates, which have one level for it.
 bool is_host_label(const std::string& bucket) {
   for (char c : bucket)

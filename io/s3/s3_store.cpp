@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/s3/s3_store.hpp"
 
+#include "io/http/dates.hpp"
 #include "io/http/text.hpp"
+#include "io/s3/s3_tags.hpp"
+#include "io/stores/digest.hpp"
 #include "io/stores/store_file_system.hpp"
 #include "sluice/io/files.hpp"
 
@@ -82,8 +85,7 @@ task<http_answer> s3_store::ask(store_path path, http_request request, call_opti
   request.to.target += query;
   for (const auto& [name, value] : options_.http.headers) request.fields.emplace_back(name, value);
   how.of.path = path.text;
-  std::shared_ptr<http_servers> servers(std::shared_ptr<void>(), &client_);
-  auto asking = http_call(std::move(servers), *std::move(of), std::move(request), std::move(how));
+  auto asking = http_call(unowned(client_), *std::move(of), std::move(request), std::move(how));
   co_return co_await asking;
 }
 
@@ -117,15 +119,26 @@ task<file_info> s3_store::look_up(store_path path, time_point deadline) {
   co_return info_of(answer.head);
 }
 
-task<file_info> s3_store::put(store_path path, std::span<const char> bytes, time_point deadline) {
-  http_request r;
-  r.method = "PUT";
-  r.body = bytes;
+task<std::string> s3_store::send(store_path path, http_request request, std::span<const char> bytes, std::string what,
+                                 time_point deadline) {
+  const std::string sum = md5(std::string_view(bytes.data(), bytes.size()));
+  request.method = "PUT";
+  request.body = bytes;
+  if (!sum.empty()) request.set("Content-MD5", base64(sum));
   call_options how;
-  how.of.what = "write";
+  how.of.what = what;
   how.deadline = deadline;
-  auto asking = ask(path, std::move(r), std::move(how));
-  co_await asking;
+  auto asking = ask(path, std::move(request), std::move(how));
+  http_answer answer = co_await asking;
+  status wrong;
+  if (options_.tags_are_md5) wrong = check_tag(answer.head, answer.head.etag, part_tag(sum));
+  if (!wrong.ok()) co_await fail(status(wrong.code(), joined(what, ": ", wrong.message())).in_file(path.text));
+  co_return std::move(answer.head.etag);
+}
+
+task<file_info> s3_store::put(store_path path, std::span<const char> bytes, time_point deadline) {
+  auto sending = send(path, http_request(), bytes, "write", deadline);
+  co_await sending;
   auto looking = look_up(std::move(path), deadline);
   co_return co_await looking;
 }
@@ -152,18 +165,13 @@ task<store_upload> s3_store::begin_upload(store_path path, time_point deadline) 
 task<std::string> s3_store::put_part(const store_upload& to, std::size_t number, std::span<const char> bytes,
                                      time_point deadline) {
   http_request r;
-  r.method = "PUT";
   r.add_query("partNumber", std::to_string(number));
   r.add_query("uploadId", to.id);
-  r.body = bytes;
-  call_options how;
-  how.of.what = joined("part ", number);
-  how.deadline = deadline;
-  auto asking = ask(to.to, std::move(r), std::move(how));
-  http_answer answer = co_await asking;
-  if (answer.head.etag.empty())
+  auto sending = send(to.to, std::move(r), bytes, joined("part ", number), deadline);
+  std::string tag = co_await sending;
+  if (tag.empty())
     co_await fail(data_loss_error(joined("the answer to part ", number, " has no ETag")).in_file(to.to.text));
-  co_return std::move(answer.head.etag);
+  co_return tag;
 }
 
 task<file_info> s3_store::finish_upload(store_upload upload, std::span<const char>, time_point deadline) {
@@ -184,6 +192,12 @@ task<file_info> s3_store::finish_upload(store_upload upload, std::span<const cha
   auto answer = co_await asking.as_result();
   // An attempt whose answer was lost may have done it, and the next then finds no upload.
   if (!answer.ok() && answer.why().code() != status_code::not_found) co_await fail(answer.why());
+  const std::string expected = options_.tags_are_md5 ? whole_tag(upload.tags) : std::string();
+  if (answer.ok()) {
+    auto told = parse_xml(answer->body);
+    status wrong = told.ok() ? check_tag(answer->head, told->at("ETag"), expected) : status();
+    if (!wrong.ok()) co_await fail(std::move(wrong).in_file(upload.to.text));
+  }
   auto looking = look_up(upload.to, deadline);
   auto info = co_await looking.as_result();
   if (!answer.ok()) {

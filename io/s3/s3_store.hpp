@@ -31,6 +31,10 @@ class s3_store final : public object_store {
 
  private:
   result<std::shared_ptr<s3_bucket>> bucket(const std::string& name);
+  /// Sends the bytes with their MD5, and compares the ETag of the answer with it; returns that. Of the request the
+  /// method, the body and its MD5 are added.
+  task<std::string> send(store_path path, http_request request, std::span<const char> bytes, std::string what,
+                         time_point deadline);
   /// A request for the key in the bucket; empty: for the bucket.
   task<http_answer> ask(store_path path, http_request request, call_options how);
 

@@ -4,8 +4,10 @@
 #include <expat.h>
 #include <simdjson.h>
 
+#include <functional>
 #include <memory>
 
+#include "io/http/kept_exception.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -19,28 +21,41 @@ struct xml_builder {
   std::vector<answer_tree*> open;  ///< the root first
   XML_Parser parser = nullptr;
   const char* refused = nullptr;
+  kept_exception thrown;
 
-  void stop(const char* why) {
+  void stop(const char* why) noexcept {
     refused = why;
     XML_StopParser(parser, XML_FALSE);
   }
-  static void on_start(void* user, const char* name, const char**) {
-    auto& me = *static_cast<xml_builder*>(user);
-    if (me.open.size() == kDepthMax) return me.stop("it is too deep");
+  /// What may find memory short.
+  template <class F> void run(F f) noexcept {
+    if (!thrown.run(f)) stop("there is not enough memory for it");
+  }
+  void add(const char* name) {
     std::string_view plain = name;
     if (const std::size_t colon = plain.rfind(':'); colon != std::string_view::npos) plain.remove_prefix(colon + 1);
-    answer_tree* made = &me.root;
+    answer_tree* made = &root;
     // The children of an element do not move while one of them is open: only the last one grows.
-    if (!me.open.empty()) made = &me.open.back()->children.emplace_back();
+    if (!open.empty()) made = &open.back()->children.emplace_back();
     made->name = std::string(plain);
-    me.open.push_back(made);
+    open.push_back(made);
   }
-  static void on_end(void* user, const char*) { static_cast<xml_builder*>(user)->open.pop_back(); }
-  static void on_text(void* user, const char* at, int n) {
+  static void on_start(void* user, const char* name, const char**) noexcept {
     auto& me = *static_cast<xml_builder*>(user);
-    if (!me.open.empty()) me.open.back()->text.append(at, static_cast<std::size_t>(n));
+    if (me.refused) return;  // expat ends an element that stands for itself though it was stopped
+    if (me.open.size() == kDepthMax) return me.stop("it is too deep");
+    me.run([&me, name] { me.add(name); });
   }
-  static void on_doctype(void* user, const char*, const char*, const char*, int) {
+  static void on_end(void* user, const char*) noexcept {
+    auto& me = *static_cast<xml_builder*>(user);
+    if (!me.refused) me.open.pop_back();
+  }
+  static void on_text(void* user, const char* at, int n) noexcept {
+    auto& me = *static_cast<xml_builder*>(user);
+    if (!me.refused && !me.open.empty())
+      me.run([&me, at, n] { me.open.back()->text.append(at, static_cast<std::size_t>(n)); });
+  }
+  static void on_doctype(void* user, const char*, const char*, const char*, int) noexcept {
     static_cast<xml_builder*>(user)->stop("it has a DOCTYPE");
   }
 };
@@ -50,9 +65,17 @@ struct parser_deleter {
 };
 using parser_ptr = std::unique_ptr<std::remove_pointer_t<XML_Parser>, parser_deleter>;
 
-/// Returns false where it is too deep.
-bool copy_json(simdjson::dom::element from, answer_tree& to, std::size_t depth) {
-  if (depth == kDepthMax) return false;
+status too_deep() { return data_loss_error("the answer is no JSON that can be read: it is too deep"); }
+
+/// Where the items of a list go that is not to be in the tree.
+struct item_sink {
+  std::string_view of;
+  const std::function<status(answer_tree)>& take;
+};
+
+/// Errors: it is too deep; those of the sink.
+status copy_json(simdjson::dom::element from, answer_tree& to, std::size_t depth, const item_sink* sink) {
+  if (depth == kDepthMax) return too_deep();
   simdjson::dom::object members;
   simdjson::dom::array items;
   std::string_view text;
@@ -60,17 +83,36 @@ bool copy_json(simdjson::dom::element from, answer_tree& to, std::size_t depth) 
     for (auto [name, value] : members) {
       answer_tree& child = to.children.emplace_back();
       child.name = std::string(name);
-      if (!copy_json(value, child, depth + 1)) return false;
+      status why = copy_json(value, child, depth + 1, sink);
+      if (!why.ok()) return why;
     }
   } else if (from.get(items) == simdjson::SUCCESS) {
-    for (simdjson::dom::element value : items)
-      if (!copy_json(value, to.children.emplace_back(), depth + 1)) return false;
+    const bool is_taken = sink && to.name == sink->of;
+    for (simdjson::dom::element value : items) {
+      answer_tree apart;
+      status why = copy_json(value, is_taken ? apart : to.children.emplace_back(), depth + 1, sink);
+      if (why.ok() && is_taken) why = sink->take(std::move(apart));
+      if (!why.ok()) return why;
+    }
   } else if (from.get(text) == simdjson::SUCCESS) {
     to.text = std::string(text);
   } else if (!from.is_null()) {
     to.text = simdjson::minify(from);
   }
-  return true;
+  return {};
+}
+
+result<answer_tree> parse_with(std::string_view text, const item_sink* sink) {
+  simdjson::dom::parser parser;
+  const simdjson::padded_string padded(text);
+  simdjson::dom::element root;
+  const simdjson::error_code wrong = parser.parse(padded).get(root);
+  if (wrong != simdjson::SUCCESS)
+    return data_loss_error(joined("the answer is no JSON that can be read: ", simdjson::error_message(wrong)));
+  answer_tree tree;
+  status why = copy_json(root, tree, 0, sink);
+  if (!why.ok()) return why;
+  return tree;
 }
 
 }  // namespace
@@ -103,22 +145,19 @@ result<answer_tree> parse_xml(std::string_view text) {
   XML_SetCharacterDataHandler(parser.get(), &xml_builder::on_text);
   XML_SetStartDoctypeDeclHandler(parser.get(), &xml_builder::on_doctype);
   const XML_Status done = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
+  builder.thrown.rethrow();
   if (done == XML_STATUS_OK) return std::move(builder.root);
   const std::string why = builder.refused ? builder.refused : XML_ErrorString(XML_GetErrorCode(parser.get()));
   return data_loss_error(joined("the answer is no XML that can be read: ", why, ", line ",
                                 static_cast<std::uint64_t>(XML_GetCurrentLineNumber(parser.get()))));
 }
 
-result<answer_tree> parse_json(std::string_view text) {
-  simdjson::dom::parser parser;
-  const simdjson::padded_string padded(text);
-  simdjson::dom::element root;
-  const simdjson::error_code wrong = parser.parse(padded).get(root);
-  if (wrong != simdjson::SUCCESS)
-    return data_loss_error(joined("the answer is no JSON that can be read: ", simdjson::error_message(wrong)));
-  answer_tree tree;
-  if (!copy_json(root, tree, 0)) return data_loss_error("the answer is no JSON that can be read: it is too deep");
-  return tree;
+result<answer_tree> parse_json(std::string_view text) { return parse_with(text, nullptr); }
+
+result<answer_tree> parse_json(std::string_view text, std::string_view list,
+                               const std::function<status(answer_tree)>& take) {
+  const item_sink sink{list, take};
+  return parse_with(text, &sink);
 }
 
 }  // namespace sluice::lib::detail

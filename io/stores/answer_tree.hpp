@@ -10,6 +10,7 @@
 // Errors: data_loss, saying what is wrong.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +35,9 @@ struct answer_tree {
 /// The root element. Prefixes of namespaces are cut off.
 result<answer_tree> parse_xml(std::string_view text);
 result<answer_tree> parse_json(std::string_view text);
+/// The same, but for the items of lists of that name, which are given to `take` one by one: an entry of a long
+/// listing takes five times the room as a tree. Errors: those of `take`, too.
+result<answer_tree> parse_json(std::string_view text, std::string_view list,
+                               const std::function<status(answer_tree)>& take);
 
 }  // namespace sluice::lib::detail

@@ -24,6 +24,16 @@ struct digest_deleter {
 
 }  // namespace
 
+std::string md5(std::string_view bytes) {
+  std::string out(EVP_MAX_MD_SIZE, '\0');
+  unsigned int n = 0;
+  const bool done =
+      EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(out.data()), &n, EVP_md5(), nullptr) == 1;
+  ERR_clear_error();
+  out.resize(done ? n : 0);
+  return out;
+}
+
 std::string sha256(std::string_view bytes) {
   std::string out(SHA256_DIGEST_LENGTH, '\0');
   SHA256(bytes_of(bytes), bytes.size(), reinterpret_cast<unsigned char*>(out.data()));

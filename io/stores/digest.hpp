@@ -13,6 +13,8 @@
 
 namespace sluice::lib::detail {
 
+/// 16 bytes. Empty where OpenSSL may not compute it (FIPS).
+std::string md5(std::string_view bytes);
 /// 32 bytes.
 std::string sha256(std::string_view bytes);
 std::string hmac_sha256(std::string_view key, std::string_view bytes);

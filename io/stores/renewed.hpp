@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A secret that ends, and is fetched anew before it does: one fetches, the others wait or go on with the old one.
+// Where there is none to be had, that is the answer to all who wait, and to who comes soon after.
 //
 //   renewed<token> kept(time, now_ns);
 //   auto t = co_await kept.get(source, deadline);      // asks source.fetch() where there is none, or it ends soon
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include "io/http/concurrency_limit.hpp"
+#include "io/http/dates.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
 
@@ -37,11 +39,16 @@ template <class Secret> class renewed {
   };
 
   /// Fetched so long before its end: that of a request that is on its way must not be the end.
-  static constexpr std::int64_t kEarlyNs = 5 * 60 * std::int64_t{1'000'000'000};
+  static constexpr std::int64_t kEarlyNs = 5 * 60 * kSecondNs;
   /// Where what was fetched ends as soon as that, or nothing could be fetched, it is tried again after so long.
-  static constexpr std::int64_t kAgainNs = 30 * std::int64_t{1'000'000'000};
+  static constexpr std::int64_t kAgainNs = 30 * kSecondNs;
 
-  renewed(clock& time, std::function<std::int64_t()> now_ns) : now_ns_(std::move(now_ns)), asking_(time, 1, 1) {}
+  /// Where none could be fetched, whoever asks within so long is told the same: a thousand requests are not a thousand
+  /// fetches, each of which takes as long as the attempts of one.
+  static constexpr duration kFailureKept = std::chrono::seconds(1);
+
+  renewed(clock& time, std::function<std::int64_t()> now_ns)
+      : time_(time), now_ns_(std::move(now_ns)), asking_(time, 1, 1) {}
 
   task<Secret> get(source& from, time_point deadline) {
     std::optional<Secret> kept = good();
@@ -54,11 +61,17 @@ template <class Secret> class renewed {
     else permit = co_await asking_.acquire();
     kept = good();  // somebody else has fetched it meanwhile
     if (kept) co_return *std::move(kept);
+    status failed = failed_just_now();
+    if (!failed.ok()) co_await fail(std::move(failed));
     auto fetching = from.fetch(deadline);
     auto fetched = co_await fetching.as_result();
     std::unique_lock lock(mutex_);
     tried_ns_ = now_ns_();
     const status why = fetched.why();
+    // Who was stopped, or had no time, has not found out anything.
+    const bool is_told = why.code() != status_code::cancelled && why.code() != status_code::deadline_exceeded;
+    if (is_told) failed_ = why;
+    failed_at_ = time_.now();
     if (why.ok()) secret_ = *std::move(fetched);
     else if (secret_ && secret_->ends_ns <= tried_ns_) secret_.reset();
     kept = secret_;
@@ -75,6 +88,7 @@ template <class Secret> class renewed {
     if (secret_->ends_ns == kNeverEnds && refused == refused_) return false;
     refused_ = std::string(refused);
     secret_.reset();
+    failed_ = {};
     return true;
   }
 
@@ -89,16 +103,26 @@ template <class Secret> class renewed {
     return {};
   }
 
+  /// Why there is none. Ok: that has to be found out, or there is one that still holds.
+  status failed_just_now() const {
+    std::lock_guard lock(mutex_);
+    const bool holds = secret_ && secret_->ends_ns > now_ns_();
+    return holds || time_.now() - failed_at_ >= kFailureKept ? status() : failed_;
+  }
+
   std::optional<Secret> in_date() const {
     std::lock_guard lock(mutex_);
     return secret_ && secret_->ends_ns > now_ns_() ? secret_ : std::nullopt;
   }
 
+  clock& time_;
   const std::function<std::int64_t()> now_ns_;
   concurrency_limit asking_;
   mutable std::mutex mutex_;
   std::optional<Secret> secret_;  ///< guarded by mutex_
   std::int64_t tried_ns_ = 0;     ///< guarded by mutex_
+  status failed_;                 ///< of the last fetch; guarded by mutex_
+  time_point failed_at_{};        ///< guarded by mutex_
   std::string refused_;           ///< the last one that was; guarded by mutex_
 };
 

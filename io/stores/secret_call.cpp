@@ -24,9 +24,7 @@ task<http_answer> secret_call(http_servers& servers, http_request request, std::
   how.is_limited = false;
   how.answer_time = time;
   how.answer_bytes_max = 1 << 20;
-  // Not a share of the servers: it is theirs that the caller is a part of.
-  std::shared_ptr<http_servers> theirs(std::shared_ptr<void>(), &servers);
-  return http_call(std::move(theirs), nullptr, std::move(request), std::move(how));
+  return http_call(unowned(servers), nullptr, std::move(request), std::move(how));
 }
 
 }  // namespace sluice::lib::detail

@@ -17,14 +17,6 @@ result<store_path> parse_object_path(std::string text) {
   return path;
 }
 
-file_info stored_info_of(const http_object& object) {
-  file_info info;
-  info.size_bytes = object.pin().size_bytes;
-  info.version = object.pin().version;
-  info.modified_ns = object.modified_ns();
-  return info;
-}
-
 }  // namespace
 
 store_file_system::store_file_system(runtime& rt, std::shared_ptr<object_store> store)
@@ -50,7 +42,7 @@ task<std::unique_ptr<file>> store_file_system::open(std::string text, open_optio
   auto opened = co_await opening.as_result();
   if (opened.ok()) {
     body = *std::move(opened);
-    info = stored_info_of(*object);
+    info = object->info();
   } else {
     // Some stores say no more of an empty object than that it has no first byte.
     if (opened.why().code() != status_code::out_of_range) co_await fail(opened.why());

@@ -5,8 +5,8 @@
 // ends) is out of line in tfrecord.cpp.
 #pragma once
 
-#include "format/crc32c_inline.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "base/crc32c_inline.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 namespace sluice::lib::detail {

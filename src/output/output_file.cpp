@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/system_calls.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 
 namespace sluice::lib {
 

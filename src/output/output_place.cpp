@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "sluice/base/crc32c.hpp"
 #include "sluice/coro/position.hpp"
-#include "sluice/format/crc32c.hpp"
 
 namespace sluice::lib {
 namespace {

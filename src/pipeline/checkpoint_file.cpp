@@ -5,8 +5,8 @@
 
 #include "base/whole_file.hpp"
 #include "pipeline/checkpoint_bytes.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/base/small_file.hpp"
-#include "sluice/format/crc32c.hpp"
 
 namespace sluice::lib {
 namespace {

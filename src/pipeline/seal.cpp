@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/seal.hpp"
 
-#include <cstring>
 
+#include "sluice/base/crc32c.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/coro/position.hpp"
-#include "sluice/format/crc32c.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -18,7 +17,7 @@ enum : std::uint64_t { kValuesUnknown, kNoValues, kValuesFollow };
 void put(std::string& out, const auto& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 template <class T> T take(std::string_view& in) {
   T value;
-  std::memcpy(&value, in.data(), sizeof value);
+  in.copy(reinterpret_cast<char*>(&value), sizeof value);
   in.remove_prefix(sizeof value);
   return value;
 }

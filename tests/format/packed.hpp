@@ -18,7 +18,7 @@
 #if SLUICE_HAVE_SNAPPY
 #include <snappy.h>
 
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #endif
 #if SLUICE_HAVE_BZIP2
 #include <bzlib.h>

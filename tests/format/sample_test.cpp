@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "io/temporary_folder.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/format/sample.hpp"
 #include "sluice/format/tfrecord.hpp"
 

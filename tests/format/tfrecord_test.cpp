@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 using namespace sluice::lib;

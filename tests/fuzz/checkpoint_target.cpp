@@ -14,7 +14,7 @@
 #include "format/compressed.hpp"
 #include "fuzz/plan_functions.hpp"
 #include "fuzz/target.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"

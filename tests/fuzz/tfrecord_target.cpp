@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuzz/target.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 
 namespace sluice::lib::fuzz {

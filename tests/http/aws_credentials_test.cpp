@@ -268,6 +268,40 @@ TEST_CASE("credentials are fetched once for all requests, and anew before they e
   CHECK(done.ok());
 }
 
+TEST_CASE("credentials that cannot be had are asked for once by all requests of a second") {
+  credentials_world w;
+  w.without_keys();
+  w.has_role = false;
+  auto client = [](credentials_world& in) -> task<> {
+    auto fails = [](credentials_world& of) -> task<bool> {
+      auto reading = read_store_file(of.files(), "s3://bucket/a");
+      auto got = co_await reading.as_result();
+      const bool is_told = got.why().to_string().find("there are no AWS credentials") != std::string::npos;
+      co_return is_told&& got.why().code() == status_code::unauthenticated;
+    };
+    std::vector<task<bool>> many;
+    for (int i = 0; i != 50; ++i) many.push_back(fails(in));
+    const std::vector<bool> failed = co_await when_all(std::move(many));
+    CHECK(std::count(failed.begin(), failed.end(), true) == 50);
+    CHECK(in.machine.log().size() == 1);
+    co_await sleep_for(900ms);
+    auto still = fails(in);
+    const bool still_fails = co_await still;
+    CHECK(still_fails);
+    CHECK(in.machine.log().size() == 1);
+    // Who has come by then asks anew: the role is there now.
+    in.has_role = true;
+    co_await sleep_for(200ms);
+    auto reading = read_store_file(in.files(), "s3://bucket/a");
+    const std::string bytes = co_await reading;
+    CHECK(bytes == "hello");
+    CHECK(in.fetched == 1);
+  };
+  const status done = w.try_run(client(w));
+  INFO(done.to_string());
+  CHECK(done.ok());
+}
+
 TEST_CASE("credentials of a service at the store's own address do not wait for the requests that wait for them") {
   credentials_world w;
   w.without_keys();

@@ -144,4 +144,48 @@ TEST_CASE("random trees and patterns give what the patterns say, in order and on
   }
   CHECK(found > 1000);
 }
+
+TEST_CASE(
+    "a folder that a server without pages tells as a whole is bounded, and so is what the names of one may take") {
+  hdfs_files w;
+  w.hdfs.lists_in_pages = false;
+  w.nn1.answers([&w](const asked_for& a) -> std::optional<reply> {
+    auto r = w.hdfs.name_node(0, a);
+    if (query_of(a.target)["op"] == "LISTSTATUS") r->body = std::string((std::size_t{64} << 20) + 1, ' ');
+    return r;
+  });
+  w.hdfs.put("/dir/a", "1");
+  const status why = why_of_listing(w, kRoot + "dir/*");
+  CHECK(why.code() == status_code::resource_exhausted);
+  CHECK_THAT(why.to_string(), Catch::Contains("too large to be listed whole") && Catch::Contains("LISTSTATUS_BATCH") &&
+                                  Catch::Contains(kRoot + "dir"));
+}
+
+TEST_CASE("the names of a folder that have come and were not given yet are charged") {
+  hdfs_files w;
+  const std::string long_name(200, 'n');
+  for (int i = 0; i != 3000; ++i) w.hdfs.put("/dir/" + std::to_string(10'000 + i) + long_name, "1");
+  for (bool in_pages : {true, false}) {
+    w.hdfs.lists_in_pages = in_pages;
+    auto client = [](hdfs_files& in, bool pages) -> task<> {
+      std::unique_ptr<listing> l = in.fs().list(kRoot + "dir/*");
+      auto asking = l->next();
+      const std::vector<listed_file> first = co_await asking;
+      CHECK(first.size() == 1000);
+      const std::size_t held = in.rt.ledger().used_bytes();
+      if (pages) CHECK(held == 0);
+      else CHECK(held >= 2000 * 200);
+      auto going_on = l->next();
+      const std::vector<listed_file> second = co_await going_on;
+      CHECK(second.size() == 1000);
+      l.reset();
+      CHECK(in.rt.ledger().used_bytes() == 0);
+    };
+    CHECK(w.try_run(client(w, in_pages)).ok());
+  }
+  w.rt.ledger().set_budget(100'000);
+  const status why = why_of_listing(w, kRoot + "dir/*");
+  CHECK(why.code() == status_code::resource_exhausted);
+  CHECK_THAT(why.to_string(), Catch::Contains("the names of a folder"));
+}
 #endif

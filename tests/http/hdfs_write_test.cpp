@@ -92,6 +92,24 @@ TEST_CASE("an end of a write that was carried out, and whose answer was lost, is
   CHECK_THAT(why.to_string(), Catch::Contains("hdfs://warehouse/a") && Catch::Contains("end of the write"));
 }
 
+TEST_CASE("HttpFS says of a rename that was carried out, and whose answer was lost, that it gave no name") {
+  hdfs_files w;
+  w.hdfs.replaces = false;
+  w.nn1.answers([&w](const asked_for& a) -> std::optional<reply> {
+    auto r = w.hdfs.name_node(0, a);
+    if (is_op(a, "RENAME") && r->code == 404) return reply{200, "", "{\"boolean\":false}"};
+    return r;
+  });
+  lose_first_answer(w.nn1, "RENAME", [&w](const asked_for& a) { (void)w.hdfs.name_node(0, a); });
+  CHECK(w.run(write_store_file(w.fs(), "hdfs://warehouse/a", some_bytes(9 * kMiB))).size_bytes == 9 * kMiB);
+  CHECK(w.asked("RENAME") == 2);
+  CHECK((w.hdfs.files.at("/a").bytes == some_bytes(9 * kMiB)));
+  // Something that has the name in fact keeps it.
+  const status why = w.why_of_writing("hdfs://warehouse/a", 5);
+  CHECK(why.code() == status_code::failed_precondition);
+  CHECK((w.hdfs.files.at("/a").bytes == some_bytes(9 * kMiB)));
+}
+
 TEST_CASE("a piece whose answer was lost goes on where the file ends by then") {
   for (std::size_t came : {std::size_t{0}, std::size_t{1}, 5 * kMiB, 8 * kMiB}) {
     INFO(came);

@@ -180,6 +180,22 @@ TEST_CASE("a slow server is not a stalled one: what counts is that bytes come") 
   CHECK(trickles.requests == 2);
 }
 
+TEST_CASE("a body whose length nobody knows has stalled, too, where its bytes only trickle") {
+  http_options options;
+  options.stall_timeout = 2s;
+  options.stall_bytes = 1000;
+  http_world w(1, options);
+  w.server.put("/a", some_bytes(30'000), "\"v1\"");
+  w.server.always({.whole = true, .chunked = true, .piece = 3000, .between = 1s});
+  CHECK((w.run(read_all(*w.files, kUrl, 10'000)) == some_bytes(30'000)));
+  w.server.always({.whole = true, .chunked = true, .piece = 150, .between = 900ms});
+  const auto began = w.world.elapsed();
+  std::optional<std::string> got;
+  const status why = w.run(http_world::keep<std::string>(read_all(*w.files, kUrl, 10'000), got));
+  CHECK_THAT(why.to_string(), Catch::Contains("response of unknown length broke off"));
+  CHECK(w.world.elapsed() - began < 10s);
+}
+
 TEST_CASE("an object that has changed is an error, never a mixture") {
   auto changed = [](const outcome_of& o) {
     INFO(o.why.to_string());

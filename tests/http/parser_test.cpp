@@ -2,6 +2,7 @@
 // Heads and chunks, cut into pieces of every size.
 #include <catch2/catch.hpp>
 
+#include "io/http/dates.hpp"
 #include "io/http/response_parser.hpp"
 
 using namespace sluice::lib;

@@ -292,4 +292,19 @@ TEST_CASE("options of S3 that contradict each other are refused") {
   add_s3(rt, none, o);
   CHECK_THROWS_WITH(add_s3(rt, none, o), Catch::Contains("there is a file system for s3:// already"));
 }
+
+TEST_CASE("a listing whose bytes only trickle has stalled, and is asked for again") {
+  store_world w;
+  for (int i = 0; i != 50; ++i) w.s3.put("dir/" + std::to_string(100 + i), "x");
+  s3_options own;
+  own.http.stall_timeout = 2s;
+  own.http.stall_bytes = 1000;
+  w.server.script({{.piece = 150, .between = 900ms}});
+  CHECK(w.run(list_all(w.files(own), "s3://bucket/dir/*")).size() == 50);
+  CHECK(w.server.log().size() == 2);
+  CHECK(w.world.elapsed() < 10s);
+  w.server.script({{.piece = 1000, .between = 1s}});  // slow is not dead
+  CHECK(w.run(list_all(w.files(own), "s3://bucket/dir/*")).size() == 50);
+  CHECK(w.server.log().size() == 3);
+}
 #endif

@@ -4,6 +4,7 @@
 
 #if SLUICE_HAVE_STORES
 #include "http/store_world.hpp"
+#include "io/stores/digest.hpp"
 #include "sluice/coro/sleep.hpp"
 
 using namespace sluice::lib;
@@ -67,6 +68,88 @@ TEST_CASE("parts are sent again where the server is busy or the connection is lo
   w.server.script({{.reset_before_head = true}, busy, {}, busy, {.reset_before_head = true}, {}, {}, {.reset_at = 0}});
   w.run(write_store_file(w.files(), "s3://bucket/a", some_bytes(20 * kMiB)));
   CHECK((w.s3.objects.at("a").bytes == some_bytes(20 * kMiB)));
+}
+
+TEST_CASE("each body goes with its MD5, and what a server has refused as changed on its way is sent again") {
+  for (std::size_t size : {std::size_t{0}, 3 * kMiB, 20 * kMiB}) {
+    store_world w;
+    int refused = 0;
+    w.server.answers([&](const asked_for& a) -> std::optional<reply> {
+      asked_for arrived = a;
+      if (a.method == "PUT" && ++refused == 1) arrived.body += "x";
+      return w.s3.answer(arrived);
+    });
+    CHECK(w.run(write_store_file(w.files(), "s3://bucket/a", some_bytes(size))).size_bytes == size);
+    CHECK((w.s3.objects.at("a").bytes == some_bytes(size)));
+    CHECK(requests_of(w, "PUT") == std::max<std::size_t>(1, (size + 8 * kMiB - 1) / (8 * kMiB)) + 1);
+    for (const asked_for& a : w.server.log())
+      if (a.method == "PUT") CHECK(field_of(a.head, "Content-MD5") == detail::base64(detail::md5(a.body)));
+  }
+  store_world w;
+  w.server.answers([](const asked_for& a) -> std::optional<reply> {
+    if (a.method == "PUT") return simulated_s3::failed(400, "BadDigest");
+    return {};
+  });
+  const status why = why_of_writing(w, "s3://bucket/a", 100);
+  CHECK(why.code() == status_code::data_loss);
+  CHECK_THAT(why.to_string(), Catch::Contains("BadDigest") && Catch::Contains("s3://bucket/a"));
+}
+
+TEST_CASE("a server that stores something else than was sent is noticed, and nothing is completed") {
+  for (std::size_t size : {3 * kMiB, 20 * kMiB}) {
+    store_world w;
+    std::size_t puts = 0;
+    const std::size_t last = (size + 8 * kMiB - 1) / (8 * kMiB);
+    w.s3.stored = [&](std::string bytes) {
+      if (++puts == last) bytes.back() = static_cast<char>(bytes.back() ^ 1);
+      return bytes;
+    };
+    auto client = [](store_world& in, std::size_t n) -> task<> {
+      auto writing = write_store_file(in.files(), "s3://bucket/a", some_bytes(n));
+      auto done = co_await writing.as_result();
+      CHECK(done.why().code() == status_code::data_loss);
+      CHECK_THAT(done.why().to_string(), Catch::Contains("s3://bucket/a") && Catch::Contains("ETag"));
+      co_await sleep_for(1s);
+    };
+    CHECK(w.try_run(client(w, size)).ok());
+    CHECK(w.s3.uploads.empty());
+    if (size > 8 * kMiB) CHECK(w.s3.objects.empty());
+  }
+}
+
+TEST_CASE("parts that are put together in another way than was asked for are noticed") {
+  store_world w;
+  w.server.answers([&](const asked_for& a) -> std::optional<reply> {
+    const bool is_end = a.method == "POST" && a.target.find("uploadId") != std::string::npos;
+    if (is_end) w.s3.uploads.begin()->second.parts[2] = some_bytes(8 * kMiB);  // the first once more
+    return w.s3.answer(a);
+  });
+  const status why = why_of_writing(w, "s3://bucket/a", 20 * kMiB);
+  CHECK(why.code() == status_code::data_loss);
+  CHECK_THAT(why.to_string(), Catch::Contains("ETag"));
+}
+
+TEST_CASE("tags that are no MD5 are compared with none") {
+  for (std::size_t size : {3 * kMiB, 20 * kMiB}) {
+    store_world w;
+    w.s3.encryption = "aws:kms";
+    CHECK(w.run(write_store_file(w.files(), "s3://bucket/a", some_bytes(size))).size_bytes == size);
+    store_world encrypted;
+    encrypted.s3.encryption = "AES256";
+    encrypted.run(write_store_file(encrypted.files(), "s3://bucket/a", some_bytes(size)));
+    store_world other;  // tags of another form
+    other.server.answers([&](const asked_for& a) {
+      auto r = other.s3.answer(a);
+      if (a.method == "PUT") r->fields = "ETag: \"0x8DCAFE\"\r\n";
+      return r;
+    });
+    other.run(write_store_file(other.files(), "s3://bucket/a", some_bytes(size)));
+  }
+  store_world w;
+  w.s3.stored = [](std::string bytes) { return bytes + "and more"; };
+  s3_options own;
+  own.tags_are_md5 = false;
+  w.run(write_store_file(w.files(own), "s3://bucket/a", some_bytes(100)));
 }
 
 TEST_CASE("an end that was carried out, and whose answer was lost, is one") {

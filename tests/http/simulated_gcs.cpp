@@ -6,8 +6,8 @@
 
 #include "io/http/http_request.hpp"
 #include "io/http/text.hpp"
-#include "io/http/whole_checksum.hpp"
 #include "io/stores/stored_crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 
 namespace sluice::lib::testing {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using detail::joined;
 using detail::percent_decoded;
 
-std::string crc_of(const std::string& bytes) { return detail::stored_text(detail::crc32c_of(bytes)); }
+std::string crc_of(const std::string& bytes) { return detail::stored_text(crc32c(bytes)); }
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -113,10 +113,12 @@ reply simulated_gcs::write(const asked_for& request, std::map<std::string, std::
     return {200, "", about(query["name"])};
   }
   if (query["uploadType"] == "resumable") {
-    const std::string id = joined("/session/", uploads.size() + 1, "?upload_id=x%2F", uploads.size() + 1);
+    const std::size_t number = uploads.size() + ended.size() + 1;
+    const std::string id = joined("/session/", number, "?upload_id=x%2F", number);
     uploads[id].key = query["name"];
     return {200, joined("Location: http://elsewhere.test", id, "\r\n"), ""};
   }
+  if (ended.count(request.target) != 0 && !forgets_ended) return {200, "", about(ended[request.target])};
   auto found = uploads.find(request.target);
   if (found == uploads.end()) return failed(404, "notFound", "no upload");
   upload& u = found->second;
@@ -133,12 +135,13 @@ reply simulated_gcs::write(const asked_for& request, std::map<std::string, std::
   // What it has already it takes no notice of.
   std::string_view fresh =
       std::string_view(request.body).substr(std::min<std::size_t>(request.body.size(), u.bytes.size() - first));
-  if (total == "*") fresh = fresh.substr(0, takes_at_once);
-  u.bytes += fresh;
-  if (total == "*") return {308, joined("Range: bytes=0-", u.bytes.size() - 1, "\r\n"), ""};
+  u.bytes += fresh.substr(0, takes_at_once);
+  if (total != std::to_string(u.bytes.size()))
+    return {308, u.bytes.empty() ? "" : joined("Range: bytes=0-", u.bytes.size() - 1, "\r\n"), ""};
   if (field_of(request.head, "X-Goog-Hash") != "crc32c=" + crc_of(u.bytes)) return failed(400, "invalid", "hash");
   const std::string key = u.key;
   put(key, std::move(u.bytes));
+  ended[found->first] = key;
   uploads.erase(found);
   return {200, "", about(key)};
 }

@@ -38,6 +38,8 @@ struct simulated_gcs {
   std::size_t takes_at_once = ~std::size_t{0};  ///< of a piece of an upload
   std::map<std::string, object> objects;
   std::map<std::string, upload> uploads;
+  std::map<std::string, std::string> ended;  ///< uploads, and the keys that they have become
+  bool forgets_ended = false;                ///< as some emulators
   std::size_t aborted = 0;
   std::uint64_t generations = 1000;
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/simulated_s3.hpp"
 
+#if SLUICE_HAVE_STORES
 #include <algorithm>
 
 #include "io/http/http_request.hpp"
 #include "io/http/text.hpp"
+#include "io/stores/digest.hpp"
 
 namespace sluice::lib::testing {
 namespace {
@@ -129,11 +131,21 @@ reply simulated_s3::get(const asked_for& request, const std::string& key) const 
   return {206, fields, o.bytes.substr(first, last - first + 1)};
 }
 
+std::string simulated_s3::tag_of(const std::string& bytes) const {
+  const std::string salted = encryption == "aws:kms" ? "salt" + bytes : bytes;
+  return joined("\"", detail::hexadecimal(detail::md5(salted)), "\"");
+}
+
 reply simulated_s3::write(const asked_for& request, const std::string& key, std::map<std::string, std::string> query) {
   const std::string id = query["uploadId"];
+  const std::string told = field_of(request.head, "Content-MD5");
+  if (!told.empty() && told != detail::base64(detail::md5(request.body))) return failed(400, "BadDigest");
+  const std::string encrypted =
+      encryption.empty() ? std::string() : joined("x-amz-server-side-encryption: ", encryption, "\r\n");
   if (request.method == "PUT" && id.empty()) {
-    put(key, request.body);
-    return {200, joined("ETag: ", objects[key].etag, "\r\n"), ""};
+    const std::string bytes = stored(request.body);
+    objects[key] = {bytes, tag_of(bytes)};
+    return {200, joined(encrypted, "ETag: ", objects[key].etag, "\r\n"), ""};
   }
   if (request.method == "POST" && id.empty()) {
     const std::string made = joined("up/", uploads.size() + 1, "+=");
@@ -150,10 +162,11 @@ reply simulated_s3::write(const asked_for& request, const std::string& key, std:
   }
   if (request.method == "PUT") {
     const int number = std::stoi(query["partNumber"]);
-    found->second.parts[number] = request.body;
-    return {200, joined("ETag: \"part", number, "\"\r\n"), ""};
+    std::string& part = found->second.parts[number];
+    part = stored(request.body);
+    return {200, joined(encrypted, "ETag: ", tag_of(part), "\r\n"), ""};
   }
-  std::string all;
+  std::string all, sums;
   std::size_t parts = 0;
   for (std::size_t at = 0; (at = request.body.find("<PartNumber>", at)) != std::string::npos; ++parts) {
     at += 12;
@@ -161,10 +174,16 @@ reply simulated_s3::write(const asked_for& request, const std::string& key, std:
     if (!all.empty() && parts + 1 < found->second.parts.size() && part.size() < (5u << 20))
       return failed(400, "EntityTooSmall");
     all += part;
+    sums += detail::md5(part);
   }
-  objects[found->second.key] = {std::move(all), joined("\"m", ++versions, "-", parts, "\"")};
+  std::string tag = tag_of(sums);
+  tag.insert(tag.size() - 1, joined("-", parts));
+  objects[found->second.key] = {std::move(all), tag};
   uploads.erase(found);
-  return {200, "", "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>"};
+  return {200, encrypted,
+          joined("<CompleteMultipartUploadResult><ETag>&quot;", tag.substr(1, tag.size() - 2),
+                 "&quot;</ETag></CompleteMultipartUploadResult>")};
 }
 
 }  // namespace sluice::lib::testing
+#endif

@@ -8,6 +8,7 @@
 // It does not check signatures, only whose they are: servers of others do that (tests/http/stores_test.py).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -43,11 +44,15 @@ struct simulated_s3 {
   std::map<std::string, upload> uploads;
   std::size_t aborted = 0;
   int versions = 0;
+  /// What becomes of the bytes of a PUT on their way to the disk, behind the check of their MD5.
+  std::function<std::string(std::string)> stored = [](std::string bytes) { return bytes; };
+  std::string encryption;  ///< "aws:kms": tags are no MD5 then; empty: none is told
 
  private:
   std::optional<reply> refused(const asked_for& request) const;
   reply list(const std::map<std::string, std::string>& query) const;
   reply get(const asked_for& request, const std::string& key) const;
+  std::string tag_of(const std::string& bytes) const;
   reply write(const asked_for& request, const std::string& key, std::map<std::string, std::string> query);
 };
 

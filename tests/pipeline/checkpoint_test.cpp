@@ -12,7 +12,7 @@
 #include "pipeline/input_files.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "sluice/base/crc32c.hpp"
 #include "sluice/coro/position.hpp"
-#include "sluice/format/crc32c.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib::testing {

@@ -52,7 +52,8 @@ struct http_options {
   std::uint32_t requests_max = 256;
   std::uint32_t attempts_max = 8;  ///< for one range, in a row that bring less than `stall_bytes`
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(10);
-  /// An answer whose head, or whose next `stall_bytes`, take longer than this has stalled, and is asked for again.
+  /// An answer whose head, or whose next `stall_bytes`, take longer than this has stalled, and is asked for again. Of a
+  /// body that is sent it is 256 KiB.
   std::chrono::nanoseconds stall_timeout = std::chrono::seconds(20);
   std::size_t stall_bytes = 16 << 10;
   bool hedge = true;  ///< ask once more for the slowest twentieth

@@ -15,7 +15,8 @@
 //          stands before the first of them is all that the server is asked for. Objects only; a pattern that ends
 //          with / gives folders. The bucket is no pattern.
 // Writing: nobody sees an object before commit(). One of up to 8 MiB is one request, a longer one goes in parts of 8
-//          MiB, four of them at the same time; dropped without a commit its parts are thrown away.
+//          MiB, four of them at the same time; dropped without a commit its parts are thrown away. Each goes with its MD5
+//          (Content-MD5), and the ETag of the answer is compared with it: a difference is data_loss.
 // Who asks: s3_options, else AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), else the profile AWS_PROFILE of
 //          ~/.aws/credentials and ~/.aws/config (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE), else a web identity
 //          (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN), else the container's (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
@@ -49,7 +50,9 @@ struct s3_options {
   std::string secret_access_key;
   std::string session_token;
   std::string profile;  ///< instead of AWS_PROFILE
-  http_options http;    ///< its headers go with every request
+  /// An ETag that looks like an MD5 is taken for that of what was written; false for a server whose tags look so, and are not.
+  bool tags_are_md5 = true;
+  http_options http;  ///< its headers go with every request
 };
 
 /// Adds s3:// to the runtime's file systems (files.hpp). Errors: throws invalid_argument: it is there already, an

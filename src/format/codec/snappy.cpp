@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 #endif
 
 namespace sluice::lib::detail {

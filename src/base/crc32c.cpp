@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/format/crc32c.hpp"
+#include "sluice/base/crc32c.hpp"
 
-#include "format/crc32c_inline.hpp"
+#include "base/crc32c_inline.hpp"
 
 namespace sluice::lib {
 

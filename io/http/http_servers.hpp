@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the servers are found, by URL.
+#pragma once
+
+#include <memory>
+
+#include "io/http/http_context.hpp"
+#include "io/http/http_origin.hpp"
+#include "io/http/http_url.hpp"
+
+namespace sluice::lib::detail {
+
+class http_servers {
+ public:
+  virtual http_origin& at(const http_url& url) = 0;
+  virtual http_context& context() = 0;
+
+ protected:
+  ~http_servers() = default;
+};
+
+/// For who is a part of what owns the servers: a share would keep that alive for ever.
+inline std::shared_ptr<http_servers> unowned(http_servers& servers) { return {std::shared_ptr<void>(), &servers}; }
+
+}  // namespace sluice::lib::detail
