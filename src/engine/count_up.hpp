@@ -6,14 +6,16 @@
 
 namespace sluice::lib {
 
-/// Wraps as two's complement does. The usual step has a loop of its own, which is vectorised (an index of 64 bits, as the numbers
-/// have): baseline x86-64 has no product of 64-bit words for any other.
+/// Wraps as two's complement does. The usual step has a loop of its own, which is vectorised: baseline x86-64 has no product of
+/// 64-bit words for any other. It makes 32 at once: of four at once, the usual for n that is not known, the loop's own
+/// instructions take as long as the stores.
 inline void count_up(std::int64_t* to, std::uint32_t n, std::uint64_t value, std::uint64_t step) {
   if (step == 1) {
-    for (std::uint64_t i = 0; i != n; ++i) to[i] = static_cast<std::int64_t>(value + i);
-  } else {
-    for (std::uint32_t i = 0; i != n; ++i, value += step) to[i] = static_cast<std::int64_t>(value);
+    constexpr std::uint32_t kAtOnce = 32;
+    for (; n >= kAtOnce; n -= kAtOnce, to += kAtOnce, value += kAtOnce)
+      for (std::uint64_t i = 0; i != kAtOnce; ++i) to[i] = static_cast<std::int64_t>(value + i);
   }
+  for (; n != 0; --n, ++to, value += step) *to = static_cast<std::int64_t>(value);
 }
 
 }  // namespace sluice::lib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// number_table: what small number belongs to a large one. Open addressing, for lookups in loops over elements.
+// number_table: what number belongs to another. Open addressing, for lookups in loops over elements.
 //
 //   number_table groups;
 //   groups.add(key, 3);
@@ -19,7 +19,7 @@ namespace sluice::lib {
 
 class number_table {
  public:
-  static constexpr std::uint32_t kNone = 0;
+  static constexpr std::size_t kNone = 0;
 
   number_table() : entries_(kSizeMin) {}
 
@@ -29,11 +29,11 @@ class number_table {
   template <class F> auto with_finder(F f) const {
     return is_spread_ ? f(finder<true>(*this)) : f(finder<false>(*this));
   }
-  std::uint32_t find(std::uint64_t number) const {
+  std::size_t find(std::uint64_t number) const {
     return with_finder([number](auto find) { return find(number); });
   }
   /// REQUIRES: find(number) == kNone, and value != kNone.
-  void add(std::uint64_t number, std::uint32_t value) {
+  void add(std::uint64_t number, std::size_t value) {
     if (2 * (used_ + 1) > entries_.size()) {
       put_again(entries_.size() * 2);
     } else if (!is_spread_ && distance_of(number) > kFar) {
@@ -63,32 +63,36 @@ class number_table {
   static constexpr std::size_t kFar = 16;
   struct entry {
     std::uint64_t number = 0;
-    std::uint32_t value = kNone;
+    std::size_t value = kNone;
   };
 
-  template <bool kSpread> static std::size_t place(std::uint64_t number, std::size_t mask) {
+  /// Modulo the size of the table.
+  template <bool kSpread> static std::size_t place(std::uint64_t number) {
     constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;  // 2^64 by the golden ratio
     if constexpr (kSpread) number = (number ^ number >> 32) * kOdd >> 32;
-    return number & mask;
+    return number;
   }
   template <bool kSpread> class finder {
    public:
-    explicit finder(const number_table& t) : entries_(t.entries_.data()), mask_(t.entries_.size() - 1) {}
-    std::uint32_t operator()(std::uint64_t number) const {
-      for (std::size_t i = place<kSpread>(number, mask_);; i = (i + 1) & mask_) {
-        const entry& e = entries_[i];
+    explicit finder(const number_table& t) : entries_(t.bytes()), mask_((t.entries_.size() - 1) * sizeof(entry)) {}
+    std::size_t operator()(std::uint64_t number) const {
+      for (std::size_t at = place<kSpread>(number) * sizeof(entry);; at += sizeof(entry)) {
+        at &= mask_;
+        const entry& e = *reinterpret_cast<const entry*>(entries_ + at);
         if (e.number == number || e.value == kNone) return e.value;
       }
     }
 
    private:
-    const entry* entries_;
+    // In bytes: an index would be multiplied in each lookup.
+    const char* entries_;
     std::size_t mask_;
   };
 
+  const char* bytes() const { return reinterpret_cast<const char*>(entries_.data()); }
   std::size_t place_of(std::uint64_t number) const {
     const std::size_t mask = entries_.size() - 1;
-    return is_spread_ ? place<true>(number, mask) : place<false>(number, mask);
+    return (is_spread_ ? place<true>(number) : place<false>(number)) & mask;
   }
   /// From where it should be to where there is room for it.
   std::size_t distance_of(std::uint64_t number) const {

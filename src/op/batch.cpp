@@ -43,23 +43,23 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
   const element_type& row = *row_type;
   batch_in_making part(row, rows);
   std::uint64_t landed_at_once = kLandedFirst;
+  const std::uint64_t batches_at_once = std::max<std::uint64_t>(kGroupedPerRequest / rows, 1);
+  const std::uint64_t rows_at_once = grouped_at_once(row), passed_max = demand::kAll / rows;
   bool goes_on = false;  // it has begun again, and will again: what a batch takes stays charged in between
   for (bool ended = false;;) {
-    auto batches_max =
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kGroupedPerRequest / rows, 1, out.wanted()));
+    auto batches_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_at_once, out.wanted()));
     auto* to = reinterpret_cast<batch_storage*>(out.room(batches_max));
     std::uint32_t made = 0;
     std::size_t made_bytes = 0;
     while (made == 0 && !ended) {
-      std::uint64_t passed = out.pass(demand::kAll / rows), rows_to_pass = 0;
+      std::uint64_t passed = out.pass(passed_max), rows_to_pass = 0;
       if (passed) {  // whole batches are passed over as rows; what was collected belongs to the first of them
         rows_to_pass = passed * rows - part.rows();
         part.take();
       }
       demand d;
       d.skip = rows_to_pass;
-      d.elements =
-          static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), grouped_at_once(row)));
+      d.elements = static_cast<std::uint32_t>(std::min(wanted_rows(batches_max, rows) - part.rows(), rows_at_once));
       if (landing) {
         const std::size_t foreseen = std::min(rows, batch_in_making::kRowsReserved) * row.size;
         landing->rows = &part.columns(!memory.has_room_for(made_bytes + part.bytes() + foreseen));

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/element_specs.hpp"
 #include "engine/held_elements.hpp"
 #include "engine/held_ordinals.hpp"
 #include "engine/open_context.hpp"
@@ -260,6 +261,14 @@ const op_info pack_sequences_op{
         [](const node& n) {
           cardinality in = cardinality_of(*n.inputs[0]);
           return in == cardinality::of(0) ? in : cardinality();
+        },
+    .spec =
+        [](const node& n) {
+          auto& a = n.as<pack_sequences_arguments>();
+          spec s = spec_of(*n.type);
+          if (a.options.pad)
+            for (spec& list : s.parts) list.shape = {a.tokens_max.value};
+          return s;
         },
 };
 

@@ -3,8 +3,11 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "element/spec_parts.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/mapped_stage.hpp"
 #include "engine/parser_pool.hpp"
 #include "engine/types.hpp"
@@ -125,6 +128,38 @@ const element_type* parsed_type(const node& n, std::string& why) {
 
 example_schema schema_of(const example_schema_arg& a) { return a.schema ? *a.schema : layout_of(a.value)->schema; }
 
+std::string dtype_of_feature(feature_kind kind) {
+  return kind == feature_kind::bytes ? "string" : kind == feature_kind::floats ? "float32" : "int64";
+}
+
+/// Of one structure: of its tensors the schema says more than their type.
+spec parsed_row_spec(const element_type& row, const example_schema& schema) {
+  spec s = spec_of(row);
+  for (std::size_t i = 0; i != schema.members(); ++i) {
+    const feature_slot& slot = schema.slots()[i];
+    const auto at = std::find(s.names.begin(), s.names.end(), slot.member_name());
+    if (at == s.names.end()) continue;
+    spec& part = s.parts[static_cast<std::size_t>(at - s.names.begin())];
+    if (slot.form == field_form::tensor) {
+      part = {.dtype = dtype_of_feature(slot.kind), .shape = slot.shape};
+    } else if (slot.form == field_form::sparse) {
+      part = spec_of_sparse(dtype_of_feature(slot.kind), slot.shape.size());
+    } else if (slot.form == field_form::ragged) {
+      part.parts[0] = {.dtype = dtype_of_feature(slot.kind), .shape = {spec::kUnknown}};
+      part.parts[1].shape = {static_cast<std::int64_t>(slot.parts.size()), spec::kUnknown};
+    }
+  }
+  return s;
+}
+
+spec parsed_spec(const node& n) {
+  const example_schema schema = schema_of(n.as<parse_example_arguments>().schema);
+  if (n.inputs[0]->type->text) return parsed_row_spec(*n.type, schema);
+  const spec batches = same_spec(n);
+  return spec_of_batch(parsed_row_spec(*n.type->element, schema),
+                       batches.any_shape ? spec::kUnknown : batches.shape.at(0));
+}
+
 erased_stream open_parse_example(const node& n, open_context& context) {
   auto& [schema, o] = n.as<parse_example_arguments>();
   const element_type* in = n.inputs[0]->type;
@@ -188,6 +223,7 @@ const op_info parse_example_op{
     .open_rows = open_example_rows,
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .seeks = [](const node& n) { return n.as<parse_example_arguments>().options.order == order::deterministic; },
+    .spec = parsed_spec,
 };
 
 }  // namespace sluice::lib

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "element/spec_parts.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/row_batches.hpp"
 #include "plan/arguments_of.hpp"
@@ -99,6 +101,12 @@ const element_type* ragged_type(const node& n, std::string& why) {
   return type_of_batch(row, why);
 }
 
+spec ragged_batch_spec(const node& n) {
+  auto& a = n.as<ragged_batch_arguments>();
+  if (!becomes_ragged(*n.inputs[0]->type)) return spec_of_batches(n, a.size, a.options.drop_remainder);
+  return spec_of_ragged(same_spec(n), a.options.drop_remainder ? a.size.value : spec::kUnknown);
+}
+
 erased_stream open_ragged_batch(const node& n, open_context& context) {
   auto& a = n.as<ragged_batch_arguments>();
   outlet out(*n.type);
@@ -131,6 +139,7 @@ const op_info ragged_batch_op{
           return rows_in_batches(n, a.size, a.options.drop_remainder);
         },
     .seeks = seeks_with_inputs,
+    .spec = ragged_batch_spec,
 };
 
 ragged_batch_verb ragged_batch(count size, ragged_batch_options o) {

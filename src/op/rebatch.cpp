@@ -90,8 +90,9 @@ class row_joiner {
         if (!fits.ok()) return fits;
       }
       to.append_from(from, from.gone_in_front(), n);
-      from.drop_front(n, true);
       part_bytes_ = part_.memory_bytes();
+      from.drop_front(n, true);
+      if (left() == 0) drop_left();  // what comes next takes its buffers, while the core has them in its cache
     }
     taken_ += n;
     return {};
@@ -126,8 +127,9 @@ class row_joiner {
       if (!memory.has_room_for(wanted)) return memory.refused_of(wanted);
     }
     status fits = wanted > memory.bytes() ? memory.resize(wanted) : status();
-    if (fits.ok()) part_.make_rows(row_).reserve(room_ - rows());
-    return fits;
+    if (!fits.ok()) return fits;
+    part_.rows_column().reserve(room_ - rows());
+    return {};
   }
 
   const element_type& row_;

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "element/spec_parts.hpp"
+#include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/row_batches.hpp"
 #include "plan/arguments_of.hpp"
@@ -207,6 +209,12 @@ const op_info sparse_batch_op{
           return cardinality_of(*n.inputs[0]).in_groups(a.size, a.options.drop_remainder);
         },
     .seeks = seeks_with_inputs,
+    .spec =
+        [](const node& n) {
+          const spec row = same_spec(n);
+          const spec& values = row.form == spec::form_type::structure ? row.parts[1] : row;
+          return spec_of_sparse(values.dtype, n.as<sparse_batch_arguments>().row_shape.size() + 1);
+        },
 };
 
 sparse_batch_verb sparse_batch(count size, std::vector<std::int64_t> row_shape, sparse_batch_options o) {

@@ -350,6 +350,49 @@ TEST_CASE("objects that only move are of a batch, alone and in structures and ba
   CHECK(watched.complaint() == "");
 }
 
+TEST_CASE("rows of one size go where there is room for them, behind those that are gone in both columns") {
+  struct fixed_row {
+    std::int64_t number = 0;
+    std::array<std::array<std::int32_t, 2>, 2> fixed{};
+    std::optional<double> maybe;
+  };
+  const auto row_of = [](std::int64_t i) {
+    const auto n = static_cast<std::int32_t>(i);
+    fixed_row r{i, {{{n, n + 1}, {n + 2, n + 3}}}, {}};
+    if (i % 3 != 0) r.maybe = 0.5 * static_cast<double>(i);
+    return r;
+  };
+  batched<fixed_row> from, to;
+  for (std::int64_t i = 0; i != 20; ++i) from.push_back(row_of(i));
+  column &in = from.storage().rows_column(), &out = to.storage().make_rows(type_of<fixed_row>());
+  out.reserve(30);
+  const std::size_t bytes = out.memory_bytes();
+  const char* const numbers = out.child(0).values();
+  auto append = [&](std::size_t first, std::size_t n) { out.append_from(in, first, n); };
+  append(0, 4);
+  to.storage().drop_front(2);
+  append(4, 9);
+  append(13, 0);
+  append(13, 7);
+  CHECK(out.memory_bytes() == bytes);  // in the room there was
+  CHECK(out.child(0).values() == numbers);
+  CHECK(out.is_whole());
+  append(5, 15);  // for which there is none
+  CHECK(out.is_whole());
+  CHECK(out.memory_bytes() > bytes);
+  std::vector<std::int64_t> expected;
+  for (std::int64_t i = 2; i != 20; ++i) expected.push_back(i);
+  for (std::int64_t i = 5; i != 20; ++i) expected.push_back(i);
+  REQUIRE(to.size() == static_cast<std::int64_t>(expected.size()));
+  std::size_t k = 0;
+  for (const fixed_row& r : to.rows()) {
+    const fixed_row wanted = row_of(expected[k++]);
+    CHECK(r.number == wanted.number);
+    CHECK(r.fixed == wanted.fixed);
+    CHECK(r.maybe == wanted.maybe);
+  }
+}
+
 TEST_CASE("a column of more bytes than 32-bit offsets can say is refused before a row is moved") {
   batched<record> b;
   std::vector<record> large;

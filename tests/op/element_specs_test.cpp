@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/element_specs.hpp"
+#include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib {
@@ -24,14 +25,16 @@ task<int> unlike(any_stream s, spec said) {
 }
 
 /// The spec that a plan says; all of its elements have it.
-std::string spec_of_plan(const std::string& text) {
-  CAPTURE(text);
-  const node_ptr plan = parse_plan(text);
+std::string spec_of_plan(const node_ptr& plan) {
   const spec said = element_spec_of(*plan);
   CHECK(holds(spec_of(*plan->type), said));
   runtime rt({.workers = 1});
   CHECK(sync_wait(rt, unlike(open_run(rt, plan, {}), said)) == 0);
   return said.text();
+}
+std::string spec_of_plan(const std::string& text) {
+  CAPTURE(text);
+  return spec_of_plan(parse_plan(text));
 }
 
 // Three tensors of int64[2].
@@ -70,6 +73,72 @@ TEST_CASE("padded batches have the lengths that their shapes say") {
         "{x: int64[2,3], y: int64[2]}");
   CHECK(spec_of_plan("range(4) | map([it, it][:it % 3]) | padded_batch(2, shapes={it=[4]})") == "int64[?,4]");
   CHECK(spec_of_plan("range(4) | map([it, it][:it % 3]) | padded_batch(2)") == "int64[?,?]");
+}
+
+TEST_CASE("ragged batches know the dtype, the dimensions behind the ragged ones, and how many splits there are") {
+  CHECK(spec_of_plan(kRows + " | ragged_batch(2)") == "{values: int64[?], row_splits: int64[1,?]}");
+  CHECK(spec_of_plan(kRows + " | ragged_batch(2, drop_remainder=true)") ==
+        "{values: int64[4], row_splits: int64[1,3]}");
+  const std::string deep = "from_tensor_slices([[[1, 2], [3, 4]], [[5, 6], [7, 8]]])",
+                    long_rows = "from_tensors([[1, 2], [3, 4], [5, 6]])";
+  CHECK(spec_of_plan("concatenate(" + deep + ", " + long_rows + ") | ragged_batch(3, drop_remainder=true)") ==
+        "{values: int64[?,2], row_splits: int64[1,4]}");
+  CHECK(spec_of_plan("concatenate(" + kRows + ", " + deep + ") | take(3) | ragged_batch(2)") ==
+        "{values: int64[...], row_splits: int64[1,?]}");
+  CHECK(spec_of_plan(kRows + " | ragged_batch(2) | ragged_batch(2, drop_remainder=true)") ==
+        "{values: int64[?], row_splits: int64[2,?]}");
+  CHECK(spec_of_plan("range(4) | map(to_ragged([[it], [it, it]])) | ragged_batch(2)") ==
+        "{values: any[...], row_splits: int64[?,?]}");
+  CHECK(spec_of_plan("range(4) | map([it, it][:it % 3]) | ragged_batch(2, drop_remainder=true)") == "int64[2,?]");
+  CHECK(spec_of_plan("range(4) | ragged_batch(3)") == "int64[?]");
+}
+
+TEST_CASE("sparse batches know the dtype of their values, and how many dimensions there are") {
+  CHECK(spec_of_plan("range(4) | map([it, it][:it % 3]) | sparse_batch(2, [4])") ==
+        "{indices: int64[?,2], values: int64[?], dense_shape: int64[2]}");
+  CHECK(spec_of_plan("range(4) | map([\"a\"]) | sparse_batch(2, [-1])") ==
+        "{indices: int64[?,2], values: string[?], dense_shape: int64[2]}");
+  CHECK(spec_of_plan("from_tensor_slices([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]) | sparse_batch(2, [2, -1])") ==
+        "{indices: int64[?,3], values: int64[?], dense_shape: int64[3]}");
+  CHECK(spec_of_plan("range(4) | map([it, it][:it % 3]) | sparse_batch(2, [4]) | sparse_batch(2, [-1, 4])") ==
+        "{indices: int64[?,3], values: int64[?], dense_shape: int64[3]}");
+}
+
+TEST_CASE("packed rows have the length that they are filled to") {
+  const std::string sequences = "range(6) | map([it, it][:it % 3]) | pack_sequences(4";
+  CHECK(spec_of_plan(sequences + ")") == "{tokens: int64[4], segments: int32[4], positions: int32[4]}");
+  CHECK(spec_of_plan(sequences + ") | batch(2)") ==
+        "{tokens: int64[?,4], segments: int32[?,4], positions: int32[?,4]}");
+  CHECK(spec_of_plan(sequences + ", pad=false)") == "{tokens: int64[?], segments: int32[?], positions: int32[?]}");
+}
+
+TEST_CASE("tensors that are parsed have the shapes of the schema") {
+  auto example = [](std::int64_t x) {
+    example_writer w;
+    const std::vector<std::int64_t> numbers(static_cast<std::size_t>(2 * (x % 3)), x), index(1, x);
+    const std::vector<float> image(6, 0.5f), weights(1, 1.5f);
+    w.int64("label", x).floats("image", image.data(), image.size()).int64s("pairs", numbers.data(), numbers.size());
+    w.floats("w", weights.data(), 1).int64s("i", index.data(), 1).int64s("rows", numbers.data(), numbers.size());
+    if (x % 2) w.bytes_list("words", {"a", "b"});
+    return std::string(w.finish());
+  };
+  const auto examples = range(5) | map(example);
+  const std::string schema =
+      "label: int64, image: float[2,3], pairs: int64[?,2], words: bytes[1,2] = ['', ''], score: float?, "
+      "w = sparse('w', 'i'): float[9], rows = ragged('rows', uniform(2)): int64, tags = 'no': bytes[] = []";
+  const std::string inside =
+      "{label: int64, image: float32[2,3], pairs: int64[?,2], words: string[1,2], score: float32?, "
+      "w: {indices: int64[?,1], values: float32[?], dense_shape: int64[1]}, "
+      "rows: {values: int64[?], row_splits: int64[1,?]}, tags: string[?]}";
+  auto parsed = [](const node_ptr& in, const std::string& text) {
+    return make_stage(parse_example_op, arguments::of(parse_example_arguments{text, {}}), in);
+  };
+  CHECK(spec_of_plan(parsed(examples.plan(), schema)) == inside);
+  const std::string dense = "label: int64, image: float[2,3]";
+  const auto in = dataset<std::string>(examples);
+  CHECK(spec_of_plan(parsed((in | batch(2)).plan(), dense)) == "{label: int64[?], image: float32[?,2,3]}");
+  CHECK(spec_of_plan(parsed((in | batch(2, {.drop_remainder = true})).plan(), dense)) ==
+        "{label: int64[2], image: float32[2,2,3]}");
 }
 
 TEST_CASE("verbs that give their input's elements know what it knows") {

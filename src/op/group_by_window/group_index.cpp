@@ -25,7 +25,7 @@ known_key group_index::key_of(std::uint32_t i) const {
   return {0, std::string(codes_[i])};
 }
 
-void group_index::add(const known_key& key, std::uint32_t group) {
+void group_index::add(const known_key& key, std::size_t group) {
   if (key_.is_number) by_number_.add(key.number, group);
   else by_code_.emplace(key.code, group);
 }

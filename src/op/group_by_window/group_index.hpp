@@ -33,7 +33,7 @@ struct known_key {
 
 class group_index {
  public:
-  static constexpr std::uint32_t kNone = number_table::kNone;
+  static constexpr std::size_t kNone = number_table::kNone;
 
   explicit group_index(const key_function& key) : key_(key) {}
 
@@ -49,18 +49,18 @@ class group_index {
   const number_table& by_number() const { return by_number_; }
 
   /// The group of the key of element i of the view.
-  std::uint32_t group_of(std::uint32_t i) const {
+  std::size_t group_of(std::uint32_t i) const {
     return key_.is_number ? by_number_.find(numbers_[i]) : group_of_code(codes_[i]);
   }
   known_key key_of(std::uint32_t i) const;
   /// REQUIRES: the key has no group.
-  void add(const known_key& key, std::uint32_t group);
+  void add(const known_key& key, std::size_t group);
   void remove(const known_key& key);
   /// The key's code, from which the key can be built.
   std::string code_of(const known_key& key) const;
 
  private:
-  std::uint32_t group_of_code(std::string_view code) const {
+  std::size_t group_of_code(std::string_view code) const {
     auto at = by_code_.find(absl::string_view(code.data(), code.size()));
     return at == by_code_.end() ? kNone : at->second;
   }
@@ -70,7 +70,7 @@ class group_index {
   std::vector<std::uint64_t> numbers_;
   key_codes codes_;
   number_table by_number_;
-  absl::flat_hash_map<std::string, std::uint32_t> by_code_;
+  absl::flat_hash_map<std::string, std::size_t> by_code_;
 };
 
 }  // namespace sluice::lib

@@ -68,7 +68,7 @@ window_groups::window_groups(const group_by_window_arguments& a, const element_t
       nowhere_(new char[elements.size]),
       ordinal_bits_(ordinal_bits) {
   groups_.emplace_back(type_);
-  filling_.push_back({nowhere_.get(), &nowhere_ordinal_, 0, 1});
+  filling_.push_back({nowhere_.get() + elements.size, &nowhere_ordinal_ + 1, -1, 1});
 }
 
 window_groups::~window_groups() {
@@ -162,20 +162,22 @@ void window_groups::drop_room(std::uint32_t g) {
 status window_groups::give_room(std::uint32_t g, std::size_t capacity) {
   group& of = groups_[g];
   filling& to = filling_[g];
-  if (to.n != 0 || of.room.capacity == 0) {
+  const std::size_t n = to.count();
+  if (n != 0 || of.room.capacity == 0) {
     group_room room(type_);
     status fits = make_room(capacity, room);
     if (!fits.ok()) return fits;
-    if (to.n) {
-      relocate(type_, room.elements.begin() + room.begin * type_.size, to.elements, to.n);
-      std::copy_n(to.ordinals, to.n, room.ordinals.get() + room.ordinals_begin);
+    if (n) {
+      relocate(type_, room.elements.begin() + room.begin * type_.size, elements(g), n);
+      std::copy_n(to.ordinals(), n, room.ordinals.get() + room.ordinals_begin);
       memory_.shrink_by(room_bytes(of.room));
     }
     of.room = std::move(room);  // the slab before knows of no elements
   }
-  to.elements = of.room.elements.begin() + of.room.begin * type_.size;
-  to.ordinals = of.room.ordinals.get() + of.room.ordinals_begin;
   to.due = std::min<std::uint64_t>(of.size, of.room.capacity);
+  to.elements_end = of.room.elements.begin() + (of.room.begin + to.due) * type_.size;
+  to.ordinals_end = of.room.ordinals.get() + of.room.ordinals_begin + to.due;
+  to.set_count(n);
   return {};
 }
 
@@ -201,7 +203,7 @@ status window_groups::add_unknown(std::uint32_t i) {
     let_go_of(g);
     return why;
   }
-  index_.add(key, g);
+  index_.add(key, in_index(g));
   ++used_;
   return {};
 }
@@ -219,20 +221,22 @@ template <class Move, class Find>
   filling* const all = filling_.data();
   const auto first = static_cast<std::uint32_t>(next_);
   for (std::uint32_t i = 0; i != n; ++i) {
-    const std::uint32_t g = find(i);
-    if (!Move::kIsCopy && g == kNone) {
+    const std::size_t at_byte = find(i);
+    if (!Move::kIsCopy && at_byte == group_index::kNone) {
       why = stop::at_unknown_key;
       return i;
     }
-    filling& to = all[g];
-    const std::size_t at = to.n++;
-    move(to.elements + at * move.size(), from + i * move.size());
-    to.ordinals[at] = first + i;
-    if (at + 1 == to.due) [[unlikely]] {
-      if (g == kNone) to.n = 0;  // a copy to nowhere
-      else due_ = g;
-      why = g == kNone ? stop::at_unknown_key : stop::behind_due;
-      return i + (g != kNone);
+    filling& to = *reinterpret_cast<filling*>(reinterpret_cast<char*>(all) + at_byte);
+    const std::ptrdiff_t at = to.next;
+    move(to.elements_end + at * static_cast<std::ptrdiff_t>(move.size()), from + i * move.size());
+    to.ordinals_end[at] = first + i;
+    to.next = at + 1;
+    if (to.next == 0) [[unlikely]] {
+      const bool is_known = &to != all;
+      if (is_known) due_ = static_cast<std::uint32_t>(&to - all);
+      else to.next = -1;  // a copy to nowhere
+      why = is_known ? stop::behind_due : stop::at_unknown_key;
+      return i + is_known;
     }
   }
   why = stop::at_end;

@@ -48,7 +48,7 @@ class window_groups {
   held_memory& memory() { return memory_; }
   /// The ordinal of the oldest element that is held; of the next one where none is.
   std::uint64_t oldest() const {
-    return first_ == kNone ? next_ : groups_[first_].turns.first(*filling_[first_].ordinals);
+    return first_ == kNone ? next_ : groups_[first_].turns.first(*filling_[first_].ordinals());
   }
   std::uint64_t next() const { return next_; }
 
@@ -76,7 +76,7 @@ class window_groups {
   bool may_wait() const { return inner_.may_wait(); }
 
  private:
-  static constexpr std::uint32_t kNone = group_index::kNone;
+  static constexpr std::uint32_t kNone = 0;
 
   /// Elements, and the lower half of the ordinal of each.
   struct group_room {
@@ -94,12 +94,17 @@ class window_groups {
     std::uint64_t size = 0;
     std::uint32_t before = kNone, after = kNone;  ///< the groups whose first elements are the next ones to its own
   };
-  /// Where the next element of a group goes. Apart from the rest, so that it stays in the cache.
+  /// Where the next element of a group goes. Apart from the rest, so that it stays in the cache, and counted up to 0, so that
+  /// fill() sees in what it stores that the group is due.
   struct filling {
-    char* elements = nullptr;
-    std::uint32_t* ordinals = nullptr;
-    std::size_t n = 0;    ///< elements that are there
-    std::size_t due = 0;  ///< with so many it is full or needs room
+    char* elements_end = nullptr;  ///< where element number `due` would be, and
+    std::uint32_t* ordinals_end = nullptr;
+    std::ptrdiff_t next = 0;  ///< the place of the next element, counted from there
+    std::size_t due = 0;      ///< with so many it is full or needs room
+
+    std::size_t count() const { return due + static_cast<std::size_t>(next); }
+    std::uint32_t* ordinals() const { return ordinals_end - due; }
+    void set_count(std::size_t n) { next = static_cast<std::ptrdiff_t>(n - due); }
   };
   struct restored_group {
     held_ordinals ordinals;
@@ -109,7 +114,8 @@ class window_groups {
   enum class stop : std::uint8_t { at_end, at_unknown_key, behind_due };
 
   const key_function& key() const { return static_cast<const key_function&>(*key_); }
-  std::size_t count(std::uint32_t g) const { return filling_[g].n; }
+  std::size_t count(std::uint32_t g) const { return filling_[g].count(); }
+  char* elements(std::uint32_t g) const { return filling_[g].elements_end - filling_[g].due * type_.size; }
   static std::size_t entry_bytes(const known_key& key);
   std::size_t room_bytes(const group_room& r) const {
     return (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint32_t);
@@ -119,6 +125,8 @@ class window_groups {
   template <class Find> std::uint32_t fill_by_size(char* from, std::uint32_t n, Find find, stop& why);
   std::uint32_t fill_view(char* from, std::uint32_t n, stop& why);
   status add_unknown(std::uint32_t i);
+  /// What the index has of a group, so that fill() multiplies nothing: where its filling is, in bytes.
+  static std::size_t in_index(std::uint32_t g) { return g * sizeof(filling); }
   /// The next n elements have been taken or dropped. REQUIRES: they have one upper half.
   void go_on(std::uint64_t n);
   std::uint64_t to_turn() const { return turn_ - next_ % turn_; }

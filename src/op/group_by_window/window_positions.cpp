@@ -11,7 +11,7 @@ namespace sluice::lib {
 
 void window_groups::save_ordinals(std::uint32_t g, position_writer& w) const {
   const std::size_t n = count(g);
-  const std::uint32_t* ordinals = filling_[g].ordinals;
+  const std::uint32_t* ordinals = filling_[g].ordinals();
   ordinal_turns::reader at(groups_[g].turns);
   w.number(n);
   std::uint64_t last = 0;
@@ -67,7 +67,7 @@ status window_groups::key_again(restored_group& from, known_key& key, std::uint6
     why = size_for(key, size);
   }
   if (!why.ok()) return why.in_stage(memory_.label(), from.ordinals.at(0));
-  const bool fits = from.held->size() < size && index_.group_of(0) == kNone;
+  const bool fits = from.held->size() < size && index_.group_of(0) == group_index::kNone;
   index_.forget_view();
   return fits ? status() : damaged_position();
 }
@@ -85,11 +85,11 @@ status window_groups::place_again(restored_group& from, bool leaves) {
   if (leaves) {
     leaving_ = g;
   } else {
-    index_.add(key, g);
+    index_.add(key, in_index(g));
     ++used_;
   }
   const std::size_t owned = from.held->owned_bytes(from.held->at(0), n);
-  from.held->move_front(n, filling_[g].elements);
+  from.held->move_front(n, elements(g));
   from.held.reset();
   ordinal_turns& turns = groups_[g].turns;
   turns = ordinal_turns(ordinal_bits_, from.ordinals.at(0));
@@ -99,10 +99,10 @@ status window_groups::place_again(restored_group& from, bool leaves) {
   };
   for (std::size_t i = 0; i != n; ++i) {
     turn_to(i, from.ordinals.at(i));
-    filling_[g].ordinals[i] = static_cast<std::uint32_t>(from.ordinals.at(i));
+    filling_[g].ordinals()[i] = static_cast<std::uint32_t>(from.ordinals.at(i));
   }
   turn_to(n, next_);
-  filling_[g].n = n;
+  filling_[g].set_count(n);
   if (leaves) settle(g);
   return memory_.change(owned, 0);
 }
