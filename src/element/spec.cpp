@@ -8,8 +8,6 @@
 #include "element/path.hpp"
 #include "element/scalars.hpp"
 #include "element/spec_parts.hpp"
-#include "sluice/element/ragged_tensor.hpp"
-#include "sluice/element/sparse_tensor.hpp"
 
 namespace sluice::lib {
 
@@ -25,10 +23,9 @@ constexpr std::int64_t kNoItems = -2;
 
 // --- Of types and elements ---
 
-spec leaf(std::string dtype, std::vector<std::int64_t> shape = {}) {
+spec leaf(std::string dtype) {
   spec s;
   s.dtype = std::move(dtype);
-  s.shape = std::move(shape);
   return s;
 }
 
@@ -403,31 +400,6 @@ spec spec_of_row(spec batch) {
   if (has_columns(batch)) std::for_each(batch.parts.begin(), batch.parts.end(), without_first);
   else without_first(batch);
   return batch;
-}
-
-spec spec_of_sparse(std::string dtype, std::size_t rank) {
-  const auto dimensions = static_cast<std::int64_t>(rank);
-  spec s = spec_of(type_of<sparse_tensor>());
-  s.parts[0] = leaf("int64", {spec::kUnknown, dimensions});
-  s.parts[1] = leaf(std::move(dtype), {spec::kUnknown});
-  s.parts[2] = leaf("int64", {dimensions});
-  return s;
-}
-
-spec spec_of_ragged(const spec& row, std::int64_t rows) {
-  spec s = spec_of(type_of<ragged_tensor>());
-  const bool is_ragged = row.form == form::structure;
-  spec& values = s.parts[0] = is_ragged ? row.parts[0] : row;
-  // With a dimension more; of tensors it is the only one that is ragged.
-  std::int64_t levels = 1, splits = spec::kUnknown;
-  if (is_ragged)
-    levels = row.parts[1].any_shape || row.parts[1].shape[0] < 0 ? spec::kUnknown : row.parts[1].shape[0] + 1;
-  else if (rows != spec::kUnknown && rows != INT64_MAX) splits = rows + 1;
-  s.parts[1] = leaf("int64", {levels, splits});
-  if (values.shape.empty()) return s;
-  std::int64_t& all = values.shape[0];
-  if (is_ragged || rows < 0 || all < 0 || __builtin_mul_overflow(all, rows, &all)) all = spec::kUnknown;
-  return s;
 }
 
 result<spec> merge(const spec& a, const spec& b) {
