@@ -210,7 +210,11 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
       continue;
     }
     if (f.ended) {
-      broken = source.check_end();
+      if (broken.ok()) broken = source.check_end();
+      if (broken.ok()) {  // an archive, say, has ended, and what it is packed in has not
+        auto finishing = source.finish();
+        broken = co_await finishing.as_result();
+      }
       if (broken.ok()) break;
     }
     if (!f.why.ok()) {

@@ -274,6 +274,16 @@ status byte_source::check_end() const {
   return now < size_ ? cut_short(now) : status();
 }
 
+task<void> byte_source::finish() {
+  long_work work;
+  while (compressed() && !last_) {
+    consume(end_ - begin_);
+    auto reading = more(1);
+    co_await reading;
+    co_await work.breath();
+  }
+}
+
 status byte_source::cut_short(std::uint64_t at) const {
   return data_loss_error("the file was cut short while it was read: it had " + std::to_string(size_) +
                          " bytes when it was opened, and ends here now")

@@ -80,6 +80,8 @@ class byte_source {
   task<void> go_to(std::uint64_t offset);
   /// At the file's end: are the bytes that were passed over unread still there?
   status check_end() const;
+  /// What is compressed is undone to its end, where its checksum is. Nothing else is read.
+  task<void> finish();
   /// Makes the window at least `needed` bytes long, or the last. Returns false if that has to be awaited, because the
   /// page cache does not have it or because it is more than a megabyte of work; the window may have grown.
   bool try_more(std::size_t needed, status& why) { return fill_window(needed, why) == filled::enough; }

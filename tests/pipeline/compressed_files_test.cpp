@@ -12,12 +12,15 @@
 #include "pipeline/record_files.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
+#include "support/tar_bytes.hpp"
 
 namespace sluice::lib {
 namespace {
 
 using namespace testing;
 using Catch::Contains;
+using test::tar_header_bytes;
+using test::tar_padded;
 
 /// Calls use(name, dataset of text): every format, told how it is compressed.
 template <class Use> void for_each_reader(const std::string& path, compression c, Use use) {
@@ -127,6 +130,37 @@ TEST_CASE(
   CHECK(fingerprint(*plain.plan()) == fingerprint(*limited.plan()));
   CHECK_THROWS_WITH(parse_plan(R"(lines("a", inflate_ratio_max=-1))"), Contains("at least 0"));
   CHECK_THROWS_WITH(parse_plan(R"(lines("a", cache=none))"), Contains("keep, drop or direct"));
+}
+
+TEST_CASE("a wrong checksum behind an archive's end, or an array's, is damage, after the elements") {
+  const std::string member = tar_header_bytes({.name = "one", .size = 5}) + tar_padded("hello");
+  const std::string archive = member + std::string(64 << 10, '\0');  // padded, as tapes have it
+  std::string head = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }";
+  head.resize(128 - 10 - 1, ' ');
+  const std::string array = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + head + '\n' + std::string(12, '\7');
+  for (compression c : {compression::gzip, compression::xz}) {
+    if (!is_built_in(c)) continue;
+    for (const std::string& bytes : {archive, array}) {
+      file_world w;
+      std::string packed_bytes = packed(c, bytes);
+      const std::string suffix = c == compression::gzip ? ".gz" : ".xz";
+      w.files->put("good" + suffix, packed_bytes);
+      const std::size_t check_at = packed_bytes.size() - (c == compression::gzip ? 8 : 13);
+      packed_bytes[check_at] = static_cast<char>(packed_bytes[check_at] ^ 1);
+      w.files->put("bad" + suffix, packed_bytes);
+      auto read = [&](const std::string& path) {
+        if (bytes == array) return run(w.rt, npy(path) | map([](const tensor&) { return std::string("row"); }));
+        return run(w.rt, tar(path) | map([](const tar_member& m) { return std::string(m.bytes.view()); }));
+      };
+      const outcome good = read("good" + suffix), bad = read("bad" + suffix);
+      CAPTURE(to_string(c), bytes.size(), good.message(), bad.message());
+      CHECK(good.why.ok());
+      CHECK(good.elements.size() == (bytes == array ? 3u : 1u));
+      CHECK(bad.elements == good.elements);
+      CHECK(bad.why.code() == status_code::data_loss);
+      CHECK_THAT(bad.message(), Contains("bad"));
+    }
+  }
 }
 
 TEST_CASE("every reader of files has a cache and limits, which are no part of a plan's meaning") {
