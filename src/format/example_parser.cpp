@@ -263,7 +263,7 @@ template <class Row> bool example_parser::read_usual(std::string_view example, R
     const feature_slot& slot = slots[i];
     row.begin(i);
     std::size_t count;
-    if (!detail::read_usual_values(entry, slot.kind, slot.length, row, count)) return false;
+    if (!detail::read_usual_values(entry, slot.kind, {slot.length, slot.each}, row, count)) return false;
     if (count != slot.length && !slot.takes(count)) return false;
     row.end(count);
   }

@@ -222,10 +222,18 @@ inline std::size_t count_varints(const char* p, const char* end) noexcept {
   return n;
 }
 
-/// The values of a feature of this kind, at most `most`. The sink has bytes(i, string_view); room(count) before
+/// How many values a feature may have.
+struct value_limits {
+  std::size_t most;
+  std::size_t each = 1;  ///< a multiple of it: room is made for whole rows, and filled
+
+  bool take(std::size_t count) const { return count <= most && (each == 1 || count % each == 0); }
+};
+
+/// The values of a feature of this kind. False, with some of them given: they are none, or others than `limits` takes. The sink has bytes(i, string_view); room(count) before
 /// floats(i, raw, count), or before int64(i, value) for each.
 template <class Sink>
-[[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, std::size_t most,
+[[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, value_limits limits,
                                                      Sink& sink, std::size_t& count) {
   const char *p = entry.value, *const end = entry.end;
   const std::uint32_t list_tag = tag_of(static_cast<std::uint32_t>(kind), kBytes);
@@ -240,13 +248,13 @@ template <class Sink>
   else if (!enter_all(p, end, static_cast<char>(list_tag))) return false;
   if (kind == feature_kind::bytes) {
     if (single) {
-      if (most == 0) return false;
+      if (limits.most == 0) return false;
       sink.bytes(count++, {p, size - 4});
       return true;
     }
     for (const char* value_end; p != end; p = value_end) {
       value_end = enter(p, end, tag_of(1, kBytes));
-      if (!value_end || count == most) return false;
+      if (!value_end || count == limits.most) return false;
       sink.bytes(count++, {p, static_cast<std::size_t>(value_end - p)});
     }
     return true;
@@ -255,13 +263,13 @@ template <class Sink>
   if (kind == feature_kind::floats) {
     const auto bytes = static_cast<std::size_t>(end - p);
     count = bytes / 4;
-    if (bytes % 4 != 0 || count > most) return false;
+    if (bytes % 4 != 0 || !limits.take(count)) return false;
     sink.room(count);
     sink.floats(0, p, count);
     return true;
   }
   const std::size_t n = count_varints(p, end);
-  if (n > most) return false;
+  if (!limits.take(n)) return false;
   sink.room(n);
   for (wire_reader in({p, static_cast<std::size_t>(end - p)}); !in.done();) {
     std::uint64_t value;

@@ -98,7 +98,7 @@ status read_any_step(const sequence_slot& slot, std::size_t index, std::string_v
 status read_step(const sequence_slot& slot, std::size_t index, std::string_view feature, step_writer to) {
   const detail::usual_entry usual{{}, feature.data(), feature.data() + feature.size()};
   std::size_t count;
-  if (!detail::read_usual_values(usual, slot.kind, slot.length, to, count) ||
+  if (!detail::read_usual_values(usual, slot.kind, {slot.length}, to, count) ||
       (count != slot.length && slot.length != sequence_slot::kAny))
     return read_any_step(slot, index, feature, &to);
   to.end(count);

@@ -33,7 +33,7 @@ class npy_format final : public element_format {
     return f.elements ? f : without_row(w);
   }
   found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
-    if (w.offset == 0) return elements_max == 0 ? at_start(w) : read_head(w);
+    if (w.offset == 0) return elements_max == 0 || (w.last && w.bytes.empty()) ? at_start(w) : read_head(w);
     const bool may_seek = w.end != provenance::kUnknown;
     const std::uint64_t bytes = !may_seek ? w.bytes.size() : w.end > w.offset ? w.end - w.offset : 0;
     found f;

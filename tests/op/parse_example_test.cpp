@@ -341,6 +341,23 @@ TEST_CASE("tensors of a schema are filled where they are, and errors name the fe
   CHECK(of("t = 'image/raw': float[?]").lines[1] == R"({"t":[1,2,3,2]})");
   CHECK(of("t = 'image/raw': float[?,3]").why.message() ==
         "feature \"image/raw\" has 4 values, expected a multiple of 3");
+  // Of other numbers of values than rows take nothing is written: alone, and in batches whose tensors have a shape by then.
+  for (std::size_t n : {1u, 3u, 5u, 4097u}) {
+    CAPTURE(n);
+    const std::vector<float> values(std::max<std::size_t>(n, 4), 1.0F);
+    const std::vector<std::int64_t> numbers(n, 300);
+    auto uneven = from_elements(std::vector<std::string>{
+        picture_example(0),
+        std::string(example_writer().floats("image/raw", values.data(), 4).int64s("ids", numbers.data(), 0).finish()),
+        std::string(example_writer().floats("image/raw", values.data(), n).int64s("ids", numbers.data(), n).finish())});
+    for (const char* schema :
+         {"t = 'image/raw': float[?,4]", "t = 'image/raw': float[?,2,2] = []", "t = 'ids': int64[?,2]"}) {
+      CAPTURE(schema);
+      CHECK_THAT(printed(by_text(uneven.plan(), schema)).why.to_string(), Catch::Contains("expected a multiple of"));
+      CHECK_THAT(printed(by_text((uneven | batch(3)).plan(), schema)).why.to_string(),
+                 Catch::Contains("row 2 of the batch") && Catch::Contains("expected a multiple of"));
+    }
+  }
   CHECK(of("t = 'image/raw': float[2,3]").why.message() == "feature \"image/raw\" has 4 values, expected 6");
   CHECK(of("t = 'image/raw': int64[2,2]").why.message() == "feature \"image/raw\" holds float values, expected int64");
   CHECK(of("t: int64[2,2]").why.message() == "feature \"t\" is missing");
