@@ -135,6 +135,18 @@ void check_seed(const any_stream& stream, const resumed& from, const run_argumen
                std::to_string(own) + ": leave out --seed, or start anew without the checkpoint");
 }
 
+/// What is wrong with a checkpoint is told with the name of its file.
+any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& how,
+                     const std::string& checkpoint_file) {
+  try {
+    return open_run(rt, plan, how);
+  } catch (const error& e) {
+    const bool is_of_checkpoint = e.code() == status_code::data_loss || e.code() == status_code::failed_precondition;
+    if (how.from.empty() || !is_of_checkpoint || !e.why().where().file.empty()) throw;
+    throw error(e.why().in_file(checkpoint_file));
+  }
+}
+
 /// What 100 % of a run are. A resumed one has some of its plan behind it, and does not say how much.
 cardinality total_of(const node& plan, const run_arguments& a, const resumed& from) {
   if (!from.at.empty()) return {};
@@ -213,7 +225,7 @@ int run(const run_arguments& a) {
   output.options.rt = &rt;
   pull_counts counts;
   pull_request request;
-  request.stream = open_run(rt, plan, iteration_of(a, from.at));
+  request.stream = open_from(rt, plan, iteration_of(a, from.at), a.resume_file);
   check_seed(request.stream, from, a);
   std::unique_ptr<element_sink> sink = open_output(a, output, *plan->type, from, interrupts);
   request.sink = sink.get();

@@ -49,6 +49,13 @@ class Resume(Job):
         self.ok("run", plan, "--limit", 10, "--checkpoint", self.here)
         self.ok("run", plan, "--resume", self.here)
 
+    def test_what_is_no_checkpoint_or_damaged_is_told_with_its_file(self):
+        self.ok("run", "range(9)", "--limit", 3, "--output", "null", "--checkpoint", self.here)
+        good = pathlib.Path(self.here).read_bytes()
+        for wrong in (b"xx", good[:-1], good[:-1] + bytes([good[-1] ^ 1])):
+            pathlib.Path(self.here).write_bytes(wrong)
+            self.assertIn(self.here, self.fails(1, "run", "range(9)", "--resume", self.here, "--output", "null"))
+
     def test_a_resume_that_forgets_standard_output_in_a_file_is_refused(self):
         with open(self.out, "w") as out:
             subprocess.run([PROGRAM, "run", "range(9)", "--limit", "3", "--output", "jsonl", "--checkpoint", self.here, "--quiet"], stdout=out,
