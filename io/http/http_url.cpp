@@ -15,7 +15,7 @@ constexpr std::string_view kHttps = "https://";
 
 constexpr std::string_view kHasUser = "it has a user or a password";
 /// Of a place that a server redirects to, in a message.
-constexpr std::size_t kQuotedBytes = 300;
+constexpr std::size_t kPlaceBytes = 300;
 
 /// What is wrong with it, for whoever says whose URL it is.
 status no_url(std::string_view what) { return invalid_argument_error(what); }
@@ -97,7 +97,7 @@ result<http_url> parse_parts(std::string_view text) {
 result<http_url> follow_whole(const http_url& from, const std::string& to) {
   auto url = parse_parts(to);
   if (!url.ok())
-    return failed_precondition_error(joined("the server redirects to ", printable(redacted(to)).substr(0, kQuotedBytes),
+    return failed_precondition_error(joined("the server redirects to ", printable(redacted(to)).substr(0, kPlaceBytes),
                                             ", which is not gone to: ", url.why().message()));
   if (from.tls && !url->tls) return failed_precondition_error(joined("is redirected out of TLS, to ", url->origin()));
   return url;
