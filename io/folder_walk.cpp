@@ -26,11 +26,22 @@ bool is_folder(const std::string& path, bool follows) {
   return (follows ? ::stat(path.c_str(), &s) : ::lstat(path.c_str(), &s)) == 0 && S_ISDIR(s.st_mode);
 }
 
+/// "a/**//b" as "a/**/b": a second / names the same folder, so that what `**` takes in is found once, and in its order.
+std::string without_slashes_behind_folders(std::string pattern) {
+  constexpr std::string_view kFolders = "**//";
+  std::size_t at = 0;
+  while ((at = pattern.find(kFolders, at)) != pattern.npos) {
+    if (at == 0 || pattern[at - 1] == '/') pattern.erase(at + kFolders.size() - 1, 1);
+    else at += kFolders.size();
+  }
+  return pattern;
+}
+
 bool is_own_or_parent(std::string_view name) { return name == "." || name == ".."; }
 
 }  // namespace
 
-folder_walk::folder_walk(std::string pattern) : pattern_(std::move(pattern)) {}
+folder_walk::folder_walk(std::string pattern) : pattern_(without_slashes_behind_folders(std::move(pattern))) {}
 
 int folder_walk::failed(int error_number, std::string where) {
   where_ = std::move(where);
@@ -138,6 +149,7 @@ void folder_walk::add_name(const std::string& path, const glob_places& at, std::
   if (type == entry_type::other) return;
   glob_places by_folders;
   glob_places inside = pattern_.enter(at, name, &by_folders);
+  if (name.empty()) by_folders.clear();  // the folder itself once more, which a ** would take in without end
   if (type == entry_type::unknown && !by_folders.empty())
     type = is_folder(path + std::string(name), false) ? entry_type::folder : entry_type::link;
   if (type == entry_type::link)  // a `**` may end here, and goes no further

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "io/http/printable.hpp"
 #include "io/http/text.hpp"
 #include "io/stores/stored_crc32c.hpp"
 
@@ -81,7 +82,7 @@ std::optional<http_failure> gcs_service::explain(const http_request& sent, const
   const std::string words = joined(t.reason.empty() ? "" : ": ", t.reason, t.message.empty() ? "" : ": ", t.message);
   status_code meaning = f.why.code();
   if (head.is_redirect()) meaning = status_code::failed_precondition;
-  f.why = status(meaning, joined("the server says ", head.status_text(), words, advice));
+  f.why = status(meaning, joined("the server says ", head.status_text(), printable(words), advice));
   return f;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "io/http/dates.hpp"
+#include "io/http/printable.hpp"
 #include "io/http/response_check.hpp"
 #include "io/http/text.hpp"
 
@@ -189,7 +190,7 @@ http_failure hdfs_failure(const response_head& head, std::string_view body, cons
   if (head.is_redirect()) code = status_code::failed_precondition;
   const std::string told =
       e.name.empty() ? std::string() : joined(": ", e.name, e.message.empty() ? "" : ": ", e.message);
-  f.why = status(code, joined("the ", asked.node, " ", asked.address, " says ", head.status_text(), told,
+  f.why = status(code, joined("the ", asked.node, " ", asked.address, " says ", head.status_text(), printable(told),
                               f.again ? std::string() : advice_for(e, head, asked)));
   return f;
 }

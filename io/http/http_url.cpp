@@ -3,6 +3,8 @@
 
 #include <arpa/inet.h>
 
+#include "base/redacted.hpp"
+#include "io/http/printable.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -11,7 +13,12 @@ namespace {
 constexpr std::string_view kHttp = "http://";
 constexpr std::string_view kHttps = "https://";
 
-status no_url(std::string_view what) { return invalid_argument_error(joined("is no URL for this: ", what)); }
+constexpr std::string_view kHasUser = "it has a user or a password";
+/// Of a place that a server redirects to, in a message.
+constexpr std::size_t kPlaceBytes = 300;
+
+/// What is wrong with it, for whoever says whose URL it is.
+status no_url(std::string_view what) { return invalid_argument_error(what); }
 
 std::uint16_t own_port(bool tls) { return tls ? 443 : 80; }
 
@@ -49,8 +56,7 @@ status take_port(std::string_view digits, http_url& to) {
 
 /// "host", "host:port", "[v6]", "[v6]:port".
 status take_authority(std::string_view text, http_url& to) {
-  if (text.find('@') != std::string_view::npos)
-    return no_url("it has a user or a password; give these as a header (http_options::headers)");
+  if (text.find('@') != std::string_view::npos) return no_url(kHasUser);
   std::string_view rest;
   if (text.starts_with("[")) {
     const std::size_t end = text.find(']');
@@ -73,16 +79,7 @@ status take_authority(std::string_view text, http_url& to) {
   return take_port(rest.substr(1), to);
 }
 
-}  // namespace
-
-std::string http_url::bracketed_host() const {
-  return host.find(':') == std::string::npos ? host : joined("[", host, "]");
-}
-std::string http_url::address() const { return joined(bracketed_host(), ":", port); }
-std::string http_url::authority() const { return port == own_port(tls) ? bracketed_host() : address(); }
-std::string http_url::origin() const { return joined(tls ? kHttps : kHttp, authority()); }
-
-result<http_url> parse_http_url(std::string_view text) {
+result<http_url> parse_parts(std::string_view text) {
   http_url url;
   if (begins_with_name(text, kHttps)) url.tls = true;
   else if (!begins_with_name(text, kHttp)) return no_url("it begins with neither http:// nor https://");
@@ -94,6 +91,33 @@ result<http_url> parse_http_url(std::string_view text) {
   if (!why.ok()) return why;
   url.target = escaped_target(end == std::string_view::npos ? std::string_view() : text.substr(end));
   return url;
+}
+
+/// `to`: a whole URL, of which the server thought.
+result<http_url> follow_whole(const http_url& from, const std::string& to) {
+  auto url = parse_parts(to);
+  if (!url.ok())
+    return failed_precondition_error(joined("the server redirects to ", printable(redacted(to)).substr(0, kPlaceBytes),
+                                            ", which is not gone to: ", url.why().message()));
+  if (from.tls && !url->tls) return failed_precondition_error(joined("is redirected out of TLS, to ", url->origin()));
+  return url;
+}
+
+}  // namespace
+
+std::string http_url::bracketed_host() const {
+  return host.find(':') == std::string::npos ? host : joined("[", host, "]");
+}
+std::string http_url::address() const { return joined(bracketed_host(), ":", port); }
+std::string http_url::authority() const { return port == own_port(tls) ? bracketed_host() : address(); }
+std::string http_url::origin() const { return joined(tls ? kHttps : kHttp, authority()); }
+
+result<http_url> parse_http_url(std::string_view text) {
+  auto url = parse_parts(text);
+  if (url.ok()) return url;
+  const std::string_view why = url.why().message();
+  const std::string_view advice = why == kHasUser ? "; give these as a header (http_options::headers)" : "";
+  return invalid_argument_error(joined("is no URL for this: ", why, advice));
 }
 
 result<http_url> parse_endpoint(std::string_view text, std::string_view from, std::string_view scheme) {
@@ -111,14 +135,12 @@ bool is_this_machine(const http_url& url) {
 }
 
 result<http_url> follow_redirect(const http_url& from, std::string_view location) {
-  if (location.substr(0, location.find_first_of("/?")).find(':') != std::string_view::npos) {
-    auto to = parse_http_url(location);
-    if (to.ok() && from.tls && !to->tls)
-      return failed_precondition_error(joined("is redirected out of TLS, to ", to->origin()));
-    return to;
-  }
+  if (location.empty())
+    return failed_precondition_error("the server redirects, and names no place: there is no Location");
+  if (location.substr(0, location.find_first_of("/?")).find(':') != std::string_view::npos)
+    return follow_whole(from, std::string(location));
   location = location.substr(0, location.find('#'));
-  if (location.starts_with("//")) return parse_http_url(joined(from.tls ? "https:" : "http:", location));
+  if (location.starts_with("//")) return follow_whole(from, joined(from.tls ? "https:" : "http:", location));
   http_url to = from;
   if (location.starts_with("/")) {
     to.target = escaped_target(location);

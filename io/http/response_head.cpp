@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/http/response_head.hpp"
 
+#include "io/http/printable.hpp"
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
@@ -39,7 +40,7 @@ std::string content_range::to_string() const {
 }
 
 std::string response_head::status_text() const {
-  return reason.empty() ? std::to_string(code) : joined(code, " ", reason);
+  return reason.empty() ? std::to_string(code) : joined(code, " ", printable(reason));
 }
 
 result<content_range> parse_content_range(std::string_view text) {

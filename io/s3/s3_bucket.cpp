@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "io/http/dates.hpp"
+#include "io/http/printable.hpp"
 #include "io/http/text.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/stored_crc32c.hpp"
@@ -137,7 +138,8 @@ std::optional<http_failure> s3_bucket::explain(const http_request& sent, const r
   const std::string told =
       code.empty() ? std::string() : joined(": ", code, message.empty() ? "" : ": ", std::string(message));
   if (code.empty() && !body.empty()) return f;  // not S3's own words: a proxy's, perhaps
-  f.why = status(meaning, joined("the server says ", head.status_text(), told, f.again ? "" : advice(code, head.code)));
+  f.why = status(
+      meaning, joined("the server says ", head.status_text(), printable(told), f.again ? "" : advice(code, head.code)));
   return f;
 }
 

@@ -2,6 +2,7 @@
 #include "io/s3/s3_store.hpp"
 
 #include "io/http/dates.hpp"
+#include "io/http/printable.hpp"
 #include "io/http/text.hpp"
 #include "io/s3/s3_tags.hpp"
 #include "io/stores/digest.hpp"
@@ -21,7 +22,8 @@ std::optional<http_failure> told_in_body(const http_answer& answer) {
   f.again = code == "InternalError" || code == "SlowDown" || code == "ServiceUnavailable";
   f.throttled = code == "SlowDown";
   f.why = status(f.again ? status_code::unavailable : status_code::failed_precondition,
-                 joined("the server says ", answer.head.status_text(), ": ", code, ": ", parsed->at("Message")));
+                 joined("the server says ", answer.head.status_text(), ": ", printable(code), ": ",
+                        printable(parsed->at("Message"))));
   return f;
 }
 

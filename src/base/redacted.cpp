@@ -12,20 +12,41 @@ namespace {
 constexpr std::string_view kHidden = "***";
 
 /// Parameters whose values are secrets, in lower case and in the order of the alphabet.
-constexpr std::string_view kSecrets[] = {"access_key",       "access_token",
-                                         "api-key",          "api_key",
-                                         "apikey",           "auth_token",
-                                         "awsaccesskeyid",   "client_secret",
-                                         "delegation",       "googleaccessid",
-                                         "id_token",         "jwt",
-                                         "key-pair-id",      "passwd",
-                                         "password",         "policy",
-                                         "private_token",    "refresh_token",
-                                         "secret",           "sig",
-                                         "signature",        "token",
-                                         "x-amz-credential", "x-amz-security-token",
-                                         "x-amz-signature",  "x-goog-credential",
-                                         "x-goog-signature", "x-goog-security-token"};
+constexpr std::string_view kSecrets[] = {"access_key",
+                                         "access_token",
+                                         "api-key",
+                                         "api_key",
+                                         "apikey",
+                                         "auth",
+                                         "auth_token",
+                                         "awsaccesskeyid",
+                                         "client_secret",
+                                         "code",
+                                         "delegation",
+                                         "googleaccessid",
+                                         "id_token",
+                                         "jwt",
+                                         "key",
+                                         "key-pair-id",
+                                         "passwd",
+                                         "password",
+                                         "policy",
+                                         "private_token",
+                                         "refresh_token",
+                                         "secret",
+                                         "sig",
+                                         "signature",
+                                         "st",
+                                         "token",
+                                         "x-amz-credential",
+                                         "x-amz-security-token",
+                                         "x-amz-signature",
+                                         "x-goog-credential",
+                                         "x-goog-signature",
+                                         "x-goog-security-token"};
+/// In the order of the alphabet.
+constexpr std::string_view kNetworkSchemes[] = {"ftp", "gs",  "hdfs",     "http",   "https",
+                                                "s3",  "s3a", "swebhdfs", "webhdfs"};
 constexpr std::size_t kNameMax = 64;  // with escapes
 
 constexpr bool ends_url(char c) {
@@ -35,6 +56,23 @@ constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c
 constexpr bool begins_parameter(char c) { return c == '?' || c == '&' || c == ';' || c == '#'; }
 constexpr bool is_scheme(char c) {
   return (c != '_' && starts_word(c)) || is_digit(c) || c == '+' || c == '-' || c == '.';
+}
+
+/// Does a scheme of the network end `text`? A path may stand behind others: "file:/a@b", "C:/a@b".
+bool ends_with_network_scheme(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin != 0 && is_scheme(text[begin - 1])) --begin;
+  std::string scheme;
+  for (char c : text.substr(begin)) scheme += lower(c);
+  return std::find(std::begin(kNetworkSchemes), std::end(kNetworkSchemes), scheme) != std::end(kNetworkSchemes);
+}
+
+/// Where the host of a URL begins whose scheme ends before the : before the / at `at`; `at`, if none does. A slash too few or
+/// too many makes it no URL, and what stands before its @ is a password all the same.
+std::size_t host_begin(std::string_view text, std::size_t at) {
+  if (at < 2 || text[at - 1] != ':' || !is_scheme(text[at - 2])) return at;
+  const std::size_t end = std::min(text.find_first_not_of('/', at), text.size());
+  return end - at == 2 || ends_with_network_scheme(text.substr(0, at - 1)) ? end : at;
 }
 
 /// Is it `name`, or that with escapes: "X%2DAmz-Signature"?
@@ -92,11 +130,9 @@ std::string redacted(std::string_view text) {
   };
   while ((at = text.find_first_of("/?&;#", at)) != text.npos) {
     if (text[at] == '/') {
-      const bool is_url =
-          at >= 2 && text[at - 1] == ':' && is_scheme(text[at - 2]) && text.substr(at).starts_with("//");
-      const std::size_t host = at + (is_url ? 2 : 1);
-      if (!is_url) {
-        at = host;
+      const std::size_t host = host_begin(text, at);
+      if (host == at) {
+        ++at;
         continue;
       }
       at = user_end(text, host);

@@ -15,10 +15,10 @@
 #include <functional>
 #include <sstream>
 
-#include "base/redacted.hpp"
 #include "cli/description.hpp"
 #include "cli/file_readers.hpp"
 #include "cli/file_verbs.hpp"
+#include "cli/message_text.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/plugins.hpp"
 #include "cli/remote_files.hpp"
@@ -378,7 +378,7 @@ bool is_colored() {
 
 /// The first line is the error; what follows shows where, with a caret.
 int complain(const std::string& words, int exit_status) {
-  const std::string shown = detail::redacted(words);
+  const std::string shown = message_text(words);
   const char* what = shown.c_str();
   std::fflush(stdout);
   if (!is_colored()) {

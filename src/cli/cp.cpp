@@ -10,8 +10,8 @@
 #include <map>
 #include <mutex>
 
-#include "base/redacted.hpp"
 #include "cli/figures.hpp"
+#include "cli/message_text.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
@@ -28,7 +28,24 @@ namespace {
 
 struct one_copy {
   std::string from, to;
+  bool is_special = false;  ///< a pipe, a socket or a device, which a pattern matched
 };
+
+/// What a pattern matched. A link that leads nowhere is a file: copying it says so.
+enum class match_kind : std::uint8_t { file, folder, special };
+match_kind kind_of(const std::string& path) {
+  using std::filesystem::file_type;
+  if (detail::is_remote(path)) return match_kind::file;
+  std::error_code unknown;
+  switch (std::filesystem::status(detail::without_file_scheme(path), unknown).type()) {
+    case file_type::directory: return match_kind::folder;
+    case file_type::fifo:
+    case file_type::socket:
+    case file_type::character:
+    case file_type::block: return match_kind::special;
+    default: return match_kind::file;
+  }
+}
 
 /// What stands behind the last slash.
 std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -47,10 +64,17 @@ void add_copies(runtime& rt, const std::string& from, const std::string& to, boo
     return;
   }
   const std::size_t kept_from = scheme_end + pattern.prefix().rfind('/') + 1;
+  const std::size_t before = all.size();
   for (const std::string& path : sync_wait(rt, glob(files_of(rt), from, io_deadline(rt)))) {
-    if (!detail::is_remote(path) && !is_file(detail::without_file_scheme(path))) continue;  // folders match, too
-    all.push_back({path, target(pattern.is_deep() ? path.substr(kept_from) : name_in(path))});
+    const match_kind kind = kind_of(path);
+    if (kind == match_kind::folder) continue;  // these match, too
+    all.push_back(
+        {path, target(pattern.is_deep() ? path.substr(kept_from) : name_in(path)), kind == match_kind::special});
   }
+  if (all.size() == before)
+    throw_status(
+        not_found_error("no file matches, only folders do: a ** at the end of a pattern matches the files in them")
+            .in_file(from));
 }
 
 std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
@@ -59,6 +83,7 @@ std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
     throw_status(unimplemented_error("nothing can be written over HTTP: copy to a local path, or to an object store by "
                                      "its own scheme, such as s3://bucket/key")
                      .in_file(to));
+  if (to == "-") throw misuse("cp copies into files, and - is standard output: ./- is the file of that name");
   const bool into_folder = to.ends_with("/") || is_folder(to);
   if (into_folder) to = folder_text(std::move(to));
   std::vector<one_copy> all;
@@ -93,6 +118,12 @@ class copying {
   static task<void> work(copying* c, runtime& rt) {
     for (std::size_t i = c->next_++; i < c->all_.size() && !c->stop; i = c->next_++) {
       const one_copy& one = c->all_[i];
+      if (one.is_special) {
+        c->tell(one, failed_precondition_error("matches the pattern, and is a pipe, a socket or a device: these are "
+                                               "copied only where they are named themselves")
+                         .in_file(one.from));
+        continue;
+      }
       make_folders(one.to);
       copy_options o{.overwrites = c->arguments_.overwrites, .verifies = c->arguments_.verifies};
       o.on_bytes = [c](std::uint64_t n) {
@@ -119,8 +150,8 @@ class copying {
     ++failed;
     std::lock_guard lock(mutex_);
     std::string text = why.to_string();
-    if (why.where().file.empty()) text = absl::StrCat(detail::redacted(one.from), ": ", text);
-    std::fprintf(stderr, "%ssluice: %s\n", isatty(STDERR_FILENO) ? "\r\x1b[K" : "", text.c_str());
+    if (why.where().file.empty()) text = absl::StrCat(one.from, ": ", text);
+    std::fprintf(stderr, "%ssluice: %s\n", isatty(STDERR_FILENO) ? "\r\x1b[K" : "", message_text(text).c_str());
   }
 
   const std::vector<one_copy>& all_;
@@ -149,6 +180,7 @@ task<> stop_when_asked(const copying& c, scope& all) {
 }
 task<void> work_all(std::vector<task<void>> workers, const copying& c) {
   environment* env = co_await this_environment();
+  if (workers.empty()) co_return;  // no last one would end what waits for a stop
   std::atomic<std::size_t> left{workers.size()};
   scope all(*env);
   for (task<void>& work : workers) all.spawn(work_to_end(std::move(work), all, left));

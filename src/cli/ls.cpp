@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "cli/message_text.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
@@ -91,7 +92,7 @@ int ls(const ls_arguments& a) {
     } catch (const error& e) {
       if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // there is nothing in it
       std::fflush(stdout);
-      std::fprintf(stderr, "sluice: %s\n", e.what());
+      std::fprintf(stderr, "sluice: %s\n", message_text(e.what()).c_str());
       exit_status = kFailed;
     }
   }

@@ -104,6 +104,8 @@ void set_errors(const error_arguments& a, iterate_options& to) {
 }
 
 void check_errors(const node& plan, const error_arguments& a) {
+  if (a.quarantine == "-")
+    throw misuse("--quarantine -: this is a local file, and - is standard output; ./- is the file of that name");
   if (detail::is_remote(a.quarantine))
     throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
   if (a.skips || drops_errors(plan)) return;

@@ -17,6 +17,14 @@ TEST_CASE("what stands before the host of a URL is hidden") {
   CHECK(redacted("https://ann:p#w@host/x") == "https://***@host/x");
 }
 
+TEST_CASE("a slash too few or too many shows no password") {
+  CHECK(redacted("http:/bob:hunter2@host/x") == "http:/***@host/x");
+  CHECK(redacted("HTTPS:///bob:hunter2@host/x") == "HTTPS:///***@host/x");
+  CHECK(redacted("s3:/AKIA:s3cr3t@bucket/x") == "s3:/***@bucket/x");
+  for (const char* same : {"file:/a@b", "C:/a@b", "quarantine:/a@b/c", "http:/host/a@b", "http:/"})
+    CHECK(redacted(same) == same);
+}
+
 TEST_CASE("an @ of a path, a port and words are no user") {
   for (const char* same : {"https://host/@scope/pkg", "https://host:80/a@b", "s3://bucket/a@b", "http://[::1]:80/a@b",
                            "mail a@b", "https://host and a@b", "a/b//c@d", "x=1", "", "=", "@", "://@", "file:///a@b"})
@@ -26,7 +34,7 @@ TEST_CASE("an @ of a path, a port and words are no user") {
 TEST_CASE("values of the parameters that prove who asks are hidden, whatever their order and case") {
   for (const char* name : {"X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "X-Goog-Signature",
                            "X-Goog-Credential", "Signature", "sig", "token", "access_token", "delegation",
-                           "AWSAccessKeyId", "x-amz-signature", "X%2DAmz%2dSignature"}) {
+                           "AWSAccessKeyId", "auth", "code", "key", "st", "x-amz-signature", "X%2DAmz%2dSignature"}) {
     const std::string url = std::string("https://h/a?part=3&") + name + "=s3cr%2Bet/+=";
     CHECK(redacted(url) == std::string("https://h/a?part=3&") + name + "=***");
     CHECK(redacted(url + "&z=1#top") == std::string("https://h/a?part=3&") + name + "=***&z=1#top");
@@ -38,9 +46,9 @@ TEST_CASE("values of the parameters that prove who asks are hidden, whatever the
 }
 
 TEST_CASE("other parameters stay, and so do empty ones") {
-  for (const char* same :
-       {"https://h/a?signal=1", "https://h/a?part=3&max-keys=2", "https://h/a?sig",
-        "https://h/a?sig=", "https://h/sig=1", "a?b=c", "https://h/a?=x", "https://h/a?%=1", "sig=1", "a &sigma=2"})
+  for (const char* same : {"https://h/a?signal=1", "https://h/a?state=1&keys=2&encode=3&author=4",
+                           "https://h/a?part=3&max-keys=2", "https://h/a?sig", "https://h/a?sig=", "https://h/sig=1",
+                           "a?b=c", "https://h/a?=x", "https://h/a?%=1", "sig=1", "a &sigma=2"})
     CHECK(redacted(same) == same);
 }
 

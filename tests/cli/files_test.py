@@ -131,6 +131,58 @@ class Files(ProgramTest):
             self.assertEqual([l["path"] for l in lines_of(self.ok("ls", "--json", self.path(name)))], [self.path(name)])
         self.assertEqual(len(lines_of(self.ok("ls", "--json", self.path("[ab].txt")))), 1)
 
+    def test_a_pattern_that_matches_no_file_ends_and_says_so(self):
+        os.makedirs(self.path("d/e"))
+        os.symlink("nothing", self.path("dangling"))
+        for io in ("auto", "threads"):
+            said = self.fails(1, "cp", self.path("d/*"), self.path("q/"), "--io", io)
+            self.assertIn("no file matches, only folders do", said)
+            self.assertIn(self.path("d/*"), said)
+            said = sluice("cp", self.path("dan*"), self.path("q/"), "--io", io)
+            self.assertEqual(said.returncode, 1)
+            self.assertIn("not_found: " + self.path("dangling"), said.stderr)
+        os.mkfifo(self.path("d/pipe"))
+        said = sluice("cp", self.path("d/*"), self.path("q/"))
+        self.assertEqual(said.returncode, 1)
+        self.assertIn(self.path("d/pipe"), said.stderr)
+        self.assertIn("a pipe, a socket or a device", said.stderr)
+        self.assertFalse(os.path.exists(self.path("q/pipe")))
+
+    def test_a_link_that_leads_nowhere_is_told_and_the_other_matches_are_copied(self):
+        self.make("a.txt", "b.txt")
+        os.symlink("nothing", self.path("dangling.txt"))
+        done = sluice("cp", self.path("*.txt"), self.path("out/"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not_found: " + self.path("dangling.txt"), done.stderr)
+        self.assertIn("2 files", done.stderr)
+        self.assertEqual(sorted(name for name in os.listdir(self.path("out")) if name.endswith(".txt")), ["a.txt", "b.txt"])
+
+    def test_slashes_behind_two_stars_find_what_one_slash_finds(self):
+        self.make("deep/z.txt", "deep/a/b/z.txt", "deep/a/y.txt")
+        for pattern in ("deep/**//z.txt", "deep/**///z.txt", "deep//**//z.txt"):
+            self.assertEqual(self.listed(self.path(pattern)), ["deep/a/b/z.txt", "deep/z.txt"], pattern)
+            plan = f'list_files("{self.path(pattern)}")'
+            self.assertEqual(len(lines_of(self.ok("run", plan, "--output", "jsonl"))), 2, pattern)
+        done = self.ok("ls", "--json", "**//z.txt", cwd=self.folder.name)
+        self.assertEqual([e["path"] for e in lines_of(done)], ["deep/a/b/z.txt", "deep/z.txt"])
+
+    def test_standard_output_is_no_copy_and_keeps_no_bad_elements(self):
+        self.make("a.jsonl", data=b"{}\n")
+        said = [sluice("cp", self.path("a.jsonl"), "-", cwd=self.folder.name),
+                sluice("run", "range(3)", "--on-error", "quarantine(-)", cwd=self.folder.name)]
+        for done in said:
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("standard output", done.stderr)
+        self.assertFalse(os.path.exists(self.path("-")))
+        self.ok("cp", self.path("a.jsonl"), "./-", cwd=self.folder.name)
+        self.assertTrue(os.path.exists(self.path("-")))
+
+    def test_control_characters_of_names_do_not_reach_a_terminal(self):
+        for verb in (["cp", "a\x1b[31mb", self.path("x/")], ["ls", "a\x1b[31mb"], ["head", "a\x1b[31mb"]):
+            done = sluice(*verb)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertNotIn("\x1b", done.stderr)
+
     def test_nothing_is_copied_to_a_web_server(self):
         data = pathlib.Path(self.path("a"))
         data.write_bytes(b"1")

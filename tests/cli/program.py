@@ -63,8 +63,8 @@ class ProgramTest(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
-    def ok(self, *arguments):
-        done = sluice(*arguments)
+    def ok(self, *arguments, **options):
+        done = sluice(*arguments, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 

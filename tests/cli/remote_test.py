@@ -6,13 +6,59 @@ import json
 import os
 import pathlib
 import random
+import socketserver
 import subprocess
+import threading
 
 from program import GOLDEN, PROGRAM, lines_of, main, sluice
 from served import ServedTest
 
 
+class Said(socketserver.StreamRequestHandler):
+    """Answers every request with the bytes `server.said`, or never."""
+    def handle(self):
+        while self.rfile.readline().strip():
+            pass
+        if self.server.said is None:
+            self.server.ended.wait()
+        else:
+            self.wfile.write(self.server.said)
+
+
 class Remote(ServedTest):
+    def error_where_a_server_says(self, said, *arguments):
+        with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Said) as server:
+            server.daemon_threads = True
+            server.said, server.ended = said, threading.Event()
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_address[1]}/small.txt"
+            done = sluice("cat", url, "--io-timeout", "1s", *arguments)
+            server.ended.set()
+            server.shutdown()
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_what_a_server_says_moves_no_terminal(self):
+        said = self.error_where_a_server_says(b"HTTP/1.1 403 \x1b[31mRED\x1b[0m\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\x1b[5m")
+        self.assertIn("RED", said)
+        self.assertNotIn("\x1b", said)
+
+    def test_a_redirect_that_is_not_followed_is_the_servers(self):
+        for to, told in (("file:///etc/x", "the server redirects to file:///etc/x, which is not gone to: it begins with neither"),
+                         ("s3://b/x", "the server redirects to s3://b/x, which is not gone to: "),
+                         ("http://bob:hunter2@h/x", "the server redirects to http://***@h/x, which is not gone to: it has a user"),
+                         ("", "names no place")):
+            field = f"Location: {to}\r\n" if to else ""
+            said = self.error_where_a_server_says(f"HTTP/1.1 302 Found\r\n{field}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
+            self.assertIn(told, said)
+            self.assertNotIn("is no URL", said)
+            self.assertNotIn("hunter2", said)
+
+    def test_a_server_that_says_nothing_in_time_is_told_with_the_option_that_gives_it_longer(self):
+        self.assertIn("--io-timeout", self.error_where_a_server_says(None))
+        busy = b"HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        self.assertIn("--io-timeout", self.error_where_a_server_says(busy))
+
     def test_verbs_read_urls_as_they_read_files(self):
         data = (GOLDEN / "examples.tfrecord").read_bytes()
         for name, packed in {"examples.tfrecord": data, "nameless": data, "examples.tfrecord.gz": gzip.compress(data)}.items():

@@ -9,7 +9,7 @@ from served import ServedTest
 SECRET = "s3cr3t"
 QUERIES = [f"X-Amz-Algorithm=AWS4&X-Amz-Credential={SECRET}%2F2026&X-Amz-Signature={SECRET}", f"X-Amz-Security-Token={SECRET}",
            f"X-Goog-Signature={SECRET}", f"Expires=9&Signature={SECRET}", f"sv=1&sig={SECRET}", f"token={SECRET}",
-           f"access_token={SECRET}", f"op=OPEN&delegation={SECRET}"]
+           f"access_token={SECRET}", f"auth={SECRET}", f"code={SECRET}", f"key={SECRET}", f"st={SECRET}", f"op=OPEN&delegation={SECRET}"]
 
 
 class Secrets(ServedTest):
@@ -36,6 +36,11 @@ class Secrets(ServedTest):
                 url = f"{scheme}://{user}@127.0.0.1:1/x"
                 for verb in (["head"], ["count"], ["verify"], ["run"], ["explain"], ["convert", url, self.path("o.csv")]):
                     self.assertNotEqual(self.said(*verb, *([url] if verb[0] != "convert" else [])).returncode, 0, (verb, url))
+
+    def test_a_slash_too_few_and_a_user_before_a_bucket_show_no_password(self):
+        for url in (f"http:/ann:{SECRET}@127.0.0.1/x", f"s3://AKIA:{SECRET}@bucket/x.jsonl", f"gs://AKIA:{SECRET}@bucket/x.jsonl"):
+            for verb in (["head"], ["ls"], ["cp", url, self.path("to/")], ["run"], ["verify"]):
+                self.assertNotEqual(self.said(*verb, *([url] if verb[0] != "cp" else [])).returncode, 0, (verb, url))
 
     def test_what_a_signed_url_serves_is_read_and_explained(self):
         self.serve("a.csv", b"n,text\n1,x\n2,y\n")

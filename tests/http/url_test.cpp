@@ -67,4 +67,12 @@ TEST_CASE("redirects lead where their location says, never out of TLS") {
   CHECK(led("http://h/a", "?q=http://x") == "http://h/?q=http://x");
   CHECK_THAT(led("https://h/a", "http://h/a"), Catch::Contains("failed_precondition") && Catch::Contains("out of TLS"));
   CHECK_THAT(led("https://h/a", "ftp://h/a"), Catch::Contains("neither http:// nor https://"));
+  CHECK(led("http://h/a", "file:///etc/x") ==
+        "failed_precondition: the server redirects to file:///etc/x, which is not gone to: it begins with neither "
+        "http:// nor https://");
+  for (const char* user : {"http://me:secret@h/a", "//me:secret@h/a", "http:/me:secret@h/a"})
+    CHECK_THAT(led("http://h/a", user), Catch::Contains("the server redirects to ") && !Catch::Contains("secret") &&
+                                            !Catch::Contains("http_options"));
+  CHECK_THAT(led("http://h/a", "s3://b/\x1b[31m"), Catch::Contains("s3://b/ [31m"));
+  CHECK_THAT(led("http://h/a", ""), Catch::Contains("names no place"));
 }

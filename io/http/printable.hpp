@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of servers in messages for people.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sluice::lib::detail {
+
+/// What a server sent, fit for a message: control characters, which move a terminal's cursor and colour what follows, are blanks.
+inline std::string printable(std::string_view text) {
+  std::string shown(text);
+  for (std::size_t i = 0; i != shown.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(shown[i]);
+    const bool is_c1 = byte >= 0x80 && byte < 0xa0 && i != 0 && shown[i - 1] == '\xc2';  // in UTF-8
+    if (is_c1) shown[i - 1] = ' ';
+    if (is_c1 || byte < ' ' || byte == 0x7f) shown[i] = ' ';
+  }
+  return shown;
+}
+
+}  // namespace sluice::lib::detail
