@@ -214,6 +214,24 @@ TEST_CASE("whole numbers of JSON are inferred as they are, or not at all") {
   CHECK(plan_of(damaged, ", on_error=skip")->type->name == "{a: int64, b: string?}");
 }
 
+TEST_CASE("a line may have 16 MiB, and one byte more is refused wherever its end is") {
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  auto line_of = [](std::size_t bytes) { return "{\"a\":1,\"b\":\"" + std::string(bytes - 14, 'x') + "\"}"; };
+  REQUIRE(line_of(100).size() == 100);
+  for (const std::string& before : {std::string(), std::string("{\"a\":0}\n")}) {
+    const std::size_t ahead = before.empty() ? 0 : 1;
+    for (std::size_t bytes : {kMost, kMost + 1, std::size_t{17'000'000}, std::size_t{18'000'000}}) {
+      CAPTURE(bytes, ahead);
+      temporary_file file("limit.jsonl", before + line_of(bytes) + "\n{\"a\":2}\n");
+      const printed_run got = run_of(parse_plan("jsonl(\"" + file.path() + "\", \"a: int64\")"));
+      CHECK(got.elements.size() == ahead + (bytes > kMost ? 0 : 2));
+      if (bytes > kMost)
+        CHECK_THAT(got.end, Contains("resource_exhausted") && Contains("a line is longer than 16 MiB"));
+      else CHECK(got.end == "end");
+    }
+  }
+}
+
 TEST_CASE("errors of jsonl say file and line, and a bad line does not stop the next") {
   temporary_file file("bad.jsonl", "{\"x\":1}\n\n{\"x\":\n{\"x\":\"y\"}\n{\"x\":2}");
   auto plan = parse_plan("jsonl(\"" + file.path() + "\", \"x: int64\")");

@@ -20,6 +20,9 @@ constexpr std::size_t kLinesLookedAt = 100;
 /// Of which these many bytes have to hold one at least.
 constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 
+status line_too_long() {
+  return resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
+}
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 class jsonl_format final : public element_format {
@@ -58,7 +61,7 @@ class jsonl_format final : public element_format {
       const std::size_t end = at ? static_cast<std::size_t>(static_cast<const char*>(at) - bytes.data()) : bytes.size();
       const std::string_view line = bytes.substr(begin, end - begin);
       if (!is_blank(line)) {
-        status why = each(line, bytes.size() - end, f.elements);
+        status why = line.size() > kJsonLineBytesMax ? line_too_long() : each(line, bytes.size() - end, f.elements);
         if (!why.ok()) {
           if (f.used_bytes) break;  // what is before it first
           f.why = line_ ? status(why.code(), absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
@@ -76,8 +79,7 @@ class jsonl_format final : public element_format {
     f.ended = w.last && bytes.empty();
     f.searched_bytes = bytes.size();
     f.needed_bytes = bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
-    if (bytes.size() > kJsonLineBytesMax && elements_max != 0)
-      f.why = resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
+    if (bytes.size() > kJsonLineBytesMax && elements_max != 0) f.why = line_too_long();
     return f;
   }
 
