@@ -214,6 +214,26 @@ TEST_CASE("whole numbers of JSON are inferred as they are, or not at all") {
   CHECK(plan_of(damaged, ", on_error=skip")->type->name == "{a: int64, b: string?}");
 }
 
+TEST_CASE("where nothing can be inferred, the error is the one that was met") {
+  const std::string lines = "{\"a\":1}\n{\"a\":2}\n", long_line = "{\"a\":\"" + std::string(20 << 20, 'x') + "\"}\n";
+  auto plan_of = [](const temporary_file& file, const std::string& more) {
+    return parse_plan("jsonl(\"" + file.path() + "\"" + more + ")");
+  };
+  temporary_file bomb("bomb.jsonl.gz", testing::gzipped(long_line, 6));
+  CHECK_THROWS_WITH(plan_of(bomb, ", inflated_bytes_max=1000"),
+                    Contains("1000 plain bytes, which inflated_bytes_max allows") && Contains("bomb.jsonl.gz"));
+  CHECK_THROWS_WITH(plan_of(bomb, ""), Contains("resource_exhausted") && Contains("a line is longer than 16 MiB") &&
+                                           Contains("bomb.jsonl.gz"));
+  temporary_file some("some.jsonl.gz", testing::gzipped(lines + long_line, 6));
+  const printed_run first = run_of(plan_of(some, ", inflated_bytes_max=1000"));
+  CHECK(first.elements == std::vector<std::string>{"{\"a\":1}", "{\"a\":2}"});
+  CHECK_THAT(first.end, Contains("inflated_bytes_max allows"));
+  temporary_file longer("longer.jsonl",
+                        "{\"a\":\"" + std::string(3 << 20, 'x') + "\",\"b\":1}\n{\"a\":\"\",\"b\":2}\n");
+  CHECK(plan_of(longer, "")->type->name == "{a: string, b: int64}");
+  CHECK(run_of(plan_of(longer, "")).elements.size() == 2);
+}
+
 TEST_CASE("a line may have 16 MiB, and one byte more is refused wherever its end is") {
   constexpr std::size_t kMost = std::size_t{16} << 20;
   auto line_of = [](std::size_t bytes) { return "{\"a\":1,\"b\":\"" + std::string(bytes - 14, 'x') + "\"}"; };
