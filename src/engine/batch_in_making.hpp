@@ -2,7 +2,7 @@
 // A batch whose rows come a few at a time, straight into its columns.
 //
 //   batch_in_making part(row, 1000);                              // of at most so many rows
-//   status fits = charge_growth(memory, part, 0, b, n);           // before the first of them is moved
+//   status fits = charge_growth(memory, part, 0, b, n, ordinal);  // before the first of them is moved
 //   if (fits.ok()) part.append(b, n);
 //   if (part.missing() == 0) … part.take() …
 //
@@ -62,8 +62,9 @@ class batch_in_making {
 
 /// Charges what the columns will take for n more rows, before they do. Errors: resource_exhausted, where even the least
 /// that they need is not there; that is not charged then. invalid_argument for a tensor that does not stack on the rows
-/// before: a status and no exception, so that whole batches before it are delivered.
+/// before, with its number, where that of the first one is `first`: a status and no exception, so that whole batches before it
+/// are delivered.
 status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
-                     std::uint32_t n);
+                     std::uint32_t n, std::uint64_t first);
 
 }  // namespace sluice::lib

@@ -6,26 +6,25 @@
 
 #include "io/file_router.hpp"
 #include "io/plan_file_reader.hpp"
-#include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
 namespace {
 
-status inflate_head(compression packed, const std::string& from, bool last, std::size_t bytes_max, file_head& to) {
-  inflater unpacking(packed);
+void inflate_head(compression packed, inflate_limits limits, const std::string& from, bool last, std::size_t bytes_max,
+                  file_head& to) {
+  inflater unpacking(packed, limits);
   std::string_view input = from;
   to.bytes.resize(bytes_max);
   std::size_t have = 0;
   for (;;) {
     inflate_step s = unpacking.step(input, last, to.bytes.data() + have, bytes_max - have);
-    if (!s.why.ok()) return s.why;
     input.remove_prefix(s.consumed);
     have += s.produced;
     to.is_all = s.ended;
-    if (s.ended || have == bytes_max || (s.consumed == 0 && s.produced == 0)) break;
+    to.cut = s.why;
+    if (s.ended || !s.why.ok() || have == bytes_max || (s.consumed == 0 && s.produced == 0)) break;
   }
   to.bytes.resize(have);
-  return {};
 }
 
 result<std::string> read_local(const std::string& path, std::size_t bytes_max) {
@@ -40,7 +39,8 @@ result<std::string> read_local(const std::string& path, std::size_t bytes_max) {
 
 }  // namespace
 
-result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max) {
+result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max,
+                                 inflate_limits limits) {
   auto read = detail::is_remote(path) ? detail::read_for_plan(path, bytes_max + 1)
                                       : read_local(detail::without_file_scheme(path), bytes_max + 1);
   if (!read.ok()) return read.why();
@@ -53,8 +53,9 @@ result<file_head> read_file_head(const std::string& path, compression packed, st
     return head;
   }
   file_head inflated;
-  status why = inflate_head(packed, head.bytes, head.is_all, bytes_max, inflated);
-  if (!why.ok()) return why.in_file(path);
+  inflate_head(packed, limits, head.bytes, head.is_all, bytes_max, inflated);
+  if (!inflated.cut.ok()) inflated.cut = inflated.cut.in_file(path);
+  if (!inflated.cut.ok() && inflated.bytes.empty()) return inflated.cut;
   return inflated;
 }
 

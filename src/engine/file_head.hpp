@@ -8,15 +8,18 @@
 
 #include "sluice/base/field_types.hpp"
 #include "sluice/base/result.hpp"
+#include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
 
 struct file_head {
   std::string bytes{};
   bool is_all = false;  ///< the file has no more
+  status cut{};         ///< of a compressed file: why nothing behind `bytes` can be read, with its name
 };
 
-/// Errors: of the file, with its name.
-result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max);
+/// Errors: of the file, with its name; that of `cut` where there are no bytes before it.
+result<file_head> read_file_head(const std::string& path, compression packed, std::size_t bytes_max,
+                                 inflate_limits limits = {});
 
 }  // namespace sluice::lib

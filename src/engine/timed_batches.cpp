@@ -78,7 +78,7 @@ class timed_part {
   status add(block& b, std::uint64_t ordinal, status& bad) {
     if (!may_refuse_) {
       const std::uint32_t n = b.size();
-      status fits = charge_growth(memory_, columns_, 0, b, n);
+      status fits = charge_growth(memory_, columns_, 0, b, n, ordinal);
       if (fits.ok()) columns_.append(b, n);
       return fits;
     }

@@ -82,7 +82,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
           fits = charge_landed(memory, part, made_bytes, landed_at_once);
         } else {
           auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.size(), part.missing()));
-          fits = charge_growth(memory, part, made_bytes, b, n);
+          fits = charge_growth(memory, part, made_bytes, b, n, in.consumed() - b.size());
           if (fits.ok()) part.append(b, n);
         }
         if (!fits.ok()) break;

@@ -84,7 +84,7 @@ class counted_errors final : public error_sink {
   counted_errors(arguments a, error_account* account, std::size_t kept_apart)
       : arguments_(std::move(a)), account_(account), kept_apart_(kept_apart) {}
 
-  /// So many elements came, or may come until the next call.
+  /// So many elements came.
   void elements_up_to(std::uint64_t n) { elements_ = n; }
   status met(dropped_error e) override {
     status end;
@@ -130,8 +130,9 @@ erased_stream ignore_errors_loop(outlet out, one_to_one, std::shared_ptr<counted
   in.stage()->set_error_sink(&sink);
   const std::uint64_t first = in.consumed();
   for (;;) {
-    sink.elements_up_to(in.consumed() - first + out.to_pass());
-    auto got = co_await in.try_next_block({0, out.wanted(), out.wanted_bytes()});
+    // What is passed over is asked for, too: an error met on the way has to know how many elements came before it.
+    sink.elements_up_to(in.consumed() - first);
+    auto got = co_await in.try_next_block({0, out.ask(), out.wanted_bytes()});
     auto dropping = out.drop(sink.take());
     co_await dropping;
     if (!got.view) {

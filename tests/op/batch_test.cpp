@@ -140,7 +140,16 @@ TEST_CASE("a tensor that does not stack on those before is an error, after the b
   CHECK(got.elements == int64s{4});
   CHECK(got.why.code() == status_code::invalid_argument);
   CHECK(got.why.to_string() ==
-        "invalid_argument: batch: row 3 is uint8[224,224], the rows before are uint8[224,224,3]");
+        "invalid_argument: batch at element 7: row 3 is uint8[224,224], the rows before are uint8[224,224,3]");
+  for (int64 size : {2, 8, 9, 300}) {
+    got = consume(images | batch(size) | map(rows), {});
+    CHECK_THAT(got.why.to_string(), Catch::Contains("batch at element 7: row " + std::to_string(7 % size) + " is"));
+  }
+  consumption behind;
+  behind.skip = 2;
+  CHECK_THAT(consume(images | skip(3) | batch(2) | map(rows), behind).why.to_string(),
+             Catch::Contains("batch at element 4: row 0 is uint8[224,224]") ||
+                 Catch::Contains("batch at element 5: row 1 is uint8[224,224,3]"));
   got = consume(images | map([](const tensor& t) { return sample{t, 1}; }) | batch(4) | map(rows), {});
   CHECK(got.elements == int64s{4});
   CHECK_THAT(got.why.to_string(),

@@ -160,6 +160,26 @@ TEST_CASE("without a schema the columns are those of the first rows") {
   CHECK_THROWS_WITH(parse_plan("list_files(\"a\") | flat_map(csv(header=true))"), Contains("by a schema"));
 }
 
+TEST_CASE("where no columns can be inferred, the error is the one that was met") {
+  const std::string rows = "a\n1\n2\n", long_row = std::string(20 << 20, 'x') + "\n";
+  auto plan_of = [](const temporary_file& file, const std::string& more) {
+    return parse_plan("csv(\"" + file.path() + "\"" + more + ")");
+  };
+  temporary_file bomb("bomb.csv.gz", testing::gzipped(long_row, 6));
+  CHECK_THROWS_WITH(plan_of(bomb, ""), Contains("resource_exhausted") && Contains("a row is longer than 16 MiB") &&
+                                           Contains("bomb.csv.gz"));
+  CHECK_THROWS_WITH(plan_of(bomb, ", inflated_bytes_max=1000"),
+                    Contains("1000 plain bytes, which inflated_bytes_max allows") && Contains("bomb.csv.gz"));
+  temporary_file headed("headed.csv.gz", testing::gzipped("a\n" + long_row, 6));
+  CHECK_THROWS_WITH(plan_of(headed, ", header=true"), Contains("line 2: a row is longer than 16 MiB"));
+  temporary_file some("some.csv.gz", testing::gzipped(rows + long_row, 6));
+  const printed_run first = run_of(plan_of(some, ", header=true, inflated_bytes_max=1000"));
+  CHECK(first.elements == std::vector<std::string>{"{\"a\":1}", "{\"a\":2}"});
+  CHECK_THAT(first.end, Contains("inflated_bytes_max allows"));
+  temporary_file longer("longer.csv", "a,b\n" + std::string(3 << 20, 'x') + ",1\ny,2\n");
+  CHECK(plan_of(longer, ", header=true")->type->name == "{a: string, b: int64}");
+}
+
 TEST_CASE("whole numbers are inferred as they are, or not at all") {
   auto type_in = [](const std::string& bytes) {
     temporary_file file("numbers.csv", bytes);

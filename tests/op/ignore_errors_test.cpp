@@ -134,6 +134,36 @@ TEST_CASE("what is passed over counts among the elements of a share") {
   CHECK(consume(ds, how).elements.size() == 4500);
 }
 
+TEST_CASE("a share ends the stream at the same place, whether elements are delivered or passed over") {
+  const auto place = [](const dataset<int64>& in, std::uint64_t passed) {
+    consumption how;
+    how.skip = passed;
+    return consume(in, how).why.to_string();
+  };
+  auto bad_between = map([](int64 x) {
+    if (x > 300 && x < 600) throw_status(data_loss_error("bad"));
+    return x;
+  });
+  for (int64 parallelism : {1, 3}) {
+    auto in = range(2000) | map([](int64 x) { return x; }, {.parallelism = parallelism});
+    auto half = in | bad_every(2) | ignore_errors({.errors_share = 0.3});
+    auto later = in | bad_between | ignore_errors({.errors_share = 0.4});
+    auto mapped = in | bad_between | map([](int64 x) { return x + 1; }) | ignore_errors({.errors_share = 0.4});
+    const std::string at_once = place(half, 0), in_between = place(later, 0);
+    CHECK(at_once.find("at element 100: bad; with it 51 of 101 elements are bad") != std::string::npos);
+    CHECK(in_between.find("at element 501: bad; with it 201 of 502 elements are bad") != std::string::npos);
+    CHECK(place(mapped, 0) == in_between);
+    for (std::uint64_t passed : {1, 49, 50, 300, 301, 302, 500, 900, 1999, 5000}) {
+      CAPTURE(parallelism, passed);
+      CHECK(place(half, passed) == at_once);
+      CHECK(place(later, passed) == in_between);
+      CHECK(place(mapped, passed) == in_between);
+      CHECK(consume(later | skip(static_cast<int64>(passed)), {}).why.to_string() == in_between);
+    }
+    CHECK(consume(half | reduce(int64{0}, [](int64 n, int64) { return n + 1; }), {}).why.to_string() == at_once);
+  }
+}
+
 TEST_CASE("ignore_errors calls a function with each error, in order, where it says so and nowhere else") {
   calls c;
   auto ds = range(30) | bad_every(10) | on_error(error_policy::skip, map([](int64 x) {

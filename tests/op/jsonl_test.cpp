@@ -130,6 +130,37 @@ TEST_CASE("JSON becomes elements of every kind, and what does not fit is told wi
   refused(read_again<json_line>(std::string(3000, '[')), "not JSON");
 }
 
+TEST_CASE("a number of any size is JSON, and is told where the member's type does not hold it") {
+  const std::string large = "18446744073709551616", digits = "1" + std::string(400, '0');
+  CHECK(read_again<double>(large) == "18446744073709551616");
+  CHECK(read_again<std::vector<std::optional<double>>>("[-" + large + ", 1, 123456789012345678901234567890]") ==
+        "[-18446744073709551616,1,123456789012345677877719597056]");
+  for (const std::string& number :
+       {large, "-9223372036854775809" + std::string(), digits, "1e400" + std::string(), "-1.5E+400" + std::string()}) {
+    CAPTURE(number);
+    const std::string line = "{\"a\":[" + number + ",{\"\\\"\":" + number + "}],\"number\":7,\"text\":\"" + number +
+                             "\",\"tags\":[\"\\\\\"],\"z\":" + number + "}";
+    CHECK(read_again<json_line>(line) == "{\"number\":7,\"text\":\"" + number + "\",\"tags\":[\"\\\\\"],\"at\":null}");
+    CHECK(json_text_check().check(line).ok());
+    CHECK_THAT(read_again<json_line>("{\"number\":" + number + ",\"text\":\"\",\"tags\":[]}"),
+               Contains("number: expected int64 (-9223372036854775808 to 9223372036854775807), got ") &&
+                   Contains(number.substr(0, 50)));
+    CHECK_THAT(read_again<json_line>("{\"number\":1,\"text\":\"\",\"tags\":[" + number + "]}"),
+               Contains("tags[0]: expected string, got " + number.substr(0, 50)));
+    CHECK_THAT(read_again<json_line>("{\"number\":1,\"text\":\"\",\"tags\":" + number + "}"),
+               Contains("tags: expected string[], got " + number.substr(0, 50)));
+    CHECK_THAT(read_again<json_line>("{\"number\":1,\"text\":\"\",\"tags\":[],\"at\":" + number + "}"),
+               Contains("at: expected ") && Contains(", got " + number.substr(0, 50)));
+    CHECK_THAT(read_again<bool>(number), Contains("expected bool, got "));
+  }
+  for (const std::string& number : {digits, "-1e400" + std::string()})
+    CHECK_THAT(read_again<double>(number), Contains("expected double (-1.79769e+308 to 1.79769e+308), got "));
+  CHECK_THAT(read_again<float>("1" + std::string(50, '0')), Contains("expected float (-3.40282e+38 to 3.40282e+38)"));
+  for (const char* wrong : {"[18446744073709551616, 01]", "[018446744073709551616]", "1e400.", "[1e400", "1e4000e1",
+                            "-", "[1.e400]", "[\"18446744073709551616]"})
+    CHECK_THAT(read_again<std::vector<double>>(wrong), Contains("not JSON"));
+}
+
 TEST_CASE("what print writes of random elements is read again") {
   for (std::uint64_t seed = 1; seed != 300; ++seed) {
     random_numbers random(seed);
@@ -212,6 +243,56 @@ TEST_CASE("whole numbers of JSON are inferred as they are, or not at all") {
   temporary_file damaged("damaged.jsonl", "{\"a\":1}\n{\"a\":\n{\"a\":2,\"b\":\"x\"}\n{\"a\":\"y\",\"c\":1}\n");
   CHECK_THROWS_WITH(plan_of(damaged, ""), Contains("line 2: not JSON"));
   CHECK(plan_of(damaged, ", on_error=skip")->type->name == "{a: int64, b: string?}");
+}
+
+TEST_CASE("a number that no type holds refuses the plan by its member, and no member that is not asked for") {
+  temporary_file file("huge.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":5,\"b\":18446744073709551616}\n{\"a\":7,\"b\":1e400}\n");
+  auto plan_of = [&](const std::string& more) { return parse_plan("jsonl(\"" + file.path() + "\"" + more + ")"); };
+  CHECK_THROWS_WITH(plan_of(""),
+                    Contains("line 2: b: 18446744073709551616 is no number of 64 bits") && Contains("by a schema"));
+  CHECK(run_of(plan_of(", on_error=skip")).elements == std::vector<std::string>{"{\"a\":1,\"b\":2}"});
+  CHECK(run_of(plan_of(", \"a: int64\"")).elements == std::vector<std::string>{"{\"a\":1}", "{\"a\":5}", "{\"a\":7}"});
+  const printed_run doubles = run_of(plan_of(", \"b: double\""));
+  CHECK(doubles.elements.size() == 2);
+  CHECK_THAT(doubles.end, Contains("line 3: b: expected double (") && Contains("got 1e400"));
+}
+
+TEST_CASE("where nothing can be inferred, the error is the one that was met") {
+  const std::string lines = "{\"a\":1}\n{\"a\":2}\n", long_line = "{\"a\":\"" + std::string(20 << 20, 'x') + "\"}\n";
+  auto plan_of = [](const temporary_file& file, const std::string& more) {
+    return parse_plan("jsonl(\"" + file.path() + "\"" + more + ")");
+  };
+  temporary_file bomb("bomb.jsonl.gz", testing::gzipped(long_line, 6));
+  CHECK_THROWS_WITH(plan_of(bomb, ", inflated_bytes_max=1000"),
+                    Contains("1000 plain bytes, which inflated_bytes_max allows") && Contains("bomb.jsonl.gz"));
+  CHECK_THROWS_WITH(plan_of(bomb, ""), Contains("resource_exhausted") && Contains("a line is longer than 16 MiB") &&
+                                           Contains("bomb.jsonl.gz"));
+  temporary_file some("some.jsonl.gz", testing::gzipped(lines + long_line, 6));
+  const printed_run first = run_of(plan_of(some, ", inflated_bytes_max=1000"));
+  CHECK(first.elements == std::vector<std::string>{"{\"a\":1}", "{\"a\":2}"});
+  CHECK_THAT(first.end, Contains("inflated_bytes_max allows"));
+  temporary_file longer("longer.jsonl",
+                        "{\"a\":\"" + std::string(3 << 20, 'x') + "\",\"b\":1}\n{\"a\":\"\",\"b\":2}\n");
+  CHECK(plan_of(longer, "")->type->name == "{a: string, b: int64}");
+  CHECK(run_of(plan_of(longer, "")).elements.size() == 2);
+}
+
+TEST_CASE("a line may have 16 MiB, and one byte more is refused wherever its end is") {
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  auto line_of = [](std::size_t bytes) { return "{\"a\":1,\"b\":\"" + std::string(bytes - 14, 'x') + "\"}"; };
+  REQUIRE(line_of(100).size() == 100);
+  for (const std::string& before : {std::string(), std::string("{\"a\":0}\n")}) {
+    const std::size_t ahead = before.empty() ? 0 : 1;
+    for (std::size_t bytes : {kMost, kMost + 1, std::size_t{17'000'000}, std::size_t{18'000'000}}) {
+      CAPTURE(bytes, ahead);
+      temporary_file file("limit.jsonl", before + line_of(bytes) + "\n{\"a\":2}\n");
+      const printed_run got = run_of(parse_plan("jsonl(\"" + file.path() + "\", \"a: int64\")"));
+      CHECK(got.elements.size() == ahead + (bytes > kMost ? 0 : 2));
+      if (bytes > kMost)
+        CHECK_THAT(got.end, Contains("resource_exhausted") && Contains("a line is longer than 16 MiB"));
+      else CHECK(got.end == "end");
+    }
+  }
 }
 
 TEST_CASE("errors of jsonl say file and line, and a bad line does not stop the next") {

@@ -13,13 +13,16 @@
 //         what `--output jsonl` of the program has written is read again. Members of the JSON that the structure does not have
 //         are passed over; an optional may be missing, or null. Inferred: whole numbers are int64, or uint64 where those above are too large and
 //         none is negative, all others double; what is null or missing in one of the 100 is an optional. A file
-//         without a line has no elements, and they are called texts.
+//         without a line has no elements, and they are called texts. A number of any size is JSON: a whole one of more than
+//         64 bits is read as the nearest double where the member is one, and passed over where no member wants it.
 // Order:  as in the file. Lines of nothing but spaces are no elements.
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the place within it, as in
-//         `tags[3]: expected string, got 5`: invalid_argument: no JSON in UTF-8, or not what the structure has.
+//         `tags[3]: expected string, got 5`: invalid_argument: no JSON in UTF-8, or not what the structure has, as a number
+//         that the member's type does not hold.
 //         resource_exhausted: a line of more than 16 MiB. unimplemented: a library without simdjson. Under
 //         error_policy::skip the line is dropped. Where members are inferred, such a line among the first 100 refuses the plan, unless
-//         the call itself says on_error=skip; so does a whole number that a double would round, beside one that is not whole.
+//         the call itself says on_error=skip; so does a whole number that a double would round, of more than 64 bits or
+//         beside one that is not whole.
 // State:  byte offset and index of the next line.
 // Streams: as tfrecord, where the members are given.
 // See:    format/json/json_rows.hpp

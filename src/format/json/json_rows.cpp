@@ -14,6 +14,7 @@
 #include "element/build.hpp"
 #include "element/path.hpp"
 #include "element/scalars.hpp"
+#include "format/json/large_numbers.hpp"
 #include "sluice/element/type_text.hpp"
 
 #if SLUICE_HAVE_SIMDJSON
@@ -34,7 +35,7 @@ constexpr std::size_t kJsonShownBytes = 60;
 constexpr std::size_t kJsonDepthMax = 64;
 
 std::string shown_json(const dom& j) {
-  std::string out = simdjson::minify(j);
+  std::string out = with_large_numbers_shown(simdjson::minify(j));
   if (out.size() > kJsonShownBytes) out = out.substr(0, kJsonShownBytes) + "…";
   return out;
 }
@@ -42,8 +43,29 @@ std::string shown_json(const dom& j) {
 [[noreturn]] void refuse_json(const path& at, const std::string& what) {
   throw error(invalid_argument_error(at.prefix() + what));
 }
+/// The number that stands here and that simdjson does not read (large_numbers.hpp); "" where another value does.
+std::string_view large_number(const dom& j) {
+  simdjson::dom::object whole;
+  std::string_view token;
+  if (j.get(whole) != simdjson::SUCCESS || whole.size() != 1) return {};
+  const bool is_one = whole.begin().key() == kLargeNumberKey && whole.begin().value().get(token) == simdjson::SUCCESS;
+  return is_one && is_large_number(token) ? token : std::string_view();
+}
+
+/// " (-128 to 127)" behind the name of a type of numbers.
+std::string range_text(const element_type& t) {
+  std::string text;
+  if (t.kind != kind::scalar) return text;
+  detail::with_number(t, [&]<class T>(std::type_identity<T>) {
+    using limits = std::numeric_limits<T>;
+    if constexpr (!std::is_same_v<T, bool>) text = absl::StrCat(" (", +limits::lowest(), " to ", +limits::max(), ")");
+  });
+  return text;
+}
+
 [[noreturn]] void refuse_json(const path& at, const element_type& t, const dom& j) {
-  refuse_json(at, absl::StrCat("expected ", type_text(t), ", got ", shown_json(j)));
+  const std::string range = large_number(j).empty() ? "" : range_text(t);
+  refuse_json(at, absl::StrCat("expected ", type_text(t), range, ", got ", shown_json(j)));
 }
 
 status json_error(simdjson::error_code code) {
@@ -59,7 +81,10 @@ template <class T> bool read_json_number(const dom& j, T& to) {
     double d = 0;
     std::string_view word;
     if (j.get(d) == simdjson::SUCCESS) to = static_cast<T>(d);
-    else if (j.get(word) != simdjson::SUCCESS) return false;
+    else if (const std::string_view large = large_number(j); !large.empty()) {
+      to = static_cast<T>(double_of_large_number(large));
+      return std::isfinite(to);
+    } else if (j.get(word) != simdjson::SUCCESS) return false;
     else if (word == "NaN") to = std::numeric_limits<T>::quiet_NaN();
     else if (word == "Infinity" || word == "-Infinity")
       to = std::numeric_limits<T>::infinity() * (word[0] == '-' ? -1 : 1);
@@ -110,6 +135,7 @@ void make_json_structure(const element_type& t, void* to, const dom& j, const pa
     // They mostly stand in the order of the members.
     std::size_t k = next < t.members.size() && t.members[next].name == field.key ? next : 0;
     while (k != t.members.size() && t.members[k].name != field.key) ++k;
+    if (field.key == kLargeNumberKey && !large_number(j).empty()) refuse_json(at, t, j);
     if (k == t.members.size()) continue;
     found[k] = {true, field.value};
     next = k + 1;
@@ -168,10 +194,13 @@ void make_json(const element_type& t, void* to, const dom& j, const path& at) {
 /// A parser has some 14 bytes for each of the longest text that it was given. That of a longer one than this is not kept.
 constexpr std::size_t kParserKeptBytes = std::size_t{1} << 20;
 
-/// Parses; the text lives as long as the parser's next one.
+/// Parses; what is read lives until the parser's next text.
 status parse_json(simdjson::dom::parser& parser, std::string_view text, std::size_t behind, dom& to) {
   const bool must_copy = behind < simdjson::SIMDJSON_PADDING;
   auto code = parser.parse(text.data(), text.size(), must_copy).get(to);
+  if (code == simdjson::SUCCESS) return {};
+  const std::string marked = with_large_numbers_marked(text);
+  if (!marked.empty()) code = parser.parse(marked.data(), marked.size(), true).get(to);
   return code == simdjson::SUCCESS ? status() : json_error(code);
 }
 
@@ -194,6 +223,10 @@ struct json_shape {
       is_nullable = true;
       return;
     }
+    if (const std::string number(large_number(j)); !number.empty())
+      refuse_json(at, absl::StrCat(number, std::isinf(double_of_large_number(number))
+                                               ? " is beyond all doubles"
+                                               : " is no number of 64 bits, and a double would round it"));
     const form_type other = form_of(j);
     const bool both_numbers = (form == whole || form == number) && (other == whole || other == number);
     if (form == none || both_numbers) form = std::max(form, other);

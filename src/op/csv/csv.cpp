@@ -113,9 +113,11 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   const bool is_said = a.schema.is_said();
   if (!a.options.select.empty() && is_said) why.clear();  // counted below
   if (!why.empty()) return nullptr;
-  result<csv_schema> s = is_said ? a.schema.columns()
-                                 : infer_csv_schema(a.path.value, dialect_of(a.options), a.options.compression,
-                                                    n.errors.on_error.value_or(error_policy::stop));
+  result<csv_schema> s = is_said
+                             ? a.schema.columns()
+                             : infer_csv_schema(a.path.value, dialect_of(a.options), a.options.compression,
+                                                n.errors.on_error.value_or(error_policy::stop),
+                                                limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max));
   if (!s.ok()) {
     why = is_said ? std::string(s.why().message()) : s.why().to_string();
     return nullptr;

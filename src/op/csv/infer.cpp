@@ -15,7 +15,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kRowsLookedAt = 100;
-/// Of which these many bytes have to hold one at least.
+/// Of so many bytes; where they hold none, of as many as a row may have.
 constexpr std::size_t kBytesLookedAt = std::size_t{1} << 20;
 
 /// A whole number, by its digits alone.
@@ -79,19 +79,33 @@ class first_rows {
       csv_scan s = parser_.read_fields(bytes_.substr(offset_), offset_, is_all_, fields);
       offset_ += s.used_bytes;
       broken = std::move(s.broken);
+      too_long_ = std::move(s.why);
+      if (!too_long_.ok()) return false;
       if (s.rows != 0) return true;
       const bool goes_on = s.searched_bytes != 0 && s.searched_bytes < bytes_.size() - offset_;
       if (!goes_on && s.used_bytes == 0) return false;
     }
   }
   std::uint64_t line() const { return parser_.row_line(); }
+  /// Why next() found no row; ok: there are no more.
+  const status& too_long() const { return too_long_; }
 
  private:
   std::string_view bytes_;
   bool is_all_;
   csv_parser parser_;
   std::uint64_t offset_ = 0;
+  status too_long_{};
 };
+
+/// A row behind the header, or the end, is what there has to be to infer from.
+bool has_row(const file_head& head, const csv_dialect& dialect) {
+  if (head.is_all || !head.cut.ok()) return true;
+  first_rows rows(head.bytes, false, dialect);
+  std::vector<std::string> fields;
+  status broken;
+  return rows.next(fields, broken) && (!dialect.header || rows.next(fields, broken));
+}
 
 std::vector<csv_column> named(std::vector<csv_column> columns, std::vector<std::string> names) {
   names.resize(columns.size());
@@ -103,19 +117,22 @@ std::vector<csv_column> named(std::vector<csv_column> columns, std::vector<std::
 }  // namespace
 
 result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed,
-                                    error_policy bad_rows) {
+                                    error_policy bad_rows, inflate_limits limits) {
   constexpr const char* kWayOut = ": say the columns by a schema, such as \"label: int64, text: bytes\"";
   constexpr const char* kOrSkip = ", or pass over such rows by on_error=skip in the call";
   if (path.empty() || path == "-")
     return invalid_argument_error(absl::StrCat("the columns of a file that is not known yet", kWayOut));
-  auto head = read_file_head(path, packed, kBytesLookedAt);
+  auto head = read_file_head(path, packed, kBytesLookedAt, limits);
+  if (head.ok() && !has_row(*head, dialect))
+    head = read_file_head(path, packed, csv_parser::kRowBytesMax + kBytesLookedAt, limits);
   if (!head.ok()) return head.why();
   first_rows rows(head->bytes, head->is_all, dialect);
   std::vector<std::string> names, fields;
   std::vector<column_guess> guesses;
   bool wants_names = dialect.header;
   status broken;
-  for (std::size_t taken = 0; taken != kRowsLookedAt && rows.next(fields, broken);) {
+  std::size_t taken = 0;
+  while (taken != kRowsLookedAt && rows.next(fields, broken)) {
     if (std::exchange(wants_names, false) && broken.ok()) {
       names = fields;
       guesses.resize(names.size());
@@ -131,6 +148,8 @@ result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& 
     for (std::size_t k = 0; k != fields.size(); ++k) guesses[k].look_at(fields[k], rows.line(), dialect);
     ++taken;
   }
+  if (taken == 0 && !head->cut.ok()) return head->cut;
+  if (taken == 0 && !rows.too_long().ok()) return rows.too_long().in_file(path);
   if (guesses.empty() && dialect.header)
     return invalid_argument_error(absl::StrCat("the file is empty: it has no header that names the columns", kWayOut))
         .in_file(path);

@@ -7,13 +7,15 @@
 #include "format/csv_parser.hpp"
 #include "sluice/base/error_policy.hpp"
 #include "sluice/base/field_types.hpp"
+#include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
 
 /// Opens the file under the path, which may be compressed. `bad_rows` under error_policy::skip are passed over.
-/// Errors: of the file; invalid_argument: it has no rows; with the line: a row has another number of fields, or a quote that
+/// Errors: of the file, and why it cannot be read on where no row stands before that; resource_exhausted: its first row is
+/// too long; invalid_argument: it has no rows; with the line: a row has another number of fields, or a quote that
 /// is not closed; a column has whole numbers that no type of numbers has with all the others.
 result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& dialect, compression packed,
-                                    error_policy bad_rows);
+                                    error_policy bad_rows, inflate_limits limits = {});
 
 }  // namespace sluice::lib

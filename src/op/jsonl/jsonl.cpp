@@ -20,6 +20,9 @@ constexpr std::size_t kLinesLookedAt = 100;
 /// Of which these many bytes have to hold one at least.
 constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 
+status line_too_long() {
+  return resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
+}
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 class jsonl_format final : public element_format {
@@ -58,7 +61,7 @@ class jsonl_format final : public element_format {
       const std::size_t end = at ? static_cast<std::size_t>(static_cast<const char*>(at) - bytes.data()) : bytes.size();
       const std::string_view line = bytes.substr(begin, end - begin);
       if (!is_blank(line)) {
-        status why = each(line, bytes.size() - end, f.elements);
+        status why = line.size() > kJsonLineBytesMax ? line_too_long() : each(line, bytes.size() - end, f.elements);
         if (!why.ok()) {
           if (f.used_bytes) break;  // what is before it first
           f.why = line_ ? status(why.code(), absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
@@ -76,8 +79,7 @@ class jsonl_format final : public element_format {
     f.ended = w.last && bytes.empty();
     f.searched_bytes = bytes.size();
     f.needed_bytes = bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
-    if (bytes.size() > kJsonLineBytesMax && elements_max != 0)
-      f.why = resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
+    if (bytes.size() > kJsonLineBytesMax && elements_max != 0) f.why = line_too_long();
     return f;
   }
 
@@ -86,13 +88,24 @@ class jsonl_format final : public element_format {
   mutable std::uint64_t line_ = 1, line_offset_ = 0;  // 0: not known, behind a resume
 };
 
+/// What an element type is inferred from: of a line that is longer than usual, all that a line may have.
+result<file_head> head_with_a_line(const jsonl_arguments& a) {
+  const auto& o = a.options;
+  const inflate_limits limits = limits_of(o.inflated_bytes_max, o.inflate_ratio_max);
+  auto head = read_file_head(a.path.value, o.compression, kJsonBytesLookedAt, limits);
+  if (!head.ok() || head->is_all || !head->cut.ok()) return head;
+  const std::size_t text = head->bytes.find_first_not_of(" \t\r\n");
+  if (text != std::string::npos && head->bytes.find('\n', text) != std::string::npos) return head;
+  return read_file_head(a.path.value, o.compression, kJsonLineBytesMax + 2, limits);
+}
+
 /// Of the file under a path: looked up when a plan is made, before there is a run that reads files.
 result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
   constexpr const char* kWayOut = ": say what a line has by a schema, such as \"label: int64, text: string\"";
   const std::string& path = a.path.value;
   if (path.empty() || path == "-")
     return invalid_argument_error(absl::StrCat("the members of a file that is not known yet", kWayOut));
-  auto head = read_file_head(path, a.options.compression, kJsonBytesLookedAt);
+  auto head = head_with_a_line(a);
   if (!head.ok()) return head.why();
   json_type_guess guess;
   std::string_view rest = head->bytes;
@@ -112,6 +125,8 @@ result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
           .in_file(path);
   }
   if (lines == 0 && head->is_all) return &type_of<std::string>();  // as of nulls: there will be no element of it
+  if (lines == 0 && !head->cut.ok()) return head->cut;
+  if (lines == 0 && rest.size() > kJsonLineBytesMax) return line_too_long().in_file(path);
   auto type = guess.type();
   if (!type.ok())
     return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kWayOut)).in_file(path);
