@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "cli/file_checks.hpp"
 #include "cli/file_readers.hpp"
 #include "cli/line_sink.hpp"
 #include "cli/plan_argument.hpp"
@@ -21,15 +24,17 @@ const reader& reader_for(const std::string& file, const std::string& format) {
 int cat(const cat_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  example_sink examples;
   printing_sink elements;
   pull_counts counts;
   iterate_options o;
   set_errors(a.errors, o);
   for (auto& file : a.files) {
+    if (status why = check_name(file); !why.ok())
+      std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
     const reader& r = reader_for(file, a.from);
     const node_ptr plan = plan_of(plan_for(file, r, ""));
     check_errors(*plan, a.errors);
+    example_sink examples(example_sink::in_front);  // each file anew: its records are tf.Examples, or are not
     line_sink& sink = r.format == "tfrecord" ? static_cast<line_sink&>(examples) : elements;
     sink.begin(file);
     pull_request request;

@@ -284,8 +284,9 @@ void add_readers(CLI::App& app, typed& t) {
   auto* verify = app.add_subcommand(
       "verify",
       "read files to their ends and check what can be checked: every CRC of TFRecords, zip and compressed files, every "
-      "header of tar, that lines are JSON, that rows of CSV have as many fields as the first, that an npy file is as "
-      "long as it says; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be opened");
+      "header of tar and its end, that lines are JSON, that rows of CSV have as many fields as the first, that an npy "
+      "file is as "
+      "long as it says; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
   verify->add_option("FILES", t.verify.files, "files of every format, read at once on all workers")->required();
   verify->add_option("--from", t.verify.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   verify->add_option("--compression", t.compression, "of the files")

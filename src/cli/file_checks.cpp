@@ -3,12 +3,16 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <filesystem>
+
 #include "cli/file_readers.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/verbs.hpp"
 #include "engine/file_head.hpp"
 #include "format/json/json_rows.hpp"
 #include "format/npy.hpp"
+#include "format/tar.hpp"
+#include "io/file_router.hpp"
 #include "op/csv/infer.hpp"
 #include "sluice/format/csv.hpp"
 #include "sluice/op/csv.hpp"
@@ -60,7 +64,18 @@ file_check check_of_csv(const std::string& file, compression c) {
   a.path.value = file;
   a.schema = column_schema_arg(csv_schema_of(std::move(columns)), "csv");
   a.options.compression = c;
-  return {make_source(csv_op, arguments::of(std::move(a))), std::make_unique<checking_sink>(), 1};
+  file_check made;
+  made.plan = make_source(csv_op, arguments::of(std::move(a)));
+  made.sink = std::make_unique<checking_sink>();
+  made.head_elements = 1;
+  return made;
+}
+
+/// Of a local archive: blocks, unless the file ends within one.
+std::size_t tar_piece(const std::string& file) {
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(detail::without_file_scheme(file), unknown);
+  return !unknown && size % kTarBlockBytes == 0 ? kTarBlockBytes : 1;
 }
 
 file_check check_by(const std::string& file, std::string_view format, compression c) {
@@ -81,7 +96,12 @@ file_check check_by(const std::string& file, std::string_view format, compressio
   made.plan = plan_of(text);
   const bool ends_early = format == "npy" || format == "tar" || format == "webdataset" || format == "arrow";
   const bool is_packed = c == compression::automatic ? is_compressed(file) : c != compression::none;
-  if (ends_early && is_packed && names_data(file) && file != "-")
+  if (file == "-" || !names_data(file)) return made;
+  made.is_tar = (format == "tar" || format == "webdataset") && (is_packed || is_file(file));
+  if (made.is_tar)
+    made.to_end =
+        plan_of(absl::StrCat("fixed_length(", in_quotes(file), ", ", is_packed ? 1 : tar_piece(file), options, ")"));
+  else if (ends_early && is_packed)
     made.to_end = plan_of(absl::StrCat("fixed_length(", in_quotes(file), ", 1", options, ") | skip(", kAllBytes, ")"));
   return made;
 }
@@ -102,10 +122,30 @@ void checking_sink::found(status why) {
 
 result<file_check> check_of(const std::string& file, const std::string& format, compression c) {
   try {
+    if (c == compression::automatic)
+      if (status why = check_name(file); !why.ok()) return why;
     return check_by(file, format.empty() ? format_of(file) : std::string_view(format), c);
   } catch (const error& e) { return e.why(); } catch (const misuse& e) {
     return invalid_argument_error(e.what()).in_file(file);
   }
+}
+
+status check_name(const std::string& file) {
+  const std::string_view path = file.starts_with("http://") || file.starts_with("https://")
+                                    ? std::string_view(file).substr(0, file.find_first_of("?#"))
+                                    : std::string_view(file);
+  const bool is_named = path.ends_with(".tgz") || without_compression_suffix(path) != path;
+  if (!is_named || file == "-" || !is_file(file)) return {};
+  auto begin = read_file_head(file, compression::none, kCompressionGuessBytes);
+  if (!begin.ok() || detect_compression(begin->bytes, file) != compression::none) return {};  // reading it tells
+  const std::string suffix(path.substr(path.rfind('.')));
+  if (begin->bytes.empty())
+    return data_loss_error(absl::StrCat("is named ", suffix, ", and is empty: it was cut short")).in_file(file, 0);
+  return data_loss_error(absl::StrCat("is named ", suffix,
+                                      ", and its first bytes are not those of such a file: it is damaged, or not "
+                                      "compressed (--compression none), or of TensorFlow's blocks of snappy, which "
+                                      "have to be named (--compression snappy_blocks)"))
+      .in_file(file, 0);
 }
 
 status check_npy_size(const std::string& file, std::uint64_t size_bytes) {

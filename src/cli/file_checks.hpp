@@ -2,11 +2,13 @@
 // What verify reads a file by, and what it looks at besides: the format decides.
 //
 //   tfrecord            both CRCs of each record
-//   zip, tar            each member's CRC; each header's checksum
+//   zip                 each member's CRC
+//   tar                 each header's checksum; that the archive has its end
 //   jsonl               each line is JSON in UTF-8
 //   csv                 quotes are closed, and each row has as many fields as the first
 //   npy                 the header fits the file's size
-//   arrow, lines        can be read to the end; of a compressed file its codec's checks are made for every format
+//   arrow, lines        can be read to the end; of a compressed file its codec's checks are made for every format,
+//                       and a file that is named as a compressed one is one
 #pragma once
 
 #include <cstdint>
@@ -47,14 +49,19 @@ struct file_check {
   std::unique_ptr<checking_sink> sink;
   std::uint64_t head_elements = 0;  ///< that are no records: a header
   bool is_npy = false;
-  /// Of a compressed file whose format ends before the file does: passes over all bytes, so that its codec's checks are made.
-  /// Null: none is needed.
+  /// Of a compressed file whose format ends before the file does, and of a tar archive: passes over all bytes, so that its codec's
+  /// checks are made, and the archive's end is found. Null: none is needed.
   node_ptr to_end = {};
+  bool is_tar = false;  ///< to_end's bytes are for a tar_end_sink
 };
 
 /// `format`: empty: by its name and content. What no name and no content tells is checked as TFRecords, unless it is text or
 /// compressed. Blocks. Errors: of opening the file, and of what its first rows have to say; no such format.
 result<file_check> check_of(const std::string& file, const std::string& format, compression c);
+
+/// A file that is named as a compressed one, and that its first bytes tell to be none, is taken for what those say: then this is
+/// data_loss, which names both. Blocks.
+status check_name(const std::string& file);
 
 /// Of a plain npy file: are there just the bytes that its header tells of?
 status check_npy_size(const std::string& file, std::uint64_t size_bytes);

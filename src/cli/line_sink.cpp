@@ -32,11 +32,11 @@ status example_sink::print_part(const element_type& type, const void* part, std:
   if (&type == &type_of<lib::record>() && !is_raw_) {
     auto json = example_to_json(type.text(part));
     if (json.ok()) {
-      has_shown_ = true;
+      has_shown_ |= !type.text(part).empty();  // nothing is a tf.Example without features, and any other empty record
       text += *json;
       return {};
     }
-    if (other_ == is_error || (other_ == in_front && has_shown_)) return json.why();
+    if (other_ == in_front && has_shown_) return json.why();
     is_raw_ = !has_shown_;
   }
   print(type, part, text);

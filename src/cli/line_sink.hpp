@@ -50,13 +50,12 @@ class printing_sink final : public line_sink {
 class example_sink : public line_sink {
  public:
   /// What is done about a record that holds no tf.Example. Where it is the first record of all, it and all others are
-  /// printed as records are, except under `is_error`.
+  /// printed as records are.
   enum other : std::uint8_t {
-    is_error,    ///< an error
     in_front,    ///< an error behind a tf.Example
     is_printed,  ///< it is printed as records are
   };
-  explicit example_sink(other what = is_error) : other_(what) {}
+  explicit example_sink(other what) : other_(what) {}
 
  protected:
   status print_line(const element_type& type, const void* element, std::string& text) override {

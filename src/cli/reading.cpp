@@ -10,6 +10,7 @@
 #include "base/redacted.hpp"
 #include "cli/figures.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/run_files.hpp"
 #include "cli/verbs.hpp"
 #include "io/file_router.hpp"
 #include "plan/drops_errors.hpp"
@@ -108,7 +109,10 @@ void check_errors(const node& plan, const error_arguments& a) {
     throw misuse("--quarantine -: this is a local file, and - is standard output; ./- is the file of that name");
   if (detail::is_remote(a.quarantine))
     throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
-  if (a.skips || drops_errors(plan)) return;
+  if (a.skips || drops_errors(plan)) {
+    check_quarantines(plan, a);
+    return;
+  }
   if (!a.quarantine.empty())
     throw misuse(
         "--quarantine keeps the bad elements that are dropped, and this run stops at the first one: add --on-error "

@@ -43,7 +43,8 @@ void add_error_options(CLI::App& verb, error_arguments& to);
 runtime_options runtime_of(const reading_arguments& a);
 
 void set_errors(const error_arguments& a, iterate_options& to);
-/// Throws misuse: what says something about dropped elements where none are dropped, or a quarantine that is not local.
+/// Throws misuse: what says something about dropped elements where none are dropped, or a quarantine that is not local; and what
+/// check_quarantines throws.
 void check_errors(const node& plan, const error_arguments& a);
 /// "2 bad elements dropped:", the first of them, and which stages they are of; empty: there were none.
 std::string dropped_text(const run_report& report);

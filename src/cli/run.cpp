@@ -6,15 +6,18 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/redacted.hpp"
 #include "cli/figures.hpp"
 #include "cli/output_choice.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/progress.hpp"
 #include "cli/remote_files.hpp"
+#include "cli/run_files.hpp"
 #include "cli/stage_table.hpp"
 #include "cli/verbs.hpp"
 #include "cli/watch.hpp"
 #include "io/file_router.hpp"
+#include "output/output_file.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"
 #include "plan/parts.hpp"
@@ -37,30 +40,11 @@ iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
   return o;
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  if (a.empty() || b.empty()) return false;
-  std::error_code unknown;
-  if (std::filesystem::equivalent(a, b, unknown)) return true;
-  auto full = [&](const std::string& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, unknown), unknown);
-  };
-  return full(a) == full(b);
-}
-
-void check_arguments(const run_arguments& a, const std::string& output) {
+void check_arguments(const run_arguments& a) {
   if (a.checkpoint_file.empty() && (a.every_elements || a.every.count()))
     throw misuse("--every says how often --checkpoint FILE is written: name the file");
   if (a.new_output && a.resume_file.empty())
     throw misuse("--new-output is of use with --resume or --resume-or-start only");
-  if (is_same_file(output, a.checkpoint_file)) throw misuse("--output and --checkpoint are the same file, " + output);
-  for (auto& [whole, other] : {std::pair(output, a.checkpoint_file), std::pair(a.checkpoint_file, output)}) {
-    if (whole.empty()) continue;
-    if (is_same_file(whole + ".partial", other))
-      throw misuse(other + " is the name of " + whole + " while that is written: choose another");
-    if (is_same_file(lock_beside(whole), other))
-      throw misuse(other + " is the lock of " + whole + " while that is written: choose another");
-  }
-  if (is_same_file(output, a.resume_file)) throw misuse("--output and --resume are the same file, " + output);
 }
 
 /// Does a source of the plan read a stream, which has no position to go back to? Its path; empty: not as far as is known.
@@ -179,6 +163,23 @@ status end_output(output_checkpoint& checkpoint, const pull_outcome& out, elemen
   return why.ok() ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
 }
 
+/// Does what is written take a name in the end, and under it replace what stood there?
+bool takes_name(const output_choice& output) {
+  const output_options& o = output.options;
+  if (output.is_null || o.descriptor >= 0) return false;
+  return o.is_remote() || o.is_sharded() || !output_file::is_stream(o.path);
+}
+
+/// A part of the elements is no output, unless a checkpoint says where the rest begins: the sink, which is not ended, removes what
+/// it has of a new file, and cuts what was gone on with back to where the checkpoint has it.
+void tell_unfinished(const output_choice& output, bool goes_on) {
+  const char* removed = output.options.shard_bytes != 0 ? "the shard that is not full is removed"
+                        : goes_on                       ? "what was added since the checkpoint is removed"
+                                                        : "the part that was written is removed";
+  std::fprintf(stderr, "sluice: %s: interrupted, so %s%s\n", detail::redacted(output.options.path).c_str(), removed,
+               output.options.is_remote() ? "" : "; with --checkpoint it would stay, to be gone on with");
+}
+
 /// Of a remote output: creates it, and in the end sends what is left.
 void send_output(runtime& rt, element_sink& sink) {
   if (sink.has_unsent()) sync_wait(rt, sink.send());
@@ -206,7 +207,8 @@ pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt,
 int run(const run_arguments& a) {
   node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
   output_choice output = read_output(a.output, *plan->type);
-  check_arguments(a, output.options.path);
+  check_arguments(a);
+  check_run_files(*plan, a, output.options);
   const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
   if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
     throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
@@ -245,6 +247,11 @@ int run(const run_arguments& a) {
   bool interrupted = counts.stop && out.why.ok();
   if (!a.quiet && !sink->closed()) std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
   if (a.shows_stages) std::fputs(stage_table(out.report.sites).c_str(), stderr);
+  const bool is_whole = out.ended || (a.limit && counts.elements >= *a.limit);
+  if (interrupted && !is_whole && !checkpoint.is_wanted() && takes_name(output)) {
+    tell_unfinished(output, !from.at.empty() && !a.new_output);
+    return interrupts.exit_status();
+  }
   status written = end_output(checkpoint, out, *sink);
   throw_unless_ok(out.why);
   throw_unless_ok(written);

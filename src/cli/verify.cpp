@@ -11,6 +11,7 @@
 #include "cli/file_checks.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
+#include "cli/tar_end.hpp"
 #include "cli/verbs.hpp"
 #include "pipeline/pull.hpp"
 #include "sluice/coro/when_all.hpp"
@@ -35,21 +36,14 @@ struct verdict {
   std::vector<status> first_errors;
   status why;  ///< it could not be read on
   bool is_sound() const { return why.ok() && errors == 0; }
-  const status& first_error() const { return first_errors.empty() ? why : first_errors.front(); }
   /// Its bytes are wrong; else it could not be opened, or read.
   bool is_damaged() const {
     return tells_damage(why) || std::any_of(first_errors.begin(), first_errors.end(), tells_damage);
   }
   int exit_status() const {
     if (is_sound()) return kOk;
-    if (is_damaged()) return kFailed;
-    switch (first_error().code()) {
-      case status_code::not_found:
-      case status_code::permission_denied:
-      case status_code::unimplemented:                     // packed in a way that is not known here
-      case status_code::invalid_argument: return kMisuse;  // no such file, not ours to read, a directory
-      default: return kFailed;
-    }
+    // No such file, a directory, packed in a way that is not known here, too large for the budget: nothing is known of its bytes.
+    return is_damaged() ? kFailed : kMisuse;
   }
 };
 
@@ -82,11 +76,14 @@ task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a)
     pull_counts none;
     pull_request rest;
     rest.stream = open_run(rt, check.to_end);
-    rest.sink = check.sink.get();
+    tar_end_sink tar_end;
+    if (check.is_tar) rest.sink = &tar_end;
+    else rest.sink = check.sink.get();
     rest.counts = &none;
     auto passing = pull(&rest);
     pull_outcome passed = co_await passing;
     v.why = std::move(passed.why);
+    if (check.is_tar && v.is_sound()) v.why = tar_end.end_of(file);
   }
   if (check.is_npy && v.is_sound() && file != "-" && !is_compressed(file)) {
     auto looking = files_of(rt).stat(file, io_deadline(rt));

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "engine/error_gate.hpp"
 #include "sluice/base/hash.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::string_view kQuarantineFull =
     "this file is full: bad elements that were dropped after these are not kept";
+constexpr const char* kCannotOpen = "cannot open the file that keeps bad elements";
 constexpr std::string_view kFirstMember = "{\"error\":";
 /// Of a tf.Example that has a feature of this name: the key of a map's entry. What reads whole examples is not linked for it.
 constexpr std::string_view kFirstFeature =
@@ -95,6 +97,17 @@ class quarantine_file final : public quarantine_sink {
     ::close(file_);
   }
 
+  /// Opens what is there; else it looks at where it would be created.
+  status check() {
+    struct stat s{};
+    if (::stat(path_.c_str(), &s) == 0) return open().in_file(path_);
+    const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+    // A link to nowhere is not followed here: the first entry tells.
+    if (errno == ENOENT && ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0)
+      return {};
+    return errno_error(errno, kCannotOpen).in_file(path_);
+  }
+
   status keep(const dropped_error& e) override {
     status why = file_ < 0 ? open() : status();
     if (!why.ok() || is_full_) return why.in_file(path_);
@@ -114,7 +127,7 @@ class quarantine_file final : public quarantine_sink {
  private:
   status open() {
     file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file_ < 0) return errno_error(errno, "cannot open the file that keeps bad elements");
+    if (file_ < 0) return errno_error(errno, kCannotOpen);
     status why;
     struct stat s{};
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
@@ -224,6 +237,10 @@ class quarantine_file final : public quarantine_sink {
 std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max,
                                                       std::uint64_t bytes_max) {
   return std::make_unique<quarantine_file>(std::move(path), entries_max, bytes_max);
+}
+
+status check_quarantine_file(const std::string& path) {
+  return quarantine_file(path, kQuarantineEntriesMax, kQuarantineBytesMax).check();
 }
 
 }  // namespace sluice::lib

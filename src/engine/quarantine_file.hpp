@@ -27,4 +27,7 @@ inline constexpr std::uint64_t kQuarantineBytesMax = std::uint64_t{1} << 30;
 std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max = kQuarantineEntriesMax,
                                                       std::uint64_t bytes_max = kQuarantineBytesMax);
 
+/// Could bad elements be kept there? Creates nothing: where there is no file yet, its folder is looked at. Errors: as above.
+status check_quarantine_file(const std::string& path);
+
 }  // namespace sluice::lib

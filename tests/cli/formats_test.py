@@ -65,6 +65,7 @@ class Formats(ProgramTest):
         self.assertIn(f"{path}: damaged: ", done.stdout)
         for words in [str(path), *([said] if isinstance(said, str) else said)]:
             self.assertIn(words, done.stderr)
+        return done.stdout + done.stderr
 
     def test_damage_of_text_formats_is_told_with_its_place(self):
         self.damaged("a.jsonl", b'{"a":1}\n{"a":\n[1,2]\nx\n', ["line 2: ", "record 1", "line 4: "])
@@ -100,6 +101,61 @@ class Formats(ProgramTest):
             if file.suffix in (".zst", ".lz4", ".sz", ".bz2", ".xz"):
                 self.ok("verify", file)
                 self.assertEqual(sluice("verify", self.write(file.name, file.read_bytes()[:-3])).returncode, 1, file)
+
+    def test_a_file_that_is_not_packed_as_its_name_says_is_told(self):
+        for suffix in (".gz", ".tgz", ".zst", ".xz", ".bz2", ".lz4", ".snappy", ".zlib"):
+            path = self.write("a.txt" + suffix, b"plain\ntext\n" * 9)
+            said = self.damaged("a.txt" + suffix, b"plain\ntext\n" * 9, f"is named {suffix}, and its first bytes are not those of such a file")
+            self.assertIn("byte 0", said)
+            self.damaged("b.csv" + suffix, b"\x00\x01\xfe" * 99, "are not those of such a file")
+            self.damaged("empty" + suffix, b"", "is empty: it was cut short")
+            done = sluice("cat", path, "--from", "lines")
+            self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 18))
+            self.assertIn(f"sluice: warning: data_loss: {path}", done.stderr)
+            self.assertIn("sound: 18 ", self.ok("verify", "--compression", "none", "--from", "lines", path).stdout)
+        self.assertIn("sound: 0 ", self.ok("verify", self.write("empty.txt", b"")).stdout)
+
+    def test_an_archive_that_was_cut_between_two_members_is_told(self):
+        members = {"x.txt": b"1" * 700, "y.txt": b"22", "z.cls": b""}
+        whole = tar_of(members)
+        at = whole.rindex(b"z.cls\0")   # the last header
+        for data, records in ((whole[:at], 2), (whole[:at + 512], 3), (whole[:at + 1024], 3), (b"", 0)):
+            for pack in (bytes, gzip.compress):
+                suffix = "" if pack is bytes else ".gz"
+                said = self.damaged("a.tar" + suffix, pack(data), "the archive has no end")
+                self.assertIn(f"{records} sound record" if records else "a.tar", said + sluice("verify", self.path("a.tar" + suffix)).stdout)
+        for data in (whole, whole[:at + 1536], whole + b"x" * 700, tar_of({"x.txt": b"1" * 9000, "n" * 300: b"long"})):
+            for pack in (bytes, gzip.compress):
+                suffix = "" if pack is bytes else ".gz"
+                self.ok("verify", self.write("a.tar" + suffix, pack(data)))
+        self.damaged("w.tar", whole[:at], "the archive has no end", "--from", "webdataset")
+
+    def test_what_does_not_fit_into_the_budget_is_not_read(self):
+        path = self.path("bomb.zip")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("zeros", bytes(150 << 20))
+        done = sluice("verify", path, "--memory-budget", "16MiB")
+        self.assertEqual((done.returncode, "not read" in done.stdout), (2, True), done.stderr)
+        self.assertRegex(done.stderr, r"a piece of 157\d{6} bytes of this file is wanted at once, and does not fit into the memory budget of 16MiB")
+        self.assertNotIn("used up", done.stderr)
+
+    def test_cat_prints_records_that_are_no_examples_as_head_does(self):
+        examples = (GOLDEN / "examples.tfrecord").read_bytes()
+        raw = GOLDEN / "raw.tfrecord"
+        said = self.ok("cat", raw).stdout
+        self.assertEqual(said, self.ok("head", "-n", 1000, raw).stdout)
+        self.assertNotEqual(said, "")
+        # Each file anew: tf.Examples behind texts are shown as tf.Examples.
+        both = self.ok("cat", raw, GOLDEN / "examples.tfrecord", raw).stdout
+        self.assertEqual(both, said + self.ok("cat", GOLDEN / "examples.tfrecord").stdout + said)
+        # A text behind a tf.Example is an error, and damage is what is told.
+        mixed = self.write("mixed.tfrecord", examples + raw.read_bytes())
+        self.assertIn("no tf.Example", sluice("cat", mixed).stderr)
+        cut = bytearray(raw.read_bytes())
+        cut[12] ^= 1
+        done = sluice("cat", self.write("cut.tfrecord", bytes(cut)))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the crc of the data is", done.stderr)
 
     def test_members_that_are_packed_in_unknown_ways_are_not_read(self):
         for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):

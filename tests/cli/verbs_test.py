@@ -170,7 +170,7 @@ class Verbs(ProgramTest):
             self.assertEqual([(e["file"], e["record"], e["code"], e["offset"]) for e in shown], [(path, 1, "data_loss", first)])
             self.assertEqual([json.loads(line) for line in pathlib.Path(lines).read_text().splitlines()], shown)
         self.assertIn("add --on-error skip", self.fails(2, "run", f'tfrecord("{path}")', "--quarantine", kept))
-        self.assertIn("left as it is", self.fails(1, "run", f'tfrecord("{path}")', "--on-error", "skip", "--quarantine", path, "--quiet"))
+        self.assertIn("the plan reads it", self.fails(2, "run", f'tfrecord("{path}")', "--on-error", "skip", "--quarantine", path, "--quiet"))
 
     def test_verify_takes_a_compression_and_sums_up(self):
         done = self.ok("verify", *self.files)

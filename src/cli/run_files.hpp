@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that a run reads and those it writes: no file may be two of them. An output that is one of the plan's inputs would be
+// replaced by what was made of it, and bad elements that are kept under the output's name would be gone when it takes that name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/output_choice.hpp"
+#include "cli/reading.hpp"
+#include "cli/verbs.hpp"
+
+namespace sluice::lib::cli {
+
+/// Throws misuse: the output, the checkpoint, a file for bad elements or an input of the plan are the same file, or one of them is
+/// where another is written until it is whole.
+void check_run_files(const node& plan, const run_arguments& a, const output_options& output);
+
+/// Throws misuse: bad elements would be kept in a file that the plan reads. Throws `error`: they could not be kept there: it is no
+/// regular file, a file of something else, or cannot be created. Creates nothing.
+void check_quarantines(const node& plan, const error_arguments& a);
+
+}  // namespace sluice::lib::cli
