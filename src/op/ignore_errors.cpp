@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/ignore_errors.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
@@ -124,22 +125,34 @@ class counted_errors final : public error_sink {
   std::uint64_t count_ = 0, elements_ = 0;
 };
 
-// The input is the last parameter: it goes before its sink does.
-erased_stream ignore_errors_loop(outlet out, one_to_one, std::shared_ptr<counted_errors> counted, erased_stream in) {
+/// So many elements that are passed over are asked for at once.
+constexpr std::uint64_t kPassedAtOnce = 1024;
+
+// Where a share is looked at, what is passed over is asked for, too: an error that is met on the way has to know how many
+// elements came before it. The input is the last parameter: it goes before its sink does.
+erased_stream ignore_errors_loop(outlet out, one_to_one, std::shared_ptr<counted_errors> counted, bool looks_at_share,
+                                 erased_stream in) {
   counted_errors& sink = *counted;
   in.stage()->set_error_sink(&sink);
   const std::uint64_t first = in.consumed();
+  std::uint64_t to_pass = 0;
   for (;;) {
-    // What is passed over is asked for, too: an error met on the way has to know how many elements came before it.
+    if (looks_at_share) to_pass += out.pass(~std::uint64_t{0});
     sink.elements_up_to(in.consumed() - first);
-    auto got = co_await in.try_next_block({0, out.ask(), out.wanted_bytes()});
+    const std::uint64_t wanted = out.wanted() + std::min(to_pass, kPassedAtOnce);
+    const auto asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~std::uint32_t{0}));
+    auto got = co_await in.try_next_block({0, asked, out.wanted_bytes()});
     auto dropping = out.drop(sink.take());
     co_await dropping;
     if (!got.view) {
+      out.unpass(to_pass);
       if (!got.why.ok()) co_await fail(std::move(got.why));
       break;
     }
-    co_yield got.view;
+    const auto passed = static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, got.view.size()));
+    if (passed) got.view.drop_front(passed);
+    to_pass -= passed;
+    if (got.view) co_yield got.view;
   }
 }
 
@@ -150,7 +163,8 @@ erased_stream open_ignore_errors(const node& n, open_context& context) {
   if (!has_limit) return upstream.open(n.inputs[0]);
   outlet out(*n.type);
   auto counted = std::make_shared<counted_errors>(n.arguments, upstream.account, context.run->errors_kept_apart());
-  return ignore_errors_loop(out, one_to_one{}, std::move(counted), upstream.open(n.inputs[0]));
+  return ignore_errors_loop(out, one_to_one{}, std::move(counted), o.errors_share.value < 1,
+                            upstream.open(n.inputs[0]));
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ TEST_CASE("a share ends the stream at the same place, whether elements are deliv
       CHECK(place(mapped, passed) == in_between);
       CHECK(consume(later | skip(static_cast<int64>(passed)), {}).why.to_string() == in_between);
     }
-    CHECK(consume(half | reduce(int64{0}, [](int64 n, int64) { return n + 1; }), {}).why.to_string() == at_once);
+    CHECK(consume(half | reduce(int64{0}, [](int64& n, int64) { ++n; }), {}).why.to_string() == at_once);
   }
 }
 

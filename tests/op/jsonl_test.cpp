@@ -134,7 +134,7 @@ TEST_CASE("a number of any size is JSON, and is told where the member's type doe
   const std::string large = "18446744073709551616", digits = "1" + std::string(400, '0');
   CHECK(read_again<double>(large) == "18446744073709551616");
   CHECK(read_again<std::vector<std::optional<double>>>("[-" + large + ", 1, 123456789012345678901234567890]") ==
-        "[-18446744073709551616,1,123456789012345677877719597056]");
+        "[-18446744073709551616,1,1.2345678901234568e+29]");
   for (const std::string& number :
        {large, "-9223372036854775809" + std::string(), digits, "1e400" + std::string(), "-1.5E+400" + std::string()}) {
     CAPTURE(number);
