@@ -10,26 +10,16 @@
 #include <mutex>
 #include <new>
 
+#include "base/recycling.hpp"
+
 namespace sluice::lib {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kMaps = false;  // so that the sanitizer sees every use after free
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kMaps = false;
-#else
-constexpr bool kMaps = true;
-#endif
-#else
-constexpr bool kMaps = true;
-#endif
 
 /// From here on the kernel is asked for huge pages. Of smaller mappings too much would be in memory that nobody wrote.
 constexpr std::size_t kHugeBytesMin = std::size_t{4} << 20;
 
 void* map(std::size_t bytes) {
-  if (!kMaps) return ::operator new(bytes, std::align_val_t{kPageBytes});
+  if (!kRecycles) return ::operator new(bytes, std::align_val_t{kPageBytes});
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc();
   // A range of an object, say: all of it will be written, and a fault for each 4 KiB takes as long as the copy does.
@@ -38,7 +28,7 @@ void* map(std::size_t bytes) {
 }
 
 void unmap(void* at, std::size_t bytes) noexcept {
-  if (kMaps) ::munmap(at, bytes);
+  if (kRecycles) ::munmap(at, bytes);
   else ::operator delete(at, std::align_val_t{kPageBytes});
 }
 
@@ -57,7 +47,7 @@ class page_stock {
   }
   /// Keeps the newest, as far as they fit; the oldest go.
   void put(void* at, std::size_t bytes) noexcept {
-    if (!kMaps || bytes > kStockedBytesMax) return unmap(at, bytes);
+    if (!kRecycles || bytes > kStockedBytesMax) return unmap(at, bytes);
     std::array<mapping, kCountMax> gone;
     std::size_t gone_count = 0;
     {
@@ -121,13 +111,13 @@ void free_pages(void* at, std::size_t bytes) noexcept { stock().put(at, pages_by
 void forget_pages(char* begin, char* end) noexcept {
   auto from = (reinterpret_cast<std::uintptr_t>(begin) + kPageBytes - 1) / kPageBytes * kPageBytes;
   auto to = reinterpret_cast<std::uintptr_t>(end) / kPageBytes * kPageBytes;
-  if (kMaps && from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  if (kRecycles && from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
 }
 
 void ready_pages(char* begin, char* end) noexcept {
   auto from = reinterpret_cast<std::uintptr_t>(begin) / kPageBytes * kPageBytes;
   auto to = (reinterpret_cast<std::uintptr_t>(end) + kPageBytes - 1) / kPageBytes * kPageBytes;
-  if (kMaps && from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
+  if (kRecycles && from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
 }
 
 void trim_stock() noexcept { stock().trim(); }

@@ -32,7 +32,7 @@ inline constexpr std::size_t kStockedBytesMax = kStockBytesMax / 2;
 /// takes some 20 ms, in which its thread does nothing else.
 void forget_pages(char* begin, char* end) noexcept;
 
-/// All of [begin, end) will be written: its pages come at once, in a fifth of the time that a fault for each takes. Where the
+/// All of [begin, end) will be written: its pages come at once, in some two thirds of the time that a fault for each takes. Where the
 /// kernel does not know how (before 5.14), or has no memory, they come as they are touched.
 void ready_pages(char* begin, char* end) noexcept;
 

@@ -131,9 +131,7 @@ result<file_check> check_of(const std::string& file, const std::string& format, 
 }
 
 status check_name(const std::string& file) {
-  const std::string_view path = file.starts_with("http://") || file.starts_with("https://")
-                                    ? std::string_view(file).substr(0, file.find_first_of("?#"))
-                                    : std::string_view(file);
+  const std::string_view path = without_query(file);
   const bool is_named = path.ends_with(".tgz") || without_compression_suffix(path) != path;
   if (!is_named || file == "-" || !is_file(file)) return {};
   auto begin = read_file_head(file, compression::none, kCompressionGuessBytes);

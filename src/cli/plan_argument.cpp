@@ -162,10 +162,12 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(detail::without_file_scheme(path), ignored);
 }
 
-std::string_view name_of_data(std::string_view path) {
-  if (path.starts_with("http://") || path.starts_with("https://")) path = path.substr(0, path.find_first_of("?#"));
-  return without_compression_suffix(path);
+std::string_view without_query(std::string_view path) {
+  const bool is_url = path.starts_with("http://") || path.starts_with("https://");
+  return is_url ? path.substr(0, path.find_first_of("?#")) : path;
 }
+
+std::string_view name_of_data(std::string_view path) { return without_compression_suffix(without_query(path)); }
 
 bool begins_as_text(const std::string& file) {
   const std::string begin = beginning_of(file);

@@ -26,6 +26,8 @@ node_ptr plan_or_reader(const std::string& plan_or_file);
 /// where it begins as one (compressed or not) or of a zip, else lines. Of a FIFO only the name tells.
 /// Throws misuse: a zip that is compressed, or on standard input: it is read from its end.
 std::string plan_reading(const std::string& file);
+/// A path as it is; of a URL what is before its query.
+std::string_view without_query(std::string_view path);
 /// The name that tells the format: without a query of a URL, and without a suffix of compression.
 std::string_view name_of_data(std::string_view path);
 /// Does it begin as a text in UTF-8 does, decompressed if need be? Of standard input and a FIFO: is it not known to be another?

@@ -62,7 +62,7 @@ task<void> byte_source::open(std::uint64_t offset) {
     co_await opening;
   }
   if (!file_) {
-    auto opening = open_file({}, begins ? head_wanted() : 0, begins ? room_wanted() : 0);
+    auto opening = open_file({}, begins ? head_wanted() : 0, begins ? room_wanted(expected_bytes()) : 0);
     co_await opening;
     if (file_->head_bytes() != 0) open_next_early(true);
   }
@@ -81,14 +81,13 @@ task<void> byte_source::open(std::uint64_t offset) {
 }
 
 std::size_t byte_source::head_wanted() const {
-  const std::size_t expected = sizes_ ? sizes_->each_bytes() : 0;
+  const std::size_t expected = expected_bytes();
   return expected <= kHeadBytesMax ? expected : 0;
 }
 
-std::size_t byte_source::room_wanted() const {
+std::size_t byte_source::room_wanted(std::uint64_t size_bytes) const {
   const std::size_t first = files_of(*run_).first_read_bytes(path_);
-  const std::size_t expected = sizes_ ? sizes_->each_bytes() : 0;
-  return expected != 0 ? std::min(expected, first) : first;
+  return size_bytes != 0 ? static_cast<std::size_t>(std::min<std::uint64_t>(size_bytes, first)) : first;
 }
 
 task<void> byte_source::open_file(std::optional<file_info> known, std::size_t head_bytes, std::size_t room_bytes) {
@@ -152,8 +151,7 @@ void byte_source::open_next_early(bool waited) {
 }
 
 task<void> byte_source::open_as_listed(file_info known) {
-  const auto room =
-      static_cast<std::size_t>(std::min<std::uint64_t>(known.size_bytes, files_of(*run_).first_read_bytes(path_)));
+  const std::size_t room = room_wanted(known.size_bytes);
   auto opening = open_file(std::move(known), 0, room);
   status why = co_await opening.as_result();
   if (why.ok()) {

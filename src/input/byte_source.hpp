@@ -101,7 +101,10 @@ class byte_source {
   void open_next_early(bool waited);
   /// Of a file that is read from its beginning, how many bytes may be read with its opening.
   std::size_t head_wanted() const;
-  std::size_t room_wanted() const;
+  /// `size_bytes`: of the file; 0: it is not known.
+  std::size_t room_wanted(std::uint64_t size_bytes) const;
+  /// What files of this stage had so far; 0: there were none.
+  std::size_t expected_bytes() const { return sizes_ ? sizes_->each_bytes() : 0; }
   bool fits_first_read(std::size_t room_bytes) const;
   /// Opens it and reads its first bytes. If the file is another one by now, it is not open afterwards, and all is as before.
   task<void> open_as_listed(file_info known);

@@ -3,19 +3,13 @@
 // pass through it.
 //
 // Not under sanitizers, but for the first case: they come with an operator new of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLUICE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLUICE_TEST_SANITIZED 1
-#endif
-#endif
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <new>
 
 #include "io/http/kept_exception.hpp"
 #include "io/http/response_parser.hpp"
+#include "support/sanitizers.hpp"
 
 #if SLUICE_HAVE_STORES
 #include "io/stores/answer_tree.hpp"

@@ -2,11 +2,7 @@
 // Once a run is under way, elements cost no allocation.
 //
 // Not under sanitizers: they come with an operator new of their own, which ours would meet when the program is linked.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLUICE_TEST_SANITIZED 1
-#endif
-#endif
+#include "support/sanitizers.hpp"
 #ifndef SLUICE_TEST_SANITIZED
 #include <array>
 #include <atomic>

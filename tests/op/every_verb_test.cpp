@@ -17,6 +17,7 @@
 #include "support/budget.hpp"
 #include "support/op_conformance.hpp"
 #include "support/plan_trial.hpp"
+#include "support/sanitizers.hpp"
 #include "support/sequential.hpp"
 #include "support/verb_case.hpp"
 
@@ -110,7 +111,7 @@ void forge_positions(const plan_description& p) {
       CHECK(known);
       CHECK(got.mistake.find("still charged") == std::string::npos);
     };
-    constexpr std::size_t kStep = kLooksForRaces ? 5 : 1;
+    constexpr std::size_t kStep = testing::kLooksForRaces ? 5 : 1;
     for (std::size_t at = testing::kEnvelopeBytes; at + 4 < good.size(); at += kStep) {
       for (char byte : {'\0', '\x01', '\x02', '\x07', '\x7f', static_cast<char>(good[at] + 1)}) {
         std::string bad = good;

@@ -14,19 +14,6 @@
 
 namespace sluice::lib::test {
 
-/// ThreadSanitizer: what runs in one thread, as simulations do, has no races to find, and does a part of its cases.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool kLooksForRaces = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-inline constexpr bool kLooksForRaces = true;
-#else
-inline constexpr bool kLooksForRaces = false;
-#endif
-#else
-inline constexpr bool kLooksForRaces = false;
-#endif
-
 inline std::uint64_t cases(std::uint64_t usual) {
   const char* budget = std::getenv("SLUICE_TEST_BUDGET");
   if (!budget || !*budget) return usual;

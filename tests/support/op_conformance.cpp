@@ -11,8 +11,8 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
-#include "support/budget.hpp"
 #include "support/counting_element.hpp"
+#include "support/sanitizers.hpp"
 
 namespace sluice::lib::test {
 namespace {
@@ -22,9 +22,10 @@ using int64 = std::int64_t;
 constexpr const char* kFault = "the input is broken here";
 constexpr std::uint64_t kFileSeed = 5;
 // All of it runs in simulations.
-constexpr std::uint64_t kWays = kLooksForRaces ? 2 : 4;
-constexpr std::size_t kResumes = kLooksForRaces ? 5 : 25;
-const std::vector<int64> kSizes = kLooksForRaces ? std::vector<int64>{2, 200} : std::vector<int64>{0, 1, 2, 23, 200};
+constexpr std::uint64_t kWays = testing::kLooksForRaces ? 2 : 4;
+constexpr std::size_t kResumes = testing::kLooksForRaces ? 5 : 25;
+const std::vector<int64> kSizes =
+    testing::kLooksForRaces ? std::vector<int64>{2, 200} : std::vector<int64>{0, 1, 2, 23, 200};
 
 stream<int64> counted(int64 n) {
   for (int64 i = 0; i < n; ++i) co_yield i;

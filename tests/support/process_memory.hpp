@@ -13,19 +13,9 @@
 
 #include <catch2/catch.hpp>
 
-namespace sluice::lib::testing {
+#include "support/sanitizers.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;  // shadow memory makes figures meaningless
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-#else
-inline constexpr bool kSanitized = false;
-#endif
+namespace sluice::lib::testing {
 
 /// A line of /proc/self/status, in bytes.
 inline std::size_t memory_line(const std::string& name) {
