@@ -10,9 +10,9 @@ namespace {
 constexpr int kSmoothing = 8;
 /// Of one more answer in the share of refusals.
 constexpr double kShareOfOne = 1.0 / 64;
-/// A server that refuses one request in twenty, whichever, has no use for half as many: three and a half standard deviations from
-/// that.
-constexpr double kRefusedMax = 0.12;
+/// A server that refuses one request in twenty, whichever, has no use for half as many: this is more than four and a half standard
+/// deviations above. One that refuses all of them is noticed with the tenth.
+constexpr double kRefusedMax = 0.14;
 
 }  // namespace
 

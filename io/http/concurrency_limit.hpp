@@ -10,8 +10,7 @@
 // After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round trip
 // before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly
 // for ever. It is halved when a request is refused that was sent after the last halving, as those before it say nothing new, if
-// more
-// than 12 of 100 answers of late were refusals: one in twenty that is refused by chance would otherwise hold the limit at a
+// more than 14 of 100 answers of late were refusals: one in twenty that is refused by chance would otherwise hold the limit at a
 // tenth.
 // Order:  first come, first served.
 // Cancel: a stop ends acquire() with `cancelled`.
@@ -77,8 +76,7 @@ class concurrency_limit {
   /// Nothing: that would have to wait.
   std::optional<permit> try_acquire();
   /// One for a hedge: there may be a sixteenth more of these than the limit. A server that is asked for all it takes is where
-  /// they are
-  /// needed, and who waits for a permit is not served sooner without them.
+  /// they are needed, and who waits for a permit is not served sooner without them.
   std::optional<permit> try_acquire_beyond();
 
   /// A head has come, of whatever answer.

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::size_t kRecent = 16;
 constexpr int kInflated = 2;
+/// A quarter more than usual, at least: where all take about the same, the slowest twentieth is not late, and the hedges that there
+/// may be are kept for those that are.
+constexpr int kLate = 4;
 
 duration nth(std::vector<duration>& times, std::size_t percent) {
   const std::size_t at = std::min(times.size() - 1, times.size() * percent / 100);
@@ -37,8 +40,9 @@ std::optional<duration> first_byte_times::hedge_after() const {
     all.assign(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(kept));
     for (std::size_t i = 0; i != kRecent; ++i) recent.push_back(times_[(added_ - 1 - i) % kKept]);
   }
-  if (nth(recent, 50) > kInflated * nth(all, 50)) return {};
-  return nth(all, 95);
+  const duration usual = nth(all, 50);
+  if (nth(recent, 50) > kInflated * usual) return {};
+  return std::max(nth(all, 95), usual + usual / kLate);
 }
 
 bool first_byte_times::take_hedge() {

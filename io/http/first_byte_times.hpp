@@ -4,8 +4,9 @@
 //   if (auto after = times.hedge_after()) …            // sleep for it, then:
 //   if (times.take_hedge()) …                          // ask on another connection; else sleep for it again
 //
-// That is later than 95 % of the last answers began. It is no use where all of them are slow now (the last sixteen took twice
-// as long as usual): the server has too much to do, and more requests make it worse. At most one request in twenty is hedged.
+// That is later than 95 % of the last answers began, and a quarter later than usual. It is no use where all of them are slow now
+// (the last sixteen took twice as long as usual): the server has too much to do, and more requests make it worse. At most one
+// request in twenty is hedged.
 // Thread: any.
 #pragma once
 

@@ -4,7 +4,8 @@
 #include "base/pages.hpp"
 #include "runtime/run_task.hpp"
 #include "sluice/base/field_types.hpp"
-#include "sluice/coro/resume_on.hpp"
+#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/task.hpp"
 #include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
@@ -13,11 +14,17 @@ namespace {
 /// What the windows that consumers wait for may take beyond the budget, all together.
 constexpr std::size_t kOverdraftBytes = 32 << 20;
 
+/// The requests of all who begin together go out first: populating keeps everybody from mapping memory, and takes cores from those who send.
+constexpr std::chrono::milliseconds kRequestsGoOut{8};
+
+task<> while_requests_go_out() { co_await sleep_for(kRequestsGoOut); }
+
 run_task ready_later(std::shared_ptr<run_context>& run, buffer_ref room) {
   buffer_ref mine = std::move(room);
   (void)run;
-  co_await yield_now();
-  ready_pages(mine->data(), mine->data() + mine->capacity());
+  auto waiting = while_requests_go_out();
+  const bool stopped = !(co_await waiting.as_result()).ok();
+  if (!stopped && !mine->unshared()) ready_pages(mine->data(), mine->data() + mine->capacity());
 }
 
 }  // namespace
