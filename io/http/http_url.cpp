@@ -123,8 +123,11 @@ result<http_url> parse_http_url(std::string_view text) {
 result<http_url> parse_endpoint(std::string_view text, std::string_view from, std::string_view scheme) {
   const bool has_scheme = text.find("://") != std::string_view::npos;
   auto url = parse_http_url(has_scheme ? std::string(text) : joined(scheme, text));
-  if (!url.ok()) return invalid_argument_error(joined(from, " ", url.why().message(), ": \"", text, "\""));
-  if (url->target != "/") return invalid_argument_error(joined(from, " has a path: \"", text, "\""));
+  // A status hides who asks where it sees a URL.
+  const std::size_t host = has_scheme ? 0 : text.substr(0, text.find('/')).rfind('@') + 1;
+  const std::string shown = joined("\"", host ? "***@" : "", text.substr(host), "\"");
+  if (!url.ok()) return invalid_argument_error(joined(from, " ", url.why().message(), ": ", shown));
+  if (url->target != "/") return invalid_argument_error(joined(from, " has a path: ", shown));
   return url;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/file_checks.hpp"
 #include "cli/file_readers.hpp"
 #include "cli/line_sink.hpp"
+#include "cli/matched_files.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
@@ -28,7 +29,7 @@ int cat(const cat_arguments& a) {
   pull_counts counts;
   iterate_options o;
   set_errors(a.errors, o);
-  for (auto& file : a.files) {
+  for (auto& file : matched_files(rt, a.files)) {
     if (status why = check_name(file); !why.ok())
       std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
     const reader& r = reader_for(file, a.from);

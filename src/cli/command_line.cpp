@@ -185,10 +185,10 @@ void add_convert(CLI::App& app, typed& t) {
   auto* convert = app.add_subcommand(
       "convert", "files of one format into a file of another: TFRecords, CSV, JSON lines, Arrow, npy, lines of text");
   convert
-      ->add_option(
-          "FILES", c.inputs,
-          "what is read: files (or one plan); and at the end the output. Names say the formats: .tfrecord, .csv, "
-          ".jsonl, .arrow, .npy, .txt, and .gz for gzip; what is read is recognised by its content, too")
+      ->add_option("FILES", c.inputs,
+                   "what is read: files or patterns (or one plan); and at the end the output. Names say the formats: "
+                   ".tfrecord, .csv, "
+                   ".jsonl, .arrow, .npy, .txt, and .gz for gzip; what is read is recognised by its content, too")
       ->required();
   add_plugins(*convert, t);
   convert->add_option("--from", c.from, "the inputs' format")->check(CLI::IsMember(reader_formats()));
@@ -241,8 +241,9 @@ void add_readers(CLI::App& app, typed& t) {
 
   auto* count = app.add_subcommand(
       "count", "how many elements plans give or files hold; payloads are not read where they need not be");
-  auto* counted =
-      count->add_option("PLANS_OR_FILES", t.count.plans_or_files, "plans, files, or - for data on standard input");
+  auto* counted = count->add_option(
+      "PLANS_OR_FILES", t.count.plans_or_files,
+      "plans, files, patterns of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
   auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
   plan_file->check(path())->excludes(counted);
   add_plugins(*count, t);
@@ -273,8 +274,9 @@ void add_readers(CLI::App& app, typed& t) {
       "cat",
       "what is in files, as JSON lines: tf.Examples by name, rows, lines, members; bytes that are not UTF-8 as "
       "{\"base64\":\"…\"}, names as \"base64:…\"");
-  cat->add_option("FILES", t.cat.files,
-                  "TFRecords, CSV, JSON lines, Arrow, npy, tar, zip, lines of text; compressed, too")
+  cat->add_option(
+         "FILES", t.cat.files,
+         "TFRecords, CSV, JSON lines, Arrow, npy, tar, zip, lines of text; compressed, too; or patterns of them")
       ->required();
   cat->add_option("--from", t.cat.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   add_reading(*cat, t);
@@ -287,7 +289,8 @@ void add_readers(CLI::App& app, typed& t) {
       "header of tar and its end, that lines are JSON, that rows of CSV have as many fields as the first, that an npy "
       "file is as "
       "long as it says; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
-  verify->add_option("FILES", t.verify.files, "files of every format, read at once on all workers")->required();
+  verify->add_option("FILES", t.verify.files, "files of every format, or patterns of them, read at once on all workers")
+      ->required();
   verify->add_option("--from", t.verify.from, "the files' format")->check(CLI::IsMember(reader_formats()));
   verify->add_option("--compression", t.compression, "of the files")
       ->check(

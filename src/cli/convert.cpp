@@ -2,11 +2,13 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "base/redacted.hpp"
 #include "cli/file_readers.hpp"
+#include "cli/matched_files.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
@@ -80,7 +82,16 @@ std::string numbers_of_npy(const npy_head& head) {
   return absl::StrCat(" | map(", std::string(name), "(it))");
 }
 
+/// A runtime of its own, which is gone before the run's begins.
+void replace_patterns(convert_arguments& a) {
+  if (std::none_of(a.inputs.begin(), a.inputs.end(), is_file_pattern_and_no_plan)) return;
+  runtime rt(runtime_of(a.run.reading));
+  add_remote_files(rt);
+  a.inputs = matched_files(rt, a.inputs);
+}
+
 std::string plan_text_of(convert_arguments& a) {
+  replace_patterns(a);
   if (a.inputs.size() == 1 && a.from.empty() && !names_data(a.inputs[0])) {
     if (!a.schema.empty()) throw misuse("--schema is of files: a plan has it where it is needed");
     return a.inputs[0];

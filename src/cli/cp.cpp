@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "cli/figures.hpp"
+#include "cli/matched_files.hpp"
 #include "cli/message_text.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
@@ -55,14 +56,13 @@ std::string name_in(const std::string& path) { return path.substr(path.rfind('/'
 void add_copies(runtime& rt, const std::string& from, const std::string& to, bool into_folder,
                 std::vector<one_copy>& all) {
   auto target = [&](const std::string& name) { return into_folder ? to + name : to; };
-  const std::size_t scheme_end = detail::scheme_of(from).empty() ? 0 : from.find("://") + 3;
-  const detail::glob_pattern pattern(from.substr(scheme_end));
-  if (from == "-" || pattern.is_plain() || is_file(from) || from.starts_with("http://") ||
-      from.starts_with("https://")) {
+  if (!is_file_pattern(from)) {
     if (is_folder(from)) throw misuse(absl::StrCat(from, " is a folder: copy ", folder_text(from), "** into another"));
     all.push_back({from, target(name_in(from))});
     return;
   }
+  const std::size_t scheme_end = detail::scheme_of(from).empty() ? 0 : from.find("://") + 3;
+  const detail::glob_pattern pattern(from.substr(scheme_end));
   const std::size_t kept_from = scheme_end + pattern.prefix().rfind('/') + 1;
   const std::size_t before = all.size();
   for (const std::string& path : sync_wait(rt, glob(files_of(rt), from, io_deadline(rt)))) {

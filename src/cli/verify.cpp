@@ -9,6 +9,7 @@
 #include "base/redacted.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_checks.hpp"
+#include "cli/matched_files.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/remote_files.hpp"
 #include "cli/tar_end.hpp"
@@ -115,8 +116,8 @@ void tell(const std::string& file, const verdict& v) {
 /// The files, their verdicts, and who is next: shared by as many tasks as there are workers.
 class verification {
  public:
-  explicit verification(const verify_arguments& a)
-      : files_(a.files), arguments_(a), verdicts_(a.files.size()), is_done_(a.files.size()) {}
+  verification(std::vector<std::string> files, const verify_arguments& a)
+      : files_(std::move(files)), arguments_(a), verdicts_(files_.size()), is_done_(files_.size()) {}
 
   static task<void> work(verification& v, runtime& rt) {
     for (std::size_t i = v.next_.fetch_add(1); i < v.files_.size(); i = v.next_.fetch_add(1)) {
@@ -154,7 +155,7 @@ class verification {
     for (; told_ < files_.size() && is_done_[told_]; ++told_) tell(detail::redacted(files_[told_]), verdicts_[told_]);
   }
 
-  const std::vector<std::string>& files_;
+  const std::vector<std::string> files_;
   const verify_arguments& arguments_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;  // what follows is guarded by it
@@ -168,13 +169,14 @@ class verification {
 int verify(const verify_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  verification all(a);
+  const std::vector<std::string> files = matched_files(rt, a.files);
+  verification all(files, a);
   std::vector<task<void>> workers;
-  for (std::size_t n = std::min<std::size_t>(a.files.size(), rt.workers()); n; --n)
+  for (std::size_t n = std::min<std::size_t>(files.size(), rt.workers()); n; --n)
     workers.push_back(verification::work(all, rt));
   auto waiting = [](std::vector<task<void>> tasks) -> task<void> { co_await when_all(std::move(tasks)); };
   sync_wait(rt, waiting(std::move(workers)));
-  if (a.files.size() > 1) std::printf("%s\n", all.summary().c_str());
+  if (files.size() > 1) std::printf("%s\n", all.summary().c_str());
   return all.exit_status();
 }
 

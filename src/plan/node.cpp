@@ -59,16 +59,24 @@ void check_arguments(const node& n) {
     refuse(n, "quarantine goes with on_error=skip: what is not dropped is not kept");
 }
 
-bool has_unbound(const node& n) {
-  bool any = false;
-  for_each_function(n,
-                    [&](const function_ptr& f) { any |= dynamic_cast<const unbound_function*>(f.get()) != nullptr; });
-  return any;
+/// The argument with an expression that has no type yet; null: there is none.
+const field* with_unbound(const node& n) {
+  struct look final : part_visitor {
+    bool found = false;
+    void function(const function_ptr& f) override {
+      found |= dynamic_cast<const unbound_function*>(f.get()) != nullptr;
+    }
+  } seen;
+  for (auto& f : n.op->arguments().fields) {
+    f.type->visit(argument_list::at(n.arguments.get(), f), seen);
+    if (seen.found) return &f;
+  }
+  return nullptr;
 }
 
 /// Expressions get the type of the (first) input's elements, or of what else they are functions of.
 void bind_expressions(node& n) {
-  if (!has_unbound(n)) return;
+  if (!with_unbound(n)) return;
   if (n.inputs.empty()) refuse(n, "an expression is a function of an element, and there is no input");
   auto& list = n.op->arguments();
   std::shared_ptr<void> bound = list.copy(n.arguments.get());
@@ -79,7 +87,9 @@ void bind_expressions(node& n) {
     throw expression_error(e.column(), absl::StrCat(std::string(n.op->name), ": ", e.message()));
   }
   n.arguments = arguments(list.tag, std::move(bound));
-  if (has_unbound(n)) refuse(n, "an expression cannot stand here");
+  if (const field* f = with_unbound(n))
+    refuse(n, absl::StrCat("no expression can stand at ", std::string(f->name),
+                           "=, which is for functions that C++ registers (SLUICE_FUNCTION), by their names"));
 }
 
 bool lacks_later(const node& n) {

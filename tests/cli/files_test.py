@@ -166,6 +166,21 @@ class Files(ProgramTest):
         done = self.ok("ls", "--json", "**//z.txt", cwd=self.folder.name)
         self.assertEqual([e["path"] for e in lines_of(done)], ["deep/a/b/z.txt", "deep/z.txt"])
 
+    def test_patterns_stand_where_files_are_read(self):
+        for i in range(3):
+            self.make(f"p/f{i}.jsonl", data=b'{"a": %d}\n' % i)
+        os.mkdir(self.path("p/f3.jsonl"))  # a folder is no file
+        self.assertEqual(lines_of(self.ok("cat", self.path("p/f*.jsonl"))), [{"a": 0}, {"a": 1}, {"a": 2}])
+        self.assertIn("3 total", self.ok("count", self.path("p/f?.jsonl")).stdout)
+        self.assertEqual(self.ok("count", "range(3) | filter(it * 2 > 1)").stdout, "2\n")  # a plan is no pattern
+        self.assertIn("2 files: 2 sound", self.ok("verify", self.path("p/f[12].jsonl")).stdout)
+        self.ok("convert", self.path("**/f*.jsonl"), self.path("o.csv"), "--quiet")
+        self.assertEqual(pathlib.Path(self.path("o.csv")).read_text(), "a\n0\n1\n2\n")
+        self.make("p/[x].jsonl", data=b"{}\n")
+        self.assertEqual(self.ok("count", self.path("p/[x].jsonl")).stdout, "1\n")  # the file of that name
+        for verb in (["cat"], ["count"], ["verify"], ["convert", self.path("none-*"), self.path("n.csv")]):
+            self.assertIn("no file matches", self.fails(1, *verb, *([] if len(verb) > 1 else [self.path("none-*")])))
+
     def test_standard_output_is_no_copy_and_keeps_no_bad_elements(self):
         self.make("a.jsonl", data=b"{}\n")
         said = [sluice("cp", self.path("a.jsonl"), "-", cwd=self.folder.name),

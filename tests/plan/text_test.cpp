@@ -164,8 +164,12 @@ TEST_CASE("an error in a plan names its column") {
            {"range(5) | columns(names={x=[\"a\", b]})", 35,
             "column 35: columns: names.x[1] expects a text in quotes, and is b"},
            {"range(5) | route([range(2), lines])", 29, "column 29: lines: needs a path"},
-           {"range(5) | route([], [next_of, 5])", 12, "column 12: route: an expression cannot stand here"},
-           {"range(5) | route(inners={a=5})", 12, "column 12: route: an expression cannot stand here"},
+           {"range(5) | route([], [next_of, 5])", 12,
+            "column 12: route: no expression can stand at functions=, which is for functions that C++ registers "
+            "(SLUICE_FUNCTION), by their names"},
+           {"range(5) | route(inners={a=5})", 12,
+            "column 12: route: no expression can stand at inners=, which is for functions that C++ registers "
+            "(SLUICE_FUNCTION), by their names"},
            {"join(range(1), range(2))", 1, "column 1: join: needs a function for on"},
            {"join(range(1), range(2), next_of)", 26,
             "column 26: join: on: next_of cannot be its function: it makes int64 of int64"},
