@@ -16,6 +16,11 @@ constexpr int kRedirectsMax = 5;
 
 http_failure final_failure(status why) { return {.why = std::move(why)}; }
 
+/// A server that answers no ranges has nothing to say to what is left of an object whose connection was lost.
+status cannot_go_on(const status& lost, const status& why) {
+  return status(why.code(), joined(lost.message(), "; then, asked for the rest: ", why.message()));
+}
+
 /// Where a redirect has led may be open for an hour only: the object's own URL then says where it is now.
 bool led_nowhere(status_code code) {
   return code == status_code::permission_denied || code == status_code::unauthenticated ||
@@ -214,6 +219,7 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
   http_context& context = servers_->context();
   retry_state retry(context.budget, context.options.attempts_max, context.next_seed());
   std::size_t got = 0;
+  status lost;  // why this range is asked for again
   while (got != to.size()) {
     const std::size_t before = got;
     answer a;
@@ -246,6 +252,8 @@ task<> http_object::read(std::uint64_t offset, std::span<char> to, std::unique_p
     }
     body.reset();
     a.let_go();
+    if (failed.again) lost = failed.why;
+    else if (!lost.ok()) failed.why = cannot_go_on(lost, failed.why);
     const byte_range left{offset + got, offset + to.size() - 1};
     auto waiting = again(retry, std::move(failed), left, deadline);
     co_await waiting;

@@ -103,6 +103,23 @@ result<http_url> follow_whole(const http_url& from, const std::string& to) {
   return url;
 }
 
+/// `target` begins with a /: without the names . and .. of its path (RFC 3986, 5.2.4).
+std::string without_dots(std::string_view target) {
+  const std::size_t end = std::min(target.find('?'), target.size());
+  std::string_view path = target.substr(0, end);
+  std::string kept;
+  while (!path.empty()) {
+    const std::size_t next = std::min(path.find('/', 1), path.size());
+    const std::string_view name = path.substr(1, next - 1);
+    const bool is_last = next == path.size();
+    if (name == "..") kept.resize(kept.empty() ? 0 : kept.rfind('/'));
+    if (name != "." && name != "..") kept.append(path.substr(0, next));
+    else if (is_last) kept += '/';
+    path.remove_prefix(next);
+  }
+  return joined(kept, target.substr(end));
+}
+
 }  // namespace
 
 std::string http_url::bracketed_host() const {
@@ -146,12 +163,13 @@ result<http_url> follow_redirect(const http_url& from, std::string_view location
   if (location.starts_with("//")) return follow_whole(from, joined(from.tls ? "https:" : "http:", location));
   http_url to = from;
   if (location.starts_with("/")) {
-    to.target = escaped_target(location);
+    to.target = escaped_target(without_dots(location));
     return to;
   }
   std::string_view base = from.target;
   base = base.substr(0, base.find('?'));
-  to.target = escaped_target(joined(base.substr(0, base.rfind('/') + 1), location));
+  if (!location.starts_with("?")) base = base.substr(0, base.rfind('/') + 1);
+  to.target = escaped_target(without_dots(joined(base, location)));
   return to;
 }
 

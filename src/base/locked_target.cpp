@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "base/system_calls.hpp"
@@ -19,6 +21,13 @@ namespace {
 /// A holder that ends takes its lock file away between our open and our flock: that often in a row it does not happen.
 constexpr int kAttemptsMax = 1000;
 constexpr int kLinksMax = 40;  // as the kernel follows
+constexpr std::chrono::seconds kReaderWait{30};
+
+/// Ends what O_NONBLOCK began.
+bool write_waits(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags >= 0 && ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0;
+}
 
 bool lacks_locks(int why) { return why == ENOSYS || why == EOPNOTSUPP || why == ENOLCK; }
 
@@ -147,8 +156,16 @@ status locked_target::create(int& fd) {
 }
 
 status locked_target::open_as_it_is(int& fd) {
-  fd = open_again(target_, O_WRONLY | O_NOCTTY);
-  return fd < 0 ? failed("cannot create") : status();
+  // A plain open of a FIFO would wait for its reader for ever, and nothing ends that wait.
+  const auto until = std::chrono::steady_clock::now() + kReaderWait;
+  do {
+    fd = open_again(target_, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0) return write_waits(fd) ? status() : failed("cannot create");
+    std::error_code ignored;
+    if (errno != ENXIO || !std::filesystem::is_fifo(target_, ignored)) return failed("cannot create");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  } while (std::chrono::steady_clock::now() < until);
+  return unavailable_error("nobody has opened this for reading for half a minute").in_file(path_);
 }
 
 status locked_target::publish() {

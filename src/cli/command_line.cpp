@@ -413,6 +413,7 @@ int checked_output(int exit_status) {
 int run_command_line(int argc, char** argv) {
   open_standard_files();
   make_standard_output_wait();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(), with its name
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
   typed t;
   CLI::App app("sluice: pipelines from files to ready elements", "sluice");

@@ -31,8 +31,10 @@ status example_sink::print_part(const element_type& type, const void* part, std:
   if (type.has_members() && !is_raw_) return print_members(type, part, text);
   if (&type == &type_of<lib::record>() && !is_raw_) {
     auto json = example_to_json(type.text(part));
-    if (json.ok()) {
-      has_shown_ |= !type.text(part).empty();  // nothing is a tf.Example without features, and any other empty record
+    // A tf.Example without features is nothing, as is any other empty record; bytes that are all unknown to it are a text.
+    const bool is_unknown = json.ok() && *json == "{}" && !type.text(part).empty();
+    if (json.ok() && !(is_unknown && !has_shown_)) {
+      has_shown_ |= !type.text(part).empty();
       text += *json;
       return {};
     }

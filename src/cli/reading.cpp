@@ -56,7 +56,9 @@ std::string errors_text(const std::vector<stage_errors>& stages) {
 
 void add_reading_options(CLI::App& verb, reading_arguments& to) {
   auto set_budget = [&to](const std::string& text) { read_byte_size(text, to.memory_budget_bytes); };  // it was checked
-  verb.add_option_function<std::string>("--memory-budget", set_budget, "for all bytes in flight: 64MiB")
+  verb.add_option_function<std::string>(
+          "--memory-budget", set_budget,
+          "for all bytes in flight, such as 64MiB; without it a part of what the machine has")
       ->check(memory_size());
   verb.add_option("--workers", to.workers, "threads that compute")->check(whole(1, 1024));
   verb.add_option("--io", to.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));

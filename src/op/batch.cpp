@@ -109,7 +109,7 @@ erased_stream batch_loop(outlet out, const element_type* row_type, erased_stream
 erased_stream open_batch(const node& n, open_context& context) {
   auto& a = n.as<batch_arguments>();
   outlet out(*n.type);
-  const auto rows = static_cast<std::uint64_t>(a.size.value);
+  const auto rows = std::min(static_cast<std::uint64_t>(a.size.value), demand::kAll);  // all there are, both
   error_gate gate = context.gate(n);
   if (a.options.timeout.is_given())
     return timed_batches(out, context.open(n.inputs[0]), context.memory_of(n, "batch's input"), rows,

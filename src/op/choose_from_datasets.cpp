@@ -2,6 +2,7 @@
 #include "sluice/op/choose_from_datasets.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,9 @@ std::uint32_t run_of(const std::int64_t* first, std::uint32_t n) {
 erased_stream choose_loop(outlet out, saved<bool> ended, input_set in, bool stop_on_empty, error_gate gate) {
   erased_stream& selector = in[in.size() - 1];
   const std::size_t element_bytes = out.type().size;
+  // Which were asked and had ended: with the last of them the stage ends, though the selector may not. One that resumes asks again.
+  std::size_t left = in.size() - 1;
+  std::unique_ptr<bool[]> gone(new bool[left]());
   while (!*ended) {
     bool more = co_await selector.ready({0, out.ask()});
     if (!more) break;
@@ -51,7 +55,9 @@ erased_stream choose_loop(outlet out, saved<bool> ended, input_set in, bool stop
         auto wanted = static_cast<std::uint32_t>(std::count(chosen, chosen + (most - looked), *chosen));
         bool there = co_await from.ready({0, wanted, out.wanted_bytes()});
         if (!there) {
-          *ended = stop_on_empty;
+          bool& is_known = gone[static_cast<std::size_t>(*chosen)];
+          left -= !std::exchange(is_known, true);
+          *ended = stop_on_empty || left == 0;
           if (*ended) break;
           selector.drop(1);
           ++looked;

@@ -129,6 +129,12 @@ TEST_CASE("bytes after the end, a wrong checksum and a file of another kind are 
   CHECK(garbage.plain == "hello");
   CHECK(garbage.why.to_string() ==
         "data_loss: there are bytes after the end of the gzip stream, at compressed byte " + std::to_string(gz.size()));
+  for (std::size_t step : {1, 7, 1000}) {
+    auto padded = inflate_all(compression::gzip, gz + std::string(512, '\0') + gz, step, 100);  // as tapes pad
+    CHECK(padded.why.ok());
+    CHECK(padded.plain == "hellohello");
+  }
+  CHECK(!inflate_all(compression::gzip, gz + std::string(3, '\0') + "junk", 100, 100).why.ok());
   auto twice = inflate_all(compression::zlib, z + z, 100, 100);
   CHECK(twice.why.message().find("bytes after the end of the zlib stream") != std::string_view::npos);
   std::string wrong = gz;

@@ -64,7 +64,12 @@ TEST_CASE("redirects lead where their location says, never out of TLS") {
   CHECK(led("http://h/a/b?q=/x", "c d") == "http://h/a/c%20d");
   CHECK(led("http://h/a", "https://other/x?y") == "https://other/x?y");
   CHECK(led("https://h/a", "//other:99/x") == "https://other:99/x");
-  CHECK(led("http://h/a", "?q=http://x") == "http://h/?q=http://x");
+  CHECK(led("http://h/a", "?q=http://x") == "http://h/a?q=http://x");
+  CHECK(led("http://h/a/b/c", "../d/./e") == "http://h/a/d/e");
+  CHECK(led("http://h/a/b", "../../../d?x=/../y") == "http://h/d?x=/../y");
+  CHECK(led("http://h/a/b", "/x/../y/.") == "http://h/y/");
+  CHECK(led("http://h/a/b", "..") == "http://h/");
+  CHECK(led("http://h/a/b", "a//b/...") == "http://h/a/a//b/...");
   CHECK_THAT(led("https://h/a", "http://h/a"), Catch::Contains("failed_precondition") && Catch::Contains("out of TLS"));
   CHECK_THAT(led("https://h/a", "ftp://h/a"), Catch::Contains("neither http:// nor https://"));
   CHECK(led("http://h/a", "file:///etc/x") ==

@@ -184,6 +184,7 @@ TEST_CASE("a batch larger than its input takes no more memory than the input doe
     consumed got = consume(range(10) | batch(size) | unbatch(), {});
     CHECK(got.complaint() == "");
     CHECK(got.elements.size() == 10);
+    CHECK(consume(range(10) | batch(size) | skip(1) | unbatch(), {}).elements.empty());
     CHECK(consume(range(10) | batch(2) | batch(size) | unbatch() | unbatch(), {}).elements.size() == 10);
   }
 }

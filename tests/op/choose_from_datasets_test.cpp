@@ -70,6 +70,12 @@ TEST_CASE("choose_from_datasets takes from the dataset that the selector says, a
         int64s{1, 1, 2, 2, 2, 3, 3, 3});
 }
 
+TEST_CASE("choose_from_datasets ends when all its datasets have, though the selector does not") {
+  auto turns = counter() | map([](int64 x) { return x % 2; });
+  auto both = choose_from_datasets({range(2), range(3)}, turns, {.stop_on_empty_dataset = false});
+  CHECK(consume(both, {}).elements == int64s{0, 0, 1, 1, 2});
+}
+
 TEST_CASE("choose_from_datasets conforms for elements of every kind") {
   for (bool stop : {true, false}) {
     conforms_for_elements(
