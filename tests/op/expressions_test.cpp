@@ -155,6 +155,11 @@ TEST_CASE("an expression that does not fit is refused with its column and both t
   CHECK(refusal_of("range(it + 1)").find("column 7: range: stop") == 0);
   CHECK(refusal_of("range(3) | map(it + 1").find("expected ',' or ')'") != std::string::npos);
   CHECK(refusal_of("range(3) | map(it @ 1)") == "column 19: map: function: no expression has the character '@' here");
+  CHECK(
+      refusal_of("range(3) | map(größe + 1)") ==
+      "column 18: map: function: no expression has the character 'ö' here; names in expressions have letters of ASCII, "
+      "digits and _: a column with another one is it[0] by its place, or gets a name in the schema, as in csv(…, "
+      "\"name = 'größe': int64\", header=true)");
   CHECK(refusal_of("range(3) @ map(it)") == "column 10: no plan has the character '@' here");
   try {
     parse_plan_json(
