@@ -87,6 +87,13 @@ class sqlite_rows final : public sql_rows {
       throw_status(invalid_argument_error("the query has more than one statement").in_file(path_));
     if (!sqlite3_stmt_readonly(query_) || columns() == 0)
       throw_status(invalid_argument_error("the query is no SELECT: it gives no rows, or would write").in_file(path_));
+    if (sqlite3_bind_parameter_count(query_) == 0) return;
+    // Without values they would be NULL, which nothing is equal to.
+    const char* name = sqlite3_bind_parameter_name(query_, 1);  // null of `?`
+    throw_status(
+        invalid_argument_error(absl::StrCat("the query has a parameter, ", name ? name : "?",
+                                            ", and a plan has no values for parameters: write the value in its place"))
+            .in_file(path_));
   }
   void close() noexcept {
     sqlite3_finalize(query_);

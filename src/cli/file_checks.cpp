@@ -90,7 +90,7 @@ file_check check_by(const std::string& file, std::string_view format, compressio
     format = "lines";
   }
   const reader& r = reader_named(format);
-  const bool takes_compression = format != "zip" && format != "arrow";
+  const bool takes_compression = format != "zip";
   std::string text = plan_for(file, r, "");
   if (takes_compression && !options.empty()) text.insert(text.rfind(')'), options);
   made.plan = plan_of(text);

@@ -292,6 +292,8 @@ const element_type* array_of(const element_type* element, std::size_t n) {
 }
 
 const element_type* struct_of(std::string_view name, std::vector<member> members) {
+  // In braces it is the text of a structure without a name, which is one type, whoever makes it.
+  if (name.starts_with('{')) name = {};
   auto how = absl::StrCat("structure ", std::string(name));
   for (auto& m : members) {
     if (!m.type) return nullptr;

@@ -337,10 +337,11 @@ class tensor_data_codec final : public codec {
   }
   void read(void* p, const argument& a, reading& r) const override {
     const argument* spelled = a.kind == argument::object ? a.find("expression") : nullptr;
-    if (spelled && (spelled->kind != argument::string || a.items.size() != 1)) spelled = nullptr;
+    if (spelled && (!is_text_argument(*spelled) || a.items.size() != 1)) spelled = nullptr;
     if (!spelled && a.source.empty()) r.expected(a, "a value, such as {\"expression\": \"[[1, 2], [3, 4]]\"}");
+    const std::string given = spelled ? text_of(*spelled) : std::string(a.source);
     try {
-      detail::read_literal v = detail::read_tensor_literal(spelled ? std::string_view(spelled->text) : a.source);
+      detail::read_literal v = detail::read_tensor_literal(given);
       static_cast<tensor_data_arg*>(p)->value = std::make_shared<tensor_data>(*v.nest, std::move(v.leaves));
     } catch (const misplaced& e) {
       if (spelled) r.fail(a, absl::StrCat(e.what, " (column ", e.at, " of the value)"));

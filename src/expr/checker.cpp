@@ -29,13 +29,6 @@ std::vector<std::string> names_of(const element_type& t) {
   return names;
 }
 
-/// `{label: int64, text: string}`
-std::string structure_name(const std::vector<member>& members) {
-  std::string out = "{";
-  for (auto& m : members) absl::StrAppend(&out, out.size() == 1 ? "" : ", ", m.name, ": ", m.type->name);
-  return out + "}";
-}
-
 computed_ptr number_literal(const expression_tree& e) {
   std::string_view s = e.text;
   bool is_hex = s.find("0x") != s.npos;
@@ -388,7 +381,7 @@ computed_ptr checker::structure(const expression_tree& e, const element_type* wa
   } else {
     std::vector<member> members;
     for (std::size_t k = 0; k != types.size(); ++k) members.push_back({e.names[k], 0, types[k]});
-    t = struct_of(structure_name(members), members);
+    t = struct_of("", std::move(members));
   }
   return std::make_unique<made_structure>(*t, std::move(parts));
 }

@@ -95,6 +95,25 @@ class expression_reader {
       read_sign();
     }
   }
+  /// The letters around a byte, those beyond ASCII too.
+  std::string_view word_around(std::size_t byte) const {
+    auto in_word = [this](std::size_t i) {
+      return continues_name(text_[i]) || static_cast<unsigned char>(text_[i]) >= 0x80;
+    };
+    std::size_t begin = byte, end = byte;
+    while (begin != 0 && in_word(begin - 1)) --begin;
+    while (end != text_.size() && in_word(end)) ++end;
+    return text_.substr(begin, end - begin);
+  }
+  /// What is to be done where `word` is a column's name.
+  static std::string way_to_name(std::string_view word) {
+    constexpr std::size_t kShownMax = 60;
+    if (word.size() > kShownMax || !is_utf8(word)) word = "…";
+    return absl::StrCat(
+        "; names in expressions have letters of ASCII, digits and _: a column with another one is it[0] by its place, "
+        "or gets a name in the schema, as in csv(…, \"name = '",
+        std::string(word), "': int64\", header=true)");
+  }
   void read_sign() {
     static constexpr std::string_view kTwo[] = {"==", "!=", "<=", ">=", "&&", "||"};
     kind_ = sign;
@@ -112,7 +131,8 @@ class expression_reader {
       if (c == '?') fail(at_, "there is no ?: in expressions; write if(condition, a, b)");
       auto bytes = utf8_length(text_.substr(at_));
       if (bytes == 0 || static_cast<unsigned char>(c) < 0x20) fail(at_, "no expression has this byte here");
-      fail(at_, absl::StrCat("no expression has the character '", std::string(text_.substr(at_, bytes)), "' here"));
+      fail(at_, absl::StrCat("no expression has the character '", std::string(text_.substr(at_, bytes)), "' here",
+                             bytes == 1 ? "" : way_to_name(word_around(at_))));
     }
     token_ = c;
     ++at_;

@@ -9,6 +9,7 @@
 #include "engine/element_specs.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
+#include "expr/numbers.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/coro/input_set.hpp"
 #include "sluice/coro/saved.hpp"
@@ -85,6 +86,7 @@ const element_type* chosen_type(const node& n, std::string& why) {
   const element_type* selector = n.inputs.back()->type;
   if (selector != &type_of<std::int64_t>()) {
     why = "the selector, its last input, must give int64, and gives " + selector->name;
+    if (expressions::is_integer(expressions::number_of(*selector))) why += "; put `| map(int64(it))` behind it";
     return nullptr;
   }
   return type_of_inputs(n, n.inputs.size() - 1, why);

@@ -2,12 +2,11 @@
 #include "sluice/op/from_arrow.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <memory>
 
 #include "arrow/ipc_reader.hpp"
 #include "arrow/row_type.hpp"
+#include "engine/file_head.hpp"
 #include "engine/file_stage.hpp"
 #include "plan/arguments_of.hpp"
 #include "sluice/arrow/columns.hpp"
@@ -139,31 +138,30 @@ class arrow_format final : public element_format {
 };
 
 /// The rows of the file under a path: looked up when a plan is made, before there is a run that reads files.
-result<const element_type*> rows_in_file(const std::string& path) {
-  constexpr const char* kWayOut = ": say what it has by schema=\"label: int64\"";
+result<const element_type*> rows_in_file(const from_arrow_arguments& a) {
+  constexpr std::size_t kFirstLookBytes = 4096, kNextLook = 16;
+  const std::string& path = a.path.value;
+  const inflate_limits limits = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
   if (path.empty() || path == "-")
-    return invalid_argument_error(std::string("the schema of a file that is not known yet") + kWayOut);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return errno_error(errno, "cannot open").in_file(path);
-  std::string bytes;
-  for (std::size_t needed = 4096;;) {
-    const std::size_t had = bytes.size();
-    bytes.resize(needed);
-    in.read(bytes.data() + had, static_cast<std::streamsize>(needed - had));
-    bytes.resize(had + static_cast<std::size_t>(in.gcount()));
-    const bool last = bytes.size() < needed;
-    if (had == 0 && detect_compression(bytes, path) != compression::none)
-      return invalid_argument_error(std::string("the file is compressed") + kWayOut).in_file(path);
-    arrow_head head = read_arrow_head(bytes, last ? bytes.size() : arrow::kIpcUnknown, last);
+    return invalid_argument_error(
+        "the schema of a file that is not known yet: say what it has by schema=\"label: int64\"");
+  for (std::size_t looked_at = kFirstLookBytes;;) {
+    auto begin = read_file_head(path, a.options.compression, looked_at, limits);
+    if (!begin.ok()) return begin.why();
+    const std::string& bytes = begin->bytes;
+    arrow_head head = read_arrow_head(bytes, begin->is_all ? bytes.size() : arrow::kIpcUnknown, begin->is_all);
     if (!head.at.why.ok()) return head.at.why.in_file(path);
     if (head.at.used_bytes) {
       auto row = arrow::row_type_of(head.schema->get());
       if (!row.ok()) return row.why().in_file(path);
       return row;
     }
-    if (last || head.at.needed_bytes > kSchemaBytesMax)
+    if (!begin->cut.ok()) return begin->cut;
+    if (begin->is_all || looked_at == kSchemaBytesMax || head.at.needed_bytes > kSchemaBytesMax)
       return data_loss_error("the file has no Arrow schema").in_file(path);
-    needed = std::max(head.at.needed_bytes, bytes.size() + 1);
+    // Of a compressed file as many bytes are read as are wanted of what is in it, which may give fewer, or none: the first come
+    // with a whole block.
+    looked_at = std::min(std::max(head.at.needed_bytes, looked_at * kNextLook), kSchemaBytesMax);
   }
 }
 
@@ -171,7 +169,7 @@ const element_type* arrow_batches(const node& n, std::string& why) {
   const auto& a = n.as<from_arrow_arguments>();
   const arrow_schema_arg& schema = a.options.schema;
   if (schema.row) return batched_of(schema.row);
-  auto row = schema.value.empty() ? rows_in_file(a.path.value) : arrow::row_type_of(schema.value);
+  auto row = schema.value.empty() ? rows_in_file(a) : arrow::row_type_of(schema.value);
   if (row.ok()) return batched_of(*row);
   why = schema.value.empty() ? row.why().to_string() : std::string(row.why().message());
   return nullptr;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
 #include "plan/build.hpp"
@@ -45,19 +47,19 @@ function_ptr read_expression(const argument& a, const reading& r, std::string_vi
   }
 }
 
-/// {"expression": "it + 1"}
-const argument* expression_in(const argument& a, const reading& r) {
+/// {"expression": "it + 1"}; one that is not UTF-8 is a list of its bytes, as any text is.
+std::optional<std::string> expression_in(const argument& a, const reading& r) {
   const argument* text = a.kind == argument::object ? a.find("expression") : nullptr;
-  if (!text) return nullptr;
+  if (!text) return std::nullopt;
   if (a.items.size() != 1) r.fail(a, "an \"expression\" stands alone");
-  if (text->kind != argument::string) r.fail(a, "an expression is a string, and this is " + text->shown());
-  return text;
+  if (!is_text_argument(*text)) r.fail(a, "an expression is a string, and this is " + text->shown());
+  return text_of(*text);
 }
 
 }  // namespace
 
 function_ptr read_any_expression(const argument& a, const reading& r) {
-  if (auto* text = expression_in(a, r)) return read_expression(a, r, text->text, 1);
+  if (auto text = expression_in(a, r)) return read_expression(a, r, *text, 1);
   if (a.source.empty()) r.expected(a, "an expression");
   return read_expression(a, r, a.source, a.at);
 }
@@ -67,7 +69,7 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
   bool is_expression = a.kind == argument::expression || a.kind == argument::plan || a.kind == argument::list ||
                        a.kind == argument::number || a.kind == argument::quoted;
   if (is_expression && !a.source.empty()) return read_expression(a, r, a.source, a.at);
-  if (auto* text = expression_in(a, r)) return read_expression(a, r, text->text, 1);
+  if (auto text = expression_in(a, r)) return read_expression(a, r, *text, 1);
   if (a.kind != argument::word && a.kind != argument::object) r.expected(a, what);
   written_function w;
   if (a.kind == argument::object) w = parts_of(a, r);

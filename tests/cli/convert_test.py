@@ -71,6 +71,19 @@ class Files(Converted):
             self.convert(self.path(name + ".arrow"), self.path(name + ".jsonl"))
         self.assertEqual(self.lines_in("a.jsonl"), self.lines_in("c.jsonl"))
 
+    def test_compressed_arrow_files_are_read_as_plain_ones(self):
+        for name in ("a.arrow.gz", "b.arrow"):
+            self.ok("run", "range(3) | map({a: it, b: string(it)})", "--quiet", "--output", self.path(name))
+        rows = [{"a": a, "b": str(a)} for a in range(3)]
+        gzip.decompress(pathlib.Path(self.path("a.arrow.gz")).read_bytes())
+        for name in ("a.arrow.gz", "b.arrow"):
+            self.assertEqual(lines_of(self.ok("cat", self.path(name))), rows)
+            self.assertEqual(self.ok("count", self.path(name)).stdout, "3\n")
+            self.assertIn("3 sound records", self.ok("verify", self.path(name)).stdout)
+            self.convert(self.path(name), self.path(name + ".jsonl"))
+            self.assertEqual(self.lines_in(name + ".jsonl"), rows)
+        self.ok("verify", self.path("a.arrow.gz"), "--compression", "gzip")
+
     def test_records_stay_as_they_are_between_tfrecords(self):
         self.convert(*self.shards, self.path("a.tfrecord"))
         whole = b"".join(pathlib.Path(s).read_bytes() for s in self.shards)

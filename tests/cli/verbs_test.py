@@ -142,6 +142,13 @@ class Verbs(ProgramTest):
         self.assertIn(f"{self.write('bad.json', '{')}: ", self.fails(2, "run", "-f", os.path.join(self.folder.name, "bad.json")))
         self.assertIn("excludes", self.fails(2, "explain", "--json", "--spec", text))
 
+    def test_a_plan_in_json_has_texts_that_are_not_utf8(self):
+        text = os.fsdecode(b'range(2) | map("a\xff" + string(it))')
+        path = self.write("plan.json", self.ok("explain", "--json", text).stdout)
+        said = self.ok("run", "--quiet", "--output", "jsonl", "-f", path).stdout
+        self.assertEqual(said, self.ok("run", "--quiet", "--output", "jsonl", text).stdout)
+        self.assertEqual(len(said.splitlines()), 2)
+
     def test_an_error_in_a_plan_file_says_line_and_column(self):
         path = self.write("bad.sluice", "range(10)\n  | shuffl(5)\n")
         said = self.fails(2, "run", "-f", path)

@@ -172,6 +172,10 @@ TEST_CASE("layouts made at run time are the compiler's") {
   CHECK(s->members[1].offset == offsetof(sample, label));
   CHECK(s == struct_of("sample", {{"text", 0, &type_of<std::string>()}, {"label", 0, &type_of<std::int64_t>()}}));
   CHECK(s != struct_of("sample", {{"text", 0, &type_of<std::string>()}, {"labels", 0, &type_of<std::int64_t>()}}));
+  // The text of one without a name is no name.
+  auto* nameless = struct_of("", {{"label", 0, &type_of<std::int64_t>()}});
+  CHECK(nameless->name == "{label: int64}");
+  CHECK(struct_of("{label: int64}", {{"label", 0, &type_of<std::int64_t>()}}) == nameless);
   sample v{"a text that is longer than short strings are", 5};
   std::string out;
   print(*s, &v, out);

@@ -128,6 +128,9 @@ TEST_CASE("choose_from_datasets prints as text, and is read again; what does not
                     Catch::Contains("the inputs have one type, and input 2 gives line"));
   CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], lines(\"a\"))"),
                     Catch::Contains("the selector, its last input, must give int64, and gives line"));
+  CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2), range(3)], range(3) | map(0))"),
+                    Catch::Contains("must give int64, and gives int32; put `| map(int64(it))` behind it"));
+  CHECK_NOTHROW(parse_plan("choose_from_datasets([range(2), range(3)], range(3) | map(0) | map(int64(it)))"));
   CHECK_THROWS_WITH(parse_plan("choose_from_datasets([range(2)])"),
                     Catch::Contains("choose_from_datasets: needs a list of datasets, and 1 behind it"));
   // Not the last of the list.

@@ -123,7 +123,8 @@ TEST_CASE("a plan prints its expressions in one form, and reads them again", "[o
   CHECK(printed("zip(range(9) | map(it + 1), range(3) | filter(it > 0, seed=3)) | map(first * second)") ==
         "zip(range(9) | map(it + 1), range(3) | filter(it > 0, seed=3)) | map(first * second)");
   for (auto text : {"range(9) | filter(it % 2 == 0) | map({a: it, b: \"x\\n\\\"\" + string(it)})",
-                    "range(9) | map((it, -it)) | map(it[1]) | map(let(x = it, x * x), parallelism=4)"}) {
+                    "range(9) | map((it, -it)) | map(it[1]) | map(let(x = it, x * x), parallelism=4)",
+                    "range(9) | map(\"a\xff\" + string(it)) | filter(it != \"\xfe\")"}) {  // bytes that are not UTF-8
     node_ptr plan = parse_plan(text);
     CHECK(plan_text(*plan) == text);
     CHECK(same_plan(*plan, *parse_plan(plan_text(*plan))));
@@ -154,6 +155,11 @@ TEST_CASE("an expression that does not fit is refused with its column and both t
   CHECK(refusal_of("range(it + 1)").find("column 7: range: stop") == 0);
   CHECK(refusal_of("range(3) | map(it + 1").find("expected ',' or ')'") != std::string::npos);
   CHECK(refusal_of("range(3) | map(it @ 1)") == "column 19: map: function: no expression has the character '@' here");
+  CHECK(
+      refusal_of("range(3) | map(größe + 1)") ==
+      "column 18: map: function: no expression has the character 'ö' here; names in expressions have letters of ASCII, "
+      "digits and _: a column with another one is it[0] by its place, or gets a name in the schema, as in csv(…, "
+      "\"name = 'größe': int64\", header=true)");
   CHECK(refusal_of("range(3) @ map(it)") == "column 10: no plan has the character '@' here");
   try {
     parse_plan_json(
@@ -163,6 +169,10 @@ TEST_CASE("an expression that does not fit is refused with its column and both t
     CHECK(std::string(e.why().message()) ==
           "map: + expects two numbers or two texts; it is int64, and \"a\" is string (column 1 of the expression)");
   }
+  CHECK_THROWS_WITH(
+      parse_plan_json(
+          R"({"op":"map","arguments":{"function":{"expression":[105,300]}},"inputs":[{"op":"range","arguments":{"stop":3}}]})"),
+      Catch::Contains("an expression is a string, and this is a list"));
 }
 
 TEST_CASE("in C++ expressions and functions stand beside each other", "[op]") {

@@ -15,6 +15,7 @@
 #include "sluice/sluice.hpp"
 #include "support/file_case.hpp"
 #include "support/op_conformance.hpp"
+#include "support/printed_run.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -112,6 +113,50 @@ TEST_CASE("from_arrow without a schema opens the file when the plan is made, and
                     Contains("not_found") && Contains("/nowhere/a.arrow"));
   CHECK_THROWS_WITH(parse_plan("from_arrow(\"-\")"), Contains("schema="));
   CHECK_THROWS_WITH(parse_plan("from_arrow(\"a\", schema=\"label int64\")"), Contains("label int64"));
+}
+
+TEST_CASE("the schema of a compressed file is learnt from it, however long it is and in whatever blocks it comes") {
+  std::vector<batched<arrow_row>> batches(40);
+  std::uint64_t random = 1;
+  for (auto& b : batches) {
+    std::string text(10'000, ' ');
+    for (char& c : text)
+      c = static_cast<char>('0' + (random = random * 6364136223846793005u + 1442695040888963407u) / 8 % 64);
+    b.push_back({1, text});
+  }
+  std::vector<member> many;
+  for (int k = 0; k != 500; ++k) many.push_back({"a_column_" + std::to_string(k), 0, &type_of<std::int64_t>()});
+  const element_type& wide = *struct_of("wide", many);
+  std::string wide_bytes;
+  ArrowSchema schema;
+  REQUIRE(export_schema(wide, &schema).ok());
+  REQUIRE(arrow::append_ipc_schema(wide_bytes, schema).ok());
+  schema.release(&schema);
+  arrow::append_ipc_end(wide_bytes);
+  REQUIRE(wide_bytes.size() > 16'384);
+  std::vector<compression> ways = testing::built_in_compressions();
+  ways.push_back(compression::none);
+  for (compression way : ways) {
+    if (way == compression::snappy_blocks) continue;  // has to be named
+    INFO(to_string(way));
+    auto bytes_in_file = [&](const std::string& bytes) {
+      return way == compression::none ? bytes : testing::packed(way, bytes, 1);
+    };
+    temporary_file file("learnt.arrow", bytes_in_file(arrow_stream(batches)));
+    auto plan = parse_plan("from_arrow(\"" + file.path() + "\") | unbatch | map(number)");
+    CHECK(run_of(plan).elements == std::vector<std::string>(40, "1"));
+    temporary_file wide_file("wide.arrow", bytes_in_file(wide_bytes));
+    auto read = parse_plan("from_arrow(\"" + wide_file.path() + "\")");
+    CHECK(read->type->element->members.size() == 500);
+    temporary_file text("no.arrow", bytes_in_file("no Arrow stream, but a text"));
+    CHECK_THROWS_WITH(parse_plan("from_arrow(\"" + text.path() + "\")"),
+                      Contains("data_loss") && Contains("no.arrow") && Contains("no message begins here"));
+    const std::string cut = bytes_in_file(arrow_stream(batches)).substr(0, way == compression::none ? 100 : 20);
+    temporary_file cut_file("cut.arrow", cut);
+    CHECK_THROWS_WITH(
+        parse_plan("from_arrow(\"" + cut_file.path() + "\", compression=" + std::string(to_string(way)) + ")"),
+        Contains("data_loss") && Contains("cut.arrow"));
+  }
 }
 
 }  // namespace sluice::lib

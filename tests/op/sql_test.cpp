@@ -28,6 +28,7 @@ namespace {
 
 using namespace test;
 using Catch::Contains;
+using Catch::Equals;
 
 const bool is_registered = (register_sqlite(), true);
 
@@ -193,6 +194,11 @@ TEST_CASE("errors of sql say what the database says, and of rows which") {
   CHECK_THAT(end_of("DELETE FROM t", "i: int8"), Contains("no SELECT"));
   CHECK_THAT(end_of("SELECT i FROM t; SELECT 2", "i: int8"), Contains("more than one statement"));
   CHECK_THAT(end_of("", "i: int8"), Contains("the query is empty"));
+  CHECK_THAT(
+      end_of("SELECT i FROM t WHERE i = ?", "i: int8"),
+      Contains("invalid_argument") && Contains("errors.db") && Contains("a parameter, ?, and a plan has no values"));
+  CHECK_THROWS_WITH(parse_plan(head + "\"SELECT i FROM t WHERE i = :most\")"), Contains("a parameter, :most, and"));
+  CHECK_THAT(end_of("SELECT i FROM t WHERE i = '?'", "i: int8"), Equals("end"));
   CHECK_THAT(end_of("SELECT i FROM t WHERE i IS NULL", "i: int8"), Contains("row 0: column i is NULL: say a default"));
   CHECK_THAT(end_of("SELECT abs(-9223372036854775808)", "i: int64"), Contains("integer overflow"));
   CHECK_THAT(run_of(parse_plan("sql(\"/nowhere.db\", \"SELECT 1\", \"i: int8\")")).end, Contains("not_found"));

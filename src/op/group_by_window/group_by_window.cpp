@@ -125,6 +125,9 @@ erased_stream open_group_by_window(const node& n, open_context& context) {
                               n.site, std::move(gate));
 }
 
+/// Of an expression that takes `it` for the key.
+constexpr const char* kKeyIsCalled = ", where the key is `key`: write key + 1, and not it + 1";
+
 std::string size_mistake(const group_by_window_arguments& a) {
   const function_ptr& f = a.options.window_size_func.value;
   if (a.window_size && f) return "window_size and window_size_func both say how large a group is";
@@ -133,6 +136,8 @@ std::string size_mistake(const group_by_window_arguments& a) {
   const element_type& key = *a.key.value->out;
   if (f->in != &key && f->in != named_key(key))
     return "window_size_func expects " + f->in->name + ", and gets the key, " + key.name;
+  if (f->out == named_key(key) && f->out != &key)
+    return "window_size_func has to give a whole number, and gives " + f->out->name + kKeyIsCalled;
   if (!expressions::is_integer(expressions::number_of(*f->out)))
     return "window_size_func has to give a whole number, and gives " + f->out->name;
   return {};
@@ -154,7 +159,9 @@ void bind_window_size(arguments& given) {
   try {
     a.options.window_size_func.value = unbound->bind({*named_key(*a.key.value->out)}, sizes_windows_form);
   } catch (const expression_error& e) {
-    throw expression_error(e.column(), "group_by_window: window_size_func: " + e.message());
+    std::string what = "group_by_window: window_size_func: " + e.message();
+    if (e.message().find("it is " + named_key(*a.key.value->out)->name) != std::string::npos) what += kKeyIsCalled;
+    throw expression_error(e.column(), what);
   }
   given = arguments::of(std::move(a));
 }
