@@ -199,6 +199,21 @@ TEST_CASE("whole numbers are inferred as they are, or not at all") {
   refused("x\n18446744073709551617\n", "line 2: column x: 18446744073709551617 is no double");
 }
 
+TEST_CASE("numbers with leading zeros are inferred as texts, and stay as they are") {
+  temporary_file file("codes.csv", "zip,n,x,y,z\n01234,-007,00.5,0.5,0\n1234,7, +01 ,-0,0e1\n");
+  auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
+  CHECK(plan->type->name == "{zip: string, n: string, x: string, y: double, z: double}");
+  CHECK(run_of(plan).elements ==
+        std::vector<std::string>{"{\"zip\":\"01234\",\"n\":\"-007\",\"x\":\"00.5\",\"y\":0.5,\"z\":0}",
+                                 "{\"zip\":\"1234\",\"n\":\"7\",\"x\":\" +01 \",\"y\":-0,\"z\":0}"});
+  temporary_file zeros("zeros.csv", "a,b,c\n0,00,\n1,1,0\n");
+  CHECK(parse_plan("csv(\"" + zeros.path() + "\", header=true)")->type->name == "{a: int64, b: string, c: int64?}");
+  temporary_file long_codes("long.csv", "a\n0018446744073709551617\n1\n");  // no number that would be rounded
+  CHECK(parse_plan("csv(\"" + long_codes.path() + "\", header=true)")->type->name == "{a: string}");
+  CHECK(run_of(parse_plan("csv(\"" + file.path() + "\", \"zip: int64\", header=true)")).elements.front() ==
+        "{\"zip\":1234}");  // a schema says what they are
+}
+
 TEST_CASE("where the call skips errors, its columns are inferred without the bad rows") {
   temporary_file file("ragged.csv", "a,b\n1,2\n3\n# 4\n\"5\",6\n7,x\"\n8,\"9\n");
   const std::string head = "csv(\"" + file.path() + "\", header=true, comment=\"#\"";
