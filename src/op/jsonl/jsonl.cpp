@@ -23,6 +23,9 @@ constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 status line_too_long() {
   return resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
 }
+/// A byte order mark, which may stand at the beginning of a file and is no part of its first line.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 class jsonl_format final : public element_format {
@@ -53,6 +56,7 @@ class jsonl_format final : public element_format {
     if (w.offset != line_offset_) line_ = 0;
     found f;
     const std::string_view bytes = w.view();
+    if (w.offset == 0 && elements_max != 0 && bytes.starts_with(kByteOrderMark)) f.used_bytes = kByteOrderMark.size();
     for (std::size_t searched = w.searched; f.elements != elements_max; searched = 0) {
       const std::size_t begin = f.used_bytes, from = std::max(begin, searched);
       const void* at = begin == bytes.size() ? nullptr : std::memchr(bytes.data() + from, '\n', bytes.size() - from);
@@ -94,9 +98,10 @@ result<file_head> head_with_a_line(const jsonl_arguments& a) {
   const inflate_limits limits = limits_of(o.inflated_bytes_max, o.inflate_ratio_max);
   auto head = read_file_head(a.path.value, o.compression, kJsonBytesLookedAt, limits);
   if (!head.ok() || head->is_all || !head->cut.ok()) return head;
-  const std::size_t text = head->bytes.find_first_not_of(" \t\r\n");
+  const std::size_t begin = head->bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const std::size_t text = head->bytes.find_first_not_of(" \t\r\n", begin);
   if (text != std::string::npos && head->bytes.find('\n', text) != std::string::npos) return head;
-  return read_file_head(a.path.value, o.compression, kJsonLineBytesMax + 2, limits);
+  return read_file_head(a.path.value, o.compression, kByteOrderMark.size() + kJsonLineBytesMax + 2, limits);
 }
 
 /// Of the file under a path: looked up when a plan is made, before there is a run that reads files.
@@ -109,6 +114,7 @@ result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
   if (!head.ok()) return head.why();
   json_type_guess guess;
   std::string_view rest = head->bytes;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   std::size_t lines = 0;
   for (std::size_t number = 1; lines != kLinesLookedAt && !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');
