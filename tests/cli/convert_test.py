@@ -119,6 +119,18 @@ class Files(Converted):
                 self.assertEqual(lines_of(self.ok("cat", self.path(kind + ".tfrecord"))),
                                  [{"label": e["label"], "text": e["text"]} for e in self.examples])
 
+    def test_a_member_that_only_later_lines_have_is_not_lost_unsaid(self):
+        path, out = pathlib.Path(self.path("late.jsonl")), self.path("late.csv")
+        path.write_text('{"a":1}\n' * 3000 + '{"a":2,"b":"x"}\n')
+        why = self.fails(1, "convert", path, out, "--quiet")
+        self.assertIn('line 3001: the member "b" is not in the schema; the schema was inferred from the file\'s first lines (at most 100)', why)
+        self.assertIn('such as "a: int64, b: string?"', why)
+        self.assertFalse(pathlib.Path(out).exists())
+        self.convert(path, out, "--schema", "a: int64, b: string?")
+        self.assertEqual(read_csv(out)[-2:], [["1", ""], ["2", "x"]])
+        self.convert(path, out, "--schema", "a: int64", "--overwrite")
+        self.assertEqual(read_csv(out)[-1], ["2"])
+
     def test_npy_is_read_and_written_again(self):
         self.convert("range(100)", self.path("a.npy"))
         self.convert(self.path("a.npy"), self.path("b.npy"))

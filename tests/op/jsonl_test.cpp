@@ -217,6 +217,39 @@ TEST_CASE("without a schema the members are those of the first lines") {
   CHECK_THROWS_WITH(parse_plan("jsonl(\"-\")"), Contains("by a schema"));
 }
 
+TEST_CASE(
+    "what comes behind the lines that a schema was inferred from fits it, or is an error that names one that fits") {
+  std::string first;
+  for (int i = 0; i != 100; ++i) first += "{\"a\":1,\"at\":{\"x\":\"s\"}}\n";
+  auto end_of = [&](const std::string& line, const std::string& more) {
+    temporary_file file("late.jsonl", first + line + "\n" + first);
+    const printed_run got = run_of(parse_plan("jsonl(\"" + file.path() + "\"" + more + ")"));
+    CHECK(got.elements.size() == (got.end == "end" ? more.starts_with(", on") ? 200 : 201 : 100));
+    return got.end;
+  };
+  const std::string from = "; the schema was inferred from the file's first lines (at most 100): give one";
+  const std::string late = "{\"a\":2,\"at\":{\"x\":\"t\"},\"b\":[true]}";
+  CHECK_THAT(end_of(late, ""), Contains("invalid_argument") && Contains("late.jsonl") && Contains("record 100") &&
+                                   Contains("line 101: the member \"b\" is not in the schema" + from +
+                                            ", such as \"a: int64, at: {x: string}, b: bool[]?\""));
+  CHECK(end_of(late, ", on_error=skip") == "end");
+  CHECK(end_of(late, ", \"a: int64, at: {x: string}\"") == "end");  // what was said is what is wanted
+  CHECK(end_of(late, ", \"a: int64, at: {x: string}, b: bool[]?\"") == "end");
+  CHECK_THAT(end_of("{\"a\":2,\"at\":{\"x\":\"t\",\"y\":null}}", ""),
+             Contains("line 101: at: the member \"y\" is not in the schema" + from));
+  CHECK_THAT(end_of("{\"a\":0.5,\"at\":{\"x\":\"t\"}}", ""),
+             Contains("line 101: a: expected int64, got 0.5" + from + ", such as \"a: double, at: {x: string}\""));
+  CHECK_THAT(end_of("{\"a\":null,\"at\":{}}", ""),
+             Contains("line 101: a: expected int64, got null" + from + ", such as \"a: int64?, at: {x: string?}\""));
+  CHECK_THAT(end_of("{\"a\":1}", ""),
+             Contains("line 101: the member at is missing" + from + ", such as \"a: int64, at: {x: string}?\""));
+  CHECK_THAT(end_of("{\"a\":\"x\",\"at\":{\"x\":\"t\"}}", ""),
+             Contains("line 101: a: expected int64, got \"x\"" + from + " that says what it is, or leaves it out"));
+  CHECK_THAT(end_of("{\"a\":0.5,\"at\":{\"x\":\"t\"}}", ", \"a: int64\""),
+             Contains("got 0.5") && !Contains("inferred"));
+  CHECK_THAT(end_of("{\"a\":", ""), Contains("line 101: not JSON") && !Contains("inferred"));
+}
+
 TEST_CASE("a byte order mark before the first line is passed over, and is no JSON elsewhere") {
   const std::string mark = "\xEF\xBB\xBF", lines = "{\"a\":1}\n{\"a\":2}\n";
   temporary_file file("bom.jsonl", mark + lines);

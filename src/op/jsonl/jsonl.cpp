@@ -30,7 +30,8 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 
 class jsonl_format final : public element_format {
  public:
-  explicit jsonl_format(const element_type& row) : row_bytes_(row.size), reader_(row) {}
+  jsonl_format(const element_type& row, std::string inferred_from)
+      : row_bytes_(row.size), reader_(row, std::move(inferred_from)) {}
 
   found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
     return walk(w, elements_max, [&](std::string_view line, std::size_t behind, std::size_t i) {
@@ -167,8 +168,11 @@ const element_type* json_type(const node& n, std::string& why) {
 }
 
 erased_stream open_jsonl(const node& n, open_context& context) {
+  const json_type_arg& said = n.as<jsonl_arguments>().schema;
+  const bool is_inferred = !said.row && said.value.empty();
+  std::string from = is_inferred ? absl::StrCat("the file's first lines (at most ", kLinesLookedAt, ")") : "";
   return open_file_stage(n, context, reading_with<jsonl_arguments>(n, context),
-                         std::make_shared<jsonl_format>(*n.type));
+                         std::make_shared<jsonl_format>(*n.type, std::move(from)));
 }
 
 /// Prints and reads as its text. Structures of the program with one text are told apart by their types.
