@@ -14,6 +14,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kFieldShownBytes = 40;
+constexpr std::size_t kSchemaShownBytes = 400;
 /// Of all columns together: half a megabyte, at most, of numbers or of texts' places.
 constexpr std::size_t kValuesHeld = std::size_t{32} << 10;
 /// Of a row, where nobody knows how many there are.
@@ -359,15 +360,31 @@ std::string_view csv_parser::text_of(const csv_field& f) {
   return text;
 }
 
+/// Of a field that does not fit a schema that was inferred: the schema that it and those before it fit.
+std::string csv_parser::schema_way_out(const parsed_column& c, std::string_view text) const {
+  std::vector<csv_column> columns = schema_.columns;
+  csv_column& changed = columns[static_cast<std::size_t>(&c - columns_.data())];
+  const bool is_whole = text.find_first_not_of("+-0123456789 \t") == text.npos;  // a double could round it
+  if (text.empty() || text == dialect_.na) changed.is_optional = true;
+  else changed.values = !is_whole && detail::is_csv_number(dtype::float64, text) ? dtype::float64 : dtype::string;
+  std::string schema = csv_schema_text({.columns = std::move(columns)});
+  if (schema.size() > kSchemaShownBytes) schema = schema.substr(0, kSchemaShownBytes) + "…";
+  return absl::StrCat("the schema was inferred from ", dialect_.inferred_from, ": give one, such as \"", schema, "\"");
+}
+
 status csv_parser::wrong_field(const parsed_column& c, std::string_view text) const {
+  const bool is_inferred = !dialect_.inferred_from.empty();
   if (text.empty() || text == dialect_.na)
-    return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, " is required, and its field is ",
-                                               text.empty() ? "empty" : shown_field(text),
-                                               ": say a default in the schema, or `?` for no value"));
+    return invalid_argument_error(
+        absl::StrCat(in_line(), "column ", c.is.member, " is required, and its field is ",
+                     text.empty() ? "empty" : shown_field(text),
+                     is_inferred ? "; " + schema_way_out(c, text)
+                                 : std::string(": say a default in the schema, or `?` for no value")));
   csv_schema one;
   one.columns.push_back({.member = c.is.member, .name = c.is.member, .values = c.is.values});
   return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, ": ", shown_field(text), " is no ",
-                                             csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1)));
+                                             csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1),
+                                             is_inferred ? "; " + schema_way_out(c, text) : std::string()));
 }
 
 /// The fields_ as a row.

@@ -35,6 +35,7 @@ struct csv_dialect {
   std::string na{};                    ///< a field that is this is not available, as an empty one
   bool names = true;                   ///< of the header say which field a column is; else it is passed over
   std::vector<std::int64_t> select{};  ///< the fields that the schema's columns are, in order; empty: all, or by name
+  std::string inferred_from{};         ///< the rows that the schema is of, in words for errors; "": it was given
 };
 
 struct csv_scan {
@@ -107,6 +108,7 @@ class csv_parser {
   status read_row(std::size_t row);
   std::string_view text_of(const csv_field& f);
   status wrong_field(const parsed_column& c, std::string_view text) const;
+  std::string schema_way_out(const parsed_column& c, std::string_view text) const;
   std::string in_line() const;
   void begin_rows(std::size_t rows);
 

@@ -131,6 +131,14 @@ class Files(Converted):
         self.convert(path, out, "--schema", "a: int64", "--overwrite")
         self.assertEqual(read_csv(out)[-1], ["2"])
 
+    def test_a_value_that_later_rows_have_is_told_with_a_schema_for_it(self):
+        path, out = pathlib.Path(self.path("late.csv")), self.path("late.tfrecord")
+        path.write_text("a,b\n" + "1,x\n" * 150 + "2.5,y\n")
+        why = self.fails(1, "convert", path, out, "--quiet")
+        self.assertIn("line 152: column a: \"2.5\" is no int64; the schema was inferred from the file's first rows (at most 100)", why)
+        self.assertIn("such as \"a: double, b: bytes = ''\"", why)
+        self.convert(path, out, "--schema", "a: double, b: bytes = ''")
+
     def test_npy_is_read_and_written_again(self):
         self.convert("range(100)", self.path("a.npy"))
         self.convert(self.path("a.npy"), self.path("b.npy"))

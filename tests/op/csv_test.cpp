@@ -214,6 +214,31 @@ TEST_CASE("numbers with leading zeros are inferred as texts, and stay as they ar
         "{\"zip\":1234}");  // a schema says what they are
 }
 
+TEST_CASE("a value that does not fit the columns that were inferred is told with a schema that it fits") {
+  std::string first = "a,b,t\n";
+  for (int i = 0; i != 100; ++i) first += "1,0.5,x\n";
+  auto end_of = [&](const std::string& row, const std::string& more) {
+    temporary_file file("late.csv", first + row + "\n");
+    const printed_run got = run_of(parse_plan("csv(\"" + file.path() + "\"" + more + ", header=true)"));
+    CHECK(got.elements.size() == (got.end == "end" ? 101 : 100));
+    return got.end;
+  };
+  const std::string from = "; the schema was inferred from the file's first rows (at most 100): give one, such as ";
+  CHECK_THAT(end_of("2.5,1,x", ""), Contains("invalid_argument") && Contains("late.csv") &&
+                                        Contains("line 102: column a: \"2.5\" is no int64" + from +
+                                                 "\"a: double, b: double, t: bytes = ''\""));
+  CHECK_THAT(end_of("\"2.5\",1,x", ""), Contains("\"2.5\" is no int64" + from + "\"a: double, b"));
+  CHECK_THAT(end_of("2,none,x", ""),
+             Contains("column b: \"none\" is no double" + from + "\"a: int64, b: bytes, t: bytes = ''\""));
+  CHECK_THAT(end_of("9223372036854775809,1,x", ""), Contains("is no int64" + from + "\"a: bytes, b: double"));
+  CHECK_THAT(end_of(",1,x", ""), Contains("column a is required, and its field is empty" + from +
+                                          "\"a: int64?, b: double, t: bytes = ''\""));
+  CHECK(end_of("2,1,", "") == "end");
+  CHECK(end_of("2.5,1,x", ", \"a: double, b: double, t: bytes = ''\"") == "end");
+  CHECK_THAT(end_of("2.5,1,x", ", \"a: int64\""), Contains("is no int64") && !Contains("inferred"));
+  CHECK_THAT(end_of(",1,x", ", \"a: int64\""), Contains("say a default in the schema") && !Contains("inferred"));
+}
+
 TEST_CASE("where the call skips errors, its columns are inferred without the bad rows") {
   temporary_file file("ragged.csv", "a,b\n1,2\n3\n# 4\n\"5\",6\n7,x\"\n8,\"9\n");
   const std::string head = "csv(\"" + file.path() + "\", header=true, comment=\"#\"";

@@ -14,8 +14,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kRowsLookedAt = 100;
-/// Of so many bytes; where they hold none, of as many as a row may have.
+/// Rows are looked at in so many bytes; where they hold none, of as many as a row may have.
 constexpr std::size_t kBytesLookedAt = std::size_t{1} << 20;
 
 /// A whole number, by its digits alone.
@@ -140,7 +139,7 @@ result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& 
   bool wants_names = dialect.header;
   status broken;
   std::size_t taken = 0;
-  while (taken != kRowsLookedAt && rows.next(fields, broken)) {
+  while (taken != kCsvRowsLookedAt && rows.next(fields, broken)) {
     if (std::exchange(wants_names, false) && broken.ok()) {
       names = fields;
       guesses.resize(names.size());
