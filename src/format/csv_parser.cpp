@@ -139,6 +139,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
     csv_field f;
     const bool is_quoted = dialect_.quotes && p.at < w.indexed && w.bytes[p.at] == '"';
     if (is_quoted) {
+      f.is_quoted = true;
       if (!quoted_field(w, p, f, otherwise, why)) break;
     } else {
       const std::size_t end = p.entry != w.entry_count ? w.at(p.entry) : w.indexed;
@@ -274,6 +275,12 @@ bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t
   }
 }
 
+/// A field that is "": unlike one without a character it is a value.
+void csv_parser::read_empty_text(parsed_column& c, std::size_t row) {
+  c.texts[row] = {};
+  if (c.is.is_optional) set_valid(c, row);
+}
+
 /// Notes rows without quotes and with as many fields as usual, from p on, into run_, and the place behind them.
 std::size_t csv_parser::find_run(const window_view& w, place p, std::size_t rows_max) {
   const std::size_t fields = column_of_field_.size();
@@ -402,7 +409,9 @@ status csv_parser::read_row(std::size_t row) {
     if (k < 0) continue;
     parsed_column& c = columns_[static_cast<std::size_t>(k)];
     const std::string_view text = text_of(fields_[f]);
-    if (!read_field(c, text, row)) return wrong_field(c, text);
+    const bool is_text = text.empty() && fields_[f].is_quoted && c.is.values == dtype::string && !c.is.otherwise;
+    if (is_text) read_empty_text(c, row);
+    else if (!read_field(c, text, row)) return wrong_field(c, text);
   }
   if (any_count_) column_of_field_.resize(fields_.size(), -1);  // the usual row has so many
   return {};

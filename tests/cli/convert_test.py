@@ -139,6 +139,15 @@ class Files(Converted):
         self.assertIn("such as \"a: double, b: bytes = ''\"", why)
         self.convert(path, out, "--schema", "a: double, b: bytes = ''")
 
+    def test_empty_texts_of_csv_are_read_as_they_were_written(self):
+        path, table, again = pathlib.Path(self.path("a.jsonl")), self.path("a.csv"), self.path("b.jsonl")
+        rows = [{"a": "", "b": None}, {"a": "x", "b": ""}, {"a": "", "b": "y"}]
+        path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+        self.convert(path, table)
+        self.assertEqual(pathlib.Path(table).read_text(), 'a,b\n"",\nx,""\n"",y\n')
+        self.convert(table, again, "--schema", "a: string, b: string?")
+        self.assertEqual(self.lines_in("b.jsonl"), rows)
+
     def test_npy_is_read_and_written_again(self):
         self.convert("range(100)", self.path("a.npy"))
         self.convert(self.path("a.npy"), self.path("b.npy"))

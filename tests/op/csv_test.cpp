@@ -140,6 +140,16 @@ TEST_CASE("csv in text makes structures, of the columns that it names") {
         "{\"x\":[0.5,null],\"n\":[1,2]}");
 }
 
+TEST_CASE("empty texts and optionals without a value are read as they are written") {
+  temporary_file file("empty.csv", "a,b,c\n\"\",,1\nx,\"\",\"\"\n\"\",\"y\",3\n");
+  const std::string plan = "csv(\"" + file.path() + "\", \"a: string, b: string?, c: int64?\", header=true)";
+  CHECK(run_of(parse_plan(plan)).elements == std::vector<std::string>{"{\"a\":\"\",\"b\":null,\"c\":1}",
+                                                                      "{\"a\":\"x\",\"b\":\"\",\"c\":null}",
+                                                                      "{\"a\":\"\",\"b\":\"y\",\"c\":3}"});
+  CHECK(run_of(parse_plan(plan + " | batch(3)")).elements ==
+        std::vector<std::string>{"{\"a\":[\"\",\"x\",\"\"],\"b\":[null,\"\",\"y\"],\"c\":[1,null,3]}"});
+}
+
 TEST_CASE("without a schema the columns are those of the first rows") {
   temporary_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
