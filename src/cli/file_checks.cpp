@@ -29,8 +29,8 @@ class json_lines_sink final : public checking_sink {
 
   status take(const block& lines) override {
     for (std::uint32_t i = 0; i != lines.size(); ++i) {
-      const std::string_view text = lines.type().text(lines.at(i));
-      ++number_;
+      std::string_view text = lines.type().text(lines.at(i));
+      if (++number_ == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
       if (text.find_first_not_of(" \t\r") == text.npos) {
         ++passed_;
         continue;

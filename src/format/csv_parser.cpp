@@ -14,6 +14,7 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kFieldShownBytes = 40;
+constexpr std::size_t kSchemaShownBytes = 400;
 /// Of all columns together: half a megabyte, at most, of numbers or of texts' places.
 constexpr std::size_t kValuesHeld = std::size_t{32} << 10;
 /// Of a row, where nobody knows how many there are.
@@ -138,6 +139,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
     csv_field f;
     const bool is_quoted = dialect_.quotes && p.at < w.indexed && w.bytes[p.at] == '"';
     if (is_quoted) {
+      f.is_quoted = true;
       if (!quoted_field(w, p, f, otherwise, why)) break;
     } else {
       const std::size_t end = p.entry != w.entry_count ? w.at(p.entry) : w.indexed;
@@ -273,6 +275,12 @@ bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t
   }
 }
 
+/// A field that is "": unlike one without a character it is a value.
+void csv_parser::read_empty_text(parsed_column& c, std::size_t row) {
+  c.texts[row] = {};
+  if (c.is.is_optional) set_valid(c, row);
+}
+
 /// Notes rows without quotes and with as many fields as usual, from p on, into run_, and the place behind them.
 std::size_t csv_parser::find_run(const window_view& w, place p, std::size_t rows_max) {
   const std::size_t fields = column_of_field_.size();
@@ -359,15 +367,31 @@ std::string_view csv_parser::text_of(const csv_field& f) {
   return text;
 }
 
+/// Of a field that does not fit a schema that was inferred: the schema that it and those before it fit.
+std::string csv_parser::schema_way_out(const parsed_column& c, std::string_view text) const {
+  std::vector<csv_column> columns = schema_.columns;
+  csv_column& changed = columns[static_cast<std::size_t>(&c - columns_.data())];
+  const bool is_whole = text.find_first_not_of("+-0123456789 \t") == text.npos;  // a double could round it
+  if (text.empty() || text == dialect_.na) changed.is_optional = true;
+  else changed.values = !is_whole && detail::is_csv_number(dtype::float64, text) ? dtype::float64 : dtype::string;
+  std::string schema = csv_schema_text({.columns = std::move(columns)});
+  if (schema.size() > kSchemaShownBytes) schema = schema.substr(0, kSchemaShownBytes) + "…";
+  return absl::StrCat("the schema was inferred from ", dialect_.inferred_from, ": give one, such as \"", schema, "\"");
+}
+
 status csv_parser::wrong_field(const parsed_column& c, std::string_view text) const {
+  const bool is_inferred = !dialect_.inferred_from.empty();
   if (text.empty() || text == dialect_.na)
-    return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, " is required, and its field is ",
-                                               text.empty() ? "empty" : shown_field(text),
-                                               ": say a default in the schema, or `?` for no value"));
+    return invalid_argument_error(
+        absl::StrCat(in_line(), "column ", c.is.member, " is required, and its field is ",
+                     text.empty() ? "empty" : shown_field(text),
+                     is_inferred ? "; " + schema_way_out(c, text)
+                                 : std::string(": say a default in the schema, or `?` for no value")));
   csv_schema one;
   one.columns.push_back({.member = c.is.member, .name = c.is.member, .values = c.is.values});
   return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, ": ", shown_field(text), " is no ",
-                                             csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1)));
+                                             csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1),
+                                             is_inferred ? "; " + schema_way_out(c, text) : std::string()));
 }
 
 /// The fields_ as a row.
@@ -385,7 +409,9 @@ status csv_parser::read_row(std::size_t row) {
     if (k < 0) continue;
     parsed_column& c = columns_[static_cast<std::size_t>(k)];
     const std::string_view text = text_of(fields_[f]);
-    if (!read_field(c, text, row)) return wrong_field(c, text);
+    const bool is_text = text.empty() && fields_[f].is_quoted && c.is.values == dtype::string && !c.is.otherwise;
+    if (is_text) read_empty_text(c, row);
+    else if (!read_field(c, text, row)) return wrong_field(c, text);
   }
   if (any_count_) column_of_field_.resize(fields_.size(), -1);  // the usual row has so many
   return {};

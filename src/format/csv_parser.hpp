@@ -7,7 +7,8 @@
 //   parser.append_to(columns); parser.make_rows(room);
 //
 // A row ends with \n, \r or \r\n; rows without a character and comments are passed over. A field in quotes begins with one;
-// within it quotes are doubled, and all else stands as it is. A bad row ends with its line.
+// within it quotes are doubled, and all else stands as it is. "" is the empty text in a column of texts without a default; in
+// others it is as empty as a field without quotes. A bad row ends with its line.
 // Errors: with the line, where it is known (not behind a resume), and the column. invalid_argument: fields; data_loss: quotes
 //         that are not closed; resource_exhausted: a row of more than kRowBytesMax.
 // Thread: none.
@@ -35,6 +36,7 @@ struct csv_dialect {
   std::string na{};                    ///< a field that is this is not available, as an empty one
   bool names = true;                   ///< of the header say which field a column is; else it is passed over
   std::vector<std::int64_t> select{};  ///< the fields that the schema's columns are, in order; empty: all, or by name
+  std::string inferred_from{};         ///< the rows that the schema is of, in words for errors; "": it was given
 };
 
 struct csv_scan {
@@ -50,6 +52,7 @@ struct csv_scan {
 struct csv_field {
   std::string_view text{};
   bool is_doubled = false;  ///< has quotes to be taken out
+  bool is_quoted = false;   ///< stands in quotes: an empty one is an empty text
 };
 
 class csv_parser {
@@ -103,10 +106,12 @@ class csv_parser {
   template <class T>
   std::size_t read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n, std::size_t row);
   static void set_valid(parsed_column& c, std::size_t row);
+  static void read_empty_text(parsed_column& c, std::size_t row);
   bool read_field(parsed_column& c, std::string_view text, std::size_t row) const;
   status read_row(std::size_t row);
   std::string_view text_of(const csv_field& f);
   status wrong_field(const parsed_column& c, std::string_view text) const;
+  std::string schema_way_out(const parsed_column& c, std::string_view text) const;
   std::string in_line() const;
   void begin_rows(std::size_t rows);
 

@@ -132,6 +132,35 @@ class Files(Converted):
                 self.assertEqual(lines_of(self.ok("cat", self.path(kind + ".tfrecord"))),
                                  [{"label": e["label"], "text": e["text"]} for e in self.examples])
 
+    def test_a_member_that_only_later_lines_have_is_not_lost_unsaid(self):
+        path, out = pathlib.Path(self.path("late.jsonl")), self.path("late.csv")
+        path.write_text('{"a":1}\n' * 3000 + '{"a":2,"b":"x"}\n')
+        why = self.fails(1, "convert", path, out, "--quiet")
+        self.assertIn('line 3001: the member "b" is not in the schema; the schema was inferred from the file\'s first lines (at most 100)', why)
+        self.assertIn('such as "a: int64, b: string?"', why)
+        self.assertFalse(pathlib.Path(out).exists())
+        self.convert(path, out, "--schema", "a: int64, b: string?")
+        self.assertEqual(read_csv(out)[-2:], [["1", ""], ["2", "x"]])
+        self.convert(path, out, "--schema", "a: int64", "--overwrite")
+        self.assertEqual(read_csv(out)[-1], ["2"])
+
+    def test_a_value_that_later_rows_have_is_told_with_a_schema_for_it(self):
+        path, out = pathlib.Path(self.path("late.csv")), self.path("late.tfrecord")
+        path.write_text("a,b\n" + "1,x\n" * 150 + "2.5,y\n")
+        why = self.fails(1, "convert", path, out, "--quiet")
+        self.assertIn("line 152: column a: \"2.5\" is no int64; the schema was inferred from the file's first rows (at most 100)", why)
+        self.assertIn("such as \"a: double, b: bytes = ''\"", why)
+        self.convert(path, out, "--schema", "a: double, b: bytes = ''")
+
+    def test_empty_texts_of_csv_are_read_as_they_were_written(self):
+        path, table, again = pathlib.Path(self.path("a.jsonl")), self.path("a.csv"), self.path("b.jsonl")
+        rows = [{"a": "", "b": None}, {"a": "x", "b": ""}, {"a": "", "b": "y"}]
+        path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+        self.convert(path, table)
+        self.assertEqual(pathlib.Path(table).read_text(), 'a,b\n"",\nx,""\n"",y\n')
+        self.convert(table, again, "--schema", "a: string, b: string?")
+        self.assertEqual(self.lines_in("b.jsonl"), rows)
+
     def test_npy_is_read_and_written_again(self):
         self.convert("range(100)", self.path("a.npy"))
         self.convert(self.path("a.npy"), self.path("b.npy"))

@@ -75,6 +75,13 @@ class Formats(ProgramTest):
         self.damaged("c.csv", b'a,b\n1,"2"x\n', "line 2")
         self.damaged("lines", b'{"a":\n', "line 1", "--from", "jsonl")
 
+    def test_a_byte_order_mark_before_lines_of_json_is_no_damage(self):
+        path = self.write("bom.jsonl", b"\xef\xbb\xbf" + JSONL)
+        self.assertIn("sound: 3 ", self.ok("verify", path).stdout)
+        self.assertEqual(lines_of(self.ok("cat", path)), [{"a": 1}, {"a": 2}, {"a": 3}])
+        self.assertEqual(self.ok("count", path).stdout, "3\n")
+        self.damaged("late.jsonl", b'{"a":1}\n\xef\xbb\xbf{"a":2}\n', "line 2: ")
+
     def test_columns_of_changing_types_are_no_damage(self):
         self.assertIn("sound: 201 ", self.ok("verify", self.write("a.csv", b"a\n" + b"1\n" * 200 + b"x\n")).stdout)
         self.assertIn("sound: 2 ", self.ok("verify", self.write("a.jsonl", b'{"a":1}\n["b"]\n')).stdout)

@@ -168,11 +168,36 @@ TEST_CASE("fields become the values of their columns") {
   CHECK_FALSE(maybe);
   CHECK(read_one("x: int64?", "77\n", maybe).empty());
   CHECK(maybe == 77);
+  CHECK(read_one("x: int64?", "\"\"\n", maybe).empty());
+  CHECK_FALSE(maybe);
   CHECK_THAT(read_one("x: int64?", "\"7\"7\n", maybe),
              Contains("line 1: field 1: text stands behind the closing quote"));
   CHECK_THAT(read_one("x: int64?", "7\"7\"\n", maybe),
              Contains("a quote stands in a field that does not begin with one"));
   CHECK_THAT(read_one("x: int64?", "\"7\n", maybe), Contains("not closed"));
+}
+
+TEST_CASE("an empty field in quotes is the empty text, of a column of texts without a default") {
+  std::string text = "before";
+  CHECK(read_one("x: bytes", "\"\"\n", text).empty());
+  CHECK(text.empty());
+  CHECK_THAT(read_one("x: bytes", "NA\n", text), Contains("column x is required"));
+  CHECK(read_one("x: bytes = 'd'", "\"\"\n", text).empty());  // as in tf.data
+  CHECK(text == "d");
+  std::optional<std::string> maybe;
+  CHECK(read_one("x: bytes?", "\"\"", maybe).empty());
+  CHECK(maybe == "");
+  CHECK(read_one("x: bytes?", "NA\n", maybe).empty());
+  CHECK_FALSE(maybe);
+  struct row {
+    std::string required;
+    std::optional<std::string> maybe;
+  } both{"before", "before"};
+  CHECK(read_one("x: bytes, y: bytes?", "\"\",\n", both).empty());
+  CHECK(both.required.empty());
+  CHECK_FALSE(both.maybe);
+  CHECK_THAT(read_one("x: bytes, y: bytes?", ",\"\"\n", both),
+             Contains("column x is required, and its field is empty"));
 }
 
 TEST_CASE("numbers are the nearest ones, whatever their digits") {

@@ -140,6 +140,16 @@ TEST_CASE("csv in text makes structures, of the columns that it names") {
         "{\"x\":[0.5,null],\"n\":[1,2]}");
 }
 
+TEST_CASE("empty texts and optionals without a value are read as they are written") {
+  temporary_file file("empty.csv", "a,b,c\n\"\",,1\nx,\"\",\"\"\n\"\",\"y\",3\n");
+  const std::string plan = "csv(\"" + file.path() + "\", \"a: string, b: string?, c: int64?\", header=true)";
+  CHECK(run_of(parse_plan(plan)).elements == std::vector<std::string>{"{\"a\":\"\",\"b\":null,\"c\":1}",
+                                                                      "{\"a\":\"x\",\"b\":\"\",\"c\":null}",
+                                                                      "{\"a\":\"\",\"b\":\"y\",\"c\":3}"});
+  CHECK(run_of(parse_plan(plan + " | batch(3)")).elements ==
+        std::vector<std::string>{"{\"a\":[\"\",\"x\",\"\"],\"b\":[null,\"\",\"y\"],\"c\":[1,null,3]}"});
+}
+
 TEST_CASE("without a schema the columns are those of the first rows") {
   temporary_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
@@ -197,6 +207,46 @@ TEST_CASE("whole numbers are inferred as they are, or not at all") {
   refused("y,x\n1,-1\n\n2,18446744073709551615\n", "line 4: column x: 18446744073709551615 is no double");
   refused("x\n9007199254740993\n1.5\n", "line 2: column x: 9007199254740993 is no double");
   refused("x\n18446744073709551617\n", "line 2: column x: 18446744073709551617 is no double");
+}
+
+TEST_CASE("numbers with leading zeros are inferred as texts, and stay as they are") {
+  temporary_file file("codes.csv", "zip,n,x,y,z\n01234,-007,00.5,0.5,0\n1234,7, +01 ,-0,0e1\n");
+  auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
+  CHECK(plan->type->name == "{zip: string, n: string, x: string, y: double, z: double}");
+  CHECK(run_of(plan).elements ==
+        std::vector<std::string>{"{\"zip\":\"01234\",\"n\":\"-007\",\"x\":\"00.5\",\"y\":0.5,\"z\":0}",
+                                 "{\"zip\":\"1234\",\"n\":\"7\",\"x\":\" +01 \",\"y\":-0,\"z\":0}"});
+  temporary_file zeros("zeros.csv", "a,b,c\n0,00,\n1,1,0\n");
+  CHECK(parse_plan("csv(\"" + zeros.path() + "\", header=true)")->type->name == "{a: int64, b: string, c: int64?}");
+  temporary_file long_codes("long.csv", "a\n0018446744073709551617\n1\n");  // no number that would be rounded
+  CHECK(parse_plan("csv(\"" + long_codes.path() + "\", header=true)")->type->name == "{a: string}");
+  CHECK(run_of(parse_plan("csv(\"" + file.path() + "\", \"zip: int64\", header=true)")).elements.front() ==
+        "{\"zip\":1234}");  // a schema says what they are
+}
+
+TEST_CASE("a value that does not fit the columns that were inferred is told with a schema that it fits") {
+  std::string first = "a,b,t\n";
+  for (int i = 0; i != 100; ++i) first += "1,0.5,x\n";
+  auto end_of = [&](const std::string& row, const std::string& more) {
+    temporary_file file("late.csv", first + row + "\n");
+    const printed_run got = run_of(parse_plan("csv(\"" + file.path() + "\"" + more + ", header=true)"));
+    CHECK(got.elements.size() == (got.end == "end" ? 101 : 100));
+    return got.end;
+  };
+  const std::string from = "; the schema was inferred from the file's first rows (at most 100): give one, such as ";
+  CHECK_THAT(end_of("2.5,1,x", ""), Contains("invalid_argument") && Contains("late.csv") &&
+                                        Contains("line 102: column a: \"2.5\" is no int64" + from +
+                                                 "\"a: double, b: double, t: bytes = ''\""));
+  CHECK_THAT(end_of("\"2.5\",1,x", ""), Contains("\"2.5\" is no int64" + from + "\"a: double, b"));
+  CHECK_THAT(end_of("2,none,x", ""),
+             Contains("column b: \"none\" is no double" + from + "\"a: int64, b: bytes, t: bytes = ''\""));
+  CHECK_THAT(end_of("9223372036854775809,1,x", ""), Contains("is no int64" + from + "\"a: bytes, b: double"));
+  CHECK_THAT(end_of(",1,x", ""), Contains("column a is required, and its field is empty" + from +
+                                          "\"a: int64?, b: double, t: bytes = ''\""));
+  CHECK(end_of("2,1,", "") == "end");
+  CHECK(end_of("2.5,1,x", ", \"a: double, b: double, t: bytes = ''\"") == "end");
+  CHECK_THAT(end_of("2.5,1,x", ", \"a: int64\""), Contains("is no int64") && !Contains("inferred"));
+  CHECK_THAT(end_of(",1,x", ", \"a: int64\""), Contains("say a default in the schema") && !Contains("inferred"));
 }
 
 TEST_CASE("where the call skips errors, its columns are inferred without the bad rows") {

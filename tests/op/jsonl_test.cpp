@@ -2,6 +2,7 @@
 // sluice/op/jsonl.hpp
 #include "sluice/op/jsonl.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ struct json_line {
   std::string text;
   std::vector<std::string> tags;
   std::optional<json_place> at;
+};
+
+struct marked_line {
+  std::int64_t a = 0;
 };
 
 /// Lines with their members in any order, others between, and lines of nothing; one in seven of the uses has lines that are longer
@@ -210,6 +215,80 @@ TEST_CASE("without a schema the members are those of the first lines") {
     CHECK(nothing.elements.empty());
   }
   CHECK_THROWS_WITH(parse_plan("jsonl(\"-\")"), Contains("by a schema"));
+}
+
+TEST_CASE(
+    "what comes behind the lines that a schema was inferred from fits it, or is an error that names one that fits") {
+  std::string first;
+  for (int i = 0; i != 100; ++i) first += "{\"a\":1,\"at\":{\"x\":\"s\"}}\n";
+  auto end_of = [&](const std::string& line, const std::string& more) {
+    temporary_file file("late.jsonl", first + line + "\n" + first);
+    const printed_run got = run_of(parse_plan("jsonl(\"" + file.path() + "\"" + more + ")"));
+    CHECK(got.elements.size() == (got.end == "end" ? more.starts_with(", on") ? 200 : 201 : 100));
+    return got.end;
+  };
+  const std::string from = "; the schema was inferred from the file's first lines (at most 100): give one";
+  const std::string late = "{\"a\":2,\"at\":{\"x\":\"t\"},\"b\":[true]}";
+  CHECK_THAT(end_of(late, ""), Contains("invalid_argument") && Contains("late.jsonl") && Contains("record 100") &&
+                                   Contains("line 101: the member \"b\" is not in the schema" + from +
+                                            ", such as \"a: int64, at: {x: string}, b: bool[]?\""));
+  CHECK(end_of(late, ", on_error=skip") == "end");
+  CHECK(end_of(late, ", \"a: int64, at: {x: string}\"") == "end");  // what was said is what is wanted
+  CHECK(end_of(late, ", \"a: int64, at: {x: string}, b: bool[]?\"") == "end");
+  CHECK_THAT(end_of("{\"a\":2,\"at\":{\"x\":\"t\",\"y\":null}}", ""),
+             Contains("line 101: at: the member \"y\" is not in the schema" + from));
+  CHECK_THAT(end_of("{\"a\":0.5,\"at\":{\"x\":\"t\"}}", ""),
+             Contains("line 101: a: expected int64, got 0.5" + from + ", such as \"a: double, at: {x: string}\""));
+  CHECK_THAT(end_of("{\"a\":null,\"at\":{}}", ""),
+             Contains("line 101: a: expected int64, got null" + from + ", such as \"a: int64?, at: {x: string?}\""));
+  CHECK_THAT(end_of("{\"a\":1}", ""),
+             Contains("line 101: the member at is missing" + from + ", such as \"a: int64, at: {x: string}?\""));
+  CHECK_THAT(end_of("{\"a\":\"x\",\"at\":{\"x\":\"t\"}}", ""),
+             Contains("line 101: a: expected int64, got \"x\"" + from + " that says what it is, or leaves it out"));
+  CHECK_THAT(end_of("{\"a\":0.5,\"at\":{\"x\":\"t\"}}", ", \"a: int64\""),
+             Contains("got 0.5") && !Contains("inferred"));
+  CHECK_THAT(end_of("{\"a\":", ""), Contains("line 101: not JSON") && !Contains("inferred"));
+}
+
+TEST_CASE("a byte order mark before the first line is passed over, and is no JSON elsewhere") {
+  const std::string mark = "\xEF\xBB\xBF", lines = "{\"a\":1}\n{\"a\":2}\n";
+  temporary_file file("bom.jsonl", mark + lines);
+  for (const char* more : {"", ", \"a: int64\"", ", on_error=skip", ", read_bytes=1"}) {
+    CAPTURE(more);
+    const printed_run got = run_of(parse_plan("jsonl(\"" + file.path() + "\"" + more + ")"));
+    CHECK(got.end == "end");
+    CHECK(got.elements == std::vector<std::string>{"{\"a\":1}", "{\"a\":2}"});
+  }
+  CHECK(run_of(parse_plan("jsonl(\"" + file.path() + "\", \"a: int64\") | skip(1)")).elements ==
+        std::vector<std::string>{"{\"a\":2}"});
+  for (const std::string& text : {mark, mark + "\n", mark + "\r\n \n"}) {
+    temporary_file none("none.jsonl", text);
+    const printed_run nothing = run_of(parse_plan("jsonl(\"" + none.path() + "\")"));
+    CHECK(nothing.end == "end");
+    CHECK(nothing.elements.empty());
+  }
+  temporary_file late("late.jsonl", mark + "\n" + mark + "{\"a\":1}\n");
+  CHECK_THROWS_WITH(parse_plan("jsonl(\"" + late.path() + "\")"), Contains("line 2: not JSON"));
+  CHECK_THAT(run_of(parse_plan("jsonl(\"" + late.path() + "\", \"a: int64\")")).end, Contains("line 2: not JSON"));
+  temporary_file bad("bad.jsonl", mark + "{\"a\":\n" + lines);
+  CHECK_THAT(run_of(parse_plan("jsonl(\"" + bad.path() + "\", \"a: int64\")")).end, Contains("line 1: not JSON"));
+}
+
+TEST_CASE("a file that begins with a byte order mark resumes anywhere") {
+  auto files = std::make_shared<const test_files>(
+      test_files{.bytes = {{"marked.jsonl", "\xEF\xBB\xBF\n{\"a\":1}\n\n{\"a\":2}\n{\"a\":3}"}}});
+  auto ds = jsonl<marked_line>("marked.jsonl") | map([](const marked_line& l) { return l.a; });
+  consumed whole = consume(ds, {.save = true, .files = files});
+  CHECK(whole.complaint() == "");
+  REQUIRE(whole.elements == int64s{1, 2, 3});
+  REQUIRE(whole.places.size() >= 4);
+  for (std::size_t k = 0; k != whole.places.size(); ++k) {
+    CAPTURE(k);
+    consumed rest = consume(ds, {.from = whole.places[k], .files = files});
+    CHECK(rest.complaint() == "");
+    CHECK(rest.elements == int64s(whole.elements.begin() + std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(k), 3),
+                                  whole.elements.end()));
+  }
 }
 
 TEST_CASE("a text is JSON or not, whatever is in it") {

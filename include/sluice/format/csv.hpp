@@ -11,7 +11,8 @@
 //
 // A member is a name, or any text in "…"; in the file's header it is called the same, unless the text says another:
 // `length = 'Sepal Length': float`. `?`: a field that is empty, or not available, is no value. A default is the value of such a
-// field; without either the field has to be there. Texts stand in '…', with \\ \' \n \t \xHH.
+// field; without either the field has to be there. An empty field in quotes is such a one, too, except in a column of bytes without
+// a default, where it is the empty text. Texts stand in '…', with \\ \' \n \t \xHH.
 // A structure of the program has the columns that its members are: numbers, bools, std::string, and std::optional of these.
 // Errors: invalid_argument, with the column of the text (from 1).
 #pragma once

@@ -13,14 +13,14 @@
 //
 // Shape:  a structure; what members may be is in format/csv.hpp. With a header, columns are found by their names, and others
 //         passed over; `select` says their numbers instead (from 0). Without both each field is a column. Inferred are int64, uint64,
-//         double and bytes, as optionals where one of the 100 has no value (bytes: empty); without a header they are c0, c1 …
-//         batch directly behind has the columns written without a structure between.
+//         double and bytes, as optionals where one of the 100 has no value (bytes: empty); numbers with leading zeros, as 01234, are bytes;
+//         without a header they are c0, c1 … batch directly behind has the columns written without a structure between.
 // Order:  as in the file. A row ends with \n, \r or \r\n; lines without a character, and comments, are no rows; a last one
 //         without an end is one. A field that begins with a quote ends with one: within it delimiters and line ends are text, and
 //         quotes are doubled. Spaces around numbers do not count.
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the column: invalid_argument: a field is
-//         none of its type, or required and empty (or na_value); a row has another number of fields; a quote stands where
-//         none can; the header lacks a column (then there is no row of that file). data_loss: a quote is not closed.
+//         none of its type, or required and empty (or na_value, but a text "" is one); a row has another number of fields;
+//         a quote stands where none can; the header lacks a column (then there is no row of that file). data_loss: a quote is not closed.
 //         resource_exhausted: a row of more than 16 MiB. Under error_policy::skip the row is dropped; the next begins behind its line.
 //         Where columns are inferred such a row among the first 100 refuses the plan, unless the call itself says on_error=skip; so
 //         does a whole number that would be rounded, as its column has others that no integer of 64 bits holds.

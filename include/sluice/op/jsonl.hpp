@@ -11,11 +11,12 @@
 //
 // Shape:  any element of numbers, bools, texts, optionals, lists, arrays, structures, pairs and tuples, as print writes it: so
 //         what `--output jsonl` of the program has written is read again. Members of the JSON that the structure does not have
-//         are passed over; an optional may be missing, or null. Inferred: whole numbers are int64, or uint64 where those above are too large and
+//         are passed over where it was given, and are errors where it was inferred; an optional may be missing, or null.
+//         Inferred: whole numbers are int64, or uint64 where those above are too large and
 //         none is negative, all others double; what is null or missing in one of the 100 is an optional. A file
 //         without a line has no elements, and they are called texts. A number of any size is JSON: a whole one of more than
 //         64 bits is read as the nearest double where the member is one, and passed over where no member wants it.
-// Order:  as in the file. Lines of nothing but spaces are no elements.
+// Order:  as in the file. Lines of nothing but spaces are no elements; a byte order mark before the first line is none of it.
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the place within it, as in
 //         `tags[3]: expected string, got 5`: invalid_argument: no JSON in UTF-8, or not what the structure has, as a number
 //         that the member's type does not hold.

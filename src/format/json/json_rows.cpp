@@ -112,7 +112,16 @@ template <class T> bool read_json_number(const dom& j, T& to) {
   }
 }
 
-void make_json(const element_type& t, void* to, const dom& j, const path& at);
+/// Members of the JSON that a structure does not have.
+enum class other_members : std::uint8_t { passed_over, refused };
+
+std::string shown_name(std::string_view name) {
+  std::string out;
+  print_json_text(name.substr(0, kJsonShownBytes), out);
+  return name.size() > kJsonShownBytes ? out + "…" : out;
+}
+
+void make_json(const element_type& t, void* to, const dom& j, const path& at, other_members others);
 
 void make_json_text(const element_type& t, void* to, const dom& j, const path& at) {
   std::string_view text;
@@ -126,7 +135,7 @@ void make_json_text(const element_type& t, void* to, const dom& j, const path& a
   detail::make_text(t, to, bytes);
 }
 
-void make_json_structure(const element_type& t, void* to, const dom& j, const path& at) {
+void make_json_structure(const element_type& t, void* to, const dom& j, const path& at, other_members others) {
   simdjson::dom::object fields;
   if (j.get(fields) != simdjson::SUCCESS) refuse_json(at, t, j);
   std::vector<std::pair<bool, dom>> found(t.members.size());
@@ -136,12 +145,14 @@ void make_json_structure(const element_type& t, void* to, const dom& j, const pa
     std::size_t k = next < t.members.size() && t.members[next].name == field.key ? next : 0;
     while (k != t.members.size() && t.members[k].name != field.key) ++k;
     if (field.key == kLargeNumberKey && !large_number(j).empty()) refuse_json(at, t, j);
-    if (k == t.members.size()) continue;
+    if (k == t.members.size() && others == other_members::passed_over) continue;
+    if (k == t.members.size())
+      refuse_json(at, absl::StrCat("the member ", shown_name(field.key), " is not in the schema"));
     found[k] = {true, field.value};
     next = k + 1;
   }
   detail::make_members(t, to, [&](std::size_t k, const element_type& m, void* part) {
-    if (found[k].first) return make_json(m, part, found[k].second, at.part(t, k));
+    if (found[k].first) return make_json(m, part, found[k].second, at.part(t, k), others);
     if (m.kind != kind::maybe) refuse_json(at, absl::StrCat("the member ", t.members[k].name, " is missing"));
     m.collect(m, part, nullptr, 0, 0, m.element->size);
   });
@@ -153,7 +164,7 @@ simdjson::dom::array items_of_json(const element_type& t, const dom& j, const pa
   return items;
 }
 
-void make_json(const element_type& t, void* to, const dom& j, const path& at) {
+void make_json(const element_type& t, void* to, const dom& j, const path& at, other_members others) {
   switch (t.kind) {
     case kind::scalar:
       return detail::with_number(t, [&]<class T>(std::type_identity<T>) {
@@ -164,26 +175,26 @@ void make_json(const element_type& t, void* to, const dom& j, const path& at) {
     case kind::text: return make_json_text(t, to, j, at);
     case kind::maybe:
       return detail::make_list(t, to, j.is_null() ? 0 : 1,
-                               [&](std::size_t, void* p) { make_json(*t.element, p, j, at); });
+                               [&](std::size_t, void* p) { make_json(*t.element, p, j, at, others); });
     case kind::list: {
       const auto items = items_of_json(t, j, at, SIZE_MAX);
       std::vector<dom> all(items.begin(), items.end());  // size() of a simdjson array saturates
       return detail::make_list(t, to, all.size(),
-                               [&](std::size_t i, void* p) { make_json(*t.element, p, all[i], at.item(i)); });
+                               [&](std::size_t i, void* p) { make_json(*t.element, p, all[i], at.item(i), others); });
     }
     case kind::array: {
       auto next = items_of_json(t, j, at, t.extent).begin();
       return detail::make_items(*t.element, to, t.extent, [&](std::size_t i, void* p) {
-        make_json(*t.element, p, *next, at.item(i));
+        make_json(*t.element, p, *next, at.item(i), others);
         ++next;
       });
     }
-    case kind::structure: return make_json_structure(t, to, j, at);
+    case kind::structure: return make_json_structure(t, to, j, at, others);
     case kind::pair:
     case kind::tuple: {
       auto next = items_of_json(t, j, at, t.members.size()).begin();
       return detail::make_members(t, to, [&](std::size_t k, const element_type& m, void* p) {
-        make_json(m, p, *next, at.part(t, k));
+        make_json(m, p, *next, at.part(t, k), others);
         ++next;
       });
     }
@@ -246,6 +257,35 @@ struct json_shape {
       for (const dom& item : items) parts[0].look_at(item, at.item(i++), depth + 1);
     }
     if (form == object) look_at_members(j.get_object().value_unsafe(), at, depth);
+  }
+  /// Of texts that elements of an inferred type are made of. What they were is not known any more, but int64 may have been negative.
+  static json_shape of(const element_type& t) {
+    json_shape s;
+    switch (t.kind) {
+      case kind::maybe:
+        s = of(*t.element);
+        s.is_nullable = true;
+        break;
+      case kind::scalar:
+        s.form = &t == &type_of<bool>() ? boolean : &t == &type_of<double>() ? number : whole;
+        s.has_negative = &t == &type_of<std::int64_t>();
+        s.has_large = &t == &type_of<std::uint64_t>();
+        break;
+      case kind::list:
+        s.form = list;
+        s.parts.push_back(of(*t.element));
+        break;
+      case kind::structure:
+        s.form = object;
+        s.seen = 1;
+        for (const member& m : t.members) {
+          s.names.push_back(m.name);
+          s.parts.push_back(of(*m.type));
+        }
+        break;
+      default: s.form = text; break;
+    }
+    return s;
   }
   const element_type* type() const {
     const element_type* t = plain_type();
@@ -314,19 +354,47 @@ struct json_shape {
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t kSchemaShownBytes = 400;
+
+/// What to do about a text that does not fit the type that was inferred: the schema that it and those before it have.
+std::string way_out(const element_type& inferred, const dom& j) {
+  json_shape both = json_shape::of(inferred);
+  try {
+    both.look_at(j, {}, 0);
+  } catch (const error&) { return "give one that says what it is, or leaves it out"; }
+  const element_type* t = both.type();
+  std::string schema = t ? type_text(*t) : std::string();
+  if (t && t->kind == kind::structure) schema = schema.substr(1, schema.size() - 2);
+  if (schema.size() > kSchemaShownBytes) schema = schema.substr(0, kSchemaShownBytes) + "…";
+  return absl::StrCat("give one, such as \"", schema, "\"");
+}
+
+}  // namespace
+
 struct json_row_reader::parts {
   const element_type& row;
+  std::string inferred_from;
   simdjson::dom::parser parser{};
 };
 
-json_row_reader::json_row_reader(const element_type& row) : parts_(new parts{row}) {}
+json_row_reader::json_row_reader(const element_type& row, std::string inferred_from)
+    : parts_(new parts{row, std::move(inferred_from)}) {}
 
 status json_row_reader::read(std::string_view text, std::size_t behind, void* to) {
+  const bool is_inferred = !parts_->inferred_from.empty();
+  const other_members others = is_inferred ? other_members::refused : other_members::passed_over;
   dom whole;
   status why = parse_json(parts_->parser, text, behind, whole);
   try {
-    if (why.ok()) make_json(parts_->row, to, whole, {});
-  } catch (const error& e) { why = e.why(); }
+    if (why.ok()) make_json(parts_->row, to, whole, {}, others);
+  } catch (const error& e) {
+    why = e.why();
+    if (is_inferred && why.code() == status_code::invalid_argument)
+      why = invalid_argument_error(absl::StrCat(std::string(why.message()), "; the schema was inferred from ",
+                                                parts_->inferred_from, ": ", way_out(parts_->row, whole)));
+  }
   if (parts_->parser.capacity() > kParserKeptBytes) parts_->parser = simdjson::dom::parser();
   return why;
 }
@@ -378,7 +446,7 @@ status no_simdjson() { return unimplemented_error("this library was built withou
 }  // namespace
 
 struct json_row_reader::parts {};
-json_row_reader::json_row_reader(const element_type&) {}
+json_row_reader::json_row_reader(const element_type&, std::string) {}
 status json_row_reader::read(std::string_view, std::size_t, void*) { return no_simdjson(); }
 struct json_text_check::parts {};
 json_text_check::json_text_check() = default;

@@ -4,7 +4,7 @@
 //   json_row_reader reader(type_of<sample>());
 //   status why = reader.read(line, bytes_behind_it, to);        // "tags[3]: expected int64, got \"x\""
 //
-// Shape:  as print (element/type.hpp) writes elements. Members are found by their names, others passed over; of a name that is
+// Shape:  as print (element/type.hpp) writes elements. Members are found by their names, others passed over unless the type was inferred; of a name that is
 //         there twice the last counts. A member that is an optional may be missing, or null. Whole numbers may be spelled 2.0; -0 is 0.
 // Errors: invalid_argument. Without simdjson (-Dsimdjson=disabled) read(), check() and look_at() answer unimplemented.
 // Thread: none; a reader keeps its buffers.
@@ -25,7 +25,9 @@ status check_json_type(const element_type& t);
 
 class json_row_reader {
  public:
-  explicit json_row_reader(const element_type& row);
+  /// `inferred_from`: texts of the file that the type was inferred from, in words; "": none. Then a member that the type does not
+  /// have is an error, since nobody has said that it is not wanted, and what does not fit is told with a schema that it fits.
+  explicit json_row_reader(const element_type& row, std::string inferred_from = {});
   ~json_row_reader();
   json_row_reader(json_row_reader&&) noexcept;
 

@@ -131,6 +131,7 @@ std::shared_ptr<const csv_format> format_of(const node& n) {
   csv_dialect d = dialect_of(a.options);
   if (a.schema.is_said()) return std::make_shared<csv_format>(*a.schema.columns(), d);
   d.names = false;  // each field is a column
+  d.inferred_from = absl::StrCat("the file's first rows (at most ", kCsvRowsLookedAt, ")");
   csv_schema inferred = *csv_schema_of(*n.type);
   for (csv_column& c : inferred.columns)
     if (c.values == dtype::string) c.otherwise = "";

@@ -14,8 +14,7 @@
 namespace sluice::lib {
 namespace {
 
-constexpr std::size_t kRowsLookedAt = 100;
-/// Of so many bytes; where they hold none, of as many as a row may have.
+/// Rows are looked at in so many bytes; where they hold none, of as many as a row may have.
 constexpr std::size_t kBytesLookedAt = std::size_t{1} << 20;
 
 /// A whole number, by its digits alone.
@@ -23,6 +22,13 @@ bool is_written_whole(std::string_view field) {
   field = detail::trimmed_field(field);
   if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
   return !field.empty() && std::ranges::all_of(field, [](char c) { return detail::is_digit(c); });
+}
+
+/// A zero before another digit, as in 01234 or -007: a code, which as a number would lose its zeros.
+bool has_leading_zero(std::string_view field) {
+  field = detail::trimmed_field(field);
+  if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
+  return field.size() > 1 && field[0] == '0' && detail::is_digit(field[1]);
 }
 
 /// Is the double nearest to it the number itself? One of more digits than 64 bits hold is none.
@@ -52,7 +58,7 @@ struct column_guess {
     has_value = true;
     is_signed = is_signed && detail::is_csv_number(dtype::int64, field);
     is_unsigned = is_unsigned && detail::is_csv_number(dtype::uint64, field);
-    is_number = is_number && detail::is_csv_number(dtype::float64, field);
+    is_number = is_number && !has_leading_zero(field) && detail::is_csv_number(dtype::float64, field);
     if (is_number && inexact.empty() && is_written_whole(field) && !is_exact_double(field)) {
       inexact = field;
       inexact_line = line;
@@ -60,9 +66,10 @@ struct column_guess {
   }
   csv_column column() const {
     csv_column c;
-    if (has_value && is_signed) c.values = dtype::int64;
-    else if (has_value && is_unsigned) c.values = dtype::uint64;
-    else if (has_value && is_number) c.values = dtype::float64;
+    const bool has_numbers = has_value && is_number;
+    if (has_numbers && is_signed) c.values = dtype::int64;
+    else if (has_numbers && is_unsigned) c.values = dtype::uint64;
+    else if (has_numbers) c.values = dtype::float64;
     c.is_optional = has_none && c.values != dtype::string;
     return c;
   }
@@ -132,7 +139,7 @@ result<csv_schema> infer_csv_schema(const std::string& path, const csv_dialect& 
   bool wants_names = dialect.header;
   status broken;
   std::size_t taken = 0;
-  while (taken != kRowsLookedAt && rows.next(fields, broken)) {
+  while (taken != kCsvRowsLookedAt && rows.next(fields, broken)) {
     if (std::exchange(wants_names, false) && broken.ok()) {
       names = fields;
       guesses.resize(names.size());

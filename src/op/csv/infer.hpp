@@ -2,6 +2,7 @@
 // The columns of a CSV file that nobody has told: of its first rows, when a plan is made.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "format/csv_parser.hpp"
@@ -10,6 +11,9 @@
 #include "sluice/format/inflate.hpp"
 
 namespace sluice::lib {
+
+/// Of a file that has as many.
+inline constexpr std::size_t kCsvRowsLookedAt = 100;
 
 /// Opens the file under the path, which may be compressed. `bad_rows` under error_policy::skip are passed over.
 /// Errors: of the file, and why it cannot be read on where no row stands before that; resource_exhausted: its first row is
