@@ -3,7 +3,9 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -12,6 +14,7 @@
 #include "base/ascii.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/element/dtype.hpp"
+#include "sluice/format/csv.hpp"
 
 namespace sluice::lib::detail {
 
@@ -74,5 +77,8 @@ inline bool is_csv_number(dtype d, std::string_view s) {
     return read_csv_number(s, v);
   });
 }
+
+/// As text, a schema that fields of this one have and the field, too, which does not fit the column; "": it is not available.
+std::string csv_schema_with(const csv_schema& schema, std::size_t column, std::string_view field);
 
 }  // namespace sluice::lib::detail

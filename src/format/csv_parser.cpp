@@ -14,7 +14,6 @@ namespace sluice::lib {
 namespace {
 
 constexpr std::size_t kFieldShownBytes = 40;
-constexpr std::size_t kSchemaShownBytes = 400;
 /// Of all columns together: half a megabyte, at most, of numbers or of texts' places.
 constexpr std::size_t kValuesHeld = std::size_t{32} << 10;
 /// Of a row, where nobody knows how many there are.
@@ -254,8 +253,8 @@ void csv_parser::set_valid(parsed_column& c, std::size_t row) {
 }
 
 /// A field as a value of its column. Returns false if it is none.
-bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t row) const {
-  const bool is_missing = text.empty() || (!dialect_.na.empty() && text == dialect_.na);
+bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t row, bool is_text) const {
+  const bool is_missing = !is_text && (text.empty() || (!dialect_.na.empty() && text == dialect_.na));
   if (is_missing) [[unlikely]] {
     if (!c.is.otherwise && !c.is.is_optional) return false;
     if (c.value_bytes) std::memcpy(c.numbers.data() + row * c.value_bytes, c.otherwise.data(), c.value_bytes);
@@ -273,12 +272,6 @@ bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t
     case dtype::int64: return number(std::type_identity<std::int64_t>());
     default: return detail::with_csv_number(c.is.values, number);
   }
-}
-
-/// A field that is "": unlike one without a character it is a value.
-void csv_parser::read_empty_text(parsed_column& c, std::size_t row) {
-  c.texts[row] = {};
-  if (c.is.is_optional) set_valid(c, row);
 }
 
 /// Notes rows without quotes and with as many fields as usual, from p on, into run_, and the place behind them.
@@ -367,31 +360,22 @@ std::string_view csv_parser::text_of(const csv_field& f) {
   return text;
 }
 
-/// Of a field that does not fit a schema that was inferred: the schema that it and those before it fit.
-std::string csv_parser::schema_way_out(const parsed_column& c, std::string_view text) const {
-  std::vector<csv_column> columns = schema_.columns;
-  csv_column& changed = columns[static_cast<std::size_t>(&c - columns_.data())];
-  const bool is_whole = text.find_first_not_of("+-0123456789 \t") == text.npos;  // a double could round it
-  if (text.empty() || text == dialect_.na) changed.is_optional = true;
-  else changed.values = !is_whole && detail::is_csv_number(dtype::float64, text) ? dtype::float64 : dtype::string;
-  std::string schema = csv_schema_text({.columns = std::move(columns)});
-  if (schema.size() > kSchemaShownBytes) schema = schema.substr(0, kSchemaShownBytes) + "…";
-  return absl::StrCat("the schema was inferred from ", dialect_.inferred_from, ": give one, such as \"", schema, "\"");
-}
-
 status csv_parser::wrong_field(const parsed_column& c, std::string_view text) const {
-  const bool is_inferred = !dialect_.inferred_from.empty();
+  std::string hint;
+  if (!dialect_.inferred_from.empty())
+    hint = absl::StrCat("; the schema was inferred from ", dialect_.inferred_from, ": give one, such as \"",
+                        detail::csv_schema_with(schema_, static_cast<std::size_t>(&c - columns_.data()),
+                                                text == dialect_.na ? std::string_view() : text),
+                        "\"");
   if (text.empty() || text == dialect_.na)
     return invalid_argument_error(
         absl::StrCat(in_line(), "column ", c.is.member, " is required, and its field is ",
                      text.empty() ? "empty" : shown_field(text),
-                     is_inferred ? "; " + schema_way_out(c, text)
-                                 : std::string(": say a default in the schema, or `?` for no value")));
+                     hint.empty() ? ": say a default in the schema, or `?` for no value" : hint));
   csv_schema one;
   one.columns.push_back({.member = c.is.member, .name = c.is.member, .values = c.is.values});
   return invalid_argument_error(absl::StrCat(in_line(), "column ", c.is.member, ": ", shown_field(text), " is no ",
-                                             csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1),
-                                             is_inferred ? "; " + schema_way_out(c, text) : std::string()));
+                                             csv_schema_text(one).substr(csv_schema_text(one).rfind(' ') + 1), hint));
 }
 
 /// The fields_ as a row.
@@ -410,8 +394,7 @@ status csv_parser::read_row(std::size_t row) {
     parsed_column& c = columns_[static_cast<std::size_t>(k)];
     const std::string_view text = text_of(fields_[f]);
     const bool is_text = text.empty() && fields_[f].is_quoted && c.is.values == dtype::string && !c.is.otherwise;
-    if (is_text) read_empty_text(c, row);
-    else if (!read_field(c, text, row)) return wrong_field(c, text);
+    if (!read_field(c, text, row, is_text)) return wrong_field(c, text);
   }
   if (any_count_) column_of_field_.resize(fields_.size(), -1);  // the usual row has so many
   return {};

@@ -106,12 +106,10 @@ class csv_parser {
   template <class T>
   std::size_t read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n, std::size_t row);
   static void set_valid(parsed_column& c, std::size_t row);
-  static void read_empty_text(parsed_column& c, std::size_t row);
-  bool read_field(parsed_column& c, std::string_view text, std::size_t row) const;
+  bool read_field(parsed_column& c, std::string_view text, std::size_t row, bool is_text = false) const;
   status read_row(std::size_t row);
   std::string_view text_of(const csv_field& f);
   status wrong_field(const parsed_column& c, std::string_view text) const;
-  std::string schema_way_out(const parsed_column& c, std::string_view text) const;
   std::string in_line() const;
   void begin_rows(std::size_t rows);
 

@@ -197,4 +197,14 @@ std::string csv_schema_text(const csv_schema& schema) {
   return out;
 }
 
+std::string detail::csv_schema_with(const csv_schema& schema, std::size_t column, std::string_view field) {
+  constexpr std::size_t kShownBytes = 400;
+  std::vector<csv_column> columns = schema.columns;
+  const bool is_whole = field.find_first_not_of("+-0123456789 \t") == field.npos;  // a double could round it
+  if (field.empty()) columns[column].is_optional = true;
+  else columns[column].values = !is_whole && is_csv_number(dtype::float64, field) ? dtype::float64 : dtype::string;
+  std::string text = csv_schema_text({.columns = std::move(columns)});
+  return text.size() > kShownBytes ? text.substr(0, kShownBytes) + "…" : text;
+}
+
 }  // namespace sluice::lib
