@@ -23,8 +23,9 @@ run_task ready_later(std::shared_ptr<run_context>& run, buffer_ref room) {
   buffer_ref mine = std::move(room);
   (void)run;
   auto waiting = while_requests_go_out();
-  const bool stopped = !(co_await waiting.as_result()).ok();
-  if (!stopped && !mine->unshared()) ready_pages(mine->data(), mine->data() + mine->capacity());
+  const status why = co_await waiting.as_result();
+  const bool is_wanted = why.ok() && !mine->unshared();
+  if (is_wanted) ready_pages(mine->data(), mine->data() + mine->capacity());
 }
 
 }  // namespace
