@@ -2,6 +2,7 @@
 """ls and cp over local files, and patterns of any depth."""
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -180,6 +181,24 @@ class Files(ProgramTest):
         self.assertEqual(self.ok("count", self.path("p/[x].jsonl")).stdout, "1\n")  # the file of that name
         for verb in (["cat"], ["count"], ["verify"], ["convert", self.path("none-*"), self.path("n.csv")]):
             self.assertIn("no file matches", self.fails(1, *verb, *([] if len(verb) > 1 else [self.path("none-*")])))
+
+    def test_a_fifo_gets_a_copy_once_somebody_reads(self):
+        self.make("a")
+        os.mkfifo(self.path("f"))
+        copying = subprocess.Popen([PROGRAM, "cp", "--quiet", "--overwrite", self.path("a"), self.path("f")])
+        self.assertEqual(pathlib.Path(self.path("f")).read_bytes(), b"a")
+        self.assertEqual(copying.wait(timeout=60), 0)
+
+    def test_a_file_that_may_not_grow_is_named(self):
+        self.make("a", data=bytes(3_000_000))
+        limited = subprocess.run([PROGRAM, "cp", "--quiet", self.path("a"), self.path("b")], capture_output=True, text=True,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+        self.assertEqual(limited.returncode, 1)
+        self.assertIn("/b: cannot write: File too large", limited.stderr)
+
+    def test_texts_that_parse_as_nothing_are_texts(self):
+        self.ok("run", "--quiet", "--output", self.path("t.tfrecord"), 'range(3) | map(["01", "a", "b"][it])')
+        self.assertEqual(lines_of(self.ok("cat", self.path("t.tfrecord"))), ["01", "a", "b"])
 
     def test_standard_output_is_no_copy_and_keeps_no_bad_elements(self):
         self.make("a.jsonl", data=b"{}\n")
