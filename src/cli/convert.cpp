@@ -87,7 +87,7 @@ void replace_patterns(convert_arguments& a) {
   if (std::none_of(a.inputs.begin(), a.inputs.end(), is_file_pattern_and_no_plan)) return;
   runtime rt(runtime_of(a.run.reading));
   add_remote_files(rt);
-  a.inputs = matched_files(rt, a.inputs);
+  a.inputs = matched_files(rt, a.inputs, is_file_pattern_and_no_plan);
 }
 
 std::string plan_text_of(convert_arguments& a) {

@@ -44,18 +44,6 @@ std::uint64_t count_of(runtime& rt, const node_ptr& plan, const count_arguments&
   return elements;
 }
 
-std::vector<std::string> with_matches(runtime& rt, const std::vector<std::string>& plans_or_files) {
-  std::vector<std::string> all;
-  for (const std::string& one : plans_or_files) {
-    if (!is_file_pattern_and_no_plan(one)) {
-      all.push_back(one);
-      continue;
-    }
-    for (std::string& file : matched_files(rt, {one})) all.push_back(std::move(file));
-  }
-  return all;
-}
-
 }  // namespace
 
 int count(const count_arguments& a) {
@@ -66,7 +54,7 @@ int count(const count_arguments& a) {
     return kOk;
   }
   std::uint64_t all = 0;
-  const std::vector<std::string> plans = with_matches(rt, a.plans_or_files);
+  const std::vector<std::string> plans = matched_files(rt, a.plans_or_files, is_file_pattern_and_no_plan);
   for (auto& plan : plans) {
     std::uint64_t n = count_of(rt, plan_or_reader(plan), a);
     all += n;

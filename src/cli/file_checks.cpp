@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/byte_order_mark.hpp"
 #include "cli/file_readers.hpp"
 #include "cli/plan_argument.hpp"
 #include "cli/verbs.hpp"
@@ -30,7 +31,7 @@ class json_lines_sink final : public checking_sink {
   status take(const block& lines) override {
     for (std::uint32_t i = 0; i != lines.size(); ++i) {
       std::string_view text = lines.type().text(lines.at(i));
-      if (++number_ == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
+      if (++number_ == 1) text.remove_prefix(detail::byte_order_mark_bytes(text));
       if (text.find_first_not_of(" \t\r") == text.npos) {
         ++passed_;
         continue;

@@ -37,10 +37,11 @@ bool is_file_pattern_and_no_plan(const std::string& text) {
   return text.find_first_of("(\"|{") == std::string::npos && !text.starts_with("@") && is_file_pattern(text);
 }
 
-std::vector<std::string> matched_files(runtime& rt, const std::vector<std::string>& names) {
+std::vector<std::string> matched_files(runtime& rt, const std::vector<std::string>& names,
+                                       bool (*is_pattern)(const std::string&)) {
   std::vector<std::string> files;
   for (const std::string& name : names) {
-    if (!is_file_pattern(name)) {
+    if (!is_pattern(name)) {
       files.push_back(name);
       continue;
     }

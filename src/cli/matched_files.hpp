@@ -15,8 +15,9 @@ bool is_file_pattern(const std::string& name);
 /// The same of what may be a plan: these have parentheses, quotes or bars, and are none.
 bool is_file_pattern_and_no_plan(const std::string& text);
 
-/// Each name that is a pattern replaced by the files that match it, sorted; without folders. Blocks.
+/// Each name that `is_pattern` replaced by the files that match it, sorted; without folders. Blocks.
 /// Errors: throws not_found: nothing matches; and what listing fails with.
-std::vector<std::string> matched_files(runtime& rt, const std::vector<std::string>& names);
+std::vector<std::string> matched_files(runtime& rt, const std::vector<std::string>& names,
+                                       bool (*is_pattern)(const std::string&) = is_file_pattern);
 
 }  // namespace sluice::lib::cli

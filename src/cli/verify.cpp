@@ -127,6 +127,7 @@ class verification {
     }
   }
 
+  std::size_t files() const { return files_.size(); }
   int exit_status() const {
     bool any[] = {false, false, false};  // by exit status
     for (auto& v : verdicts_) any[v.exit_status()] = true;
@@ -169,14 +170,13 @@ class verification {
 int verify(const verify_arguments& a) {
   runtime rt(runtime_of(a.reading));
   add_remote_files(rt);
-  const std::vector<std::string> files = matched_files(rt, a.files);
-  verification all(files, a);
+  verification all(matched_files(rt, a.files), a);
   std::vector<task<void>> workers;
-  for (std::size_t n = std::min<std::size_t>(files.size(), rt.workers()); n; --n)
+  for (std::size_t n = std::min<std::size_t>(all.files(), rt.workers()); n; --n)
     workers.push_back(verification::work(all, rt));
   auto waiting = [](std::vector<task<void>> tasks) -> task<void> { co_await when_all(std::move(tasks)); };
   sync_wait(rt, waiting(std::move(workers)));
-  if (files.size() > 1) std::printf("%s\n", all.summary().c_str());
+  if (all.files() > 1) std::printf("%s\n", all.summary().c_str());
   return all.exit_status();
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ascii.hpp"
+#include "base/byte_order_mark.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib::detail {
@@ -41,7 +42,8 @@ class depth_check {
   static constexpr std::size_t kShownMax = 300;  // the parser tells the whole last token, which may be long
 
   bool open() {
-    if (depth_++ == kJsonViewDepthMax) refuse_json(absl::StrCat("more than ", kJsonViewDepthMax, " arrays and objects deep"));
+    if (depth_++ == kJsonViewDepthMax)
+      refuse_json(absl::StrCat("more than ", kJsonViewDepthMax, " arrays and objects deep"));
     return true;
   }
   bool close() {
@@ -199,8 +201,7 @@ bool json_items::next() {
 json_value checked_json(std::string_view text) {
   depth_check check;
   nlohmann::json::sax_parse(text.begin(), text.end(), &check);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text.remove_prefix(detail::byte_order_mark_bytes(text));
   return json_value(text.substr(past_space(text, 0)));
 }
 

@@ -7,6 +7,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "base/byte_order_mark.hpp"
 #include "format/csv_fields.hpp"
 
 namespace sluice::lib {
@@ -136,9 +137,8 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
   field_count_ = 0;
   for (;;) {
     csv_field f;
-    const bool is_quoted = dialect_.quotes && p.at < w.indexed && w.bytes[p.at] == '"';
-    if (is_quoted) {
-      f.is_quoted = true;
+    f.is_quoted = dialect_.quotes && p.at < w.indexed && w.bytes[p.at] == '"';
+    if (f.is_quoted) {
       if (!quoted_field(w, p, f, otherwise, why)) break;
     } else {
       const std::size_t end = p.entry != w.entry_count ? w.at(p.entry) : w.indexed;
@@ -178,7 +178,7 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
   tape_.go_to(offset);
   if (tape_.size() == 0 || tape_.indexed_bytes() == 0) tape_.extend(window);
   csv_scan s;
-  if (offset == 0 && window.starts_with("\xEF\xBB\xBF")) s.used_bytes = 3;
+  if (offset == 0) s.used_bytes = detail::byte_order_mark_bytes(window);
   for (bool may_extend = true;;) {
     const window_view w{window,        tape_.entries(),       tape_.size(),
                         tape_.shift(), tape_.indexed_bytes(), last && tape_.indexed_bytes() == window.size()};

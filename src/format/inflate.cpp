@@ -115,13 +115,6 @@ bool inflater::begin_member(std::string_view rest, bool last, inflate_step& done
     done.why = s.other_bytes(in_bytes_);
     return false;
   }
-  if (s.members > 0 && s.format == compression::gzip &&
-      rest[0] == '\0') {  // of a tape's block: gzip passes over it, too
-    const std::size_t n = std::min(rest.find_first_not_of('\0'), rest.size());
-    done.consumed += n;
-    in_bytes_ += n;
-    return true;
-  }
   const beginning what = s.by->begins(rest, last);
   if (what == beginning::no) done.why = s.other_bytes(in_bytes_);
   if (what == beginning::padding) {

@@ -67,16 +67,27 @@ class gzip_codec final : public deflate_codec {
  public:
   gzip_codec() : deflate_codec(ISAL_GZIP) {}
   beginning begins(std::string_view in, bool last) const override {
+    if (has_begun_ && in[0] == '\0') return beginning::padding;  // of a tape's block: gzip passes over it, too
     beginning b = begins_with(in, kGzipMagic);
     if (b == beginning::unknown && last) return beginning::yes;  // cut short
     if (b == beginning::yes && in.size() <= kGzipFlagsAt && !last)
       return beginning::unknown;  // the flags are still to come
     return b;
   }
+  std::size_t padding_bytes(std::string_view in) const override {
+    return std::min(in.find_first_not_of('\0'), in.size());
+  }
+  std::size_t begin(std::string_view in) override {
+    has_begun_ = true;
+    return deflate_codec::begin(in);
+  }
   std::string_view expected() const override { return "the bytes 1f 8b"; }
   std::string refused(std::string_view in) const override {
     return has_reserved_gzip_flags(in) ? "flags that are reserved: it is damaged, or newer" : "";
   }
+
+ private:
+  bool has_begun_ = false;  ///< a member has
 };
 
 class zlib_codec final : public deflate_codec {

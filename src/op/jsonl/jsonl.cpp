@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/byte_order_mark.hpp"
 #include "engine/file_head.hpp"
 #include "engine/file_stage.hpp"
 #include "format/json/json_rows.hpp"
@@ -23,9 +24,6 @@ constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
 status line_too_long() {
   return resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
 }
-/// A byte order mark, which may stand at the beginning of a file and is no part of its first line.
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 class jsonl_format final : public element_format {
@@ -57,7 +55,7 @@ class jsonl_format final : public element_format {
     if (w.offset != line_offset_) line_ = 0;
     found f;
     const std::string_view bytes = w.view();
-    if (w.offset == 0 && elements_max != 0 && bytes.starts_with(kByteOrderMark)) f.used_bytes = kByteOrderMark.size();
+    if (w.offset == 0 && elements_max != 0) f.used_bytes = detail::byte_order_mark_bytes(bytes);
     for (std::size_t searched = w.searched; f.elements != elements_max; searched = 0) {
       const std::size_t begin = f.used_bytes, from = std::max(begin, searched);
       const void* at = begin == bytes.size() ? nullptr : std::memchr(bytes.data() + from, '\n', bytes.size() - from);
@@ -99,10 +97,10 @@ result<file_head> head_with_a_line(const jsonl_arguments& a) {
   const inflate_limits limits = limits_of(o.inflated_bytes_max, o.inflate_ratio_max);
   auto head = read_file_head(a.path.value, o.compression, kJsonBytesLookedAt, limits);
   if (!head.ok() || head->is_all || !head->cut.ok()) return head;
-  const std::size_t begin = head->bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const std::size_t begin = detail::byte_order_mark_bytes(head->bytes);
   const std::size_t text = head->bytes.find_first_not_of(" \t\r\n", begin);
   if (text != std::string::npos && head->bytes.find('\n', text) != std::string::npos) return head;
-  return read_file_head(a.path.value, o.compression, kByteOrderMark.size() + kJsonLineBytesMax + 2, limits);
+  return read_file_head(a.path.value, o.compression, begin + kJsonLineBytesMax + 2, limits);
 }
 
 /// Of the file under a path: looked up when a plan is made, before there is a run that reads files.
@@ -115,7 +113,7 @@ result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
   if (!head.ok()) return head.why();
   json_type_guess guess;
   std::string_view rest = head->bytes;
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  rest.remove_prefix(detail::byte_order_mark_bytes(rest));
   std::size_t lines = 0;
   for (std::size_t number = 1; lines != kLinesLookedAt && !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');
