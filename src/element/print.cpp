@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/real_text.hpp"
 #include "element/print.hpp"
 #include "sluice/base/utf8.hpp"
 
@@ -33,8 +34,8 @@ template <class T> void append_number(T v, std::string& out) {
   out.append(text, end);
 }
 
-template <class T> void append_real(T v, std::string& out) {
-  if (std::isfinite(v)) append_number(v, out);
+template <class T> void append_json_real(T v, std::string& out) {
+  if (std::isfinite(v)) append_real(v, out);
   else out += std::isnan(v) ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"";  // JSON has no words for them
 }
 
@@ -86,8 +87,8 @@ namespace detail {
 
 void print_scalar(std::int64_t v, std::string& out) { append_number(v, out); }
 void print_scalar(std::uint64_t v, std::string& out) { append_number(v, out); }
-void print_scalar(float v, std::string& out) { append_real(v, out); }
-void print_scalar(double v, std::string& out) { append_real(v, out); }
+void print_scalar(float v, std::string& out) { append_json_real(v, out); }
+void print_scalar(double v, std::string& out) { append_json_real(v, out); }
 void print_scalar(bool v, std::string& out) { out += v ? "true" : "false"; }
 
 void print_text(const element_type& t, const void* p, std::string& out) { print_json_text(t.text(p), out); }

@@ -8,6 +8,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "base/real_text.hpp"
 #include "element/scan_text.hpp"
 #include "element/with_dtype.hpp"
 #include "plan/lex.hpp"
@@ -48,10 +49,9 @@ template <class T> void append_floating(T v, bool is_plain, std::string& out) {
     out += std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf";
     return;
   }
+  if (is_plain) return append_real(v, out);
   char room[64];
-  std::string_view text(room, static_cast<std::size_t>(std::to_chars(room, room + sizeof room, v).ptr - room));
-  out += text;
-  if (is_plain && text.find_first_of(".e") == text.npos) out += ".0";
+  out.append(room, std::to_chars(room, room + sizeof room, v).ptr);
 }
 
 void append_literal_value(const tensor& t, std::size_t i, bool is_plain, std::string& out) {

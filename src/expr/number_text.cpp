@@ -2,6 +2,7 @@
 // One spelling for each number, so that 0xFF and 255, and 1.50f and 1.5f, are one expression.
 #include <charconv>
 
+#include "base/real_text.hpp"
 #include "expr/tree.hpp"
 
 namespace sluice::lib::expressions {
@@ -12,11 +13,14 @@ template <class T> std::string canonical_real(std::string_view s, std::string_vi
   T value{};
   auto r = std::from_chars(s.data(), s.data() + s.size(), value);
   if (r.ec != std::errc() || r.ptr != s.data() + s.size()) return std::string(s).append(suffix);
-  char text[400];
-  std::string out(text, std::to_chars(text, text + sizeof text, value).ptr);
+  std::string out;
+  if (suffix.empty()) {
+    append_real(value, out);
+  } else {
+    char text[32];
+    out.assign(text, std::to_chars(text, text + sizeof text, value).ptr);
+  }
   if (auto plus = out.find('+'); plus != out.npos) out.erase(plus, 1);
-  // With a point or an exponent it stays a double.
-  if (suffix.empty() && out.find_first_of(".e") == out.npos) out += ".0";
   return out.append(suffix);
 }
 

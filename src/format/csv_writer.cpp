@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/real_text.hpp"
 #include "element/scalars.hpp"
 
 namespace sluice::lib {
@@ -12,14 +13,13 @@ namespace {
 void append_number(std::string& out, bool v) { out += v ? "true" : "false"; }
 template <class T> void append_number(std::string& out, T v) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(v)) {  // whose sign means nothing
-      out += "nan";
-      return;
-    }
+    if (std::isfinite(v)) return append_real(v, out);
+    out += std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";  // the sign of what is no number means nothing
+  } else {
+    char text[32];
+    auto end = std::to_chars(text, text + sizeof text, v).ptr;
+    out.append(text, end);
   }
-  char text[32];
-  auto end = std::to_chars(text, text + sizeof text, v).ptr;  // inf and -inf, too
-  out.append(text, end);
 }
 
 /// Nothing for an optional without a value.

@@ -170,10 +170,19 @@ class Files(Converted):
     def test_npy_becomes_what_has_no_tensors(self):
         self.convert("range(5) | map(double(it) / 2)", self.path("a.npy"))
         self.convert(self.path("a.npy"), self.path("a.csv"))
-        self.assertEqual(pathlib.Path(self.path("a.csv")).read_text(), "value\n0\n0.5\n1\n1.5\n2\n")
+        self.assertEqual(pathlib.Path(self.path("a.csv")).read_text(), "value\n0.0\n0.5\n1.0\n1.5\n2.0\n")
         self.convert(self.path("a.npy"), self.path("a.arrow"))
         self.convert(self.path("a.arrow"), self.path("a.jsonl"))
         self.assertEqual(self.lines_in("a.jsonl"), [0, 0.5, 1, 1.5, 2])
+
+    def test_whole_doubles_stay_doubles(self):
+        for verb, options in (("jsonl", ""), ("csv", ", header=true")):
+            path = self.path("a." + verb)
+            self.convert("range(3) | map({x: double(it), y: float(it) * 1e30f, z: it})", path)
+            said = self.ok("explain", "--spec", f'{verb}("{path}"{options})').stdout
+            self.assertEqual(said, "{x: float64, y: float64, z: int64}\n")
+            self.assertIn("1e+30", pathlib.Path(path).read_text())
+
         self.convert("range(3000) | map(to_tensor([[it, 1], [2, it]]))", self.path("b.npy"))
         for limit in (1100, 1100, 3000):
             self.convert(self.path("b.npy"), self.path("b.arrow"), "--checkpoint", self.path("here"), "--limit", limit)

@@ -96,7 +96,7 @@ TEST_CASE("batches print as objects of columns, also empty") {
   CHECK(json(b) == R"({"text":[],"label":[],"v":[]})");
   b.push_back({"x", 1, {1, 2}});
   b.push_back({"y", 2, {3, 4}});
-  CHECK(json(b) == R"({"text":["x","y"],"label":[1,2],"v":[[1,2],[3,4]]})");
+  CHECK(json(b) == R"({"text":["x","y"],"label":[1,2],"v":[[1.0,2.0],[3.0,4.0]]})");
 }
 
 TEST_CASE("a batch is copied deeply and counts its bytes") {

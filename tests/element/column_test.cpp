@@ -306,7 +306,7 @@ TEST_CASE("a decoder writes rows into columns, and takes back one that failed") 
     rows.child(3).append_valid(i % 2 == 0);
     rows.append_row();
   }
-  CHECK(json(b) == R"({"text":["0","1","2","4"],"v":[[0,0.5],[1,0.5],[2,0.5],[4,0.5]],)"
+  CHECK(json(b) == R"({"text":["0","1","2","4"],"v":[[0.0,0.5],[1.0,0.5],[2.0,0.5],[4.0,0.5]],)"
                    R"("tags":[[],["t"],["t","t"],["t","t","t","t"]],"n":[0,null,2,4]})");
   rows.append_empty(2);
   rows.truncate(5);

@@ -37,13 +37,13 @@ TEST_CASE("a sparse tensor has values at indices") {
   const sparse_tensor s = two_values();
   CHECK(s.check().ok());
   CHECK(s.spec_text() == "sparse float32[3,4]");
-  CHECK(s.to_dense().to_json() == "[[0,5,0,0],[0,0,0,0],[0,0,0,7]]");
-  CHECK(s.to_dense(tensor::scalar(-1.0f)).to_json() == "[[-1,5,-1,-1],[-1,-1,-1,-1],[-1,-1,-1,7]]");
+  CHECK(s.to_dense().to_json() == "[[0.0,5.0,0.0,0.0],[0.0,0.0,0.0,0.0],[0.0,0.0,0.0,7.0]]");
+  CHECK(s.to_dense(tensor::scalar(-1.0f)).to_json() == "[[-1.0,5.0,-1.0,-1.0],[-1.0,-1.0,-1.0,-1.0],[-1.0,-1.0,-1.0,7.0]]");
   CHECK(s.ordered().indices.to_json() == "[[0,1],[2,3]]");
-  CHECK(s.ordered().values.to_json() == "[5,7]");
+  CHECK(s.ordered().values.to_json() == "[5.0,7.0]");
   CHECK(sparse_tensor::of(s.to_dense()) == s.ordered());
   CHECK(sparse_tensor().check().ok());
-  CHECK(sparse_tensor::of(tensor::scalar(3.0f)).to_dense().to_json() == "3");
+  CHECK(sparse_tensor::of(tensor::scalar(3.0f)).to_dense().to_json() == "3.0");
   CHECK(sparse_tensor::of(floats({0.0f, -0.0f, 1e-40f})).indices.to_json() == "[[2]]");
   const sparse_tensor texts = sparse_tensor::of(tensor::of(std::vector<std::string>{"", "b", "", "dd"}, {2, 2}));
   CHECK(texts.values.to_json() == R"(["b","dd"])");
@@ -85,16 +85,16 @@ TEST_CASE("a ragged tensor has rows of their own lengths") {
   const auto deep = ragged_tensor::of(std::vector<std::vector<std::vector<float>>>{{{1, 2}, {}}, {}, {{3}, {4, 5, 6}}});
   CHECK(deep.row_splits == std::vector<indices>{{0, 2, 2, 4}, {0, 2, 2, 3, 6}});
   CHECK(deep.bounding_shape() == indices{3, 2, 3});
-  CHECK(deep.part(2).row(1).to_json() == "[4,5,6]");
+  CHECK(deep.part(2).row(1).to_json() == "[4.0,5.0,6.0]");
   CHECK(deep.part(2).values.owner() == deep.values.owner());
   CHECK(deep.part(1).spec_text() == "ragged float32[0,?]");
-  CHECK(deep.to_tensor().to_json() == "[[[1,2,0],[0,0,0]],[[0,0,0],[0,0,0]],[[3,0,0],[4,5,6]]]");
+  CHECK(deep.to_tensor().to_json() == "[[[1.0,2.0,0.0],[0.0,0.0,0.0]],[[0.0,0.0,0.0],[0.0,0.0,0.0]],[[3.0,0.0,0.0],[4.0,5.0,6.0]]]");
   CHECK(ragged_tensor::of(std::vector<std::vector<std::vector<float>>>{}).row_splits == std::vector<indices>{{0}, {0}});
   CHECK(ragged_tensor().check().ok());
 
   const auto rows = ragged_tensor::of_lengths(floats({1, 2, 3, 4, 5, 6}).reshape({3, 2}), std::vector<indices>{{1, 2}});
   CHECK(rows.spec_text() == "ragged float32[2,?,2]");
-  CHECK(rows.to_tensor().to_json() == "[[[1,2],[0,0]],[[3,4],[5,6]]]");
+  CHECK(rows.to_tensor().to_json() == "[[[1.0,2.0],[0.0,0.0]],[[3.0,4.0],[5.0,6.0]]]");
   const auto uniform = ragged_tensor::of(floats({1, 2, 3, 4, 5, 6}).reshape({3, 2}));
   CHECK(uniform.row_splits == std::vector<indices>{{0, 2, 4, 6}});
 }
@@ -152,12 +152,12 @@ TEST_CASE("ragged tensors stack into one with a dimension more") {
 TEST_CASE("tensors in arrays stack, split and join") {
   const tensor_array all = {floats({1, 2}), floats({3, 4}), floats({5, 6})};
   const tensor whole = stack(all);
-  CHECK(whole.to_json() == "[[1,2],[3,4],[5,6]]");
+  CHECK(whole.to_json() == "[[1.0,2.0],[3.0,4.0],[5.0,6.0]]");
   CHECK(unstack(whole) == all);
   CHECK(unstack(whole)[2].owner() == whole.owner());
-  CHECK(concat(all).to_json() == "[1,2,3,4,5,6]");
+  CHECK(concat(all).to_json() == "[1.0,2.0,3.0,4.0,5.0,6.0]");
   const indices lengths = {1, 0, 2};
-  CHECK(split(whole, lengths)[2].to_json() == "[[3,4],[5,6]]");
+  CHECK(split(whole, lengths)[2].to_json() == "[[3.0,4.0],[5.0,6.0]]");
   CHECK(concat(split(whole, lengths)) == whole);
   CHECK(stack(tensor_array{tensor::scalar("a"), tensor::scalar("bb")}).to_json() == R"(["a","bb"])");
   CHECK(refusal([&] { stack(tensor_array{floats({1}), floats({1, 2})}); }) ==
@@ -201,8 +201,8 @@ TEST_CASE("over random tensors: sparse and dense, ragged, sparse and padded say 
 TEST_CASE("sparse, ragged and none are members like any other") {
   sample s{3, two_values(), ragged_tensor::of(std::vector<std::vector<std::int64_t>>{{1}, {2, 3}}), {}, {floats({1})}};
   const value v = value::of(s);
-  CHECK(v.print() == R"({"label":3,"words":{"indices":[[2,3],[0,1]],"values":[7,5],"dense_shape":[3,4]},)"
-                     R"("spans":{"values":[1,2,3],"row_splits":[[0,1,3]]},"nothing":null,"crops":[[1]]})");
+  CHECK(v.print() == R"({"label":3,"words":{"indices":[[2,3],[0,1]],"values":[7.0,5.0],"dense_shape":[3,4]},)"
+                     R"("spans":{"values":[1,2,3],"row_splits":[[0,1,3]]},"nothing":null,"crops":[[1.0]]})");
   CHECK(type_text(v.type()) ==
         "sample{label: int64, words: sparse_tensor{indices: tensor, values: tensor, dense_shape: int64[]}, spans: "
         "ragged_tensor{values: tensor, row_splits: int64[][]}, nothing: none{}, crops: tensor[]}");

@@ -30,18 +30,18 @@ TEST_CASE("equal tensors stack into one with a dimension more, and rows are view
   REQUIRE(b.size() == 3);
   tensor all = b.stacked();
   CHECK(all.spec_text() == "float32[3,2]");
-  CHECK(all.to_json() == "[[0,10],[1,11],[2,12]]");
-  CHECK(b[1].to_json() == "[1,11]");
+  CHECK(all.to_json() == "[[0.0,10.0],[1.0,11.0],[2.0,12.0]]");
+  CHECK(b[1].to_json() == "[1.0,11.0]");
   CHECK(b[1].data() == all.data() + 8);
-  CHECK(b.values()[2].to_json() == "[2,12]");
+  CHECK(b.values()[2].to_json() == "[2.0,12.0]");
   CHECK(refusal([&] { b[3]; }) == "row 3 of a batch of 3");
   CHECK(!all.is_writable());
   std::string json;
   print(type_of<batched<tensor>>(), &b, json);
-  CHECK(json == "[[0,10],[1,11],[2,12]]");
+  CHECK(json == "[[0.0,10.0],[1.0,11.0],[2.0,12.0]]");
   b = batched<tensor>();
   CHECK(all.is_writable());  // it is the only one that is left
-  CHECK(all.to_json() == "[[0,10],[1,11],[2,12]]");
+  CHECK(all.to_json() == "[[0.0,10.0],[1.0,11.0],[2.0,12.0]]");
   CHECK(b.stacked().spec_text() == "float32[0]");
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("rows of numbers and texts are tensors, too") {
   batched<std::array<float, 2>> b;
   CHECK(b.stacked().spec_text() == "float32[0,2]");
   for (float i = 0; i != 3; ++i) b.push_back({i, 0.5f});
-  CHECK(b.stacked().to_json() == "[[0,0.5],[1,0.5],[2,0.5]]");
+  CHECK(b.stacked().to_json() == "[[0.0,0.5],[1.0,0.5],[2.0,0.5]]");
   CHECK(b.stacked().data() == reinterpret_cast<const char*>(b.values().data()));
   batched<std::string> texts;
   for (auto* t : {"one", "two"}) texts.push_back(t);

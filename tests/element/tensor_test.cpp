@@ -41,7 +41,7 @@ TEST_CASE("a tensor has a dtype, a shape, and its elements row by row") {
   CHECK(t.size_bytes() == 24);
   CHECK(t.spec_text() == "float32[2,3]");
   CHECK(t.values<float>()[4] == 5);
-  CHECK(t.to_json() == "[[1,2,3],[4,5,6]]");
+  CHECK(t.to_json() == "[[1.0,2.0,3.0],[4.0,5.0,6.0]]");
   CHECK(reinterpret_cast<std::uintptr_t>(t.data()) % 64 == 0);
   CHECK(refusal([&] { t.values<std::uint8_t>(); }) == "values of uint8 are asked of a tensor of float32[2,3]");
   CHECK(refusal([&] { t.text(0); }) == "values of string are asked of a tensor of float32[2,3]");
@@ -174,11 +174,11 @@ TEST_CASE("a tensor is written to as long as nobody shares it") {
           "a tensor of float32[3] cannot be written to: its bytes are shared; write to its copy()");
     tensor own = view.copy();
     own.writable<float>()[0] = 9;
-    CHECK(view.to_json() == "[2,3]");
+    CHECK(view.to_json() == "[2.0,3.0]");
   }
   CHECK(t.is_writable());
   CHECK(refusal([&] { t.writable<double>(); }) == "values of float64 are asked of a tensor of float32[3]");
-  CHECK(t.to_json() == "[7,2,3]");
+  CHECK(t.to_json() == "[7.0,2.0,3.0]");
 }
 
 TEST_CASE("tensors are equal by spec and bytes") {

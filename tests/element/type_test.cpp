@@ -206,7 +206,7 @@ TEST_CASE("elements print as JSON") {
   CHECK(json(secretive()) == "\"<secretive>\"");
   CHECK(json(record(slice::copy_of("r"))) == "\"r\"");
   CHECK(json(nested{{"t", 4}, {1, 2, 3}, {0.5f}, {}}) ==
-        R"({"inner":{"text":"t","label":4},"values":[1,2,3],"list":[0.5],"maybe":null})");
+        R"({"inner":{"text":"t","label":4},"values":[1.0,2.0,3.0],"list":[0.5],"maybe":null})");
 }
 
 TEST_CASE("texts are valid JSON whatever their bytes") {

@@ -89,8 +89,8 @@ TEST_CASE("columns of CSV are members, inner ones by dotted paths") {
   std::string out;
   writer.append_header(out);
   CHECK(out == "name,age,home.town,home.at.first,home.at.second,is_known\n");
-  CHECK(row(person{"Ann, B", 41, {"Ulm", {0.1f, -3}}, true}) == "\"Ann, B\",41,Ulm,0.1,-3,true\n");
-  CHECK(row(person{"", {}, {" x", {1e30f, 0}}, false}) == "\"\",,\" x\",1e+30,0,false\n");
+  CHECK(row(person{"Ann, B", 41, {"Ulm", {0.1f, -3}}, true}) == "\"Ann, B\",41,Ulm,0.1,-3.0,true\n");
+  CHECK(row(person{"", {}, {" x", {1e30f, 0}}, false}) == "\"\",,\" x\",1e+30,0.0,false\n");
   CHECK(row(std::tuple<int, std::string>(1, "b")) == "1,b\n");
   CHECK(row(std::int64_t{-7}) == "-7\n");
   CHECK(row(colour::green) == "1\n");

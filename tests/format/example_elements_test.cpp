@@ -126,7 +126,7 @@ TEST_CASE("tensors of floating point of any width are floats") {
   for (const tensor& t : {tensor::of(std::vector<float>{1, 2.5f}), tensor::of(std::vector<double>{1, 2.5}),
                           tensor::of(std::vector<float16>{float16(1), float16(2.5f)}),
                           tensor::of(std::vector<bfloat16>{bfloat16(1), bfloat16(2.5f)})})
-    CHECK(example_to_json(examples.bytes_of(&t).value()).value() == R"({"value":[1,2.5]})");
+    CHECK(example_to_json(examples.bytes_of(&t).value()).value() == R"({"value":[1.0,2.5]})");
   tensor texts = tensor::of(std::vector<std::string>{"a", "b"}, {2}), none = tensor::make(dtype::int16, {0, 3});
   CHECK(example_to_json(examples.bytes_of(&texts).value()).value() == R"({"value":["a","b"]})");
   CHECK(example_to_json(examples.bytes_of(&none).value()).value() == R"({"value":[]})");

@@ -219,7 +219,7 @@ TEST_CASE("JSON shows texts, numbers, bytes that are no text, and the shortest f
                         .int64("k\xff", 1)
                         .finish());
   CHECK(*example_to_json(bytes) ==
-        "{\"f\":[0.1,1e-40,\"NaN\",\"-Infinity\",16777216],\"i\":[-9223372036854775808,7],\"base64:a/8=\":1,"
+        "{\"f\":[0.1,1e-40,\"NaN\",\"-Infinity\",16777216.0],\"i\":[-9223372036854775808,7],\"base64:a/8=\":1,"
         "\"none\":[],\"raw\":{\"base64\":\"/w==\"},\"text\":\"a \\\"quote\\\"\\n\xc3\xa9\"}");
   CHECK(*example_to_json("") == "{}");
   CHECK(example_to_json("\x0a").why().code() == status_code::data_loss);

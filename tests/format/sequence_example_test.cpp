@@ -164,7 +164,7 @@ TEST_CASE("a step without a kind has no values, and a list that may be missing n
                      json)
               .ok());
   CHECK(json ==
-        R"({"context":{},"sequence":{"tokens":[[],[1]],"label":[1],"audio":[[1,2,3],[4,5,6]],"notes":[["a","b"]]}})");
+        R"({"context":{},"sequence":{"tokens":[[],[1]],"label":[1],"audio":[[1.0,2.0,3.0],[4.0,5.0,6.0]],"notes":[["a","b"]]}})");
   for (const std::string& bytes : {std::string(), w.finish()}) {
     REQUIRE(layouts.parse(bytes, json).ok());
     CHECK(json == R"({"context":{},"sequence":{"tokens":[],"label":[],"audio":[],"notes":[]}})");

@@ -184,9 +184,7 @@ class Parts:
 def shown(v):
     if isinstance(v, list):
         return [shown(x) for x in v]
-    if isinstance(v, bytes):
-        return v.decode()
-    return int(v) if isinstance(v, float) and v == int(v) else v
+    return v.decode() if isinstance(v, bytes) else v
 
 
 def rows():

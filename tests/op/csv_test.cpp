@@ -154,7 +154,7 @@ TEST_CASE("without a schema the columns are those of the first rows") {
   temporary_file file("inferred.csv", "id,price,,name,id\n1,2.5,,x,7\n2,3,,,8\n");
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
   CHECK(plan->type->name == "{id: int64, price: double, c2: string, name: string, id_4: int64}");
-  CHECK(run_of(plan).elements.back() == "{\"id\":2,\"price\":3,\"c2\":\"\",\"name\":\"\",\"id_4\":8}");
+  CHECK(run_of(plan).elements.back() == "{\"id\":2,\"price\":3.0,\"c2\":\"\",\"name\":\"\",\"id_4\":8}");
   temporary_file bare("bare.csv", "1;a\n;b\n3;\"c;d\"\n");
   auto some = parse_plan("csv(\"" + bare.path() + "\", delimiter=\";\")");
   CHECK(run_of(some).elements ==
@@ -214,8 +214,8 @@ TEST_CASE("numbers with leading zeros are inferred as texts, and stay as they ar
   auto plan = parse_plan("csv(\"" + file.path() + "\", header=true)");
   CHECK(plan->type->name == "{zip: string, n: string, x: string, y: double, z: double}");
   CHECK(run_of(plan).elements ==
-        std::vector<std::string>{"{\"zip\":\"01234\",\"n\":\"-007\",\"x\":\"00.5\",\"y\":0.5,\"z\":0}",
-                                 "{\"zip\":\"1234\",\"n\":\"7\",\"x\":\" +01 \",\"y\":-0,\"z\":0}"});
+        std::vector<std::string>{"{\"zip\":\"01234\",\"n\":\"-007\",\"x\":\"00.5\",\"y\":0.5,\"z\":0.0}",
+                                 "{\"zip\":\"1234\",\"n\":\"7\",\"x\":\" +01 \",\"y\":-0.0,\"z\":0.0}"});
   temporary_file zeros("zeros.csv", "a,b,c\n0,00,\n1,1,0\n");
   CHECK(parse_plan("csv(\"" + zeros.path() + "\", header=true)")->type->name == "{a: int64, b: string, c: int64?}");
   temporary_file long_codes("long.csv", "a\n0018446744073709551617\n1\n");  // no number that would be rounded
@@ -271,9 +271,9 @@ TEST_CASE("errors of csv say file, line and column, and a bad row does not stop 
                               Contains("line 5: column x: \"x2\" is no float"));
   auto skipped = run_of(plan, error_policy::skip);
   CHECK(skipped.end == "end");
-  CHECK(skipped.elements == std::vector<std::string>{"{\"x\":1.5,\"n\":\"a\\nb\"}", "{\"x\":6,\"n\":\"i\"}"});
+  CHECK(skipped.elements == std::vector<std::string>{"{\"x\":1.5,\"n\":\"a\\nb\"}", "{\"x\":6.0,\"n\":\"i\"}"});
   auto batched = run_of(parse_plan(plan_text(*plan) + " | batch(3)"), error_policy::skip);
-  CHECK(batched.elements == std::vector<std::string>{"{\"x\":[1.5,6],\"n\":[\"a\\nb\",\"i\"]}"});
+  CHECK(batched.elements == std::vector<std::string>{"{\"x\":[1.5,6.0],\"n\":[\"a\\nb\",\"i\"]}"});
   temporary_file other("other.csv", "a,b\n1,2\n");
   auto lacking = run_of(parse_plan("csv(\"" + other.path() + "\", \"x: float\", header=true)"));
   CHECK_THAT(lacking.end, Contains("the header has no column \"x\"; it has a, b"));

@@ -79,18 +79,18 @@ TEST_CASE("a verb whose function makes a plan says that no expression can be it"
 }
 
 TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
-  CHECK(elements<double>("range(3) | map(weighted_sum(it, [1, 2, 3], [4, 5]))") == "5 11 17");
-  CHECK(elements<std::vector<double>>(range(2) | map(expr<std::vector<double>>("[it, it + 1]"))) == "[0,1] [1,2]");
-  CHECK(elements<std::array<double, 2>>(range(2) | map(expr<std::array<double, 2>>("[it, 1]"))) == "[0,1] [1,1]");
+  CHECK(elements<double>("range(3) | map(weighted_sum(it, [1, 2, 3], [4, 5]))") == "5.0 11.0 17.0");
+  CHECK(elements<std::vector<double>>(range(2) | map(expr<std::vector<double>>("[it, it + 1]"))) == "[0.0,1.0] [1.0,2.0]");
+  CHECK(elements<std::array<double, 2>>(range(2) | map(expr<std::array<double, 2>>("[it, 1]"))) == "[0.0,1.0] [1.0,1.0]");
   auto lists = range(2) | map(expr<std::vector<std::int32_t>>("[1, 2]"));
-  CHECK(elements<std::vector<double>>(lists | map(expr<std::vector<double>>("it"))) == "[1,2] [1,2]");
+  CHECK(elements<std::vector<double>>(lists | map(expr<std::vector<double>>("it"))) == "[1.0,2.0] [1.0,2.0]");
   CHECK(elements<std::vector<int64>>(range(1) | map(expr<std::array<std::int32_t, 2>>("[1, 2]")) |
                                      map(expr<std::vector<int64>>("it"))) == "[1,2]");
   CHECK(elements<maybe_row>(range(2) |
                             map(expr<maybe_row>("{weight: if(it == 0, none, it), values: [it], pair: [1, it]}"))) ==
-        R"({"weight":null,"values":[0],"pair":[1,0]} {"weight":1,"values":[1],"pair":[1,1]})");
+        R"({"weight":null,"values":[0.0],"pair":[1,0]} {"weight":1.0,"values":[1.0],"pair":[1,1]})");
   CHECK(elements<std::optional<double>>(range(2) | map(expr<std::optional<std::int32_t>>("if(it == 0, none, 7)")) |
-                                        map(expr<std::optional<double>>("it"))) == "null 7");
+                                        map(expr<std::optional<double>>("it"))) == "null 7.0");
   CHECK_THROWS_WITH((range(1) | map(expr<std::array<double, 3>>("[it, it]"))),
                     Catch::Contains("expected double[3], and [it, it] is int64[]"));
   CHECK_THROWS_WITH((lists | map(expr<std::vector<std::int8_t>>("it"))),
@@ -98,7 +98,7 @@ TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
 }
 
 TEST_CASE("a batch is read by its columns and rows", "[op]") {
-  CHECK(elements<double>("range(6) | batch(3) | map(mean(it))") == "1 4");
+  CHECK(elements<double>("range(6) | batch(3) | map(mean(it))") == "1.0 4.0");
   CHECK(elements<int64>("range(7) | batch(3) | map(length(it))") == "3 3 1");
   CHECK(elements<int64>("range(7) | batch(3) | map(it[0])") == "0 3 6");
   CHECK(elements<int64>("range(7) | batch(3) | map(it[-1] + max(it))") == "4 10 12");
@@ -122,11 +122,11 @@ TEST_CASE("a batch is read by its columns and rows", "[op]") {
 
 TEST_CASE("a tensor of one number becomes that number", "[op]") {
   const std::string one = "range(3) | map(to_tensor([it * 2.5])) | ";
-  CHECK(elements<double>(one + "map(double(it) + 1)") == "1 3.5 6");
+  CHECK(elements<double>(one + "map(double(it) + 1)") == "1.0 3.5 6.0");
   CHECK(elements<int64>(one + "map(int64(it))") == "0 2 5");
   CHECK(elements<bool>(one + "map(bool(it))") == "false true true");
-  CHECK(elements<tensor>(one + "filter(double(it) > 2)") == "[2.5] [5]");
-  CHECK(elements<float>(one + "map(float(it))") == "0 2.5 5");
+  CHECK(elements<tensor>(one + "filter(double(it) > 2)") == "[2.5] [5.0]");
+  CHECK(elements<float>(one + "map(float(it))") == "0.0 2.5 5.0");
   CHECK(refusal_of(one + "filter(it > 2)").find("double(t), int64(t) … are the number of a tensor") !=
         std::string::npos);
   CHECK(count_and_error("range(3) | map(to_tensor([it * 200])) | map(int64(uint8(it)))").find("400 is no uint8") !=

@@ -179,7 +179,7 @@ TEST_CASE("in C++ expressions and functions stand beside each other", "[op]") {
   auto rows = range(6) | map([](int64 x) { return row{x, std::string(static_cast<std::size_t>(x), 'x')}; });
   CHECK(elements(rows | filter(expr("label % 2 == 1")) | map([](const row& r) { return r.text; })) ==
         R"("x" "xxx" "xxxxx")");
-  CHECK(elements(rows | map(expr<double>("label / 2.0"), {.parallelism = 2}), true) == "0 0.5 1 1.5 2 2.5");
+  CHECK(elements(rows | map(expr<double>("label / 2.0"), {.parallelism = 2}), true) == "0.0 0.5 1.0 1.5 2.0 2.5");
   CHECK(elements(rows | map(expr<row>("{text: text + \"!\", label: label + 1}")) | filter(expr("label < 3"))) ==
         R"({"label":1,"text":"!"} {"label":2,"text":"x!"})");
   CHECK_THROWS_WITH(rows | filter(expr("label")),

@@ -105,7 +105,7 @@ TEST_CASE("a structure of the program prints as text; the text is a structure wi
 
 TEST_CASE("values in text are numbers, texts and tensors") {
   CHECK(printed_elements("from_tensors(5) | map(it + 1)") == "6");
-  CHECK(printed_elements("from_tensors({a: [1.5, 2], b: \"x\"})") == "{\"a\":[1.5,2],\"b\":\"x\"}");
+  CHECK(printed_elements("from_tensors({a: [1.5, 2], b: \"x\"})") == "{\"a\":[1.5,2.0],\"b\":\"x\"}");
   CHECK(printed_elements("from_tensors((1, [\"a\"])) | repeat(2)") == "[1,[\"a\"]] [1,[\"a\"]]");
   CHECK(parse_plan("from_tensors(7)")->type == &type_of<std::int64_t>());
   CHECK(parse_plan("from_tensors(int64(7))")->type == &type_of<tensor>());

@@ -33,7 +33,7 @@ SLUICE_OVERLOAD("kind_of_value", 1, [](int64 a, const std::string& b) { return s
 }  // namespace
 
 TEST_CASE("a registered function of several values is called with them", "[op]") {
-  CHECK(elements<double>("range(3) | map(volume_of(it, 2, 1.5))") == "0 3 6");
+  CHECK(elements<double>("range(3) | map(volume_of(it, 2, 1.5))") == "0.0 3.0 6.0");
   CHECK(elements<std::string>(R"(range(3) | map(repeated_text("ab", it)))") == R"("" "ab" "abab")");
   CHECK(elements<int64>("range(5) | filter(are_equal(it % 2, 1))") == "1 3");
   CHECK(elements<std::string>(R"(range(2) | map(("x", it)) | map(repeated_text(first, second + 1)))") == R"("x" "xx")");

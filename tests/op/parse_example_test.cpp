@@ -146,7 +146,7 @@ TEST_CASE("a struct and a schema's text give the same elements, sequential or pa
   auto typed = printed((sound | parse_example<sample>()).plan());
   REQUIRE(typed.why.ok());
   REQUIRE(typed.lines.size() == 3);
-  CHECK(typed.lines[0] == R"({"text":"text 0","label":0,"values":[0,0.25],"tags":[],"score":0})");
+  CHECK(typed.lines[0] == R"({"text":"text 0","label":0,"values":[0.0,0.25],"tags":[],"score":0.0})");
   CHECK(typed.lines[1] == R"({"text":"text 1","label":1,"values":[0.5,0.25],"tags":["tag"],"score":null})");
   CHECK(printed(by_text(sound.plan(), kSchema)).lines == typed.lines);
   CHECK(printed(by_text(sound.plan(), kSchema, {.parallelism = 3})).lines == typed.lines);
@@ -298,15 +298,15 @@ TEST_CASE("a struct's schema says other names, defaults and shapes, alone and in
   auto in = from_elements(std::vector<std::string>{picture_example(0), picture_example(1), picture_example(2)});
   auto alone = printed((in | parse_example<picture>(kPicture)).plan());
   REQUIRE(alone.why.to_string() == "ok");
-  CHECK(alone.lines[0] == R"({"pixels":[[1,2],[3,0]],"label":0,"tags":["none","x"],"box":[1,2],"ids":[]})");
-  CHECK(alone.lines[1] == R"({"pixels":[[1,2],[3,1]],"label":-1,"tags":["none","x"],"box":null,"ids":null})");
-  CHECK(alone.lines[2] == R"({"pixels":[[1,2],[3,2]],"label":2,"tags":["none","x"],"box":[1,2],"ids":[7,8]})");
+  CHECK(alone.lines[0] == R"({"pixels":[[1.0,2.0],[3.0,0.0]],"label":0,"tags":["none","x"],"box":[1.0,2.0],"ids":[]})");
+  CHECK(alone.lines[1] == R"({"pixels":[[1.0,2.0],[3.0,1.0]],"label":-1,"tags":["none","x"],"box":null,"ids":null})");
+  CHECK(alone.lines[2] == R"({"pixels":[[1.0,2.0],[3.0,2.0]],"label":2,"tags":["none","x"],"box":[1.0,2.0],"ids":[7,8]})");
   for (std::int64_t parallelism : {1, 2}) {
     map_options o{.parallelism = parallelism};
     auto behind = printed((in | parse_example<picture>(kPicture, o) | batch(2)).plan());
     CHECK(behind.lines[0] ==
-          R"({"pixels":[[[1,2],[3,0]],[[1,2],[3,1]]],"label":[0,-1],"tags":[["none","x"],["none","x"]],)"
-          R"("box":[[1,2],null],"ids":[[],null]})");
+          R"({"pixels":[[[1.0,2.0],[3.0,0.0]],[[1.0,2.0],[3.0,1.0]]],"label":[0,-1],"tags":[["none","x"],["none","x"]],)"
+          R"("box":[[1.0,2.0],null],"ids":[[],null]})");
     CHECK(printed((in | batch(2) | parse_example<picture>(kPicture, o)).plan()).lines == behind.lines);
   }
   // As text the same, with members that C++ has not named.
@@ -337,8 +337,8 @@ TEST_CASE("a struct's schema says other names, defaults and shapes, alone and in
 TEST_CASE("tensors of a schema are filled where they are, and errors name the feature") {
   auto in = from_elements(std::vector<std::string>{picture_example(0), picture_example(2)});
   auto of = [&](const std::string& schema) { return printed(by_text(in.plan(), schema)); };
-  CHECK(of("t = 'image/raw': float[?,2]").lines[1] == R"({"t":[[1,2],[3,2]]})");
-  CHECK(of("t = 'image/raw': float[?]").lines[1] == R"({"t":[1,2,3,2]})");
+  CHECK(of("t = 'image/raw': float[?,2]").lines[1] == R"({"t":[[1.0,2.0],[3.0,2.0]]})");
+  CHECK(of("t = 'image/raw': float[?]").lines[1] == R"({"t":[1.0,2.0,3.0,2.0]})");
   CHECK(of("t = 'image/raw': float[?,3]").why.message() ==
         "feature \"image/raw\" has 4 values, expected a multiple of 3");
   // Of other numbers of values than rows take nothing is written: alone, and in batches whose tensors have a shape by then.
@@ -391,7 +391,7 @@ TEST_CASE("sparse and ragged members are of several features") {
                            .finish());
   };
   auto in = from_elements(std::vector<std::string>{example_of({2, 0}, {1, 1}), ""});
-  const std::string first = R"({"weights":{"indices":[[0,1],[2,3]],"values":[5,7],"dense_shape":[3,4]},)"
+  const std::string first = R"({"weights":{"indices":[[0,1],[2,3]],"values":[5.0,7.0],"dense_shape":[3,4]},)"
                             R"("spans":{"values":["a","b","c"],"row_splits":[[0,1,2],[0,2,3]]},"label":5})";
   auto alone = printed((in | parse_example<words>(kWords)).plan());
   REQUIRE(alone.why.to_string() == "ok");

@@ -149,8 +149,8 @@ TEST_CASE("structs and texts give the same sequences, sequential or parallel") {
       typed.lines ==
       std::vector<std::string>{
           R"({"context":{"id":0,"name":"clip 0"},"sequence":{"label":[],"audio":[],"tokens":[]}})",
-          R"({"context":{"id":1,"name":null},"sequence":{"label":[10],"audio":[[0.5,0]],"tokens":[[]]}})",
-          R"({"context":{"id":2,"name":"clip 2"},"sequence":{"label":[20,21],"audio":[[1,0],[1,1]],"tokens":[[],[2]]}})"});
+          R"({"context":{"id":1,"name":null},"sequence":{"label":[10],"audio":[[0.5,0.0]],"tokens":[[]]}})",
+          R"({"context":{"id":2,"name":"clip 2"},"sequence":{"label":[20,21],"audio":[[1.0,0.0],[1.0,1.0]],"tokens":[[],[2]]}})"});
   const std::string context = "id: int64, name: bytes?", sequence = "label: int64, audio: float[2], tokens: int64[]";
   for (std::int64_t parallelism : {1, 3}) {
     CHECK(printed(by_text(sound.plan(), context, sequence, parallelism)).lines == typed.lines);

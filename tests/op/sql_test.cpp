@@ -127,9 +127,9 @@ TEST_CASE("sql gives the rows of its query, of the types that are said or found"
   CHECK(run_of(found).elements ==
         std::vector<std::string>{
             "{\"i\":1,\"r\":0.5,\"s\":\"é\",\"b\":{\"base64\":\"/wA=\"},\"n\":null,\"i_5\":1}",
-            "{\"i\":-9223372036854775808,\"r\":2,\"s\":\"\",\"b\":\"\",\"n\":7,\"i_5\":-9223372036854775808}"});
+            "{\"i\":-9223372036854775808,\"r\":2.0,\"s\":\"\",\"b\":\"\",\"n\":7,\"i_5\":-9223372036854775808}"});
   CHECK(run_of(parse_plan(head + "\"SELECT i = 1, n, r FROM t;\", \"first: bool, n: int8 = -1, r: float\") | batch(2)"))
-            .elements == std::vector<std::string>{"{\"first\":[true,false],\"n\":[-1,7],\"r\":[0.5,2]}"});
+            .elements == std::vector<std::string>{"{\"first\":[true,false],\"n\":[-1,7],\"r\":[0.5,2.0]}"});
   auto alike = parse_plan(head + "\"SELECT i AS c_2, i AS c, r AS c, s AS c FROM t\")");
   CHECK(alike->type->name == "{c_2: int64, c: int64, c_2_2: double, c_3: string}");
   auto none = parse_plan(head + "\"SELECT i FROM t WHERE 0\")");

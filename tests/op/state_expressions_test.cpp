@@ -94,11 +94,11 @@ SLUICE_FUNCTION(running_total, [](int64& sum, int64 x) { return sum += x; });
 TEST_CASE("a scan by an expression hands its state on as the element", "[op]") {
   CHECK(elements<int64>("range(5) | scan(0, state + it)") == "0 1 3 6 10");
   CHECK(elements<int64>("range(5) | scan(9, state + it)") == "9 10 12 15 19");
-  CHECK(elements<double>("range(4) | scan(0.5, state * 2 + it)") == "1 3 8 19");
+  CHECK(elements<double>("range(4) | scan(0.5, state * 2 + it)") == "1.0 3.0 8.0 19.0");
   CHECK(elements<std::string>(R"(range(3) | scan("", state + string(it)))") == R"("0" "01" "012")");
   CHECK(elements<double>(
             "range(4) | scan({total: 0.0, n: 0}, {total: state.total + it, n: state.n + 1}) | map(total / n)") ==
-        "0 0.5 1 1.5");
+        "0.0 0.5 1.0 1.5");
   CHECK(elements<int64>("range(4) | map({state: it, it: it * 2}) | scan(0, state + it.state)") == "0 1 3 6");
   CHECK(elements<bool>("range(4) | scan(false, state || it == 2)") == "false false true true");
   CHECK(elements<int64>("range(6) | scan((0, 1), (state[1], state[0] + state[1])) | map(int64(first))") ==
@@ -111,9 +111,9 @@ TEST_CASE("a reduce by an expression gives its last state", "[op]") {
   CHECK(elements<int64>("range(5) | reduce(int64(1), if(it == 0, state, state * it))") == "24");
   CHECK(elements<std::string>(R"(range(4) | map(string(it)) | reduce("", if(length(state) > 2, state, state + it)))") ==
         R"("012")");
-  CHECK(elements<double>(range(4) | reduce(expr<double>("0"), expr("state + it"))) == "6");
+  CHECK(elements<double>(range(4) | reduce(expr<double>("0"), expr("state + it"))) == "6.0");
   CHECK(elements<sums>(range(4) | reduce(expr<sums>("{total: 0, n: 0}"),
-                                         expr("{n: state.n + 1, total: state.total + it}"))) == R"({"total":6,"n":4})");
+                                         expr("{n: state.n + 1, total: state.total + it}"))) == R"({"total":6.0,"n":4})");
   CHECK(elements<int64>(range(4) | scan(expr<int64>("1"), expr("state * 2"))) == "2 4 8 16");
 }
 
