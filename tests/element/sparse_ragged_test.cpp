@@ -38,7 +38,8 @@ TEST_CASE("a sparse tensor has values at indices") {
   CHECK(s.check().ok());
   CHECK(s.spec_text() == "sparse float32[3,4]");
   CHECK(s.to_dense().to_json() == "[[0.0,5.0,0.0,0.0],[0.0,0.0,0.0,0.0],[0.0,0.0,0.0,7.0]]");
-  CHECK(s.to_dense(tensor::scalar(-1.0f)).to_json() == "[[-1.0,5.0,-1.0,-1.0],[-1.0,-1.0,-1.0,-1.0],[-1.0,-1.0,-1.0,7.0]]");
+  CHECK(s.to_dense(tensor::scalar(-1.0f)).to_json() ==
+        "[[-1.0,5.0,-1.0,-1.0],[-1.0,-1.0,-1.0,-1.0],[-1.0,-1.0,-1.0,7.0]]");
   CHECK(s.ordered().indices.to_json() == "[[0,1],[2,3]]");
   CHECK(s.ordered().values.to_json() == "[5.0,7.0]");
   CHECK(sparse_tensor::of(s.to_dense()) == s.ordered());
@@ -88,7 +89,8 @@ TEST_CASE("a ragged tensor has rows of their own lengths") {
   CHECK(deep.part(2).row(1).to_json() == "[4.0,5.0,6.0]");
   CHECK(deep.part(2).values.owner() == deep.values.owner());
   CHECK(deep.part(1).spec_text() == "ragged float32[0,?]");
-  CHECK(deep.to_tensor().to_json() == "[[[1.0,2.0,0.0],[0.0,0.0,0.0]],[[0.0,0.0,0.0],[0.0,0.0,0.0]],[[3.0,0.0,0.0],[4.0,5.0,6.0]]]");
+  CHECK(deep.to_tensor().to_json() ==
+        "[[[1.0,2.0,0.0],[0.0,0.0,0.0]],[[0.0,0.0,0.0],[0.0,0.0,0.0]],[[3.0,0.0,0.0],[4.0,5.0,6.0]]]");
   CHECK(ragged_tensor::of(std::vector<std::vector<std::vector<float>>>{}).row_splits == std::vector<indices>{{0}, {0}});
   CHECK(ragged_tensor().check().ok());
 

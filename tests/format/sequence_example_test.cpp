@@ -163,8 +163,9 @@ TEST_CASE("a step without a kind has no values, and a list that may be missing n
                          .finish(),
                      json)
               .ok());
-  CHECK(json ==
-        R"({"context":{},"sequence":{"tokens":[[],[1]],"label":[1],"audio":[[1.0,2.0,3.0],[4.0,5.0,6.0]],"notes":[["a","b"]]}})");
+  CHECK(
+      json ==
+      R"({"context":{},"sequence":{"tokens":[[],[1]],"label":[1],"audio":[[1.0,2.0,3.0],[4.0,5.0,6.0]],"notes":[["a","b"]]}})");
   for (const std::string& bytes : {std::string(), w.finish()}) {
     REQUIRE(layouts.parse(bytes, json).ok());
     CHECK(json == R"({"context":{},"sequence":{"tokens":[],"label":[],"audio":[],"notes":[]}})");

@@ -80,8 +80,10 @@ TEST_CASE("a verb whose function makes a plan says that no expression can be it"
 
 TEST_CASE("lists and optionals become what is wanted, without loss", "[op]") {
   CHECK(elements<double>("range(3) | map(weighted_sum(it, [1, 2, 3], [4, 5]))") == "5.0 11.0 17.0");
-  CHECK(elements<std::vector<double>>(range(2) | map(expr<std::vector<double>>("[it, it + 1]"))) == "[0.0,1.0] [1.0,2.0]");
-  CHECK(elements<std::array<double, 2>>(range(2) | map(expr<std::array<double, 2>>("[it, 1]"))) == "[0.0,1.0] [1.0,1.0]");
+  CHECK(elements<std::vector<double>>(range(2) | map(expr<std::vector<double>>("[it, it + 1]"))) ==
+        "[0.0,1.0] [1.0,2.0]");
+  CHECK(elements<std::array<double, 2>>(range(2) | map(expr<std::array<double, 2>>("[it, 1]"))) ==
+        "[0.0,1.0] [1.0,1.0]");
   auto lists = range(2) | map(expr<std::vector<std::int32_t>>("[1, 2]"));
   CHECK(elements<std::vector<double>>(lists | map(expr<std::vector<double>>("it"))) == "[1.0,2.0] [1.0,2.0]");
   CHECK(elements<std::vector<int64>>(range(1) | map(expr<std::array<std::int32_t, 2>>("[1, 2]")) |

@@ -300,13 +300,15 @@ TEST_CASE("a struct's schema says other names, defaults and shapes, alone and in
   REQUIRE(alone.why.to_string() == "ok");
   CHECK(alone.lines[0] == R"({"pixels":[[1.0,2.0],[3.0,0.0]],"label":0,"tags":["none","x"],"box":[1.0,2.0],"ids":[]})");
   CHECK(alone.lines[1] == R"({"pixels":[[1.0,2.0],[3.0,1.0]],"label":-1,"tags":["none","x"],"box":null,"ids":null})");
-  CHECK(alone.lines[2] == R"({"pixels":[[1.0,2.0],[3.0,2.0]],"label":2,"tags":["none","x"],"box":[1.0,2.0],"ids":[7,8]})");
+  CHECK(alone.lines[2] ==
+        R"({"pixels":[[1.0,2.0],[3.0,2.0]],"label":2,"tags":["none","x"],"box":[1.0,2.0],"ids":[7,8]})");
   for (std::int64_t parallelism : {1, 2}) {
     map_options o{.parallelism = parallelism};
     auto behind = printed((in | parse_example<picture>(kPicture, o) | batch(2)).plan());
-    CHECK(behind.lines[0] ==
-          R"({"pixels":[[[1.0,2.0],[3.0,0.0]],[[1.0,2.0],[3.0,1.0]]],"label":[0,-1],"tags":[["none","x"],["none","x"]],)"
-          R"("box":[[1.0,2.0],null],"ids":[[],null]})");
+    CHECK(
+        behind.lines[0] ==
+        R"({"pixels":[[[1.0,2.0],[3.0,0.0]],[[1.0,2.0],[3.0,1.0]]],"label":[0,-1],"tags":[["none","x"],["none","x"]],)"
+        R"("box":[[1.0,2.0],null],"ids":[[],null]})");
     CHECK(printed((in | batch(2) | parse_example<picture>(kPicture, o)).plan()).lines == behind.lines);
   }
   // As text the same, with members that C++ has not named.

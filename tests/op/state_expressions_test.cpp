@@ -112,8 +112,9 @@ TEST_CASE("a reduce by an expression gives its last state", "[op]") {
   CHECK(elements<std::string>(R"(range(4) | map(string(it)) | reduce("", if(length(state) > 2, state, state + it)))") ==
         R"("012")");
   CHECK(elements<double>(range(4) | reduce(expr<double>("0"), expr("state + it"))) == "6.0");
-  CHECK(elements<sums>(range(4) | reduce(expr<sums>("{total: 0, n: 0}"),
-                                         expr("{n: state.n + 1, total: state.total + it}"))) == R"({"total":6.0,"n":4})");
+  CHECK(elements<sums>(range(4) |
+                       reduce(expr<sums>("{total: 0, n: 0}"), expr("{n: state.n + 1, total: state.total + it}"))) ==
+        R"({"total":6.0,"n":4})");
   CHECK(elements<int64>(range(4) | scan(expr<int64>("1"), expr("state * 2"))) == "2 4 8 16");
 }
 

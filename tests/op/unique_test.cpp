@@ -71,7 +71,8 @@ TEST_CASE("unique compares values") {
   CHECK(elements(from_elements(texts) | unique()) == "\"a\" \"\" \"a\\u0000\" \"b\"");
   std::vector<std::pair<std::string, std::string>> pairs = {{"a", "bc"}, {"ab", "c"}, {"a", "bc"}};
   CHECK(elements(from_elements(pairs) | unique()) == "[\"a\",\"bc\"] [\"ab\",\"c\"]");
-  CHECK(elements(from_elements(std::vector<double>{0.0, -0.0, 1.5, 0.0, NAN, NAN}) | unique()) == "0.0 -0.0 1.5 \"NaN\"");
+  CHECK(elements(from_elements(std::vector<double>{0.0, -0.0, 1.5, 0.0, NAN, NAN}) | unique()) ==
+        "0.0 -0.0 1.5 \"NaN\"");
 }
 
 TEST_CASE("unique without files says when its hashes exceed the memory budget, and how many there are") {
