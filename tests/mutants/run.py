@@ -49,7 +49,7 @@ def configure():
 
 def build(jobs):
     folder = COPY / "build"
-    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "pipeline_tests"], capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", str(folder), "-j", str(jobs), "op_tests", "pipeline_tests", "engine_tests"], capture_output=True, text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -63,8 +63,9 @@ def try_plans(plans):
     full = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
     full.pop("SLUICE_TEST_BUDGET", None)
     small = dict(full, SLUICE_TEST_BUDGET="small")
-    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans),
-                                       (["pipeline_tests"], small, 300), (["op_tests", "[every_verb]"], small, 300)):
+    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), (["engine_tests"], small, 300),
+                                       (["op_tests", "[tables]"], small, 300), (["pipeline_tests"], small, 300),
+                                       (["op_tests", "[every_verb]"], small, 300)):
         command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds,
