@@ -58,12 +58,15 @@ def bound_memory():
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
 
-def try_plans(plans):
+def try_plans(plans, file=""):
     """None where nothing was noticed, else how. Those first that find most bugs in the shortest time."""
     full = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
     full.pop("SLUICE_TEST_BUDGET", None)
     small = dict(full, SLUICE_TEST_BUDGET="small")
-    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), (["engine_tests"], small, 300),
+    # Of an operator its own tests as well: those of src/op/NAME.cpp or src/op/NAME/ are in NAME_test.cpp.
+    parts = pathlib.Path(file).parts
+    own = [(["op_tests", "-#", f"[#{pathlib.Path(parts[2]).stem}_test]"], small, 300)] if parts[:2] == ("src", "op") else []
+    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), *own, (["engine_tests"], small, 300),
                                        (["op_tests", "[tables]"], small, 300), (["pipeline_tests"], small, 300),
                                        (["op_tests", "[every_verb]"], small, 300)):
         command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
@@ -114,7 +117,7 @@ def main():
             path.write_text(original.replace(there, instead))
             try:
                 sound, output = build(options.jobs)
-                noticed = try_plans(options.plans) if sound else None
+                noticed = try_plans(options.plans, file) if sound else None
             finally:
                 path.write_text(original)
             verdict = noticed or ("NOT CAUGHT" if sound else "DOES NOT COMPILE\n" + output[-1500:])
