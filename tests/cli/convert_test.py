@@ -174,15 +174,6 @@ class Files(Converted):
         self.convert(self.path("a.npy"), self.path("a.arrow"))
         self.convert(self.path("a.arrow"), self.path("a.jsonl"))
         self.assertEqual(self.lines_in("a.jsonl"), [0, 0.5, 1, 1.5, 2])
-
-    def test_whole_doubles_stay_doubles(self):
-        for verb, options in (("jsonl", ""), ("csv", ", header=true")):
-            path = self.path("a." + verb)
-            self.convert("range(3) | map({x: double(it), y: float(it) * 1e30f, z: it})", path)
-            said = self.ok("explain", "--spec", f'{verb}("{path}"{options})').stdout
-            self.assertEqual(said, "{x: float64, y: float64, z: int64}\n")
-            self.assertIn("1e+30", pathlib.Path(path).read_text())
-
         self.convert("range(3000) | map(to_tensor([[it, 1], [2, it]]))", self.path("b.npy"))
         for limit in (1100, 1100, 3000):
             self.convert(self.path("b.npy"), self.path("b.arrow"), "--checkpoint", self.path("here"), "--limit", limit)
@@ -191,6 +182,14 @@ class Files(Converted):
         why = self.fails(1, "convert", "range(2) | map(to_tensor(if(it == 0, [1], [1, 2])))", self.path("c.arrow"), "--quiet")
         self.assertIn("row 1 is int32[2], the rows before are int32[1]", why)
         self.assertIn("only one tells the shape", self.fails(1, "convert", "range(0) | map(to_tensor([it]))", self.path("d.arrow"), "--quiet"))
+
+    def test_whole_doubles_stay_doubles(self):
+        for verb, options in (("jsonl", ""), ("csv", ", header=true")):
+            path = self.path("a." + verb)
+            self.convert("range(3) | map({x: double(it), y: float(it) * 1e30f, z: it})", path)
+            said = self.ok("explain", "--spec", f'{verb}("{path}"{options})').stdout
+            self.assertEqual(said, "{x: float64, y: float64, z: int64}\n")
+            self.assertIn("1e+30", pathlib.Path(path).read_text())
 
     def test_an_array_without_rows_keeps_its_type(self):
         header = str({"descr": "<f8", "fortran_order": False, "shape": (0, 3)}).encode().ljust(117) + b"\n"

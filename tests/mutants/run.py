@@ -63,11 +63,10 @@ def try_plans(plans, file=""):
     full = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
     full.pop("SLUICE_TEST_BUDGET", None)
     small = dict(full, SLUICE_TEST_BUDGET="small")
-    # Of an operator its own tests as well: those of src/op/NAME.cpp or src/op/NAME/ are in NAME_test.cpp.
-    parts = pathlib.Path(file).parts
-    own = [(["op_tests", "-#", f"[#{pathlib.Path(parts[2]).stem}_test]"], small, 300)] if parts[:2] == ("src", "op") else []
-    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), *own, (["engine_tests"], small, 300),
-                                       (["op_tests", "[tables]"], small, 300), (["pipeline_tests"], small, 300),
+    # Of an operator its own tests as well: those of src/op/NAME.cpp or src/op/NAME/PART.cpp are in NAME_test.cpp and PART_test.cpp.
+    own = [",".join(f"[#{pathlib.Path(part).stem}_test]" for part in pathlib.Path(file).parts[2:])] if file.startswith("src/op/") else []
+    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), *((["op_tests", "-#", tests], small, 300) for tests in own),
+                                       (["engine_tests"], small, 300), (["pipeline_tests"], small, 300),
                                        (["op_tests", "[every_verb]"], small, 300)):
         command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
         try:

@@ -25,7 +25,7 @@ std::set<numbers> all_of(const trace_table& t) {
 
 }  // namespace
 
-TEST_CASE("a table of traces has what a set has, while it grows and traces are taken out of it", "[tables]") {
+TEST_CASE("a table of traces has what a set has, while it grows and traces are taken out of it") {
   test::random_numbers random(7);
   for (std::uint32_t words : {1u, 2u}) {
     // Few numbers, so that many come again; of one order too, which stand behind each other wherever the table ends.

@@ -22,9 +22,7 @@ class broken(Exception):
 def environment(**more):
     linker = {"CXX_LD": "lld-19"} if COMPILER.startswith("clang") and shutil.which("ld.lld-19") else {}
     launcher = "ccache " if shutil.which("ccache") else ""
-    # As ./dev has it, so that ccache knows what the lane before has compiled, for who starts a test by hand as well.
-    ccache = {"CCACHE_NOHASHDIR": "true", "CCACHE_NAMESPACE": str(ROOT), "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
-    return dict(ccache | dict(os.environ), CXX=launcher + COMPILER, **linker, **more)
+    return dict(os.environ, CXX=launcher + COMPILER, CCACHE_NOHASHDIR="true", **linker, **more)
 
 
 def run(*command, cwd=PLACE, env=None, fails=False):
