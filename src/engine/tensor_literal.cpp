@@ -45,11 +45,7 @@ void append_string_literal(std::string_view text, std::string& out) {
 
 /// `is_plain`: to be told from a whole number.
 template <class T> void append_floating(T v, bool is_plain, std::string& out) {
-  if (!std::isfinite(v)) {
-    out += std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf";
-    return;
-  }
-  if (is_plain) return append_real(v, out);
+  if (is_plain || !std::isfinite(v)) return append_real_or_word(v, out);
   char room[64];
   out.append(room, std::to_chars(room, room + sizeof room, v).ptr);
 }

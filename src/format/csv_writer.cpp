@@ -2,7 +2,6 @@
 #include "format/csv_writer.hpp"
 
 #include <charconv>
-#include <cmath>
 
 #include "base/real_text.hpp"
 #include "element/scalars.hpp"
@@ -13,8 +12,7 @@ namespace {
 void append_number(std::string& out, bool v) { out += v ? "true" : "false"; }
 template <class T> void append_number(std::string& out, T v) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (std::isfinite(v)) return append_real(v, out);
-    out += std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";  // the sign of what is no number means nothing
+    append_real_or_word(v, out);
   } else {
     char text[32];
     auto end = std::to_chars(text, text + sizeof text, v).ptr;
