@@ -89,6 +89,21 @@ void put_in_place(slab& found, const std::vector<wanted_element>& wanted, char* 
   found.set_live(0, 0);
 }
 
+/// Of a source that makes elements by their numbers: no order is of use to it.
+erased_stream picking_loop(outlet out, saved<std::uint64_t> given, node_ptr source, index_permutation order) {
+  const std::uint64_t total = order.size();
+  std::array<std::uint64_t, kFetchedAtOnce> numbers;
+  while (*given < total) {
+    *given += out.pass(total - *given);
+    const std::uint32_t n = std::min(out.wanted_of(total - *given), kFetchedAtOnce);
+    if (n == 0) break;
+    order.numbers(*given, std::span(numbers.data(), n));
+    source->op->pick(*source, std::span(numbers.data(), n), out.room(n));
+    *given += n;
+    co_yield out.made(n);
+  }
+}
+
 // Where one of several elements cannot be made, they are asked for one by one: those before it, in this stage's order, go out.
 erased_stream global_shuffle_loop(outlet out, saved<std::uint64_t> given, node_ptr plan, open_context context,
                                   index_permutation order, error_gate gate) {
@@ -133,12 +148,13 @@ erased_stream open_global_shuffle(const node& n, open_context& context) {
   outlet out(*n.type);
   const auto total = static_cast<std::uint64_t>(cardinality_of(*n.inputs[0]).elements);
   if (total == 0) return empty_stage(out);
+  const index_permutation order(total, context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration));
+  saved<std::uint64_t> given;
+  if (n.inputs[0]->op->pick) return picking_loop(out, std::move(given), n.inputs[0], order);
   open_context inner = context;
   inner.on_demand = true;
   inner.on_error = error_policy::stop;  // a bad element is this stage's: its place is known here only
   inner.account = nullptr;
-  index_permutation order(total, context.seed_of(n, o.seed.value, !o.reshuffle_each_iteration));
-  saved<std::uint64_t> given;
   return global_shuffle_loop(out, std::move(given), n.inputs[0], std::move(inner), order, context.gate(n));
 }
 
@@ -166,6 +182,8 @@ const op_info global_shuffle_op{
     .size = [](const node& n) { return cardinality_of(*n.inputs[0]); },
     .rows = [](const node& n) { return row_cardinality_of(*n.inputs[0]); },
     .seeks = seeks_with_inputs,
+    .state_version = 1,  // 0: another order
+    .state_version_oldest = 1,
     .spec = same_spec,
 };
 

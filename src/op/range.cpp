@@ -2,7 +2,11 @@
 #include "sluice/op/range.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "engine/count_up.hpp"
@@ -74,6 +78,13 @@ erased_stream open_range(const node& n, open_context&) {
   return range_loop(out, std::move(made), n.as<range_arguments>());
 }
 
+void pick_of_range(const node& n, std::span<const std::uint64_t> numbers, char* to) {
+  auto& o = n.as<range_arguments>().options;
+  const auto start = static_cast<std::uint64_t>(o.start), step = static_cast<std::uint64_t>(o.step);
+  auto* made = reinterpret_cast<std::int64_t*>(to);
+  for (std::size_t i = 0; i != numbers.size(); ++i) made[i] = static_cast<std::int64_t>(start + numbers[i] * step);
+}
+
 }  // namespace
 
 const op_info range_op{
@@ -92,6 +103,7 @@ const op_info range_op{
     .open_rows = open_range_rows,
     .size = [](const node& n) { return cardinality::of_many(length_of(n.as<range_arguments>())); },
     .seeks = seeks_with_inputs,
+    .pick = pick_of_range,
 };
 
 dataset<std::int64_t> range(integer stop, range_options o) {

@@ -76,11 +76,22 @@ const register_verb global_shuffle_failing_case("global_shuffle failing",
                                                        return out;
                                                      }});
 
+const register_verb picked_case("global_shuffle of a range",
+                                {.inputs = 0,
+                                 .build =
+                                     [](const verb_plan& p) {
+                                       return range(3 * p.a, {.start = 1, .step = 3}) |
+                                              global_shuffle({.seed = static_cast<int64>(p.b)});
+                                     },
+                                 .expected =
+                                     [](const verb_lists& l) {
+                                       int64s in = numbers_up_to(l.a);
+                                       for (int64& x : in) x = 3 * x + 1;
+                                       return in_order(in, l.drawn_by(l.b));
+                                     }});
+
 /// Of elements of one kind, resumed at each, passed over, by blocks.
-template <class As> void shuffles(const char* kind, int64 n) {
-  CAPTURE(kind, n);
-  auto ds = range(n) | map(As::made) | global_shuffle({.seed = 7}) | map(As::number);
-  const int64s expected = in_order(numbers_up_to(n), mix(7));
+void shuffles(const dataset<int64>& ds, const int64s& expected) {
   consumed whole = consume(ds, {.save = true});
   CHECK(whole.elements == expected);
   CHECK(consume(ds, {.ask_max = 9, .asks_all = true}).elements == expected);
@@ -94,6 +105,11 @@ template <class As> void shuffles(const char* kind, int64 n) {
     CHECK(consume(ds, how).elements == without_first(expected, at));
   }
 }
+template <class As> void shuffles(const char* kind, int64 n) {
+  CAPTURE(kind, n);
+  shuffles(range(n) | map(As::made) | global_shuffle({.seed = 7}) | map(As::number),
+           in_order(numbers_up_to(n), mix(7)));
+}
 
 }  // namespace
 
@@ -103,6 +119,19 @@ TEST_CASE("global_shuffle gives each element once, of every kind, from any of th
     shuffles<as_record>("records", n);
     shuffles<as_move_only>("move-only", n);
     shuffles<as_counting>("counting", n);
+  }
+}
+
+TEST_CASE("a range is shuffled as other elements are") {
+  for (int64 n : {0, 1, 2, 5, 30, 3000}) {
+    CAPTURE(n);
+    int64s downwards = numbers_up_to(n);
+    for (int64& x : downwards) x = 100 - 7 * x;
+    const auto ds = range(100 - 7 * n, {.start = 100, .step = -7});
+    const int64s expected = in_order(downwards, mix(7));
+    if (n < 1000) shuffles(ds | global_shuffle({.seed = 7}), expected);
+    CHECK(consume(ds | global_shuffle({.seed = 7}), {.ask_max = 4096}).elements == expected);
+    CHECK(consume(ds | assert_cardinality(n) | global_shuffle({.seed = 7}), {}).elements == expected);
   }
 }
 

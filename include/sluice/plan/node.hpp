@@ -80,6 +80,9 @@ struct op_info {
   /// Can its stage pass over any number of elements at a cost that does not depend on their number, if those of its inputs can?
   /// `.size` is then the number that there are. Null: never. Asked by why_not_seekable().
   bool (*seeks)(const node&) = nullptr;
+  /// Makes the elements that have these numbers, each below `.size`, in their order at `to`; of a source that seeks, needs no
+  /// stage for them and cannot fail. Null: a stage makes them.
+  void (*pick)(const node&, std::span<const std::uint64_t> numbers, char* to) = nullptr;
   /// The version of the saved values that its stage writes into positions; to be raised when their format changes. A
   /// checkpoint with an older version, down to state_version_oldest, is passed to the load() functions, which ask
   /// position_reader::version(); any other version is refused.
