@@ -79,6 +79,10 @@ struct key_probe final : key_function {
   void build_key(std::string_view, void*) const override {}
 };
 
+struct opens_probe final : plan_function {
+  node_ptr plan_for(void*) const override { return nullptr; }
+};
+
 struct look_probe final : look_function {
   applied look(const block&) const override { return {}; }
 };
@@ -92,7 +96,8 @@ const expression_probes& probes_of_expressions() {
   static const auto& reduce = *new state_probe(nullptr);
   static const auto& key = *new key_probe;
   static const auto& look = *new look_probe;
-  static const expression_probes all{map, filter, scan, reduce, key, look};
+  static const auto& opens = *new opens_probe;
+  static const expression_probes all{map, filter, scan, reduce, key, look, opens};
   return all;
 }
 

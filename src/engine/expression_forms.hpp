@@ -37,7 +37,7 @@ class functions_used final : public callables {
 
 /// A function of each form that an expression can be, which is only asked who takes it.
 struct expression_probes {
-  const stage_function &map, &filter, &scan, &reduce, &key, &look;
+  const stage_function &map, &filter, &scan, &reduce, &key, &look, &opens;
 };
 const expression_probes& probes_of_expressions();
 
@@ -64,6 +64,9 @@ function_ptr make_expression_state(const expression& step, const expression& ini
                                    const element_type* wanted, bool makes_elements);
 /// A look_function, which computes the expression and drops its value. Errors: expression_error.
 function_ptr make_expression_look(const expression& e, const element_type& in);
+/// A plan_function: the elements of the list that the expression is; the list's type is `wanted`, if that is known. Errors:
+/// expression_error.
+function_ptr make_expression_list(const expression& e, const element_type& in, const element_type* wanted);
 /// A key_function. Errors: expression_error.
 function_ptr make_expression_key(const expression& e, const element_type& in);
 

@@ -52,7 +52,8 @@ const op_info unbatch_op{
       const element_type* in = n.inputs[0]->type;
       if (in->kind == kind::batch) return in->element;
       why = "expects batches, and gets " + in->name;
-      if (in->kind == kind::list || in->kind == kind::array) why += ": lists, as of window, are no batches";
+      if (in->kind == kind::list || in->kind == kind::array)
+        why += ": lists, as of window, are no batches; their elements one by one: flat_map(it)";
       return nullptr;
     },
     .open = open_unbatch,

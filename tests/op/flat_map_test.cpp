@@ -35,6 +35,19 @@ const register_verb flat_map_case("flat_map",
                                          return out;
                                        }});
 
+const register_verb lists_case(
+    "flat_map of lists",
+    {.build = [](const verb_plan& p) { return p.in[0] | flat_map(expr<int64s>("[it, it + 7, it]")); },
+     .expected =
+         [](const verb_lists& l) {
+           int64s out;
+           for (int64 x : l.in()) {
+             out.insert(out.end(), {x, static_cast<int64>(static_cast<std::uint64_t>(x) + 7), x});
+             l.check_size(out.size());
+           }
+           return out;
+         }});
+
 }  // namespace
 
 TEST_CASE("flat_map conforms") {
@@ -84,6 +97,48 @@ TEST_CASE("flat_map opens a dataset when it is asked for its first element, and 
   CHECK(consume(ds, how).elements == int64s{2050});
   CHECK(*opened == 3);
   CHECK(*made <= 3);  // one of each at most: a range seeks
+}
+
+TEST_CASE("flat_map and interleave open lists that are expressions") {
+  auto elements_of = [](const char* plan) {
+    consumption saving;
+    saving.save = true;
+    const dataset<int64> ds(parse_plan(plan));
+    const consumed whole = consume(ds, saving);
+    CHECK(whole.complaint() == "");
+    for (std::size_t place = 0; place <= whole.elements.size(); ++place) {
+      CAPTURE(plan, place);
+      consumption from = saving;
+      from.from = whole.places[place];
+      const consumed rest = consume(ds, from);
+      CHECK(rest.complaint() == "");
+      CHECK(rest.elements == int64s(whole.elements.begin() + static_cast<std::ptrdiff_t>(place), whole.elements.end()));
+    }
+    return whole.elements;
+  };
+  CHECK(elements_of("range(3) | flat_map([it, -it])") == int64s{0, 0, 1, -1, 2, -2});
+  CHECK(elements_of("range(7) | window(3) | flat_map(it)") == int64s{0, 1, 2, 3, 4, 5, 6});
+  CHECK(elements_of("range(3) | map({n: it, all: [it, 10 * it]}) | flat_map(all)") == int64s{0, 0, 1, 10, 2, 20});
+  CHECK(elements_of("range(6) | window(3) | interleave(it, cycle_length=2)") == int64s{0, 3, 1, 4, 2, 5});
+  CHECK(elements_of("range(6) | window(3) | interleave(it, cycle_length=2, parallelism=2)") ==
+        int64s{0, 3, 1, 4, 2, 5});
+  CHECK(elements_of("range(0) | window(3) | flat_map(it)") == int64s{});
+  CHECK(consume(range(3) | flat_map(expr<int64s>("[it, -it]")), {}).elements == int64s{0, 0, 1, -1, 2, -2});
+}
+
+TEST_CASE("lists that are opened say what is wrong with them") {
+  auto refused = [](const char* plan, const char* why) { CHECK_THROWS_WITH(parse_plan(plan), Catch::Contains(why)); };
+  refused("range(3) | flat_map(it)", "a list or an array, and it is int64");
+  refused("range(3) | flat_map([it, index()])", "index()");
+  refused("range(3) | flat_map([random()])", "random()");
+  const consumed c = consume(dataset<int64>(parse_plan("range(4) | flat_map([it, 10 / (2 - it)])")), {});
+  CHECK(c.elements == int64s{0, 5, 1, 10});
+  CHECK_THAT(c.why.to_string(), Catch::Contains("flat_map") && Catch::Contains("division by zero"));
+  consumption dropping;
+  dropping.on_error = error_policy::skip;
+  const consumed rest = consume(dataset<int64>(parse_plan("range(4) | flat_map([it, 10 / (2 - it)])")), dropping);
+  CHECK(rest.elements == int64s{0, 5, 1, 10, 3, -10});
+  round_trips(*parse_plan("range(3) | flat_map([it, -it])"), "range(3) | flat_map([it, -it])");
 }
 
 TEST_CASE("flat_map prints as text, is read again, and refuses what opens no dataset") {

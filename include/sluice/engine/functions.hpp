@@ -200,6 +200,14 @@ struct plan_function : stage_function {
   virtual node_ptr plan_for(void* element) const = 0;  // may throw
 };
 
+/// Elements in memory, of type `out`: from_elements.
+struct elements_function : stage_function {
+  bool is_data() const final { return true; }
+  virtual std::size_t size() const = 0;
+  /// Copies the elements [first, first + n) to uninitialised memory.
+  virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
+};
+
 /// A user's function that returns a coroutine: a stage if the member `in` is not null, otherwise a source.
 struct stream_function : stage_function {
   std::string label;                                       ///< for errors: "transform(words)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Users' functions that return a dataset for an element, as a form, and the stage of flat_map and interleave, whose inner
-// plan is such a function or a reader.
+// plan is such a function, an expression that is a list, or a reader.
 //
 //   return detail::over_inner_plans(flat_map_op, in, f_, [](auto inner) {
 //     return arguments::of(flat_map_arguments{std::move(inner)});
@@ -17,6 +17,7 @@
 
 #include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
+#include "sluice/plan/expression_function.hpp"
 
 namespace sluice::lib::detail {
 
@@ -38,12 +39,15 @@ template <class T, class F> struct opening_function final : plan_function {
   }
 };
 
+template <class F> inline constexpr bool is_typed_expression = false;
+template <class U> inline constexpr bool is_typed_expression<typed_expression<U>> = true;
+
 template <class T>
 concept path_like = std::is_same_v<T, std::string> || requires(const T& t) {
   { t.view() } -> std::convertible_to<std::string_view>;
 };
 
-/// The class of flat_map and interleave, whose inner plan is a function or a reader. `over(inner)` returns the
+/// The class of flat_map and interleave, whose inner plan is a function, an expression or a reader. `over(inner)` returns the
 /// arguments.
 template <class T, class F, class Over>
 auto over_inner_plans(const op_info& op, const dataset<T>& in, const F& f, const Over& over) {
@@ -53,6 +57,10 @@ auto over_inner_plans(const op_info& op, const dataset<T>& in, const F& f, const
                   "flat_map, interleave: a file reader takes paths (strings), and this dataset has other elements");
     auto reader = reader_of(f);
     return dataset<typename decltype(reader)::value_type>(op, over(plan_or_reader(reader.plan())), in.plan());
+  } else if constexpr (is_typed_expression<F>) {
+    using list = typename F::value_type;
+    return dataset<typename list::value_type>(
+        op, over(plan_or_reader(expression_function(f.value, {}, &type_of<list>()))), in.plan());
   } else if constexpr (opens_datasets<F, T>) {
     return dataset<opened<F, T>>(op, over(plan_or_reader(adopt(new opening_function<T, F>(f)))), in.plan());
   } else {

@@ -3,9 +3,11 @@
 //
 //   range(3) | flat_map([](std::int64_t n) { return range(n); })     // 0 0 1
 //   list_files("*.txt") | flat_map(lines)
+//   range(3) | flat_map(expr<std::vector<std::int64_t>>("[it, -it]"))    // 0 0 1 -1 2 -2
 //   range(3) | map([](std::int64_t n) { return range(n); }) | flat_map(std::identity())    // datasets as elements
 //
-// The function takes T and returns a dataset<U>; or a reader, for elements that are paths.
+// The function takes T and returns a dataset<U>; or a reader, for elements that are paths. Or an expression that is
+// a list or an array: in plan text `range(3) | flat_map([it, -it])`, `range(10) | window(3) | flat_map(it)`, `samples | flat_map(tokens)`.
 // Order:  all of the first element's dataset, then all of the second's …
 // Errors: an exception of the function becomes an error of stage "flat_map(name)". Errors of the inner datasets end the
 //         stream.

@@ -24,14 +24,6 @@ namespace sluice::lib {
 
 extern const op_info from_elements_op;
 
-/// The elements, without their type.
-struct elements_function : stage_function {
-  bool is_data() const final { return true; }
-  virtual std::size_t size() const = 0;
-  /// Copies the elements [first, first + n) to uninitialised memory.
-  virtual void copy(std::size_t first, std::size_t n, void* to) const = 0;
-};
-
 struct from_elements_arguments {
   function_arg<elements_function> function = {};  ///< the elements
 };

@@ -26,6 +26,7 @@ function_ptr expression_function(expression e, std::string otherwise = {}, const
 
 /// An expression whose values have the C++ type U.
 template <class U> struct typed_expression {
+  using value_type = U;
   expression value;
 };
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stream of a source whose elements are in memory: from_elements, and the lists that flat_map([it, -it]) opens.
+//
+// Owns:   a share of the elements. Each stream delivers copies.
+// State:  how many elements it has given; passing over costs nothing.
+#pragma once
+
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/plan/arguments.hpp"
+
+namespace sluice::lib {
+
+/// `elements`: an elements_function.
+erased_stream stored_elements(function_ptr elements);
+
+}  // namespace sluice::lib
