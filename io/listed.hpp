@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every file system says of listings: to a pattern without a match, and to an open that knows a file from one.
+// What every file system says of listings and patterns: where none matches, where one is opened, and to an open that knows a file from a
+// listing.
 #pragma once
 
+#include <cerrno>
 #include <string>
 
 #include "sluice/base/status.hpp"
@@ -12,6 +14,15 @@ inline status nothing_matches(const std::string& pattern) {
   if (pattern.find_first_of("*?[") == std::string::npos)
     return not_found_error("cannot open: No such file or directory").in_file(pattern);
   return not_found_error("no file matches the pattern \"" + pattern + "\"");
+}
+
+/// `error_number`: of opening the path.
+inline status cannot_open(int error_number, const std::string& path) {
+  std::string what = "cannot open";
+  if (error_number == ENOENT && path.find_first_of("*?[") != std::string::npos)
+    what = "is no file's name; what matches a pattern is read by list_files(\"" + path +
+           "\") | interleave(…): cannot open";
+  return errno_error(error_number, what).in_file(path);
 }
 
 inline status another_file(const std::string& path) {

@@ -88,7 +88,7 @@ status open_error(int error_number, const std::string& path) {
   // A socket cannot be opened at all: say what it is rather than ENXIO's words.
   if (error_number == ENXIO && ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
     return check_regular(s.st_mode, path);
-  return errno_error(error_number, "cannot open").in_file(path);
+  return cannot_open(error_number, path);
 }
 
 class posix_stream final : public file {

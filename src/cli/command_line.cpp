@@ -226,7 +226,8 @@ void add_convert(CLI::App& app, typed& t) {
 
 void add_readers(CLI::App& app, typed& t) {
   auto* head = app.add_subcommand("head", "the first elements of a plan or a file, as JSON lines; tf.Examples by name");
-  add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file, "a plan, a file, or - for data on standard input");
+  add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file,
+           "a plan, a file, a pattern of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
   head->add_option("-n", t.head.elements, "how many")->check(whole(0, kAny))->capture_default_str();
   head->add_flag("--raw", t.head.raw, "records as they are, also where they are tf.Examples");
 #if SLUICE_HAVE_IMAGES

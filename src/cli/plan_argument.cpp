@@ -15,6 +15,7 @@
 #include "base/redacted.hpp"
 #include "base/system_calls.hpp"
 #include "cli/figures.hpp"
+#include "cli/matched_files.hpp"
 #include "cli/verbs.hpp"
 #include "format/tar.hpp"
 #include "io/file_router.hpp"
@@ -129,6 +130,27 @@ bool looks_like_path(const std::string& text, const plan_error& why) {
   return !find_op(text) && why.why().message().find("did you mean") == std::string_view::npos;
 }
 
+/// The reader of files like this one, as interleave takes it: their columns have to be said, since they are read from none yet.
+std::string reader_like(const std::string& file) {
+  const std::string plan = plan_reading(file);
+  const std::string name = plan.substr(0, plan.find('('));
+  if (name != "csv" && name != "jsonl") return name;
+  std::string_view columns = plan_of(plan)->type->name;
+  columns = columns.substr(1, columns.size() - 2);  // without braces
+  return absl::StrCat(name, "(schema=", in_quotes(std::string(columns)), name == "csv" ? ", header=true)" : ")");
+}
+
+/// A plan that reads the files which a pattern matches, by the first of them.
+std::string plan_reading_all(const std::string& pattern) {
+  std::string reader = "tfrecord", behind;
+  try {
+    runtime rt({.workers = 1});
+    if (!detail::is_remote(pattern)) reader = reader_like(matched_files(rt, {pattern})[0]);
+  } catch (const error&) {}  // what is wrong with them, reading them tells
+  if (reader == "from_arrow") behind = " | unbatch";
+  return absl::StrCat("'list_files(", in_quotes(pattern), ") | interleave(", reader, ")", behind, "'");
+}
+
 /// What to write instead of a path.
 std::string told_from_path(const std::string& path) {
   std::error_code ignored;
@@ -137,12 +159,10 @@ std::string told_from_path(const std::string& path) {
   if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
   if (std::filesystem::is_directory(path, ignored)) {
     const std::string files = (std::filesystem::path(path) / "*").string();
-    return absl::StrCat(path, " is a directory; a plan that reads its files is 'list_files(", in_quotes(files),
-                        ") | interleave(tfrecord)'");
+    return absl::StrCat(path, " is a directory; a plan that reads its files is ", plan_reading_all(files));
   }
   if (path.find_first_of("*?[") != path.npos)
-    return absl::StrCat(path, " is a pattern; a plan that reads what it matches is 'list_files(", in_quotes(path),
-                        ") | interleave(tfrecord)'");
+    return absl::StrCat(path, " is a pattern; a plan that reads what it matches is ", plan_reading_all(path));
   return absl::StrCat(path, " is neither a file nor a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)'");
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "io/file_router.hpp"
+#include "io/listed.hpp"
 #include "io/plan_file_reader.hpp"
 
 namespace sluice::lib {
@@ -29,7 +30,7 @@ void inflate_head(compression packed, inflate_limits limits, const std::string& 
 
 result<std::string> read_local(const std::string& path, std::size_t bytes_max) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) return errno_error(errno, "cannot open").in_file(path);
+  if (!in) return detail::cannot_open(errno, path);
   std::string bytes(bytes_max, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (in.bad()) return errno_error(errno, "cannot read").in_file(path);

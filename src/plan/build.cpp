@@ -147,7 +147,13 @@ std::vector<node_ptr> listed_plans(const call_syntax& call, const argument& list
 
 /// A verb of several datasets is no method of the first, as in tf.data.
 std::string source_behind_stage(const call_syntax& call, const op_info& op) {
-  if (op.shape != op_info::combine) return call.name + ": a source takes no input";
+  if (op.shape != op_info::combine) {
+    const bool is_reader =
+        std::ranges::any_of(op.arguments().fields, [](const field& f) { return f.type->is_later(); });
+    return absl::StrCat(
+        call.name, ": a source takes no input",
+        is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes") : "");
+  }
   const bool is_listed = op.inputs_behind_list >= 0;
   return absl::StrCat(call.name, ": takes no input before a bar: write ", call.name,
                       is_listed ? "([A, B], …)" : "(A, B)", ", where A is all that stands before the bar");

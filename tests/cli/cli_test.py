@@ -367,12 +367,36 @@ class Misuse(ProgramTest):
         for path, words in {
             "nope.txt": "nope.txt is neither a file nor a plan, such as 'tfrecord(",
             "xyzzyplugh": "xyzzyplugh is neither a file nor a plan",
-            ".": ". is a directory; a plan that reads its files is 'list_files(\"./*\") | interleave(tfrecord)'",
-            "s/*.tfrecord": "s/*.tfrecord is a pattern; a plan that reads what it matches is 'list_files(\"s/*.tfrecord\")",
+            self.folder.name: f"is a directory; a plan that reads its files is 'list_files(\"{self.folder.name}/*\") | interleave(tfrecord)'",
             "shufle": "no such operator; did you mean shuffle?",
         }.items():
             for verb in ("head", "run", "explain"):
                 self.assertIn(words, self.fails(2, verb, path))
+
+    def test_a_pattern_instead_of_a_plan_is_told_the_plan_that_reads_what_it_matches(self):
+        for name, text, reader in (("a.csv", "n,s\n1,x\n", 'csv(schema="n: int64, s: string", header=true)'),
+                                   ("a.jsonl", '{"n": 1}\n', 'jsonl(schema="n: int64")'), ("a.txt", "x\n", "lines")):
+            pathlib.Path(self.path(name)).write_text(text)
+            pattern = self.path("*." + name.split(".")[1])
+            plan = f'list_files("{pattern}") | interleave({reader})'
+            for verb in ("run", "explain"):
+                with self.subTest(pattern=pattern, verb=verb):
+                    self.assertIn(f" is a pattern; a plan that reads what it matches is '{plan}'", self.fails(2, verb, pattern))
+            self.assertEqual(self.ok("head", plan).stdout, self.ok("head", pattern).stdout)
+
+    def test_a_pattern_where_a_path_stands_is_told_who_reads_it(self):
+        for plan in ('tfrecord("x/*.tfrecord")', 'csv("x/*.csv", header=true)'):
+            self.assertIn("what matches a pattern is read by list_files(", self.fails(1 if "tfrecord" in plan else 2, "head", plan))
+        self.assertIn("tfrecord: a source takes no input: interleave(tfrecord) opens one for each path that comes",
+                      self.fails(2, "run", 'list_files("x/*") | tfrecord'))
+
+    def test_head_of_a_pattern_goes_on_in_the_next_file(self):
+        for name, rows in (("1.csv", "n\n1\n2\n"), ("2.csv", "n\n3\n4\n")):
+            pathlib.Path(self.path(name)).write_text(rows)
+        lines = ['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}']
+        for n in range(6):
+            self.assertEqual(self.ok("head", "-n", n, self.path("*.csv")).stdout.splitlines(), lines[:n])
+        self.assertIn("nothing-*", self.fails(1, "head", self.path("nothing-*.csv")))
 
     def test_columns_count_characters(self):
         done = sluice("run", 'lines("größe") | €')
