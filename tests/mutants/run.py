@@ -58,16 +58,25 @@ def bound_memory():
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
 
+def tests_of_operator(file):
+    """Of src/op/NAME.cpp and src/op/NAME/PART.cpp those in NAME_test.cpp and each PART_test.cpp; of other files none."""
+    if not file.startswith("src/op/"):
+        return []
+    name = pathlib.Path(file).parts[2]
+    parts = {pathlib.Path(name).stem, *(part.stem for part in (COPY / "src/op" / name).glob("*.?pp"))}
+    return [",".join(f"[#{part}_test]" for part in sorted(parts))]
+
+
 def try_plans(plans, file=""):
     """None where nothing was noticed, else how. Those first that find most bugs in the shortest time."""
     full = dict(os.environ, SLUICE_TEST_PLANS=str(plans))
     full.pop("SLUICE_TEST_BUDGET", None)
     small = dict(full, SLUICE_TEST_BUDGET="small")
-    # Of an operator its own tests as well: those of src/op/NAME.cpp or src/op/NAME/PART.cpp are in NAME_test.cpp and PART_test.cpp.
-    own = [",".join(f"[#{pathlib.Path(part).stem}_test]" for part in pathlib.Path(file).parts[2:])] if file.startswith("src/op/") else []
-    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans), *((["op_tests", "-#", tests], small, 300) for tests in own),
+    # What several operators share has its tests among theirs: at the end all of them.
+    for test, environment, seconds in ((["op_tests", "random plans*"], full, 120 + plans),
+                                       *((["op_tests", "-#", tests], small, 300) for tests in tests_of_operator(file)),
                                        (["engine_tests"], small, 300), (["pipeline_tests"], small, 300),
-                                       (["op_tests", "[every_verb]"], small, 300)):
+                                       (["op_tests", "[every_verb]"], small, 300), (["op_tests"], small, 900)):
         command = [str(COPY / "build" / test[0]), "--abort", *test[1:]]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds,
