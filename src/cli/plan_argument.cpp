@@ -130,25 +130,28 @@ bool looks_like_path(const std::string& text, const plan_error& why) {
   return !find_op(text) && why.why().message().find("did you mean") == std::string_view::npos;
 }
 
-/// The reader of files like this one, as interleave takes it: their columns have to be said, since they are read from none yet.
-std::string reader_like(const std::string& file) {
+/// The stage that opens files like this one. Those with columns have to say them, since they are read from none yet.
+std::string opens_like(const std::string& file) {
   const std::string plan = plan_reading(file);
   const std::string name = plan.substr(0, plan.find('('));
-  if (name != "csv" && name != "jsonl") return name;
-  std::string_view columns = plan_of(plan)->type->name;
-  columns = columns.substr(1, columns.size() - 2);  // without braces
-  return absl::StrCat(name, "(schema=", in_quotes(std::string(columns)), name == "csv" ? ", header=true)" : ")");
+  if (name != "csv" && name != "jsonl" && name != "from_arrow") return absl::StrCat("interleave(", name, ")");
+  std::string columns = "{…}";
+  try {
+    columns = plan_of(plan)->type->name;
+  } catch (const misuse&) {}  // what is wrong with it, reading it tells
+  const std::string schema = in_quotes(columns.substr(1, columns.size() - 2));  // without braces
+  return absl::StrCat("interleave(", name, "(schema=", schema, name == "csv" ? ", header=true" : "", "))",
+                      name == "from_arrow" ? " | unbatch" : "");
 }
 
 /// A plan that reads the files which a pattern matches, by the first of them.
 std::string plan_reading_all(const std::string& pattern) {
-  std::string reader = "tfrecord", behind;
+  std::string stage = "interleave(tfrecord)";
   try {
     runtime rt({.workers = 1});
-    if (!detail::is_remote(pattern)) reader = reader_like(matched_files(rt, {pattern})[0]);
+    if (!detail::is_remote(pattern)) stage = opens_like(matched_files(rt, {pattern})[0]);
   } catch (const error&) {}  // what is wrong with them, reading them tells
-  if (reader == "from_arrow") behind = " | unbatch";
-  return absl::StrCat("'list_files(", in_quotes(pattern), ") | interleave(", reader, ")", behind, "'");
+  return absl::StrCat("'list_files(", in_quotes(pattern), ") | ", stage, "'");
 }
 
 /// What to write instead of a path.

@@ -383,6 +383,10 @@ class Misuse(ProgramTest):
                 with self.subTest(pattern=pattern, verb=verb):
                     self.assertIn(f" is a pattern; a plan that reads what it matches is '{plan}'", self.fails(2, verb, pattern))
             self.assertEqual(self.ok("head", plan).stdout, self.ok("head", pattern).stdout)
+        self.ok("convert", self.path("a.csv"), self.path("a.arrow"))
+        plan = f"""list_files("{self.path('*.arrow')}") | interleave(from_arrow(schema="n: int64, s: string")) | unbatch"""
+        self.assertIn(plan, self.fails(2, "run", self.path("*.arrow")))
+        self.assertEqual(self.ok("head", plan).stdout, '{"n":1,"s":"x"}\n')
 
     def test_a_pattern_where_a_path_stands_is_told_who_reads_it(self):
         for plan in ('tfrecord("x/*.tfrecord")', 'csv("x/*.csv", header=true)'):

@@ -786,6 +786,41 @@ def nesting():
     yield listed(BAD).map(DIVIDED, divide).flat_map(*UP_TO)
 
 
+def lists():
+    """Lists that are opened: expressions in plan text, from_tensor_slices or the windows themselves there."""
+    slices = tf.data.Dataset.from_tensor_slices
+    signs = ("[it, 0 - it, it]", lambda x: slices(tf.stack([x, -x, x])))
+    pairs = ("[[it, 1], [it * it, 2]]", lambda x: slices(tf.stack([tf.stack([x, I64 + 1]), tf.stack([x * x, I64 + 2])])))
+    words = ('[string(it), "-"]', lambda x: slices(tf.stack([tf.strings.as_string(x), "-"])))
+    windows = ("it", lambda w: w)
+    for n in (0, 1, 2, 5):
+        for pair in (signs, pairs, words):
+            yield rng(n).flat_map(*pair)
+            yield rng(n).interleave(*pair, 2, 1)
+            yield rng(n).interleave(*pair, 3, 2)
+            yield rng(n).interleave(*pair, 2, 2, 2)
+        for size, shift, stride in ((1, None, None), (3, None, None), (3, 1, None), (2, 3, None), (3, 1, 2), (20, None, None)):
+            yield rng(n).window(size, shift, stride).flat_map(*windows)
+            yield rng(n).window(size, shift, stride).interleave(*windows, 2, 1)
+    yield rng(7).window(3, None, None, True).flat_map(*windows)
+    yield rng(4).flat_map(*signs).filter("it > 0")
+    yield rng(4).flat_map(*signs).take(4)
+    yield rng(4).flat_map(*signs).skip(4)
+    yield rng(4).flat_map(*signs).shard(2, 1)
+    yield rng(4).flat_map(*signs).batch(5)
+    yield rng(4).flat_map(*pairs).batch(3)
+    yield rng(4).flat_map(*words).batch(3)
+    yield rng(3).flat_map(*signs).repeat(2)
+    yield rng(3).repeat(2).flat_map(*signs)
+    yield rng(3).repeat().flat_map(*signs)
+    yield counter().flat_map(*signs).take(7)
+    yield rng(3).flat_map(*signs).flat_map(*signs)
+    yield rng(3).flat_map(*signs).flat_map(*UP_TO)
+    yield rng(3).flat_map(*signs).enumerate()
+    yield rng(3).flat_map(*signs).window(4).flat_map(*windows)
+    yield listed(BAD).map(DIVIDED, divide).flat_map(*signs)
+
+
 def chains():
     """Random pipelines of numbers, and one stage behind that makes another kind of element of them."""
     def source(r):
@@ -1078,7 +1113,7 @@ def fused():
         yield map_and_batch(rng(n), "it * 2", lambda x: x * 2, 3, True)
 
 
-FAMILIES = [sources, files, elementwise, sizes, windows, zips, batching, kinds, mixing, nesting, chains]
+FAMILIES = [sources, files, elementwise, sizes, windows, zips, batching, kinds, mixing, nesting, lists, chains]
 # What each of these needs: an operator that may not be there yet.
 LATER = {from_tensor_slices: "from_tensor_slices", from_tensors: "from_tensors", unique: "unique", padded_batch: "padded_batch",
          ragged_batch: "ragged_batch", group_by_window: "group_by_window", bucket_by_sequence_length: "bucket_by_sequence_length",

@@ -36,17 +36,16 @@ const register_verb flat_map_case("flat_map",
                                        }});
 
 const register_verb lists_case(
-    "flat_map of lists",
-    {.build = [](const verb_plan& p) { return p.in[0] | flat_map(expr<int64s>("[it, it + 7, it]")); },
-     .expected =
-         [](const verb_lists& l) {
-           int64s out;
-           for (int64 x : l.in()) {
-             out.insert(out.end(), {x, static_cast<int64>(static_cast<std::uint64_t>(x) + 7), x});
-             l.check_size(out.size());
-           }
-           return out;
-         }});
+    "flat_map of lists", {.build = [](const verb_plan& p) { return p.in[0] | flat_map(expr<int64s>("[it, it + 7]")); },
+                          .expected =
+                              [](const verb_lists& l) {
+                                int64s out;
+                                for (int64 x : l.in()) {
+                                  out.insert(out.end(), {x, static_cast<int64>(static_cast<std::uint64_t>(x) + 7)});
+                                  l.check_size(out.size());
+                                }
+                                return out;
+                              }});
 
 }  // namespace
 
