@@ -3,8 +3,12 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "base/redacted.hpp"
 #include "cli/file_readers.hpp"
@@ -82,6 +86,27 @@ std::string numbers_of_npy(const npy_head& head) {
   return absl::StrCat(" | map(", std::string(name), "(it))");
 }
 
+/// A table's file that names its columns, and has no row: their types are not known, and are as those of other files.
+bool is_table_without_rows(const std::string& file) {
+  constexpr std::uintmax_t kHeaderBytesMax = 1 << 20;
+  const output_format f = format_of_path(std::string(name_of_data(file))).format;
+  if (is_empty_file(file)) return f == output_format::csv || f == output_format::jsonl;
+  std::error_code unknown;
+  if (f != output_format::csv || !is_file(file) || is_compressed(file) ||
+      std::filesystem::file_size(detail::without_file_scheme(file), unknown) > kHeaderBytesMax)
+    return false;
+  std::ifstream in(detail::without_file_scheme(file), std::ios::binary);
+  std::string header, rest;
+  std::getline(in, header);
+  return !std::getline(in, rest);
+}
+
+/// Of several files those that have rows, if any has.
+void leave_out_empty(std::vector<std::string>& files) {
+  if (std::all_of(files.begin(), files.end(), is_table_without_rows)) return;
+  std::erase_if(files, is_table_without_rows);
+}
+
 /// A runtime of its own, which is gone before the run's begins.
 void replace_patterns(convert_arguments& a) {
   if (std::none_of(a.inputs.begin(), a.inputs.end(), is_file_pattern_and_no_plan)) return;
@@ -96,6 +121,7 @@ std::string plan_text_of(convert_arguments& a) {
     if (!a.schema.empty()) throw misuse("--schema is of files: a plan has it where it is needed");
     return a.inputs[0];
   }
+  if (a.from.empty() && a.schema.empty() && a.inputs.size() > 1) leave_out_empty(a.inputs);
   std::vector<std::string> plans;
   bool is_records = true;
   for (const std::string& file : a.inputs) {

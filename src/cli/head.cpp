@@ -43,11 +43,13 @@ int head(const head_arguments& a) {
   const bool is_pattern = a.plan_file.empty() && is_file_pattern_and_no_plan(a.plan);
   const std::vector<std::string> inputs = is_pattern ? matched_files(rt, {a.plan}) : std::vector{a.plan};
   const bool is_data = is_pattern || (a.plan_file.empty() && names_data(a.plan));
-  example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);
   printing_sink elements;
   std::unique_ptr<line_sink> images;
   std::uint64_t left = a.elements;
   for (const std::string& input : inputs) {
+    if (is_pattern && inputs.size() > 1 && is_empty_file(input)) continue;  // also one that has no header
+    // Each file anew: its records are tf.Examples, or are not.
+    example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);
     node_ptr plan = a.plan_file.empty() ? plan_or_reader(input) : plan_in_file(a.plan_file);
 #if SLUICE_HAVE_IMAGES
     if (!a.images_folder.empty() && !images) images = std::make_unique<image_sink>(a.images_folder, *plan->type);

@@ -2,6 +2,7 @@
 #include "cli/plan_argument.hpp"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "base/system_calls.hpp"
 #include "cli/figures.hpp"
 #include "cli/matched_files.hpp"
+#include "cli/remote_files.hpp"
 #include "cli/verbs.hpp"
 #include "format/tar.hpp"
 #include "io/file_router.hpp"
@@ -135,28 +137,36 @@ std::string opens_like(const std::string& file) {
   const std::string plan = plan_reading(file);
   const std::string name = plan.substr(0, plan.find('('));
   if (name != "csv" && name != "jsonl" && name != "from_arrow") return absl::StrCat("interleave(", name, ")");
-  std::string columns = "{…}";
+  std::string columns = "…";
   try {
-    columns = plan_of(plan)->type->name;
+    const element_type& row = *plan_of(plan)->type;
+    columns = row.has_members() ? absl::StrJoin(row.members, ", ",
+                                                [](std::string* out, const member& m) {
+                                                  absl::StrAppend(out, std::string(m.name), ": ", m.type->name);
+                                                })
+                                : row.name;
   } catch (const misuse&) {}  // what is wrong with it, reading it tells
-  const std::string schema = in_quotes(columns.substr(1, columns.size() - 2));  // without braces
+  const std::string schema = in_quotes(columns);
   return absl::StrCat("interleave(", name, "(schema=", schema, name == "csv" ? ", header=true" : "", "))",
                       name == "from_arrow" ? " | unbatch" : "");
 }
 
-/// A plan that reads the files which a pattern matches, by the first of them.
+/// A plan that reads the files which a pattern matches, by the first of them that has something. Errors: throws what listing fails
+/// with; not_found: nothing matches.
 std::string plan_reading_all(const std::string& pattern) {
-  std::string stage = "interleave(tfrecord)";
-  try {
-    runtime rt({.workers = 1});
-    if (!detail::is_remote(pattern)) stage = opens_like(matched_files(rt, {pattern})[0]);
-  } catch (const error&) {}  // what is wrong with them, reading them tells
+  runtime rt({.workers = 1});
+  add_remote_files(rt);
+  std::vector<std::string> files = matched_files(rt, {pattern});
+  std::erase_if(files, is_empty_file);
+  const std::string stage = files.empty() ? "interleave(lines)" : opens_like(files[0]);
   return absl::StrCat("'list_files(", in_quotes(pattern), ") | ", stage, "'");
 }
 
 /// What to write instead of a path.
 std::string told_from_path(const std::string& path) {
   std::error_code ignored;
+  if (is_file_pattern(path))
+    return absl::StrCat(path, " is a pattern; a plan that reads what it matches is ", plan_reading_all(path));
   if (detail::is_remote(path))
     return absl::StrCat(path, " is a URL; the plan that reads it is '", plan_reading(path), "'");
   if (is_file(path)) return absl::StrCat(path, " is a file; the plan that reads it is '", plan_reading(path), "'");
@@ -164,8 +174,6 @@ std::string told_from_path(const std::string& path) {
     const std::string files = (std::filesystem::path(path) / "*").string();
     return absl::StrCat(path, " is a directory; a plan that reads its files is ", plan_reading_all(files));
   }
-  if (path.find_first_of("*?[") != path.npos)
-    return absl::StrCat(path, " is a pattern; a plan that reads what it matches is ", plan_reading_all(path));
   return absl::StrCat(path, " is neither a file nor a plan, such as 'tfrecord(\"a.tfrecord\") | batch(32)'");
 }
 
@@ -183,6 +191,11 @@ std::string in_quotes(const std::string& path) {
 bool is_file(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(detail::without_file_scheme(path), ignored);
+}
+
+bool is_empty_file(const std::string& path) {
+  std::error_code ignored;
+  return is_file(path) && std::filesystem::file_size(detail::without_file_scheme(path), ignored) == 0;
 }
 
 std::string_view without_query(std::string_view path) {

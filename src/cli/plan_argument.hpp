@@ -39,6 +39,8 @@ bool is_tar(const std::string& file);
 /// A zip archive: by its name, or what it begins with.
 bool is_zip(const std::string& file);
 bool is_file(const std::string& path);
+/// A local file of no bytes.
+bool is_empty_file(const std::string& path);
 /// A text of plans: "…", escaped.
 std::string in_quotes(const std::string& text);
 

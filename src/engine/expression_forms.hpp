@@ -64,9 +64,10 @@ function_ptr make_expression_state(const expression& step, const expression& ini
                                    const element_type* wanted, bool makes_elements);
 /// A look_function, which computes the expression and drops its value. Errors: expression_error.
 function_ptr make_expression_look(const expression& e, const element_type& in);
-/// A plan_function: the elements of the list that the expression is; the list's type is `wanted`, if that is known. Errors:
-/// expression_error.
-function_ptr make_expression_list(const expression& e, const element_type& in, const element_type* wanted);
+/// A plan_function: the elements of the list that the expression is; the list's type is `wanted`, if that is known. `map`: the
+/// expression as a map's function. Errors: expression_error.
+function_ptr make_expression_list(const expression& e, const element_type& in, const element_type* wanted,
+                                  function_ptr map);
 /// A key_function. Errors: expression_error.
 function_ptr make_expression_key(const expression& e, const element_type& in);
 

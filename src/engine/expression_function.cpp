@@ -99,8 +99,8 @@ struct unbound_expression final : unbound_function {
     // f(it) is f.
     if (function_ptr f = call_alone(in, accepts)) return f;
     if (accepts(probes_of_expressions().look)) return make_expression_look(e, in);
-    if (accepts(probes_of_expressions().opens)) return make_expression_list(e, in, wanted);
     auto map = std::make_shared<expression_map>(e, in, wanted);
+    if (accepts(probes_of_expressions().opens)) return make_expression_list(e, in, wanted, std::move(map));
     if (accepts(*map)) return map;
     if (!accepts(probes_of_expressions().filter))
       throw expression_error(

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions as what flat_map and interleave open: the elements of the list that one is, flat_map([it, -it]).
+// Expressions as what flat_map and interleave open: the elements of the list that one is, flat_map([it, -it]). flat_map makes one list
+// after the other, and opens nothing for it.
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "element/blocks.hpp"
+#include "engine/elements_of_lists.hpp"
 #include "engine/expression_forms.hpp"
 #include "engine/stored_elements.hpp"
 #include "expr/tree.hpp"
@@ -15,8 +18,6 @@
 namespace sluice::lib {
 
 namespace {
-
-bool is_list(const element_type& t) { return t.kind == kind::array || (t.kind == kind::list && t.items); }
 
 /// The elements of one list.
 struct listed_elements final : elements_function {
@@ -41,6 +42,16 @@ struct list_arguments {
   function_arg<listed_elements> elements = {};
 };
 
+erased_stream open_list(const node& n, open_context& context) {
+  const function_ptr& elements = n.as<list_arguments>().elements.value;
+  const slab& list = static_cast<const listed_elements&>(*elements).list;
+  auto memory = std::make_shared<held_memory>(context.run, purpose::state, "interleave", "the lists that are open",
+                                              "lower cycle_length");
+  status fits = memory->resize(list.type().size + list.type().footprint(list.type(), list.begin(), 1));
+  if (!fits.ok()) throw error(std::move(fits));
+  return stored_elements(elements, std::move(memory));
+}
+
 /// No plan says it: it is opened for an element only.
 const op_info list_op{
     .name = "elements of a list",
@@ -48,14 +59,15 @@ const op_info list_op{
     .shape = op_info::source,
     .arguments = arguments_of<list_arguments>,
     .type = [](const node& n, std::string&) { return n.as<list_arguments>().elements.value->out; },
-    .open = [](const node& n, open_context&) { return stored_elements(n.as<list_arguments>().elements.value); },
+    .open = open_list,
 };
 
-struct expression_list final : plan_function {
+struct expression_list final : plan_function, opens_lists {
   compiled_expression c;
 
-  expression_list(const expression& e, const element_type& in_type, const element_type* wanted)
+  expression_list(const expression& e, const element_type& in_type, const element_type* wanted, function_ptr map)
       : c(e, in_type, wanted, {.is_looked_at = true}) {
+    lists = std::move(map);
     const element_type& list = c.p->type();
     if (!is_list(list))
       throw expression_error(
@@ -81,8 +93,9 @@ struct expression_list final : plan_function {
 
 }  // namespace
 
-function_ptr make_expression_list(const expression& e, const element_type& in, const element_type* wanted) {
-  return std::make_shared<expression_list>(e, in, wanted);
+function_ptr make_expression_list(const expression& e, const element_type& in, const element_type* wanted,
+                                  function_ptr map) {
+  return std::make_shared<expression_list>(e, in, wanted, std::move(map));
 }
 
 }  // namespace sluice::lib

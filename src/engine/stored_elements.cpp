@@ -11,7 +11,8 @@
 namespace sluice::lib {
 namespace {
 
-erased_stream stored_elements_loop(outlet out, saved<std::uint64_t> at, function_ptr function) {
+erased_stream stored_elements_loop(outlet out, saved<std::uint64_t> at, function_ptr function,
+                                   [[maybe_unused]] std::shared_ptr<held_memory> memory) {
   auto& elements = static_cast<const elements_function&>(*function);
   std::uint64_t total = elements.size();
   block_fit fit(out.type());
@@ -29,10 +30,10 @@ erased_stream stored_elements_loop(outlet out, saved<std::uint64_t> at, function
 
 }  // namespace
 
-erased_stream stored_elements(function_ptr elements) {
+erased_stream stored_elements(function_ptr elements, std::shared_ptr<held_memory> memory) {
   outlet out(*elements->out);
   saved<std::uint64_t> at;
-  return stored_elements_loop(out, std::move(at), std::move(elements));
+  return stored_elements_loop(out, std::move(at), std::move(elements), std::move(memory));
 }
 
 }  // namespace sluice::lib

@@ -5,12 +5,15 @@
 // State:  how many elements it has given; passing over costs nothing.
 #pragma once
 
+#include <memory>
+
+#include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/plan/arguments.hpp"
 
 namespace sluice::lib {
 
-/// `elements`: an elements_function.
-erased_stream stored_elements(function_ptr elements);
+/// `elements`: an elements_function. `memory`: what they are charged to, until the stream ends; null: nothing.
+erased_stream stored_elements(function_ptr elements, std::shared_ptr<held_memory> memory = nullptr);
 
 }  // namespace sluice::lib

@@ -2,6 +2,7 @@
 #include "sluice/op/flat_map.hpp"
 
 #include "engine/element_specs.hpp"
+#include "engine/elements_of_lists.hpp"
 #include "engine/interleave_loop.hpp"
 #include "engine/types.hpp"
 #include "plan/arguments_of.hpp"
@@ -12,7 +13,10 @@ namespace {
 
 erased_stream open_flat_map(const node& n, open_context& context) {
   outlet out(*n.type);
-  inner_plans inners(n, n.as<flat_map_arguments>().inner, context, nullptr);
+  const plan_or_function& inner = n.as<flat_map_arguments>().inner;
+  if (function_ptr lists = lists_opened_by(inner))
+    return elements_of_lists(out, context.open(n.inputs[0]), {std::move(lists)}, context.gate(n));
+  inner_plans inners(n, inner, context, nullptr);
   erased_stream outer = context.open(n.inputs[0]);
   saved<cycle> c;
   return interleave_loop(out, std::move(c), std::move(outer), std::move(inners), 1, kToTheEnd);

@@ -1,245 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/index_flat_map.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
+#include "engine/elements_of_lists.hpp"
 #include "engine/open_context.hpp"
 #include "engine/types.hpp"
 #include "expr/numbers.hpp"
 #include "plan/arguments_of.hpp"
 #include "plan/drops_errors.hpp"
-#include "sluice/coro/block_fit.hpp"
-#include "sluice/coro/erased_stream.hpp"
-#include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
 namespace {
-
-/// Which element comes next: its number, and its place in the list of the next input.
-struct index_flat_map_state {
-  std::uint64_t number = 0;
-  std::uint64_t in_list = 0;
-  bool ended = false;
-};
-
-/// The list of one input, while its elements are given.
-class present_list {
- public:
-  explicit present_list(function_ptr f) : function_(std::move(f)), type_(*function_->out), made_(type_) {}
-
-  bool is_there() const { return made_.size() != 0; }
-  std::uint64_t size() const { return size_; }
-  std::uint64_t input() const { return input_; }  ///< its ordinal
-  void forget() { made_.clear(); }
-
-  status make(const element_type& in, char* element, std::uint64_t ordinal) {
-    auto& f = static_cast<const block_function&>(*function_);
-    char* to = made_.reserve(1);
-    if (f.in_place) std::memcpy(to, element, type_.size);
-    applied a = f.apply(block(nullptr, &in, f.in_place ? to : element, 1), to, {ordinal, 0});
-    if (a.done == 0) return a.why;
-    made_.set_live(0, 1);
-    input_ = ordinal;
-    std::size_t n = type_.extent;
-    items_ = type_.kind == kind::list ? type_.items(type_, to, n) : to;
-    size_ = n;
-    return {};
-  }
-  /// Copies n elements from the `first` on.
-  void copy(std::uint64_t first, std::uint32_t n, char* to) const {
-    const element_type& t = *type_.element;
-    t.copy(t, to, static_cast<const char*>(items_) + first * t.size, n, t.size, t.size);
-  }
-
- private:
-  function_ptr function_;
-  const element_type& type_;
-  slab made_;
-  const void* items_ = nullptr;
-  std::uint64_t size_ = 0, input_ = 0;
-};
-
-/// Where an element is.
-struct flat_place {
-  std::uint64_t input = 0, in_list = 0;
-};
-
-/// A member of what index_map gives, whatever whole number it is.
-std::int64_t whole_number_at(const member& m, const char* pair) {
-  return expressions::with_number(expressions::number_of(*m.type), [&]<class N>(std::type_identity<N>) {
-    N value{};
-    std::memcpy(&value, pair + m.offset, sizeof value);
-    return static_cast<std::int64_t>(value);
-  });
-}
-
-status place_of(const function_ptr& index_map, std::uint64_t number, flat_place& place) {
-  auto& f = static_cast<const block_function&>(*index_map);
-  auto index = static_cast<std::int64_t>(number);
-  alignas(std::int64_t) char said[2 * sizeof(std::int64_t)];
-  applied a = f.apply(block(nullptr, &type_of<std::int64_t>(), reinterpret_cast<char*>(&index), 1), said, {number, 0});
-  if (a.done == 0)
-    return invalid_argument_error("index_map fails for " + std::to_string(number) + ": " +
-                                  std::string(a.why.message()));
-  const std::int64_t input = whole_number_at(f.out->members[0], said),
-                     in_list = whole_number_at(f.out->members[1], said);
-  if (input < 0 || in_list < 0)
-    return invalid_argument_error("index_map says (" + std::to_string(input) + ", " + std::to_string(in_list) +
-                                  ") for " + std::to_string(number) + ", and there are no negative places");
-  place = {static_cast<std::uint64_t>(input), static_cast<std::uint64_t>(in_list)};
-  return {};
-}
-
-std::string said_of(std::uint64_t number, std::uint64_t input) {
-  return "index_map says that element " + std::to_string(number) + " is in the list of input " + std::to_string(input);
-}
-status list_too_short(std::uint64_t number, const present_list& list, std::uint64_t in_list) {
-  return invalid_argument_error(said_of(number, list.input()) + " at place " + std::to_string(in_list) +
-                                ", and the list has " + std::to_string(list.size()) + " elements");
-}
-status before_delivered(std::uint64_t number, const flat_place& p, std::uint64_t next) {
-  return invalid_argument_error(said_of(number, p.input) + ", and the next input is " + std::to_string(next) +
-                                ": places do not go back");
-}
-status no_such_input(std::uint64_t number, std::uint64_t input, std::uint64_t there) {
-  return invalid_argument_error(said_of(number, input) + ", and there are " + std::to_string(there) + " inputs");
-}
-status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ended) {
-  return failed_precondition_error("cardinality is said to be " + std::to_string(total) + ", and there are " +
-                                   (has_ended ? std::to_string(there) : "more") + " elements");
-}
-
-/// What does not change in a run.
-struct flat_map_rule {
-  function_ptr function, index_map;
-  std::uint64_t total =
-      demand::kAll;       ///< so many elements are said to be there: more are an error, whatever may be dropped,
-  bool is_exact = false;  ///< and so are fewer. What is passed over is passed over by index then
-};
-
-/// Goes to the place of the next element, which index_map says: to `skipped` inputs on from `next_input`, unless it is in the list.
-status go_by_index(const flat_map_rule& rule, index_flat_map_state& st, present_list& list, std::uint64_t next_input,
-                   std::uint64_t& skipped) {
-  skipped = 0;
-  flat_place p;
-  status why = place_of(rule.index_map, st.number, p);
-  if (!why.ok()) return why;
-  st.in_list = p.in_list;
-  if (list.is_there() && p.input == list.input())
-    return p.in_list < list.size() ? status() : list_too_short(st.number, list, p.in_list);
-  list.forget();
-  if (p.input < next_input) return before_delivered(st.number, p, next_input);
-  skipped = p.input - next_input;
-  return {};
-}
-
-/// Gives up to `most` elements of the list. Returns how many.
-std::uint32_t give_of(present_list& list, index_flat_map_state& st, const flat_map_rule& rule, std::uint32_t most,
-                      char* to) {
-  std::uint64_t n = std::min<std::uint64_t>(most, list.size() - st.in_list);
-  n = std::min(n, rule.total - st.number);
-  list.copy(st.in_list, static_cast<std::uint32_t>(n), to);
-  st.number += n;
-  st.in_list += n;
-  if (st.in_list == list.size()) {
-    list.forget();
-    st.in_list = 0;
-  }
-  return static_cast<std::uint32_t>(n);
-}
-
-// Elements are copied from lists into blocks. A position in a list is that of its input, which is made again, and the place.
-erased_stream index_flat_map_loop(outlet out, saved<index_flat_map_state> st, erased_stream in, flat_map_rule rule,
-                                  error_gate gate) {
-  in.may_go_back();
-  const std::size_t element_bytes = out.type().size;
-  present_list list(rule.function);
-  block_fit fit(out.type(), true);
-  std::uint64_t skipped = 0;  // inputs in front of the next one
-  bool by_index = false;      // the place in its list was said, and not counted
-  while (!st->ended) {
-    if (rule.is_exact && out.to_pass()) {
-      st->number += out.pass(rule.total - std::min(rule.total, st->number));
-      st->ended = st->number >= rule.total;
-      if (st->ended) break;
-      status why = go_by_index(rule, *st, list, in.consumed(), skipped);
-      if (!why.ok()) {
-        status told = gate.told(why);
-        co_await fail(std::move(told));
-      }
-      by_index = true;
-    }
-    const std::uint32_t most = fit.at_most(out.ask());
-    char* to = out.room(most);
-    std::uint32_t made = 0;
-    bool is_over = false, is_bad = false;
-    status why;
-    while (made != most && why.ok()) {
-      if (!list.is_there()) {
-        if (in.left() == 0 || skipped) {
-          if (made) break;
-          const auto asked = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, most / (list.size() + 1)));
-          bool more = co_await in.ready({skipped, asked, out.wanted_bytes()});
-          is_over = !more;
-          if (is_over && skipped) why = no_such_input(st->number, in.consumed() + in.skip_left(), in.consumed());
-          if (is_over) break;
-          skipped = 0;
-        }
-        const std::uint64_t ordinal = in.consumed();
-        why = list.make(in.type(), in.peek().data(), ordinal);
-        is_bad = !why.ok();
-        if (is_bad) break;
-        in.drop(1);
-        if (st->in_list >= list.size()) {
-          if (st->in_list || by_index)
-            why = by_index ? list_too_short(st->number, list, st->in_list) : damaged_position();
-          list.forget();
-          continue;
-        }
-        by_index = false;
-      }
-      if (st->number >= rule.total) {
-        why = other_cardinality(rule.total, st->number, false);
-        break;
-      }
-      made += give_of(list, *st, rule, most - made, to + made * element_bytes);
-    }
-    in.hold_from(list.is_there() ? list.input() : in.consumed());
-    block given = out.made(made);
-    fit.made(given, out.wanted_bytes());
-    if (is_over && why.ok() && rule.is_exact && st->number != rule.total)
-      why = other_cardinality(rule.total, st->number, true);
-    if (!why.ok() && !(is_bad && gate.may_drop(why))) {
-      out.hold(given);
-      status told = is_bad ? gate.told(why, in.consumed()) : gate.told(why);
-      co_await fail(std::move(told));
-    }
-    if (is_over) st->ended = true;
-    if (given) co_yield given;
-    if (!is_bad) continue;
-    auto settled = gate.settle(out, why, in.consumed());
-    co_await settled;
-    in.drop(1);
-    st->in_list = 0;
-    in.hold_from(in.consumed());
-  }
-}
 
 erased_stream open_index_flat_map(const node& n, open_context& context) {
   auto& a = n.as<index_flat_map_arguments>();
   outlet out(*n.type);
   error_gate gate = context.gate(n);
-  flat_map_rule rule{a.function.value, a.index_map.value};
+  list_rule rule{a.function.value, a.index_map.value};
   if (a.options.cardinality) {
     rule.total = static_cast<std::uint64_t>(a.options.cardinality->value);
     // Where elements may be dropped, here or upstream, inputs have not the numbers that index_map knows.
     rule.is_exact = !gate.skips() && context.on_error == error_policy::stop && !drops_errors(*n.inputs[0]);
   }
-  saved<index_flat_map_state> st;
-  return index_flat_map_loop(out, std::move(st), context.open(n.inputs[0]), std::move(rule), std::move(gate));
+  return elements_of_lists(out, context.open(n.inputs[0]), std::move(rule), std::move(gate));
 }
 
 bool is_place(const element_type& t) {
@@ -257,8 +42,7 @@ const element_type* index_flat_mapped_type(const node& n, std::string& why) {
   }
   const element_type* list = type_of_function(n, a.function.value, why);
   if (!list) return nullptr;
-  const bool is_list = list->kind == kind::array || (list->kind == kind::list && list->items);
-  if (!is_list) return why = "the function gives a list or an array, and this one " + list->name, nullptr;
+  if (!is_list(*list)) return why = "the function gives a list or an array, and this one " + list->name, nullptr;
   if (!list->element->copy) return why = "elements of " + list->element->name + " cannot be copied", nullptr;
   return list->element;
 }

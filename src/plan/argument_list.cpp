@@ -11,7 +11,9 @@ namespace sluice::lib {
 
 bool reading::is_plan(const argument& a) const {
   if (a.kind == argument::object) return a.find("op") != nullptr;
-  return a.kind == argument::plan || (a.kind == argument::word && lookup_.is_operator(a.text));
+  // split(text) is an expression; of names that nothing has it is said that there is no such operator.
+  if (a.kind == argument::plan) return !(a.calls.size() == 1 && lookup_.is_function(a.calls[0].name));
+  return a.kind == argument::word && lookup_.is_operator(a.text);
 }
 
 void reading::read(const codec& type, void* field, const argument& a, std::string_view step) {

@@ -5,10 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
+#include "expr/program.hpp"
 #include "plan/codec.hpp"
 #include "plan/other_words.hpp"
 #include "plan/spellings.hpp"
 #include "sluice/expr/expression.hpp"
+#include "sluice/plan/function.hpp"
 
 namespace sluice::lib::detail {
 
@@ -284,6 +286,12 @@ class json_stage {
 }  // namespace
 
 bool is_operator(std::string_view name) { return find_op(name) != nullptr; }
+
+bool is_expression_function(std::string_view name) {
+  if (is_operator(name) || is_spelling(name)) return false;
+  const std::vector<std::string> built_in = built_in_function_names();
+  return std::ranges::find(built_in, name) != built_in.end() || !find_functions(name).empty();
+}
 
 node_ptr build_plan(const plan_syntax& calls, bool may_lack_path) {
   node_ptr n;

@@ -9,6 +9,7 @@ namespace sluice::lib::detail {
 
 /// Does an operator have this name?
 bool is_operator(std::string_view name);
+bool is_expression_function(std::string_view name);
 
 // Errors: all that follow throw misplaced.
 
@@ -26,6 +27,7 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
 function_ptr read_any_expression(const argument& a, const reading& r);
 
 /// For whoever reads arguments.
-inline constexpr reading::lookup kLookup{is_operator, build_plan, read_function, read_any_expression, build_stages};
+inline constexpr reading::lookup kLookup{is_operator,   is_expression_function, build_plan,
+                                         read_function, read_any_expression,    build_stages};
 
 }  // namespace sluice::lib::detail

@@ -110,6 +110,7 @@ class reading {
   /// part of it.
   struct lookup {
     bool (*is_operator)(std::string_view name);
+    bool (*is_function)(std::string_view name);  ///< of expressions, and no operator
     node_ptr (*plan)(const argument& a, bool may_lack_path);
     function_ptr (*function)(const argument& a, const reading& r, function_filter accepts, std::string_view what);
     function_ptr (*expression)(const argument& a, const reading& r);

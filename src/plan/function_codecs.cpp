@@ -114,7 +114,7 @@ class plan_or_function_codec final : public codec {
   void read(void* p, const argument& a, reading& r) const override {
     auto& field = *static_cast<plan_or_function*>(p);
     if (!r.is_plan(a) && accepts_) {
-      field.function = r.function(a, accepts_, expected());
+      field.function = function_of(a, r);
       return;
     }
     bool may_be = r.is_plan(a) || a.kind == argument::word || a.kind == argument::object;
@@ -156,6 +156,16 @@ class plan_or_function_codec final : public codec {
       return "the reader has its path already; it gets one from each element";
     return absl::StrCat("a reader gets a path from each element, and the source of this plan, ",
                         std::string(source->op->name), ", takes none: it would be the same for all");
+  }
+  /// A field that is called as an operator is, flat_map((lines)), is it.lines: so it is read again as what it was.
+  function_ptr function_of(const argument& a, reading& r) const {
+    function_ptr f = r.function(a, accepts_, expected());
+    if (!f->is_expression || !r.known().is_operator(f->name)) return f;
+    argument field = a;
+    const std::string text = "it." + f->name;
+    field.kind = argument::expression;
+    field.source = text;
+    return r.function(field, accepts_, expected());
   }
   static const plan_or_function& get(const void* p) { return *static_cast<const plan_or_function*>(p); }
   std::string expected() const { return absl::StrCat(accepts_ ? "a function or " : "", "a reader, such as tfrecord"); }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "base/closest.hpp"
+#include "expr/program.hpp"
 #include "plan/build.hpp"
 #include "plan/codec.hpp"
 #include "sluice/expr/expression.hpp"
@@ -76,7 +78,10 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
   const std::string& name = w.name ? w.name->text : a.text;
   auto forms = find_functions(name);
   if (forms.empty()) {
-    std::string why = absl::StrCat("no function is registered as ", name, did_you_mean(name, function_names()));
+    const std::vector<std::string> built_in = built_in_function_names();
+    std::string why = std::find(built_in.begin(), built_in.end(), name) != built_in.end()
+                          ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
+                          : absl::StrCat("no function is registered as ", name, did_you_mean(name, function_names()));
     if (a.kind == argument::word)
       return read_expression(a, r, a.source, a.at, absl::StrCat(std::string(r.step()), ": ", why));
     r.fail(a, why);

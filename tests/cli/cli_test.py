@@ -364,10 +364,11 @@ class Misuse(ProgramTest):
             self.assertIn('SLUICE_IO: "nonsense" is no I/O back end', done.stderr)
 
     def test_what_is_no_plan_but_a_path_is_told_as_one(self):
+        pathlib.Path(self.path("a.txt")).write_text("x\n")
         for path, words in {
             "nope.txt": "nope.txt is neither a file nor a plan, such as 'tfrecord(",
             "xyzzyplugh": "xyzzyplugh is neither a file nor a plan",
-            self.folder.name: f"is a directory; a plan that reads its files is 'list_files(\"{self.folder.name}/*\") | interleave(tfrecord)'",
+            self.folder.name: f"is a directory; a plan that reads its files is 'list_files(\"{self.folder.name}/*\") | interleave(lines)'",
             "shufle": "no such operator; did you mean shuffle?",
         }.items():
             for verb in ("head", "run", "explain"):
@@ -400,7 +401,15 @@ class Misuse(ProgramTest):
         lines = ['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}']
         for n in range(6):
             self.assertEqual(self.ok("head", "-n", n, self.path("*.csv")).stdout.splitlines(), lines[:n])
-        self.assertIn("nothing-*", self.fails(1, "head", self.path("nothing-*.csv")))
+        for verb in ("head", "run", "explain"):
+            self.assertIn("nothing-*", self.fails(1, verb, self.path("nothing-*.csv")))
+
+    def test_head_of_a_pattern_reads_each_file_as_what_it_is(self):
+        write_tfrecord(self.path("1.tfrecord"), example({b"text": b"a"}))
+        write_tfrecord(self.path("2.tfrecord"), b"plain")
+        pathlib.Path(self.path("3.csv")).write_text("")
+        pathlib.Path(self.path("4.csv")).write_text("n\n7\n")
+        self.assertEqual(self.ok("head", self.path("*")).stdout.splitlines(), ['{"text":"a"}', '"plain"', '{"n":7}'])
 
     def test_columns_count_characters(self):
         done = sluice("run", 'lines("größe") | €')

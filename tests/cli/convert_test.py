@@ -46,6 +46,14 @@ class Converted(ProgramTest):
 
 
 class Files(Converted):
+    def test_shards_without_rows_fit_those_that_have_some(self):
+        for suffix in ("csv", "jsonl"):
+            with self.subTest(suffix=suffix):
+                self.ok("run", "range(2) | map({a: it, b: string(it)})", "--output", self.path(f"s.{suffix}"), "--shards", 4)
+                self.ok("convert", self.path(f"s-*.{suffix}"), self.path(f"{suffix}.out.jsonl"))
+                self.assertEqual(pathlib.Path(self.path(f"{suffix}.out.jsonl")).read_text(), '{"a":0,"b":"0"}\n{"a":1,"b":"1"}\n'
+                                 if suffix == "jsonl" else '{"a":0,"b":0}\n{"a":1,"b":1}\n')
+
     def test_tf_examples_become_lines_of_json_and_are_the_same(self):
         done = self.ok("convert", *self.shards, self.path("a.jsonl"))
         self.assertIn("schema, guessed from 30 records", done.stderr)

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "op/opened_elements.hpp"
+#include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
@@ -122,6 +124,9 @@ TEST_CASE("flat_map and interleave open lists that are expressions") {
   CHECK(elements_of("range(6) | window(3) | interleave(it, cycle_length=2, parallelism=2)") ==
         int64s{0, 3, 1, 4, 2, 5});
   CHECK(elements_of("range(0) | window(3) | flat_map(it)") == int64s{});
+  CHECK(elements_of("range(3) | flat_map(let(x = it * it, [x, x]))") == int64s{0, 0, 1, 1, 4, 4});
+  CHECK(elements_of("range(4) | flat_map(if(it % 2 == 0, [it], [it, it]))") == int64s{0, 1, 1, 2, 3, 3});
+  CHECK(elements_of("range(2) | map({lines: [it, 7]}) | flat_map((lines))") == int64s{0, 7, 1, 7});
   CHECK(consume(range(3) | flat_map(expr<int64s>("[it, -it]")), {}).elements == int64s{0, 0, 1, -1, 2, -2});
 }
 
@@ -137,7 +142,31 @@ TEST_CASE("lists that are opened say what is wrong with them") {
   dropping.on_error = error_policy::skip;
   const consumed rest = consume(dataset<int64>(parse_plan("range(4) | flat_map([it, 10 / (2 - it)])")), dropping);
   CHECK(rest.elements == int64s{0, 5, 1, 10, 3, -10});
-  round_trips(*parse_plan("range(3) | flat_map([it, -it])"), "range(3) | flat_map([it, -it])");
+  refused("range(3) | flat_map(spilt(it))", "spilt: no such operator");
+  for (const char* plan : {"range(3) | flat_map([it, -it])", "range(3) | flat_map(split(string(it)))",
+                           "range(3) | interleave(let(x = it, [x, x]), cycle_length=2)",
+                           "range(2) | map({lines: [it, 7]}) | flat_map(it.lines)"})
+    round_trips(*parse_plan(plan), plan);
+}
+
+TEST_CASE("the lists that an interleave has open are charged") {
+  simulation world(3);
+  runtime rt(world, {.memory_budget_bytes = std::size_t{1} << 20});
+  auto of = [&](int64 cycle) {
+    return consume_on(rt,
+                      range(40) | map([](int64) { return std::vector<std::string>(4, std::string(10'000, 'x')); }) |
+                          interleave(expr<std::vector<std::string>>("it"), {.cycle_length = cycle}) |
+                          map([](const std::string& s) { return static_cast<int64>(s.size()); }),
+                      {});
+  };
+  const consumed few = of(4);
+  CHECK(few.complaint() == "");
+  CHECK(few.elements == int64s(160, 10'000));
+  const consumed many = of(40);
+  CHECK(many.mistake == "");
+  CHECK(many.why.code() == status_code::resource_exhausted);
+  CHECK_THAT(many.why.to_string(), Catch::Contains("the lists that are open") && Catch::Contains("lower cycle_length"));
+  CHECK(rt.ledger().report().used_bytes == 0);
 }
 
 TEST_CASE("flat_map prints as text, is read again, and refuses what opens no dataset") {

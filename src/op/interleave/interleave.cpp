@@ -3,6 +3,7 @@
 
 #include "ahead/open_channel.hpp"
 #include "engine/element_specs.hpp"
+#include "engine/elements_of_lists.hpp"
 #include "engine/interleave_loop.hpp"
 #include "engine/types.hpp"
 #include "op/interleave/sloppy_interleave.hpp"
@@ -29,8 +30,8 @@ erased_stream open_interleave(const node& n, open_context& context) {
   auto& [inner, o] = n.as<interleave_arguments>();
   outlet out(*n.type);
   auto width = static_cast<std::uint32_t>(o.cycle_length.value);
-  // At 1, or with one input at a time, there is nothing to work on ahead of the consumer.
-  bool parallel = o.parallelism.value != 1 && width > 1;
+  // At 1, or with one input at a time, there is nothing to work on ahead of the consumer; nor in lists.
+  bool parallel = o.parallelism.value != 1 && width > 1 && !lists_opened_by(inner);
   live_knob* parallelism = parallel ? &context.live(n, o.parallelism, context.tuned_parallelism()) : nullptr;
   const order delivered = context.order_of(o.order);
   inner_plans inners(n, inner, context, parallelism, delivered);
