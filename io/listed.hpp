@@ -10,16 +10,17 @@
 
 namespace sluice::lib::detail {
 
+inline bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
+
 inline status nothing_matches(const std::string& pattern) {
-  if (pattern.find_first_of("*?[") == std::string::npos)
-    return not_found_error("cannot open: No such file or directory").in_file(pattern);
+  if (!has_wildcard(pattern)) return not_found_error("cannot open: No such file or directory").in_file(pattern);
   return not_found_error("no file matches the pattern \"" + pattern + "\"");
 }
 
 /// `error_number`: of opening the path.
 inline status cannot_open(int error_number, const std::string& path) {
   std::string what = "cannot open";
-  if (error_number == ENOENT && path.find_first_of("*?[") != std::string::npos)
+  if (error_number == ENOENT && has_wildcard(path))
     what = "is no file's name; what matches a pattern is read by list_files(\"" + path +
            "\") | interleave(…): cannot open";
   return errno_error(error_number, what).in_file(path);

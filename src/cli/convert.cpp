@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/redacted.hpp"
@@ -103,8 +105,9 @@ bool is_table_without_rows(const std::string& file) {
 
 /// Of several files those that have rows, if any has.
 void leave_out_empty(std::vector<std::string>& files) {
-  if (std::all_of(files.begin(), files.end(), is_table_without_rows)) return;
-  std::erase_if(files, is_table_without_rows);
+  std::vector<std::string> with_rows;
+  std::remove_copy_if(files.begin(), files.end(), std::back_inserter(with_rows), is_table_without_rows);
+  if (!with_rows.empty()) files = std::move(with_rows);
 }
 
 /// A runtime of its own, which is gone before the run's begins.

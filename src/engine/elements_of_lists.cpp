@@ -9,6 +9,7 @@
 #include "engine/open_context.hpp"
 #include "expr/numbers.hpp"
 #include "sluice/coro/block_fit.hpp"
+#include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -18,43 +19,6 @@ struct place_in_lists {
   std::uint64_t number = 0;
   std::uint64_t in_list = 0;
   bool ended = false;
-};
-
-/// The list of one input, while its elements are given.
-class present_list {
- public:
-  explicit present_list(function_ptr f) : function_(std::move(f)), type_(*function_->out), made_(type_) {}
-
-  bool is_there() const { return made_.size() != 0; }
-  std::uint64_t size() const { return size_; }
-  std::uint64_t input() const { return input_; }  ///< its ordinal
-  void forget() { made_.clear(); }
-
-  status make(const element_type& in, char* element, std::uint64_t ordinal) {
-    auto& f = static_cast<const block_function&>(*function_);
-    char* to = made_.reserve(1);
-    if (f.in_place) std::memcpy(to, element, type_.size);
-    applied a = f.apply(block(nullptr, &in, f.in_place ? to : element, 1), to, {ordinal, 0});
-    if (a.done == 0) return a.why;
-    made_.set_live(0, 1);
-    input_ = ordinal;
-    std::size_t n = type_.extent;
-    items_ = type_.kind == kind::list ? type_.items(type_, to, n) : to;
-    size_ = n;
-    return {};
-  }
-  /// Copies n elements from the `first` on.
-  void copy(std::uint64_t first, std::uint32_t n, char* to) const {
-    const element_type& t = *type_.element;
-    t.copy(t, to, static_cast<const char*>(items_) + first * t.size, n, t.size, t.size);
-  }
-
- private:
-  function_ptr function_;
-  const element_type& type_;
-  slab made_;
-  const void* items_ = nullptr;
-  std::uint64_t size_ = 0, input_ = 0;
 };
 
 /// Where an element is.
@@ -91,7 +55,7 @@ status place_of(const function_ptr& index_map, std::uint64_t number, flat_place&
 std::string said_of(std::uint64_t number, std::uint64_t input) {
   return "index_map says that element " + std::to_string(number) + " is in the list of input " + std::to_string(input);
 }
-status list_too_short(std::uint64_t number, const present_list& list, std::uint64_t in_list) {
+status list_too_short(std::uint64_t number, const made_list& list, std::uint64_t in_list) {
   return invalid_argument_error(said_of(number, list.input()) + " at place " + std::to_string(in_list) +
                                 ", and the list has " + std::to_string(list.size()) + " elements");
 }
@@ -108,7 +72,7 @@ status other_cardinality(std::uint64_t total, std::uint64_t there, bool has_ende
 }
 
 /// Goes to the place of the next element, which index_map says: to `skipped` inputs on from `next_input`, unless it is in the list.
-status go_by_index(const list_rule& rule, place_in_lists& st, present_list& list, std::uint64_t next_input,
+status go_by_index(const list_rule& rule, place_in_lists& st, made_list& list, std::uint64_t next_input,
                    std::uint64_t& skipped) {
   skipped = 0;
   flat_place p;
@@ -124,7 +88,7 @@ status go_by_index(const list_rule& rule, place_in_lists& st, present_list& list
 }
 
 /// Gives up to `most` elements of the list. Returns how many.
-std::uint32_t give_of(present_list& list, place_in_lists& st, const list_rule& rule, std::uint32_t most, char* to) {
+std::uint32_t give_of(made_list& list, place_in_lists& st, const list_rule& rule, std::uint32_t most, char* to) {
   std::uint64_t n = std::min<std::uint64_t>(most, list.size() - st.in_list);
   n = std::min(n, rule.total - st.number);
   list.copy(st.in_list, static_cast<std::uint32_t>(n), to);
@@ -142,7 +106,7 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
                                      error_gate gate) {
   in.may_go_back();
   const std::size_t element_bytes = out.type().size;
-  present_list list(rule.function);
+  made_list list(rule.function);
   block_fit fit(out.type(), true);
   std::uint64_t skipped = 0;  // inputs in front of the next one
   bool by_index = false;      // the place in its list was said, and not counted
@@ -215,6 +179,25 @@ erased_stream elements_of_lists_loop(outlet out, saved<place_in_lists> st, erase
 }
 
 }  // namespace
+
+status made_list::make(const element_type& in, char* element, std::uint64_t ordinal) {
+  auto& f = static_cast<const block_function&>(*function_);
+  char* to = made_.reserve(1);
+  if (f.in_place) std::memcpy(to, element, type_.size);
+  applied a = f.apply(block(nullptr, &in, f.in_place ? to : element, 1), to, {ordinal, 0});
+  if (a.done == 0) return a.why;
+  made_.set_live(0, 1);
+  input_ = ordinal;
+  std::size_t n = type_.extent;
+  items_ = type_.kind == kind::list ? type_.items(type_, to, n) : to;
+  size_ = n;
+  return {};
+}
+
+void made_list::copy(std::uint64_t first, std::size_t n, void* to) const {
+  const element_type& t = *type_.element;
+  t.copy(t, to, static_cast<const char*>(items_) + first * t.size, n, t.size, t.size);
+}
 
 erased_stream elements_of_lists(const outlet& out, erased_stream in, list_rule rule, error_gate gate) {
   saved<place_in_lists> st;

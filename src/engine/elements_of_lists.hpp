@@ -7,11 +7,13 @@
 // State:  the input's position at the present element, and how many of its list were delivered.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "engine/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
-#include "sluice/coro/saved.hpp"
+#include "sluice/element/slab.hpp"
 #include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
@@ -27,6 +29,32 @@ struct list_rule {
 
 /// A list, or an array: what a function of a list_rule has to make.
 inline bool is_list(const element_type& t) { return t.kind == kind::array || (t.kind == kind::list && t.items); }
+
+/// The list that a function makes of one element.
+class made_list {
+ public:
+  /// `f`: a block_function that makes lists or arrays.
+  explicit made_list(function_ptr f) : function_(std::move(f)), type_(*function_->out), made_(type_) {}
+
+  bool is_there() const { return made_.size() != 0; }
+  std::uint64_t size() const { return size_; }
+  std::uint64_t input() const { return input_; }  ///< the ordinal of the element
+  void forget() { made_.clear(); }
+  /// With what it owns. REQUIRES: is_there().
+  std::size_t bytes() const { return type_.size + type_.footprint(type_, made_.begin(), 1); }
+
+  /// The element may be moved from.
+  status make(const element_type& in, char* element, std::uint64_t ordinal);
+  /// Copies n elements from the `first` on.
+  void copy(std::uint64_t first, std::size_t n, void* to) const;
+
+ private:
+  function_ptr function_;
+  const element_type& type_;
+  slab made_;
+  const void* items_ = nullptr;
+  std::uint64_t size_ = 0, input_ = 0;
+};
 
 /// A plan_function whose datasets are lists, and the function that makes them.
 struct opens_lists {

@@ -5,14 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "element/blocks.hpp"
 #include "engine/elements_of_lists.hpp"
 #include "engine/expression_forms.hpp"
 #include "engine/stored_elements.hpp"
 #include "expr/tree.hpp"
 #include "expr/type_limits.hpp"
 #include "plan/arguments_of.hpp"
-#include "sluice/element/slab.hpp"
 #include "sluice/engine/functions.hpp"
 
 namespace sluice::lib {
@@ -21,21 +19,11 @@ namespace {
 
 /// The elements of one list.
 struct listed_elements final : elements_function {
-  slab list;
-  const void* items = nullptr;
-  std::size_t n = 0;
-
-  /// `made`: holds the list.
-  explicit listed_elements(slab made) : list(std::move(made)) {
-    const element_type& t = list.type();
-    out = t.element;
-    n = t.extent;
-    items = t.kind == kind::list ? t.items(t, list.begin(), n) : list.begin();
-  }
-  std::size_t size() const override { return n; }
-  void copy(std::size_t first, std::size_t many, void* to) const override {
-    out->copy(*out, to, static_cast<const char*>(items) + first * out->size, many, out->size, out->size);
-  }
+  made_list list;
+  /// `lists`: makes it.
+  explicit listed_elements(const function_ptr& lists) : list(lists) { out = lists->out->element; }
+  std::size_t size() const override { return list.size(); }
+  void copy(std::size_t first, std::size_t n, void* to) const override { list.copy(first, n, to); }
 };
 
 struct list_arguments {
@@ -44,10 +32,9 @@ struct list_arguments {
 
 erased_stream open_list(const node& n, open_context& context) {
   const function_ptr& elements = n.as<list_arguments>().elements.value;
-  const slab& list = static_cast<const listed_elements&>(*elements).list;
   auto memory = std::make_shared<held_memory>(context.run, purpose::state, "interleave", "the lists that are open",
                                               "lower cycle_length");
-  status fits = memory->resize(list.type().size + list.type().footprint(list.type(), list.begin(), 1));
+  status fits = memory->resize(static_cast<const listed_elements&>(*elements).list.bytes());
   if (!fits.ok()) throw error(std::move(fits));
   return stored_elements(elements, std::move(memory));
 }
@@ -63,11 +50,9 @@ const op_info list_op{
 };
 
 struct expression_list final : plan_function, opens_lists {
-  compiled_expression c;
-
-  expression_list(const expression& e, const element_type& in_type, const element_type* wanted, function_ptr map)
-      : c(e, in_type, wanted, {.is_looked_at = true}) {
-    lists = std::move(map);
+  expression_list(const expression& e, const element_type& in_type, const element_type* wanted, function_ptr map) {
+    // Refused: index() and random(), since the same list is opened again at another time.
+    const compiled_expression c(e, in_type, wanted, {.is_looked_at = true});
     const element_type& list = c.p->type();
     if (!is_list(list))
       throw expression_error(
@@ -79,14 +64,14 @@ struct expression_list final : plan_function, opens_lists {
                              absl::StrCat("elements of ", expressions::shown(*list.element), " cannot be copied"));
     describe_expression(*this, e, c, list.element);
     captured = c.used.values();
+    lists = std::move(map);
   }
 
   node_ptr plan_for(void* element) const override {
-    slab made(c.p->type());
-    status why;
-    if (c.p->apply(static_cast<char*>(element), 1, made.reserve(1), 0, 0, why) == 0) throw error(std::move(why));
-    made.set_live(0, 1);
-    function_ptr elements = std::make_shared<listed_elements>(std::move(made));
+    auto made = std::make_shared<listed_elements>(lists);
+    status why = made->list.make(*in, static_cast<char*>(element), 0);
+    if (!why.ok()) throw error(std::move(why));
+    function_ptr elements = std::move(made);
     return make_source(list_op, arguments::of(list_arguments{std::move(elements)}));
   }
 };

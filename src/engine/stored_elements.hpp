@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream of a source whose elements are in memory: from_elements, and the lists that flat_map([it, -it]) opens.
+// The stream of a source whose elements are in memory: from_elements, from_tensor_slices, and the lists that an
+// interleave([it, -it]) opens.
 //
 // Owns:   a share of the elements. Each stream delivers copies.
 // State:  how many elements it has given; passing over costs nothing.

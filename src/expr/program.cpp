@@ -28,6 +28,11 @@ std::vector<std::string> built_in_function_names() {
   return names;
 }
 
+bool is_built_in_function(std::string_view name) {
+  const std::vector<std::string> names = expressions::built_in_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 program::~program() = default;
 
 std::uint32_t program::values_at_once() const {

@@ -49,6 +49,7 @@ class computed;
 
 /// Of the functions that every expression may call, sorted.
 std::vector<std::string> built_in_function_names();
+bool is_built_in_function(std::string_view name);
 
 /// What names mean beside the element's fields.
 struct expression_scope {

@@ -289,8 +289,7 @@ bool is_operator(std::string_view name) { return find_op(name) != nullptr; }
 
 bool is_expression_function(std::string_view name) {
   if (is_operator(name) || is_spelling(name)) return false;
-  const std::vector<std::string> built_in = built_in_function_names();
-  return std::ranges::find(built_in, name) != built_in.end() || !find_functions(name).empty();
+  return is_built_in_function(name) || !find_functions(name).empty();
 }
 
 node_ptr build_plan(const plan_syntax& calls, bool may_lack_path) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -78,8 +77,7 @@ function_ptr read_function(const argument& a, const reading& r, function_filter 
   const std::string& name = w.name ? w.name->text : a.text;
   auto forms = find_functions(name);
   if (forms.empty()) {
-    const std::vector<std::string> built_in = built_in_function_names();
-    std::string why = std::find(built_in.begin(), built_in.end(), name) != built_in.end()
+    std::string why = is_built_in_function(name)
                           ? absl::StrCat(name, " is a function of expressions: write ", name, "(it)")
                           : absl::StrCat("no function is registered as ", name, did_you_mean(name, function_names()));
     if (a.kind == argument::word)
