@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./dev check`: clang-format and clang-tidy over what changed since the last commit (or --all), then the style tests.
+It also compiles the changed sources (or all) one by one, which the build compiles in groups (tools/check_alone.py).
 
 `--fix` lets clang-format rewrite the files instead of complaining.
 """
@@ -40,6 +41,9 @@ def jobs(files, fix):
         sources = []
     for file in sources:
         yield f"tidy {file}", ["clang-tidy-19", "--quiet", "-p", str(BUILD), file]
+    alone = [f for f in files if f.endswith(".cpp")]
+    if alone and (BUILD / "compile_commands.json").exists():
+        yield "sources alone", ["python3", "tools/check_alone.py", *alone]
     for script in sorted((ROOT / "tests/tidy").glob("*_test.py")):
         yield str(script.relative_to(ROOT)), ["python3", str(script)]
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test executables of a build folder and the script tests, in parallel; prints what failed and the count.
 
-  run_tests.py BUILD [--scripts | --scripts-of PATH] [--only FOLDER]… [--jobs N]
+  run_tests.py BUILD [--scripts | --all | --scripts-of PATH] [--only FOLDER]… [--jobs N]
+
+--scripts runs the scripts that a contributor needs, --all also those of packages, servers, documents and compilers' messages, which compile
+again or start other programs. Scripts of a folder that --only names always run.
 
 Every Catch2 test case gets a process of its own: a crash costs one test, the slow ones spread over the cores, and no
 test lives on state that another left behind. The last line is `N passed, N failed`; the exit status says the same.
@@ -18,6 +21,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = int(os.environ.get("SLUICE_TEST_TIMEOUT", "600"))
+ONLY_WITH_ALL = ("packaging/", "hazards/", "docs/", "http/", "bench/", "arrow/", "faults/", "io/", "tidy/headers_test.py", "tidy/joined_test.py")
 SCRIPT_PATTERNS = ["tests/**/*_test.py", "tests/**/*_test.sh"]
 
 
@@ -71,7 +75,9 @@ def report(name, command, status, output):
 
 def collect(build, given):
     only = given.only
-    cases = script_cases(given.scripts_of, only) if given.scripts or given.scripts_of else []
+    cases = script_cases(given.scripts_of, only) if given.scripts or given.all or given.scripts_of else []
+    if given.scripts and not given.all and not only:
+        cases = [c for c in cases if not c[0].removeprefix("tests/").startswith(ONLY_WITH_ALL)]
     listing = build / "meson-info/intro-tests.json"
     for test in json.loads(listing.read_text()) if listing.exists() else []:
         if not only or test["name"] in only:
@@ -103,6 +109,7 @@ def main():
     arguments.add_argument("build", type=pathlib.Path)
     arguments.add_argument("--only", action="append", default=[])
     arguments.add_argument("--scripts", action="store_true")
+    arguments.add_argument("--all", action="store_true")
     arguments.add_argument("--scripts-of", action="append", default=[])
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--slowest", type=int, default=0)

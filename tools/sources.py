@@ -7,8 +7,11 @@
   sources.py workload NAME          what that program is made of
   sources.py test_folders           names of the folders below tests/ that hold *_test.cpp
   sources.py test FOLDER            what the test executable of that folder is made of
+  sources.py joined_tests FOLDER    those of them that several can be compiled as one file: each test has a namespace of its own
+  sources.py alone_tests FOLDER     the others
   sources.py fuzz                   the fuzz targets, without the test that replays their corpus
   sources.py support                sources of folders below tests/ without a *_test.cpp of their own
+  sources.py join FOLDER PART …     writes files that include the sources of a part in groups to FOLDER/joined/, and prints these files
   sources.py all                    everything above; ./dev reconfigures when it changes
 """
 import itertools
@@ -31,6 +34,12 @@ def below(folder, pattern):
 def test_folders():
     folders = (p.name for p in (ROOT / "tests").glob("*/"))
     return sorted(f for f in folders if f not in SCRIPTED and below(f"tests/{f}", "**/*_test.cpp"))
+
+
+def can_be_joined(source):
+    """Whether a test source keeps its names in a namespace that is called as the file is."""
+    path = ROOT / source
+    return re.search(rf"^namespace sluice(::\w+)*::{path.stem} {{", path.read_text(), re.M) is not None
 
 
 def support():
@@ -75,11 +84,41 @@ PARTS = {
 }
 
 
+# The sources of a group: larger groups hardly make a build faster, and each source that changes compiles its whole group.
+GROUP_SIZE, GROUP_SIZE_OF_TESTS = 12, 6
+
+
+def join(folder, part, lines):
+    """Files that include `lines` in groups. They are the same in every clone, so that one compiler cache serves all of them."""
+    made = []
+    groups = -(-len(lines) // (GROUP_SIZE_OF_TESTS if part.startswith("joined_tests") else GROUP_SIZE))
+    for k in range(groups):
+        group = lines[k * len(lines) // groups:(k + 1) * len(lines) // groups]
+        path = pathlib.Path(folder) / "joined" / f"{part}-{k}.cpp"
+        text = "".join(f'#include "{source}"\n' for source in group)
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        made.append(str(path))
+    return made
+
+
 def main(arguments):
+    if arguments[0] == "join":
+        lines = join(arguments[1], "-".join(arguments[2:]), sources_of(arguments[2:]))
+    else:
+        lines = sources_of(arguments)
+    print("\n".join(lines))
+
+
+def sources_of(arguments):
     if arguments[0] == "version":
         lines = [version()]
     elif arguments[0] == "test":
         lines = below(f"tests/{arguments[1]}", "**/*.cpp")
+    elif arguments[0] in ("joined_tests", "alone_tests"):
+        wanted = arguments[0] == "joined_tests"
+        lines = [s for s in below(f"tests/{arguments[1]}", "**/*.cpp") if can_be_joined(s) == wanted]
     elif arguments[0] == "workload":
         lines = below(f"bench/compare/{arguments[1]}", "*.cpp")
     elif arguments[0] == "all":
@@ -87,7 +126,7 @@ def main(arguments):
         lines += below("tests", "**/*_test.cpp") + below("bench/compare", "*/*.cpp")
     else:
         lines = PARTS[arguments[0]]()
-    print("\n".join(lines))
+    return lines
 
 
 if __name__ == "__main__":

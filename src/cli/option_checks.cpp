@@ -11,7 +11,7 @@
 namespace sluice::lib::cli {
 namespace {
 
-std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
+std::string quoted_value(const std::string& text) { return "\"" + text + "\""; }
 
 /// The windows of a few files and the blocks behind them: they are charged, but never refused, or nothing could go on.
 constexpr std::int64_t kMemoryLeast = 1 << 20;
@@ -24,7 +24,7 @@ CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
     auto end = text.data() + text.size();
     auto read = std::from_chars(text.data(), end, n);
     if (read.ec == std::errc() && read.ptr == end && n >= least && n <= most) return {};
-    return absl::StrCat("expects a whole number from ", least, " to ", most, ", and is ", in_quotes(text));
+    return absl::StrCat("expects a whole number from ", least, " to ", most, ", and is ", quoted_value(text));
   };
   return CLI::Validator(check, "N");
 }
@@ -33,11 +33,11 @@ CLI::Validator memory_size() {
   auto check = [](const std::string& text) -> std::string {
     std::int64_t bytes = 0;
     if (!read_byte_size(text, bytes) || bytes <= 0)
-      return absl::StrCat("expects a size such as 64MiB, and is ", in_quotes(text));
+      return absl::StrCat("expects a size such as 64MiB, and is ", quoted_value(text));
     if (bytes >= kMemoryLeast) return {};
     return absl::StrCat(
         "expects 1MiB or more, since what is just being read is made in any case and takes about that, and is ",
-        in_quotes(text));
+        quoted_value(text));
   };
   return CLI::Validator(check, "SIZE");
 }
@@ -46,7 +46,7 @@ CLI::Validator size_in_bytes() {
   auto check = [](const std::string& text) -> std::string {
     std::int64_t bytes = 0;
     if (read_byte_size(text, bytes) && bytes > 0) return {};
-    return absl::StrCat("expects a size such as 64MiB, and is ", in_quotes(text));
+    return absl::StrCat("expects a size such as 64MiB, and is ", quoted_value(text));
   };
   return CLI::Validator(check, "SIZE");
 }
@@ -72,7 +72,7 @@ CLI::Validator interval() {
     std::chrono::nanoseconds time{0};
     if (read_interval(text, elements, time)) return {};
     return absl::StrCat("expects a number of elements such as 5000 or a time such as 500ms, 1.5s, 5m, 1h, and is ",
-                        in_quotes(text));
+                        quoted_value(text));
   };
   return CLI::Validator(check, "ELEMENTS|TIME");
 }
@@ -81,7 +81,7 @@ CLI::Validator time_span() {
   auto check = [](const std::string& text) -> std::string {
     std::chrono::nanoseconds time{0};
     if (read_time(text, time)) return {};
-    return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", in_quotes(text));
+    return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", quoted_value(text));
   };
   return CLI::Validator(check, "TIME");
 }

@@ -13,7 +13,7 @@
 
 #include "arrow/random_columns.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::columns_test {
 namespace {
 
 using namespace test;
@@ -353,4 +353,4 @@ TEST_CASE("random damage is an error that leaves no row, or does not matter") {
   CHECK(refused > 8000);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::columns_test

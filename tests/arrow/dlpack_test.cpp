@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace sluice::lib {
+namespace sluice::lib::dlpack_test {
 namespace {
 
 enum class colour : std::uint16_t { red = 3, green = 500 };
@@ -244,4 +244,4 @@ TEST_CASE("what is not made of numbers is no tensor") {
   CHECK(refused.why().message().find("not of string") != std::string::npos);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::dlpack_test

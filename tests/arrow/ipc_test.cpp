@@ -13,7 +13,7 @@
 #include "arrow/ipc_writer.hpp"
 #include "arrow/random_columns.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::ipc_test {
 namespace {
 
 using namespace test;
@@ -218,4 +218,4 @@ TEST_CASE("what has no place in an IPC stream is refused by the name of its colu
   CHECK(bytes == "as before");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::ipc_test

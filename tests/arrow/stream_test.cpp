@@ -13,7 +13,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::stream_test {
 namespace {
 
 using Catch::Contains;
@@ -330,4 +330,4 @@ TEST_CASE("a resume opens the stream again and passes over what was delivered") 
                     Contains("has 2 batches; 6 were delivered before the checkpoint"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::stream_test

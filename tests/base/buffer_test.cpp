@@ -13,7 +13,7 @@
 #include "base/recycling.hpp"
 #include "support/process_memory.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::buffer_test {
 
 namespace {
 
@@ -197,3 +197,5 @@ TEST_CASE("the account is credited once, by the last reference on whatever threa
   next = buffer_ref();
   CHECK(account.released == 1 << 20);
 }
+
+}  // namespace sluice::lib::buffer_test

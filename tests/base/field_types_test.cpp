@@ -5,7 +5,7 @@
 
 #include <limits>
 
-using namespace sluice::lib;
+namespace sluice::lib::field_types_test {
 
 TEST_CASE("sizes are read with units and printed with the largest that divides them") {
   std::int64_t bytes = 0;
@@ -21,3 +21,5 @@ TEST_CASE("sizes are read with units and printed with the largest that divides t
   CHECK(print_byte_size(1025) == "1025");
   CHECK(print_byte_size(0) == "0");
 }
+
+}  // namespace sluice::lib::field_types_test

@@ -10,7 +10,7 @@
 
 #include "support/process_memory.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::pages_test {
 namespace {
 
 std::size_t pages_there(char* begin, std::size_t bytes) {
@@ -24,7 +24,7 @@ std::size_t pages_there(char* begin, std::size_t bytes) {
 }  // namespace
 
 TEST_CASE("pages that are made ready are there, what is written stays, and others do not come along") {
-  if (testing::kSanitized) return;                          // memory is the sanitizer's there
+  if (testing::kSanitized) return;                       // memory is the sanitizer's there
   constexpr std::size_t kBytes = std::size_t{24} << 20;  // more than the stock keeps: these are new
   trim_stock();
   auto* at = static_cast<char*>(allocate_pages(kBytes / 8 - kPageBytes));  // below the size of huge pages
@@ -41,4 +41,4 @@ TEST_CASE("pages that are made ready are there, what is written stays, and other
   trim_stock();
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::pages_test

@@ -9,7 +9,7 @@
 #include "sluice/base/hash.hpp"
 #include "sluice/base/utf8.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::random_test {
 
 TEST_CASE("draws are the same for ever: checkpoints depend on them") {
   CHECK(mix(0) == 0xe220a8397b1dcdafu);  // SplitMix64's first output from state 0, as published
@@ -61,3 +61,5 @@ TEST_CASE("UTF-8 is recognised") {
   CHECK(good);
   CHECK_FALSE(bad);
 }
+
+}  // namespace sluice::lib::random_test

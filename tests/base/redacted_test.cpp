@@ -5,7 +5,7 @@
 
 #include "sluice/base/status.hpp"
 
-namespace sluice::lib::detail {
+namespace sluice::lib::detail::redacted_test {
 namespace {
 
 TEST_CASE("what stands before the host of a URL is hidden") {
@@ -78,4 +78,4 @@ TEST_CASE("a status has no secret in its message, its file and its stage") {
 }
 
 }  // namespace
-}  // namespace sluice::lib::detail
+}  // namespace sluice::lib::detail::redacted_test

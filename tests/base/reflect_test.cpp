@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace sluice::lib::reflect_test {
+
 namespace {
 
 struct base {
@@ -55,8 +57,6 @@ template <class T> std::string names() {
 }
 
 }  // namespace
-
-using namespace sluice::lib;
 
 TEST_CASE("members are counted and named, whatever they are") {
   CHECK(names<move_only>() == "p constant ");
@@ -118,3 +118,5 @@ TEST_CASE("members that cannot be default-constructed count as others do") {
   CHECK(member_count<has_arrays> == 3);
   CHECK(member_names<has_one>[2] == "several");
 }
+
+}  // namespace sluice::lib::reflect_test

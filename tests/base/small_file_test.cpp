@@ -5,7 +5,7 @@
 
 #include "io/temporary_folder.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::small_file_test {
 using sluice::lib::testing::temporary_folder;
 
 TEST_CASE("a small file is read whole, whatever it holds") {
@@ -28,3 +28,5 @@ TEST_CASE("a small file that cannot be read is named, and one without end is lef
   CHECK(read_small_file("/dev/zero", 1 << 20).why().to_string() ==
         "out_of_range: /dev/zero: is longer than 1048576 bytes");
 }
+
+}  // namespace sluice::lib::small_file_test

@@ -12,7 +12,7 @@
 #include "sluice/base/absl_status.hpp"
 #include "sluice/base/result.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::status_test {
 namespace {
 
 // What current_exception_status makes of whatever `thrower` throws.
@@ -222,4 +222,4 @@ TEST_CASE("results and StatusOr convert both ways") {
 }
 
 }  // namespace
-}  // namespace sluice::lib
+}  // namespace sluice::lib::status_test

@@ -11,7 +11,7 @@
 
 #include "base/locked_target.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::whole_file_test {
 
 namespace {
 
@@ -170,3 +170,5 @@ TEST_CASE("the lock's name is removed only while it is the lock's") {
   target.release();
   CHECK(text_of(lock_beside(here.path("a"))) == "somebody's");
 }
+
+}  // namespace sluice::lib::whole_file_test

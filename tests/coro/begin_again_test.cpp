@@ -12,7 +12,7 @@
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::begin_again_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -163,4 +163,4 @@ TEST_CASE("a stream with a stage that ends for good does not begin again", "[aga
   CHECK(!erased_stream().begin_again());
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::begin_again_test

@@ -9,7 +9,7 @@
 #include "coro/test_world.hpp"
 #include "sluice/coro/scope.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::channel_test {
 
 namespace {
 
@@ -229,3 +229,5 @@ TEST_CASE("a channel counts what passed and who waited", "[channel]") {
   CHECK(c.counts().received == 10);
   CHECK(c.counts().send_waits > 0);
 }
+
+}  // namespace sluice::lib::channel_test

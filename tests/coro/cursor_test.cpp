@@ -17,7 +17,7 @@
 #include "sluice/coro/stream.hpp"
 #include "support/counting_element.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::cursor_test {
 namespace {
 
 using test::counting_element;
@@ -280,4 +280,4 @@ TEST_CASE("the counting element names what is destroyed twice, built over, or ne
   std::launder(c)->~counting_element();
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::cursor_test

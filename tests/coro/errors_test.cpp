@@ -15,7 +15,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/element/type_of.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::errors_test {
 using namespace std::chrono_literals;
 
 namespace {
@@ -419,3 +419,5 @@ TEST_CASE("a stream moved away under its reader is told to the reader", "[errors
   CHECK_THAT(w.run(both(reads(s), moves(s, elsewhere))),
              Catch::StartsWith("failed_precondition: this stream is empty"));
 }
+
+}  // namespace sluice::lib::errors_test

@@ -10,7 +10,7 @@
 
 #include "coro/test_world.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::long_work_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -79,4 +79,4 @@ TEST_CASE("parts follow each other, cover everything, and end where one says so"
   CHECK(of(8, 3, 4) == parts{{0, 3}, {3, 6}});
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::long_work_test

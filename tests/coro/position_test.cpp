@@ -7,7 +7,7 @@
 
 #include "coro/position_records.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::position_test {
 
 namespace {
 
@@ -205,3 +205,5 @@ TEST_CASE("records that end early, or pass over more than there was, are damage"
   impossible.record(of_stage(7, 3, 4), 3);
   CHECK_FALSE(position_records(impossible.bytes()).finish().ok());
 }
+
+}  // namespace sluice::lib::position_test

@@ -8,7 +8,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/coro/when_all.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::scope_test {
 using namespace std::chrono_literals;
 
 namespace {
@@ -203,3 +203,5 @@ TEST_CASE("with_scope joins its children also when the body fails", "[scope]") {
   CHECK(w.result_of(with_scope(sound)).ok());
   CHECK(ended == 6);
 }
+
+}  // namespace sluice::lib::scope_test

@@ -5,7 +5,7 @@
 
 #include "sluice/element/slice.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::batch_test {
 
 namespace {
 
@@ -128,3 +128,5 @@ TEST_CASE("a batch made by the engine of a type no C++ code names prints alike")
   print(*batched_of(made), &b, out);
   CHECK(out == R"({"text":["first","a second row with a text of some length"],"label":[1,2]})");
 }
+
+}  // namespace sluice::lib::batch_test

@@ -15,7 +15,7 @@
 #include "sluice/element/slice.hpp"
 #include "support/counting_element.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::column_test {
 
 namespace {
 
@@ -440,3 +440,5 @@ TEST_CASE("a column of more bytes than 32-bit offsets can say is refused before 
   CHECK_THROWS_WITH(c.growth(large.data(), 3, sizeof(record), 0), Catch::Contains("2^31 - 1"));
   CHECK(c.rows() == 0);
 }
+
+}  // namespace sluice::lib::column_test

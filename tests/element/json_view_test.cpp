@@ -13,7 +13,7 @@
 #include "support/process_memory.hpp"
 #include "support/random_numbers.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::json_view_test {
 using detail::checked_json;
 using detail::json_items;
 using detail::json_value;
@@ -113,3 +113,5 @@ TEST_CASE("a value from JSON takes memory for itself, and not for a document", "
   auto t = type_from_text("{id: int64, text: string}[]");
   CHECK(bytes_of(**t, rows) < 5 * rows.size());
 }
+
+}  // namespace sluice::lib::json_view_test

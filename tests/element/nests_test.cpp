@@ -9,7 +9,7 @@
 #include "support/budget.hpp"
 #include "support/random_values.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::nests_test {
 using namespace sluice::lib::test;
 
 TEST_CASE("batch then unbatch is the identity over nests of every kind, in blocks of any size") {
@@ -60,3 +60,5 @@ TEST_CASE("batch then unbatch is the identity over nests of every kind, in block
   }
   CHECK(with_tensors > cases(600) / 10);
 }
+
+}  // namespace sluice::lib::nests_test

@@ -11,7 +11,7 @@
 #include "sluice/element/value.hpp"
 #include "support/tensors.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::ragged_golden_test {
 using namespace sluice::lib::test;
 
 namespace {
@@ -93,3 +93,5 @@ TEST_CASE("ragged and sparse tensors are as each other what TensorFlow's are") {
   }
   CHECK(cases == 400);
 }
+
+}  // namespace sluice::lib::ragged_golden_test

@@ -7,9 +7,9 @@
 
 #include "sluice/element/slab.hpp"
 
-namespace {
+namespace sluice::lib::slab_test {
 
-using namespace sluice::lib;
+namespace {
 
 /// Counts its living objects: what a block forgets or destroys twice shows.
 struct counted {
@@ -148,3 +148,5 @@ TEST_CASE("random moves, drops and truncations lose and double nothing") {
   }
   CHECK(counted::living == 0);
 }
+
+}  // namespace sluice::lib::slab_test

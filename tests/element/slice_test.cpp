@@ -7,7 +7,7 @@
 
 #include "sluice/element/slab.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::slice_test {
 
 namespace {
 
@@ -85,3 +85,5 @@ TEST_CASE("a record is a text to the engine") {
   record r(slice::copy_of("abc"));
   CHECK(t.text(&r) == "abc");
 }
+
+}  // namespace sluice::lib::slice_test

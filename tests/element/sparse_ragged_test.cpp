@@ -12,7 +12,7 @@
 #include "support/budget.hpp"
 #include "support/tensors.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::sparse_ragged_test {
 using namespace sluice::lib::test;
 
 namespace {
@@ -236,3 +236,5 @@ TEST_CASE("rows with sparse and ragged tensors of any shape are of one batch") {
   auto rows = b.rows();
   CHECK(static_cast<const sample&>(rows[1]).words.dense_shape == indices{4, 4});
 }
+
+}  // namespace sluice::lib::sparse_ragged_test

@@ -11,7 +11,7 @@
 #include "support/budget.hpp"
 #include "support/random_values.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::spec_test {
 namespace {
 
 using namespace test;
@@ -186,4 +186,4 @@ TEST_CASE("specs keep their laws") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::spec_test

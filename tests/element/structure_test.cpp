@@ -8,7 +8,7 @@
 #include "support/budget.hpp"
 #include "support/random_values.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::structure_test {
 namespace {
 
 using namespace test;
@@ -131,4 +131,4 @@ TEST_CASE("nests of every kind are packed from what flatten gives") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::structure_test

@@ -16,7 +16,7 @@
 #include "sluice/base/random.hpp"
 #include "sluice/base/status.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::tensor_cast_test {
 namespace {
 
 std::string refusal_of(const tensor& t, dtype to) {
@@ -92,4 +92,4 @@ TEST_CASE("bytes become a vector of little-endian numbers") {
   CHECK_THROWS_WITH(decode_raw("ab", dtype::string), Catch::Contains("strings have no size"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::tensor_cast_test

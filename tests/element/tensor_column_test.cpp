@@ -12,7 +12,7 @@
 #include "sluice/element/batch.hpp"
 #include "support/tensors.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::tensor_column_test {
 namespace {
 
 using namespace test;
@@ -227,4 +227,4 @@ TEST_CASE("decoders write a tensor's bytes where the batch has them") {
 }
 
 }  // namespace
-}  // namespace sluice::lib
+}  // namespace sluice::lib::tensor_column_test

@@ -16,7 +16,7 @@
 #include "support/random_numbers.hpp"
 #include "support/tensors.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::tensor_test {
 namespace {
 
 using namespace test;
@@ -266,4 +266,4 @@ TEST_CASE("the descriptor of tensors") {
 }
 
 }  // namespace
-}  // namespace sluice::lib
+}  // namespace sluice::lib::tensor_test

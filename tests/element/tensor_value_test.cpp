@@ -10,7 +10,7 @@
 #include "sluice/element/tensor.hpp"
 #include "sluice/element/value.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::tensor_value_test {
 
 namespace {
 
@@ -90,3 +90,5 @@ TEST_CASE("the spec of a tensor is its dtype and shape") {
   CHECK(spec_of(value::of(s)).text() == "{image: uint8[4,5,3], crops: float32[2,?,3], label: int64}");
   CHECK(spec_of(type_of<sample>()).text().find("image: any") != std::string::npos);
 }
+
+}  // namespace sluice::lib::tensor_value_test

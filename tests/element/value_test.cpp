@@ -17,7 +17,7 @@
 #include "support/budget.hpp"
 #include "support/random_values.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::value_test {
 namespace {
 
 using namespace test;
@@ -448,4 +448,4 @@ TEST_CASE("numbers in JSON are read as their type wants them") {
   CHECK(read(std::string{}, R"({"base64":"/w=="})") == "\xff");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::value_test

@@ -18,7 +18,7 @@
 #include "support/op_conformance.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::held_elements_test {
 namespace {
 
 using namespace test;
@@ -284,4 +284,4 @@ TEST_CASE("a resume whose input fails while held elements are fetched ends with 
   CHECK(watched.complaint() == "");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::held_elements_test

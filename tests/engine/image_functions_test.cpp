@@ -14,7 +14,7 @@
 #include "sluice/sluice.hpp"
 #include "support/plan_texts.hpp"
 
-using namespace sluice;
+namespace sluice::image_functions_test {
 
 namespace {
 
@@ -125,3 +125,5 @@ TEST_CASE("bad arguments and bad images are errors of the element") {
   CHECK(error_of("resize(image, \"a\", 5)").find("resize takes (tensor, int64, int64)") != std::string::npos);
 }
 #endif
+
+}  // namespace sluice::image_functions_test

@@ -13,7 +13,7 @@
 #include "engine/index_permutation.hpp"
 #include "support/budget.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::index_permutation_test {
 namespace {
 
 using test::cases;
@@ -128,4 +128,4 @@ TEST_CASE("neighbours are as far from each other as any two, also in large permu
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::index_permutation_test

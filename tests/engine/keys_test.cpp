@@ -17,7 +17,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::keys_test {
 namespace {
 
 using namespace test;
@@ -73,4 +73,4 @@ TEST_CASE("keys of every type come in their order, and are read back from their 
   keys_are_in_order<place>({{2, "b"}, {-2, "c"}, {2, "a"}, {2, "b"}});
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::keys_test

@@ -9,7 +9,7 @@
 #include "engine/number_table.hpp"
 #include "sluice/base/random.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::number_table_test {
 namespace {
 
 /// Adds and removes; between two the table has to say what the map says, also of numbers that it has not.
@@ -52,4 +52,4 @@ TEST_CASE("a table of numbers knows what a map knows", "[number_table]") {
   agrees_with_a_map(random, {0, 64, 128, 1, 65, 63, 127, ~0ull}, 4000);  // around each other's places, and the end
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::number_table_test

@@ -20,7 +20,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::state_bytes_test {
 namespace {
 
 using namespace test;
@@ -103,4 +103,4 @@ TEST_CASE("what a state owns is counted: texts, rooms, nodes, and what a class s
   CHECK(bytes_owned_by(std::vector<measured>(2)) == 2 * (sizeof(measured) + 1000));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::state_bytes_test

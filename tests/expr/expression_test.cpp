@@ -8,7 +8,7 @@
 
 #include "expr/subject.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::expression_test {
 using sluice::lib::test::outcome_of;
 
 namespace {
@@ -114,3 +114,5 @@ TEST_CASE("columns are counted in characters, from where the expression stands")
     CHECK(e.why().message() == "column 19: expected a value, and found ')'");
   }
 }
+
+}  // namespace sluice::lib::expression_test

@@ -13,7 +13,7 @@
 #include "expr/type_limits.hpp"
 #include "sluice/element/type_text.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::limits_test {
 
 namespace {
 
@@ -154,3 +154,5 @@ TEST_CASE("the values of one element are bounded together", "[expr]") {
             .find("the values that the expression holds for this element take 1200000") == 0);
   CHECK(mistake_of("weight_of(weigh(600000000)) + weight_of(weigh(600000000))").empty());
 }
+
+}  // namespace sluice::lib::limits_test

@@ -11,7 +11,7 @@
 #include "expr/subject.hpp"
 #include "sluice/base/random.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::random_expressions_test {
 using sluice::lib::test::subject;
 
 namespace {
@@ -328,3 +328,5 @@ TEST_CASE("random expressions have the values that C++ computes, and after print
   CHECK(computed > how_many() / 2);
   CHECK(failed > how_many() / 50);
 }
+
+}  // namespace sluice::lib::random_expressions_test

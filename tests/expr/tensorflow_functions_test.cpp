@@ -10,7 +10,7 @@
 
 #include "expr/subject.hpp"
 
-namespace sluice::lib::test {
+namespace sluice::lib::test::tensorflow_functions_test {
 namespace {
 
 std::string from_hex(const std::string& hex) {
@@ -72,4 +72,4 @@ TEST_CASE("functions of texts and numbers are TensorFlow's") {
   CHECK(numbers >= 400);
 }
 
-}  // namespace sluice::lib::test
+}  // namespace sluice::lib::test::tensorflow_functions_test

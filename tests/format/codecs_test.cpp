@@ -14,7 +14,7 @@
 #include "format/packed.hpp"
 #include "sluice/format/inflate.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::codecs_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -325,3 +325,5 @@ TEST_CASE("a path without the suffix of its compression is what it would be call
     CHECK(without_compression_suffix(packed) == "a.csv");
   for (const char* plain : {"a.csv", "a.tgz", "gz", ""}) CHECK(without_compression_suffix(plain) == plain);
 }
+
+}  // namespace sluice::lib::codecs_test

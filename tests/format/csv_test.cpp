@@ -15,7 +15,7 @@
 #include "support/csv_reference.hpp"
 #include "support/random_numbers.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::csv_test {
 namespace {
 
 using Catch::Contains;
@@ -264,4 +264,4 @@ TEST_CASE("a row without an end is refused beyond its limit, and the next line i
   CHECK(s.damaged_bytes == text.size() - 2);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::csv_test

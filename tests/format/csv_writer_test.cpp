@@ -11,7 +11,7 @@
 #include "sluice/element/batch.hpp"
 #include "sluice/element/tensor.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::csv_writer_test {
 
 namespace {
 
@@ -137,3 +137,5 @@ TEST_CASE("what has no form in CSV is refused by its path, with what would do") 
   CHECK_THAT(refusal<batched<int>>(), Catch::Contains("| unbatch"));
   CHECK_THAT((refusal<std::optional<std::pair<int, int>>>()), Catch::Contains("value is "));
 }
+
+}  // namespace sluice::lib::csv_writer_test

@@ -8,7 +8,7 @@
 
 #include "sluice/format/inflate.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::deflate_test {
 
 namespace {
 
@@ -109,3 +109,5 @@ TEST_CASE("a member without bytes is a whole gzip file") {
   CHECK(gunzipped(packed).empty());
   CHECK(inflated(packed).empty());
 }
+
+}  // namespace sluice::lib::deflate_test

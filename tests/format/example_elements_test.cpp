@@ -12,7 +12,7 @@
 #include "example.pb.h"
 #endif
 
-using namespace sluice::lib;
+namespace sluice::lib::example_elements_test {
 
 namespace {
 
@@ -131,3 +131,5 @@ TEST_CASE("tensors of floating point of any width are floats") {
   CHECK(example_to_json(examples.bytes_of(&texts).value()).value() == R"({"value":["a","b"]})");
   CHECK(example_to_json(examples.bytes_of(&none).value()).value() == R"({"value":[]})");
 }
+
+}  // namespace sluice::lib::example_elements_test

@@ -6,7 +6,7 @@
 #include "sluice/format/example.hpp"
 #include "sluice/format/example_layout.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::example_inference_test {
 
 namespace {
 
@@ -62,3 +62,5 @@ TEST_CASE("what is no tf.Example, or changes its kind, is told; a feature withou
   CHECK(schema_of_all({std::string("\x0a\x07\x0a\x05\x0a\x01\x61\x12\x00", 9),
                        std::string(w.int64("a", 1).finish())}) == "a: int64?");
 }
+
+}  // namespace sluice::lib::example_inference_test

@@ -16,7 +16,7 @@
 #include "example.pb.h"
 #endif
 
-using namespace sluice::lib;
+namespace sluice::lib::example_test {
 
 namespace {
 
@@ -374,3 +374,5 @@ TEST_CASE("we read what protobuf reads: written examples, damaged ones, and rand
   CHECK(unsound > 5'000);
 }
 #endif
+
+}  // namespace sluice::lib::example_test

@@ -6,7 +6,7 @@
 
 #include "sluice/format/fixed_length.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::fixed_length_test {
 
 namespace {
 
@@ -88,3 +88,5 @@ TEST_CASE("every size that is not whole is refused, with the numbers, before or 
         "over");
   CHECK(fixed_length_layout{0, 0, 0}.check(5).to_string() == "invalid_argument: records of 0 bytes cannot be read");
 }
+
+}  // namespace sluice::lib::fixed_length_test

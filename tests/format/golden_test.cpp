@@ -16,7 +16,7 @@
 #include "sluice/format/lines.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::golden_test {
 using nlohmann::json;
 
 namespace {
@@ -199,3 +199,5 @@ TEST_CASE("files that TensorFlow finds damaged are damaged for us too, after the
   }
   CHECK(files > 4);
 }
+
+}  // namespace sluice::lib::golden_test

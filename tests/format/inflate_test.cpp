@@ -8,7 +8,7 @@
 #include "sluice/format/inflate.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::inflate_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -291,3 +291,5 @@ TEST_CASE("compressions are named as here and as in tf.data") {
   CHECK(parse_compression("rar").why().message() ==
         "\"rar\" is no compression; there are none, gzip, zlib, zstd, lz4, snappy, snappy_blocks, bzip2, xz and auto");
 }
+
+}  // namespace sluice::lib::inflate_test

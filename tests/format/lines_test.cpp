@@ -6,7 +6,7 @@
 
 #include "sluice/format/lines.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::lines_test {
 
 namespace {
 
@@ -106,3 +106,5 @@ TEST_CASE("lines cut from a buffer count one reference each") {
   line::sluice_destroy(out, 2);
   CHECK(owner->unshared());
 }
+
+}  // namespace sluice::lib::lines_test

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-using namespace sluice::lib;
+namespace sluice::lib::npy_header_test {
 
 namespace {
 
@@ -50,3 +50,5 @@ TEST_CASE("NumPy has all dtypes but bfloat16, and no texts of any length") {
     CHECK(npy_descr(type).has_value() == (type != dtype::bfloat16 && type != dtype::string));
   }
 }
+
+}  // namespace sluice::lib::npy_header_test

@@ -10,7 +10,7 @@
 #include "sluice/format/sample.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::sample_test {
 
 namespace {
 
@@ -104,3 +104,5 @@ TEST_CASE("a shard that cannot be written is named and leaves nothing behind") {
   CHECK(write_sample_shard(path, {10, 1, 7}, 0).to_string() ==
         "not_found: " + path + ": cannot create: No such file or directory");
 }
+
+}  // namespace sluice::lib::sample_test

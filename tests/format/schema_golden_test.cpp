@@ -10,7 +10,7 @@
 #include "sluice/format/example_layout.hpp"
 #include "sluice/format/example_parser.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::schema_golden_test {
 
 namespace {
 
@@ -57,3 +57,5 @@ TEST_CASE("schemas with defaults, shapes and other names say what TensorFlow's f
   CHECK(cases == 708);
   CHECK(refused > 100);
 }
+
+}  // namespace sluice::lib::schema_golden_test

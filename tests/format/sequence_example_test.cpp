@@ -16,7 +16,7 @@
 #include "example.pb.h"
 #endif
 
-using namespace sluice::lib;
+namespace sluice::lib::sequence_example_test {
 using namespace sluice::lib::test;
 
 namespace {
@@ -320,3 +320,5 @@ TEST_CASE("we read what protobuf writes, in any order, with features that nobody
   }
 }
 #endif
+
+}  // namespace sluice::lib::sequence_example_test

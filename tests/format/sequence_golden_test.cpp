@@ -12,7 +12,7 @@
 #include "sluice/format/sequence_layout.hpp"
 #include "support/sequence_layouts.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::sequence_golden_test {
 using namespace sluice::lib::test;
 
 namespace {
@@ -58,3 +58,5 @@ TEST_CASE("sequence examples are what TensorFlow makes of them") {
   CHECK(read > 150);
   CHECK(refused > 100);
 }
+
+}  // namespace sluice::lib::sequence_golden_test

@@ -7,7 +7,7 @@
 #include "sluice/base/crc32c.hpp"
 #include "sluice/format/tfrecord.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::tfrecord_test {
 
 namespace {
 
@@ -254,3 +254,5 @@ TEST_CASE("the search finds a record whose data are damaged, whether or not the 
     CHECK(find_tfrecord(w, 0) == 5);
   }
 }
+
+}  // namespace sluice::lib::tfrecord_test

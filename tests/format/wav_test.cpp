@@ -6,7 +6,7 @@
 #include "sluice/format/wav.hpp"
 #include "support/golden_cases.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::wav_test {
 using namespace sluice::lib::test;
 
 namespace {
@@ -80,3 +80,5 @@ TEST_CASE("a sound that is asked for with more than bytes_max is refused before 
   CHECK(decode_wav(whole, {.bytes_max = 8}).ok());
   CHECK(why_not(whole, {.channels = -1}).code() == status_code::invalid_argument);
 }
+
+}  // namespace sluice::lib::wav_test

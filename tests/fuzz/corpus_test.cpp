@@ -9,7 +9,7 @@
 
 #include "fuzz/target.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::corpus_test {
 
 namespace {
 
@@ -82,3 +82,5 @@ TEST_CASE("the corpus of png holds") { replay(*fuzz::find_target("png")); }
 TEST_CASE("the corpus of wav holds") { replay(*fuzz::find_target("wav")); }
 TEST_CASE("the corpus of webp holds") { replay(*fuzz::find_target("webp")); }
 TEST_CASE("the corpus of zip holds") { replay(*fuzz::find_target("zip")); }
+
+}  // namespace sluice::lib::corpus_test

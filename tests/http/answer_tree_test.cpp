@@ -6,7 +6,7 @@
 #include "io/s3/s3_store.hpp"
 #include "io/stores/answer_tree.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::answer_tree_test {
 using namespace sluice::lib::detail;
 
 TEST_CASE("elements of XML are found by their names, entities are their characters") {
@@ -70,3 +70,5 @@ TEST_CASE("a listing has keys, sizes and versions; one that contradicts itself i
             .key == "a%20b");
 }
 #endif
+
+}  // namespace sluice::lib::answer_tree_test

@@ -7,7 +7,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/coro/when_all.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::asked_server_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -89,3 +89,5 @@ TEST_CASE("where a redirect has led it is the server there that is asked less") 
   CHECK(limit_of("http://objects/") == 64);
 }
 #endif
+
+}  // namespace sluice::lib::asked_server_test

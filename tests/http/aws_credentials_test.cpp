@@ -7,7 +7,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/coro/when_all.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::aws_credentials_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -352,3 +352,5 @@ TEST_CASE("sections of a profile are found by their names") {
   CHECK(!detail::section_of(text, "c").has_value());
 }
 #endif
+
+}  // namespace sluice::lib::aws_credentials_test

@@ -17,7 +17,7 @@
 #include "http/suffered_run.hpp"
 #include "sluice/io/open_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::fault_proxy_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -302,3 +302,5 @@ TEST_CASE("certificates that do not hold are refused over real sockets, once, an
 }
 
 #endif
+
+}  // namespace sluice::lib::fault_proxy_test

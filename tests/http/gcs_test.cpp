@@ -13,7 +13,7 @@
 #include "sluice/base/crc32c.hpp"
 #include "sluice/coro/sleep.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::gcs_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -390,3 +390,5 @@ TEST_CASE("options of Google's store that contradict each other are refused") {
   CHECK_THROWS_WITH(add_gcs(rt, none, o), Catch::Contains("there is a file system for gs:// already"));
 }
 #endif
+
+}  // namespace sluice::lib::gcs_test

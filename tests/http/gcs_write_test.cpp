@@ -6,7 +6,7 @@
 #include "http/gcs_world.hpp"
 #include "sluice/coro/sleep.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::gcs_write_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -111,3 +111,5 @@ TEST_CASE("an object of Google's store that is stored wrong is an error, one tha
   CHECK(w.gcs.objects.empty());
 }
 #endif
+
+}  // namespace sluice::lib::gcs_write_test

@@ -10,7 +10,7 @@
 #include "pipeline/outcome.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::hdfs_dataset_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -113,3 +113,5 @@ TEST_CASE("data nodes that break off, stall and refuse do not change what a run 
   CHECK((o.elements == sorted));
 }
 #endif
+
+}  // namespace sluice::lib::hdfs_dataset_test

@@ -11,7 +11,7 @@
 #include "http/hdfs_world.hpp"
 #include "io/glob.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::hdfs_listing_test {
 using namespace sluice::lib::testing;
 using texts = std::vector<std::string>;
 
@@ -189,3 +189,5 @@ TEST_CASE("the names of a folder that have come and were not given yet are charg
   CHECK_THAT(why.to_string(), Catch::Contains("the names of a folder"));
 }
 #endif
+
+}  // namespace sluice::lib::hdfs_listing_test

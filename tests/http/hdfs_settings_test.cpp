@@ -7,7 +7,7 @@
 #include "io/hdfs/hadoop_tokens.hpp"
 #include "io/stores/digest.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::hdfs_settings_test {
 using namespace sluice::lib::testing;
 using texts = std::vector<std::string>;
 
@@ -221,3 +221,5 @@ TEST_CASE("options of HDFS that contradict each other are refused") {
   CHECK_THROWS_WITH(add_hdfs(rt, none, o), Catch::Contains("there is a file system for hdfs:// already"));
 }
 #endif
+
+}  // namespace sluice::lib::hdfs_settings_test

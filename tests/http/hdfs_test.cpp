@@ -6,7 +6,7 @@
 #include "http/hdfs_world.hpp"
 #include "sluice/coro/sleep.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::hdfs_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -375,3 +375,5 @@ TEST_CASE("folders are no files, and paths without a host are on fs.defaultFS") 
   CHECK_THAT(w.why_of_reading("webhdfs:///dir/a").to_string(), Catch::Contains("fs.defaultFS"));
 }
 #endif
+
+}  // namespace sluice::lib::hdfs_test

@@ -6,7 +6,7 @@
 #include "http/hdfs_world.hpp"
 #include "sluice/coro/sleep.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::hdfs_write_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -203,3 +203,5 @@ TEST_CASE("a write that is refused leaves nothing, and says who refuses it") {
   CHECK(w.hdfs.files.at("/a").bytes == "old");
 }
 #endif
+
+}  // namespace sluice::lib::hdfs_write_test

@@ -11,7 +11,7 @@
 #include "pipeline/outcome.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::http_dataset_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -296,3 +296,5 @@ TEST_CASE("a stop ends a run at once, whatever its requests wait for") {
     CHECK(w.server.connections_open() == 0);
   }
 }
+
+}  // namespace sluice::lib::http_dataset_test

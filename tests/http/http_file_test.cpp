@@ -8,7 +8,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/io/read_file.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::http_file_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -465,3 +465,5 @@ TEST_CASE("a plain URL is a listing of itself; what it says is believed until th
   why = w.run(http_world::keep<std::unique_ptr<file_writer>>(w.files->create(kUrl, kNever), writer));
   CHECK(why.code() == status_code::unimplemented);
 }
+
+}  // namespace sluice::lib::http_file_test

@@ -8,7 +8,8 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/io/read_file.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::limits_test {
+
 namespace lib = sluice::lib;
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
@@ -245,3 +246,5 @@ TEST_CASE("a hedge that others are in the way of is sent when they have gone, so
   CHECK(stalled.size() <= 2);
   CHECK(w.files->counts().hedges <= w.server.log().size() / 20);
 }
+
+}  // namespace sluice::lib::limits_test

@@ -5,7 +5,7 @@
 #include "io/http/dates.hpp"
 #include "io/http/response_parser.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::parser_test {
 using detail::parse_content_range;
 using detail::response_parser;
 
@@ -155,3 +155,5 @@ TEST_CASE("ranges of content are read as they are written") {
         "items 0-1/2", "bytes 0-99999999999999999999/*", "bytes 0-1/2x", "bytes +0-1/2"})
     CHECK_FALSE(parse_content_range(wrong).ok());
 }
+
+}  // namespace sluice::lib::parser_test

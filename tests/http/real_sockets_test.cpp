@@ -17,7 +17,7 @@
 #include "sluice/io/http.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::real_sockets_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -150,3 +150,5 @@ TEST_CASE("a stream may be destroyed after its runtime, with what it has open") 
   }
   left.reset();
 }
+
+}  // namespace sluice::lib::real_sockets_test

@@ -17,7 +17,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/io/asio_network.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::real_stores_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -245,3 +245,5 @@ TEST_CASE("fake-gcs-server: objects are written, read and listed") {
   CHECK(w.why_of_reading("gs://bucket/dropped").code() == status_code::not_found);
 }
 #endif
+
+}  // namespace sluice::lib::real_stores_test

@@ -5,7 +5,7 @@
 #include "http/http_world.hpp"
 #include "http/whole_object.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::redirect_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -63,3 +63,5 @@ TEST_CASE("redirects are followed; the headers for one host stay there") {
   CHECK_THAT(why.to_string(), Catch::Contains("the server redirects to file:///etc/x, which is not gone to") &&
                                   !Catch::Contains("is no URL"));
 }
+
+}  // namespace sluice::lib::redirect_test

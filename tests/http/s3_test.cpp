@@ -5,7 +5,7 @@
 #if SLUICE_HAVE_STORES
 #include "http/store_world.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::s3_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -308,3 +308,5 @@ TEST_CASE("a listing whose bytes only trickle has stalled, and is asked for agai
   CHECK(w.server.log().size() == 3);
 }
 #endif
+
+}  // namespace sluice::lib::s3_test

@@ -7,7 +7,7 @@
 #include "io/stores/digest.hpp"
 #include "sluice/coro/sleep.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::s3_write_test {
 using namespace sluice::lib::testing;
 using namespace std::chrono_literals;
 
@@ -276,3 +276,5 @@ TEST_CASE("folders and buckets are not written") {
   CHECK(why_of_writing(w, "s3://bucket/dir/", 1).code() == status_code::invalid_argument);
 }
 #endif
+
+}  // namespace sluice::lib::s3_write_test

@@ -5,9 +5,10 @@
 #include "io/s3/sigv4.hpp"
 #include "io/stores/digest.hpp"
 
+namespace sluice::lib::sigv4_test {
+
 #if SLUICE_HAVE_STORES
 
-using namespace sluice::lib;
 using namespace sluice::lib::detail;
 
 namespace {
@@ -141,3 +142,5 @@ TEST_CASE("digests and encodings are the known ones") {
 }
 
 #endif
+
+}  // namespace sluice::lib::sigv4_test

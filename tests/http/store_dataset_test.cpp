@@ -11,7 +11,7 @@
 #include "pipeline/outcome.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::store_dataset_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -73,3 +73,5 @@ TEST_CASE("files that a listing names are opened without a request of their own"
   CHECK(w.server.log().size() == 3 + 20);
 }
 #endif
+
+}  // namespace sluice::lib::store_dataset_test

@@ -14,7 +14,7 @@
 #include "io/temporary_folder.hpp"
 #include "sluice/io/read_file.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::tls_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -191,3 +191,5 @@ TEST_CASE("a server that speaks no TLS is told so") {
   CHECK_THAT(why.to_string(), Catch::Contains("attempt 8"));
 }
 #endif
+
+}  // namespace sluice::lib::tls_test

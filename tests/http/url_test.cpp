@@ -3,7 +3,7 @@
 
 #include "io/http/http_url.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::url_test {
 using detail::follow_redirect;
 using detail::parse_http_url;
 
@@ -81,3 +81,5 @@ TEST_CASE("redirects lead where their location says, never out of TLS") {
   CHECK_THAT(led("http://h/a", "s3://b/\x1b[31m"), Catch::Contains("s3://b/ [31m"));
   CHECK_THAT(led("http://h/a", ""), Catch::Contains("names no place"));
 }
+
+}  // namespace sluice::lib::url_test

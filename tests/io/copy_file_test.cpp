@@ -13,7 +13,7 @@
 #include "sluice/io/memory_files.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::copy_file_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -179,3 +179,5 @@ TEST_CASE("a copy that cannot be read back as it was written is told, if it is c
   CHECK_THROWS_WITH(sync_wait(rt, copy_file(rt, "mem://a", "flip://b", {.overwrites = true, .verifies = true})),
                     "data_loss: flip://b: what is read back is not what was written");
 }
+
+}  // namespace sluice::lib::copy_file_test

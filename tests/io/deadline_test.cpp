@@ -12,7 +12,7 @@
 #include "sluice/io/files.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::deadline_test {
 using detail::operation;
 
 namespace {
@@ -145,3 +145,5 @@ TEST_CASE("a runtime's I/O timeout ends a run whose file does not answer, naming
         "deadline_exceeded: a at byte 10: no answer until the deadline");
   CHECK(world.elapsed() == before + std::chrono::seconds(5));
 }
+
+}  // namespace sluice::lib::deadline_test

@@ -13,7 +13,7 @@
 
 #include "io/each_backend.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::file_system_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -362,3 +362,5 @@ TEST_CASE("SLUICE_IO decides where the options leave it open, and a wrong one is
   if (before) ::setenv("SLUICE_IO", kept.c_str(), 1);
   else ::unsetenv("SLUICE_IO");
 }
+
+}  // namespace sluice::lib::file_system_test

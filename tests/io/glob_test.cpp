@@ -13,7 +13,7 @@
 #include "io/glob.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::glob_test {
 using namespace sluice::lib::testing;
 using detail::glob_pattern;
 
@@ -272,3 +272,5 @@ TEST_CASE("files in memory are found by the same patterns") {
   CHECK(sync_wait(world, glob(files, "**")) == names{"t/a-b/x", "t/a/x", "t/x", "u/x"});
   CHECK(sync_wait(world, glob(files, "t/x")) == names{"t/x"});
 }
+
+}  // namespace sluice::lib::glob_test

@@ -12,7 +12,7 @@
 #include "io/each_backend.hpp"
 #include "sluice/coro/scope.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::head_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -193,3 +193,5 @@ TEST_CASE("a file is opened without the back end only where one beside it was, a
   ::close(proc);
   CHECK(here.open("/proc/self/status", O_RDONLY) == -EAGAIN);
 }
+
+}  // namespace sluice::lib::head_test

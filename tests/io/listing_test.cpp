@@ -7,7 +7,7 @@
 #include "io/each_backend.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::listing_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -146,3 +146,5 @@ TEST_CASE("simulated listings come in small pages and know each file; an open th
   sync_wait(world, files.stat("d/1"));
   CHECK(files.looks() == 2);
 }
+
+}  // namespace sluice::lib::listing_test

@@ -10,7 +10,7 @@
 #include "sluice/io/read_file.hpp"
 #include "sluice/runtime/simulation.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::memory_files_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -171,3 +171,5 @@ TEST_CASE("files in memory are shared by runtimes, and put and read on any threa
   }
   writer.join();
 }
+
+}  // namespace sluice::lib::memory_files_test

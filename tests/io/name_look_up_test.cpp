@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-using namespace sluice::lib;
+namespace sluice::lib::name_look_up_test {
 
 namespace {
 
@@ -126,3 +126,5 @@ TEST_CASE("the system knows this machine") {
   }
   CHECK(at.start("no-such-name.invalid").get().why);
 }
+
+}  // namespace sluice::lib::name_look_up_test

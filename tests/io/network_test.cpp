@@ -13,7 +13,7 @@
 #include "sluice/io/simulated_network.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::network_test {
 using namespace std::chrono_literals;
 
 namespace {
@@ -421,3 +421,5 @@ TEST_CASE("a lossy simulated network breaks some calls, and the same ones for th
   }
   CHECK(broken > 0);
 }
+
+}  // namespace sluice::lib::network_test

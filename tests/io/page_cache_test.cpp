@@ -11,7 +11,7 @@
 
 #include "io/each_backend.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::page_cache_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -128,3 +128,5 @@ TEST_CASE("a file system that knows none of this is read all the same") {
   }
   std::filesystem::remove(path);
 }
+
+}  // namespace sluice::lib::page_cache_test

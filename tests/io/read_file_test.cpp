@@ -7,7 +7,7 @@
 #include "pipeline/file_world.hpp"
 #include "sluice/coro/sync_wait.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::read_file_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -61,3 +61,5 @@ TEST_CASE("a file that does not answer is given up at the runtime's I/O timeout"
   CHECK(world.elapsed() >= std::chrono::seconds(5));
   CHECK(world.elapsed() < std::chrono::seconds(6));
 }
+
+}  // namespace sluice::lib::read_file_test

@@ -8,7 +8,7 @@
 #include "sluice/io/read_file.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::router_test {
 using detail::scheme_of;
 
 namespace {
@@ -63,3 +63,5 @@ TEST_CASE("a scheme that nobody has added is refused with those there are") {
   CHECK_THROWS_WITH(add_files(rt, "a b", files_with(world, "x", "")),
                     "invalid_argument: \"a b\" is no scheme of paths");
 }
+
+}  // namespace sluice::lib::router_test

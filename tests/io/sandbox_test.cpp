@@ -15,7 +15,7 @@
 #include "io/temporary_folder.hpp"
 #include "sluice/io/open_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::sandbox_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -112,3 +112,5 @@ TEST_CASE("where a ring that was set up cannot be entered, its reads go to threa
     else CHECK(outcome == 0);
   }
 }
+
+}  // namespace sluice::lib::sandbox_test

@@ -4,7 +4,7 @@
 #include "sluice/io/files.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::simulated_file_system_test {
 
 namespace {
 
@@ -97,3 +97,5 @@ TEST_CASE("a runtime opens its files when first asked for, as its options say") 
   runtime simulated(world);
   CHECK(files_of(simulated).description() == "simulated");
 }
+
+}  // namespace sluice::lib::simulated_file_system_test

@@ -9,7 +9,7 @@
 #include "sluice/io/asio_network.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::socket_close_test {
 
 namespace {
 
@@ -96,3 +96,5 @@ TEST_CASE("a connection that is closed while it is read and written ends, and ha
     CHECK(seen.bytes > 0);
   }
 }
+
+}  // namespace sluice::lib::socket_close_test

@@ -5,9 +5,9 @@
 #include <sluice/io/path_pattern.hpp>
 #include <sluice/sluice.hpp>
 
-namespace {
+namespace sluice::user_scheme_test {
 
-using namespace sluice;
+namespace {
 
 /// numbers://100 has the lines 0 to 99; nothing is stored.
 class numbers_file final : public lib::file {
@@ -84,7 +84,10 @@ class numbers_files final : public file_system {
 task<std::int64_t> count(runtime& rt, dataset<line> ds) {
   std::int64_t n = 0;
   auto s = ds.iterate(rt);
-  while (auto x = co_await s.next()) ++n;
+  for (;; ++n) {
+    auto x = co_await s.next();
+    if (!x) break;
+  }
   co_return n;
 }
 
@@ -101,3 +104,5 @@ TEST_CASE("a user's own scheme is read, listed and resumed like any other, and s
   CHECK_THROWS_WITH(sync_wait(rt, files_of(rt).create("numbers://5")),
                     "unimplemented: numbers://5: numbers cannot be written");
 }
+
+}  // namespace sluice::user_scheme_test

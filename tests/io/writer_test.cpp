@@ -3,7 +3,7 @@
 #include "io/each_backend.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::writer_test {
 using namespace sluice::lib::testing;
 
 namespace {
@@ -93,3 +93,5 @@ TEST_CASE("simulated files are written as real ones are") {
   auto first = sync_wait(world, files.create("out"));
   CHECK_THROWS_WITH(sync_wait(world, files.create("out")), "unavailable: out: somebody else writes to it");
 }
+
+}  // namespace sluice::lib::writer_test

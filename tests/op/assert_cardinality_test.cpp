@@ -11,7 +11,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::assert_cardinality_test {
 namespace {
 
 using namespace test;
@@ -93,4 +93,4 @@ TEST_CASE("assert_cardinality tells its number, prints as text, and is read agai
   round_trips(*ds.plan(), "range(10) | filter(it > 4) | assert_cardinality(5)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::assert_cardinality_test

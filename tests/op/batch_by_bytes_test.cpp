@@ -13,7 +13,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::batch_by_bytes_test {
 namespace {
 
 using namespace test;
@@ -151,4 +151,4 @@ TEST_CASE("batch_by_bytes prints as text, and is read again; its rows are the in
   CHECK(cardinality_of(*(counter() | batch_by_bytes(9)).plan()) == cardinality::forever());
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::batch_by_bytes_test

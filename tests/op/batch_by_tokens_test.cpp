@@ -12,7 +12,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::batch_by_tokens_test {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST_CASE("batch_by_tokens prints as text, and is read again") {
               "range(5) | batch_by_tokens(it, 9, padded=true, rows_max=2)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::batch_by_tokens_test

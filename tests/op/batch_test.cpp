@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::batch_test {
 namespace {
 
 using namespace test;
@@ -239,4 +239,4 @@ TEST_CASE("a batch is charged for as long as it is in the making, and refused wh
                  Catch::Contains("lower its size, or raise the memory budget"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::batch_test

@@ -14,7 +14,7 @@
 #include "support/process_memory.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::batch_timeout_test {
 namespace {
 
 using namespace test;
@@ -228,4 +228,4 @@ TEST_CASE("a timeout is a span of time in plan text, and says nothing of a plan 
         cardinality::of(10));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::batch_timeout_test

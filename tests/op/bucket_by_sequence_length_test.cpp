@@ -11,7 +11,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::bucket_by_sequence_length_test {
 namespace {
 
 using namespace test;
@@ -112,4 +112,4 @@ TEST_CASE("bucket_by_sequence_length prints as text, and is read again") {
       "range(10) | bucket_by_sequence_length(it % 4, [1, 3], [4, 2, 1], drop_remainder=true)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::bucket_by_sequence_length_test

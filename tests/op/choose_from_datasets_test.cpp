@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::choose_from_datasets_test {
 namespace {
 
 using namespace test;
@@ -140,4 +140,4 @@ TEST_CASE("choose_from_datasets prints as text, and is read again; what does not
                     Catch::Contains("which is missing"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::choose_from_datasets_test

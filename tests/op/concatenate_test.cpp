@@ -12,7 +12,7 @@
 #include "support/printed_run.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::concatenate_test {
 namespace {
 
 using namespace test;
@@ -135,4 +135,4 @@ TEST_CASE("inputs whose structures differ say how, and what makes them one type 
                         !Catch::Contains("put `"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::concatenate_test

@@ -10,7 +10,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::count_elements_test {
 namespace {
 
 using namespace test;
@@ -66,4 +66,4 @@ TEST_CASE("more elements than an int64 counts are an error") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::count_elements_test

@@ -10,7 +10,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::counter_test {
 namespace {
 
 using namespace test;
@@ -38,4 +38,4 @@ TEST_CASE("counter prints as text, and is read again") {
   round_trips(*counter().plan(), "counter()");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::counter_test

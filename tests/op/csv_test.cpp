@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::csv_test {
 namespace {
 
 using namespace test;
@@ -314,4 +314,4 @@ TEST_CASE("what csv cannot be told is refused where the plan is made") {
   CHECK_THROWS_WITH(csv<numbered_row>("a", "number: int8"), Contains("is int64, and the text says int8"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::csv_test

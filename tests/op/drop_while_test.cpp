@@ -12,7 +12,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::drop_while_test {
 namespace {
 
 using namespace test;
@@ -109,4 +109,4 @@ TEST_CASE("drop_while by an expression is the same stage, prints as text, and is
   CHECK_THROWS_WITH(parse_plan("range(10) | drop_while(it + 1)"), Catch::Contains("must be bool"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::drop_while_test

@@ -9,7 +9,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::dropped_rows_test {
 namespace {
 
 using namespace test;
@@ -170,4 +170,4 @@ TEST_CASE("what is passed over has lost the same elements") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::dropped_rows_test

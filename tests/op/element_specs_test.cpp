@@ -11,7 +11,7 @@
 #include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::element_specs_test {
 namespace {
 
 /// How many elements are not what the plan's spec says.
@@ -181,4 +181,4 @@ TEST_CASE("an expression keeps the shapes of what it takes over from its element
   CHECK(spec_of_plan(kStructs + " | map({y: x, x: y}) | map(y)") == "int64[2]");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::element_specs_test

@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::enumerate_test {
 namespace {
 
 using namespace test;
@@ -85,4 +85,4 @@ TEST_CASE("enumerate prints as text, and is read again") {
   CHECK(cardinality_of(*(range(5) | enumerate()).plan()) == cardinality::of(5));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::enumerate_test

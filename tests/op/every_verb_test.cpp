@@ -21,7 +21,7 @@
 #include "support/sequential.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::every_verb_test {
 namespace {
 
 using namespace test;
@@ -303,4 +303,4 @@ TEST_CASE("a forged position of any verb does no harm: it ends, in an error or w
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::every_verb_test

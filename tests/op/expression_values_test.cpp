@@ -12,7 +12,7 @@
 #include "sluice/sluice.hpp"
 #include "support/plan_texts.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::expression_values_test {
 namespace {
 
 using namespace test;
@@ -73,8 +73,9 @@ TEST_CASE("spellings of one number are one plan", "[op]") {
 
 TEST_CASE("a verb whose function makes a plan says that an expression has to be a list", "[op]") {
   std::string why = refusal_of("range(2) | flat_map(it + 1)");
-  CHECK(why.find("flat_map: an expression that is opened for each element is a list or an array, and it + 1 is int64") !=
-        std::string::npos);
+  CHECK(
+      why.find("flat_map: an expression that is opened for each element is a list or an array, and it + 1 is int64") !=
+      std::string::npos);
   CHECK(refusal_of("range(2) | filter(it + 1)").find("the condition must be bool") != std::string::npos);
 }
 
@@ -162,4 +163,4 @@ TEST_CASE("a state that doubles is stopped by the element that takes it over the
   CHECK(initial.find("the function's state takes 1800003 bytes") != std::string::npos);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::expression_values_test

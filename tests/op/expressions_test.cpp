@@ -13,7 +13,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::expressions_test {
 namespace {
 
 using namespace test;
@@ -246,4 +246,4 @@ TEST_CASE("an error of an expression keeps the function's code and file, and nam
   CHECK_THAT(consume(numbers, {}).why.to_string(), Catch::Contains("division by zero (of \"photo.jpg\")"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::expressions_test

@@ -12,7 +12,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::filter_test {
 namespace {
 
 using namespace test;
@@ -140,4 +140,4 @@ TEST_CASE("a filter whose predicate has a name prints as text, and is read again
   round_trips(*(range(5) | filter(is_third)).plan(), "range(5) | filter(is_third)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::filter_test

@@ -9,7 +9,7 @@
 #include "support/file_case.hpp"
 #include "support/op_conformance.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::fixed_length_test {
 namespace {
 
 using namespace test;
@@ -54,4 +54,4 @@ TEST_CASE("fixed_length prints as text, and is read again") {
               "fixed_length(\"a\", 7, header_bytes=2)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::fixed_length_test

@@ -14,7 +14,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::flat_map_test {
 namespace {
 
 using namespace test;
@@ -175,4 +175,4 @@ TEST_CASE("flat_map prints as text, is read again, and refuses what opens no dat
   CHECK(cardinality_of(*(range(5) | flat_map(open_a_few)).plan()) == cardinality());
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::flat_map_test

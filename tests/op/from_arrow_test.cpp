@@ -17,7 +17,7 @@
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::from_arrow_test {
 namespace {
 
 using namespace test;
@@ -159,4 +159,4 @@ TEST_CASE("the schema of a compressed file is learnt from it, however long it is
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::from_arrow_test

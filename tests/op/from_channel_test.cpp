@@ -21,7 +21,7 @@
 #include "support/elements.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::from_channel_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -35,7 +35,7 @@ const register_verb from_channel_case("from_channel",
                                        .build =
                                            [](const verb_plan& p) {
                                              verb_use use = p;
-                           use.tuned = 0;  // no knob is captured
+                                             use.tuned = 0;  // no knob is captured
                                              auto open = [use](channel_sender<int64> push, std::uint64_t from) {
                                                for (auto i = static_cast<int64>(from); i >= 0 && i < use.a; ++i)
                                                  push.try_push(use.element(i));
@@ -343,4 +343,4 @@ TEST_CASE("a plan with a channel has no text, and says why") {
   push.close();
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::from_channel_test

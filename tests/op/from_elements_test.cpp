@@ -9,7 +9,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::from_elements_test {
 namespace {
 
 using namespace test;
@@ -64,4 +64,4 @@ TEST_CASE("from_range copies a range once, when the dataset is made") {
   CHECK(consume(ds, {}).elements == int64s{30, 10, 20});
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::from_elements_test

@@ -10,7 +10,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::from_tensor_slices_test {
 namespace {
 
 using namespace test;
@@ -109,4 +109,4 @@ TEST_CASE("what has no slices is refused") {
   CHECK_THROWS_WITH(from_tensor_slices<std::int64_t>(tensor::of(int64s{1}, {1, 1})), Contains("tensor"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::from_tensor_slices_test

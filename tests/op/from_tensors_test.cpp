@@ -11,7 +11,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::from_tensors_test {
 namespace {
 
 using namespace test;
@@ -150,4 +150,4 @@ TEST_CASE("large tensors have no text, and are told apart by their values") {
   CHECK_FALSE(same_plan(*plan_of(a), *plan_of(b)));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::from_tensors_test

@@ -10,7 +10,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::generate_test {
 namespace {
 
 using namespace test;
@@ -132,4 +132,4 @@ TEST_CASE("a function that throws when it is called, or makes no stream, fails t
   CHECK(got.why.code() == status_code::failed_precondition);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::generate_test

@@ -11,7 +11,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::get_single_element_test {
 namespace {
 
 using namespace test;
@@ -78,4 +78,4 @@ TEST_CASE("get_single_element prints as text, is read again, and counts as one")
   CHECK(cardinality_of(*(range(9) | get_single_element()).plan()) == cardinality::of(1));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::get_single_element_test

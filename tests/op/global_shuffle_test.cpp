@@ -18,7 +18,7 @@
 #include "support/printed_run.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::global_shuffle_test {
 namespace {
 
 using namespace test;
@@ -252,4 +252,4 @@ TEST_CASE("global_shuffle prints as text, knows its size, and refuses inputs tha
   refused("range(9) | index_flat_map([it], (it, 0)) | global_shuffle", "index_flat_map cannot give");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::global_shuffle_test

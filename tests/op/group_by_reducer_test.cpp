@@ -16,7 +16,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::group_by_reducer_test {
 namespace {
 
 using namespace test;
@@ -471,4 +471,4 @@ TEST_CASE("a checkpoint tells each function of a group_by_reducer from another v
   CHECK_THAT(consume(ds(1, 1, 2), how).mistake, Contains("function `number` has version 1 there, 2 here"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::group_by_reducer_test

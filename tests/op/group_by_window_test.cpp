@@ -18,7 +18,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::group_by_window_test {
 namespace {
 
 using namespace test;
@@ -375,4 +375,4 @@ TEST_CASE("keys that come once each take no memory once their groups have left, 
   CHECK(got.elements == int64s{100'000});
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::group_by_window_test

@@ -12,7 +12,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::ignore_errors_test {
 namespace {
 
 using namespace test;
@@ -216,4 +216,4 @@ TEST_CASE("ignore_errors prints as text, and is read again") {
   CHECK_THROWS(plan_json(*(range(5) | ignore_errors(calls())).plan()));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::ignore_errors_test

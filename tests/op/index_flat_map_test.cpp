@@ -16,7 +16,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::index_flat_map_test {
 namespace {
 
 using namespace test;
@@ -261,4 +261,4 @@ TEST_CASE("index_flat_map prints as text, is read again, and refuses functions t
   CHECK(cardinality_of(*parse_plan("range(5) | index_flat_map([it], (it, 0), cardinality=5)")) == cardinality::of(5));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::index_flat_map_test

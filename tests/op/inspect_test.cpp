@@ -13,7 +13,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::inspect_test {
 namespace {
 
 using namespace test;
@@ -121,4 +121,4 @@ TEST_CASE("an expression that inspect computes leaves the elements as they are, 
   CHECK_THROWS_WITH(parse_plan("range(3) | inspect(no_such(it))"), Catch::Contains("no_such"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::inspect_test

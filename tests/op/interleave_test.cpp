@@ -19,7 +19,7 @@
 #include "support/process_memory.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::interleave_test {
 namespace {
 
 using namespace test;
@@ -476,4 +476,4 @@ TEST_CASE("interleave prints as text, and is read again") {
               "range(5) | interleave(open_some, cycle_length=3, order=sloppy)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::interleave_test

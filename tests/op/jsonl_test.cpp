@@ -17,7 +17,7 @@
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::jsonl_test {
 
 // With linkage: std::optional of it is a member that is told from others.
 struct json_place {
@@ -386,4 +386,4 @@ TEST_CASE("errors of jsonl say file and line, and a bad line does not stop the n
   CHECK(skipped.elements == std::vector<std::string>{"{\"x\":1}", "{\"x\":2}"});
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::jsonl_test

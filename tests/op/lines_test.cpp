@@ -12,7 +12,7 @@
 #include "support/file_case.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::lines_test {
 namespace {
 
 using namespace testing;
@@ -97,4 +97,4 @@ TEST_CASE("lines of many megabytes come whole, read or passed over, in a window 
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::lines_test

@@ -10,7 +10,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::list_files_test {
 namespace {
 
 using namespace testing;
@@ -126,4 +126,4 @@ TEST_CASE("list_files prints as text, and is read again") {
                     "list_files(\"a-*\", shuffle=true, seed=7)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::list_files_test

@@ -17,7 +17,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::map_test {
 namespace {
 
 using namespace test;
@@ -433,4 +433,4 @@ TEST_CASE("under error_policy::skip an element keeps its index and its random nu
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::map_test

@@ -14,7 +14,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::merge_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -134,4 +134,4 @@ TEST_CASE("merge prints as text, and is read again; it knows its size, and refus
                     Catch::Contains("the inputs have one type"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::merge_test

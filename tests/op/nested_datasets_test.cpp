@@ -8,7 +8,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::nested_datasets_test {
 using namespace sluice::lib::test;
 
 namespace {
@@ -89,3 +89,5 @@ TEST_CASE("a dataset as an element is named and printed") {
   CHECK(value(v).as<dataset<std::int64_t>>().plan() == v.as<dataset<std::int64_t>>().plan());
   CHECK(type_of<dataset<std::vector<dataset<std::string>>>>().name == "dataset<dataset<string>[]>");
 }
+
+}  // namespace sluice::lib::nested_datasets_test

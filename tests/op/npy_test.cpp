@@ -15,7 +15,7 @@
 #include "support/op_conformance.hpp"
 #include "support/printed_run.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::npy_test {
 namespace {
 
 using namespace test;
@@ -162,4 +162,4 @@ TEST_CASE("a file that is cut short gives its whole rows, then an error; under s
   CHECK(run_of(npy(other.path()).plan(), error_policy::skip).elements.empty());
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::npy_test

@@ -14,7 +14,7 @@
 #include "support/random_numbers.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::ordinal_turns_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -100,4 +100,4 @@ TEST_CASE("groups say where they stand whatever is kept of each ordinal") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::ordinal_turns_test

@@ -9,7 +9,7 @@
 #include "sluice/sluice.hpp"
 #include "support/plan_texts.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::overloads_test {
 namespace {
 
 using namespace test;
@@ -69,4 +69,4 @@ TEST_CASE("functions that draw in an expression draw by position, each call for 
         "false false false false");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::overloads_test

@@ -14,7 +14,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::pack_sequences_test {
 namespace {
 
 using namespace test;
@@ -179,4 +179,4 @@ TEST_CASE("pack_sequences prints as text, and is read again") {
               "range(5) | map([it]) | pack_sequences(512, open_rows=4, pad_token=-100, pad=false)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::pack_sequences_test

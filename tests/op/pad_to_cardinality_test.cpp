@@ -15,7 +15,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::pad_to_cardinality_test {
 namespace {
 
 using namespace test;
@@ -165,4 +165,4 @@ TEST_CASE("pad_to_cardinality to no elements gives none") {
   CHECK_THROWS_WITH(parse_plan("range(0) | pad_to_cardinality(-1)"), Catch::Contains("at least 0"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::pad_to_cardinality_test

@@ -15,7 +15,7 @@
 #include "support/printed_run.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::padded_batch_test {
 namespace {
 
 using namespace test;
@@ -171,7 +171,8 @@ struct owning_row {
 };
 
 owning_row some_owning_row(int64 n) {
-  owning_row r{counting_element(n), int64s(static_cast<std::size_t>(n % 3), n), {}, {}, {counting_element(-n), int64s{n}}};
+  owning_row r{
+      counting_element(n), int64s(static_cast<std::size_t>(n % 3), n), {}, {}, {counting_element(-n), int64s{n}}};
   for (int64 i = 0; i != n % 4; ++i) r.tensors.push_back(tensor::zeros(dtype::int64, {n, 300}));
   if (n % 2) r.maybe = tensor::zeros(dtype::int64, {n, 200});
   return r;
@@ -230,4 +231,4 @@ TEST_CASE("padded_batch prints as text, and is read again") {
   CHECK(cardinality_of(*(range(10) | padded_batch(3)).plan()) == cardinality::of(4));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::padded_batch_test

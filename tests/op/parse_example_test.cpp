@@ -13,7 +13,7 @@
 #include "sluice/sluice.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::parse_example_test {
 namespace {
 
 constexpr auto kSchema = "text: bytes, label: int64, values: float[2], tags: bytes[], score: float?";
@@ -442,4 +442,4 @@ TEST_CASE("sparse and ragged members are of several features") {
 }
 
 }  // namespace
-}  // namespace sluice::lib
+}  // namespace sluice::lib::parse_example_test

@@ -12,7 +12,7 @@
 #include "support/sequence_bytes.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::parse_sequence_example_test {
 namespace {
 
 using namespace test;
@@ -250,4 +250,4 @@ TEST_CASE("the stage prints as text that makes the same sequences") {
 }
 
 }  // namespace
-}  // namespace sluice::lib
+}  // namespace sluice::lib::parse_sequence_example_test

@@ -10,7 +10,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::prefetch_test {
 namespace {
 
 using namespace test;
@@ -84,4 +84,4 @@ TEST_CASE("prefetch prints as text, and is read again") {
   round_trips(*(range(5) | prefetch(autotune)).plan(), "range(5) | prefetch");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::prefetch_test

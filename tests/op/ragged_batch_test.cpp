@@ -12,7 +12,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::ragged_batch_test {
 namespace {
 
 using namespace test;
@@ -131,4 +131,4 @@ TEST_CASE("ragged_batch prints as text, and is read again; it knows its size") {
   CHECK(cardinality_of(*(range(10) | ragged_batch(3)).plan()) == cardinality::of(4));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::ragged_batch_test

@@ -15,7 +15,7 @@
 #include "support/sharing.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::random_plans_test {
 namespace {
 
 using namespace test;
@@ -121,4 +121,4 @@ TEST_CASE("a shuffle's checkpoint does not grow with its buffer", "[every_verb]"
   CHECK(of_many < 100);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::random_plans_test

@@ -11,7 +11,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::random_test {
 namespace {
 
 using namespace test;
@@ -67,4 +67,4 @@ TEST_CASE("random prints as text, and is read again; it never ends, and refuses 
   CHECK_THROWS_WITH(random({.below = 0}), Catch::Contains("below must be at least 1"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::random_test

@@ -9,7 +9,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::range_test {
 namespace {
 
 using namespace test;
@@ -67,4 +67,4 @@ TEST_CASE("range prints as text, and is read again") {
   round_trips(*range(10, {.start = 2, .step = 3}).plan(), "range(10, start=2, step=3)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::range_test

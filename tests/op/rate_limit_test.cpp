@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::rate_limit_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -136,4 +136,4 @@ TEST_CASE("rate_limit prints as text, and is read again; it refuses none and bot
         fingerprint(*parse_plan("range(5) | rate_limit(elements_per_second=2, burst=3)")));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::rate_limit_test

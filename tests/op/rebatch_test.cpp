@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::rebatch_test {
 namespace {
 
 using namespace test;
@@ -145,4 +145,4 @@ TEST_CASE(
   CHECK_THAT(tight.why.to_string(), Catch::Contains("rebatch"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::rebatch_test

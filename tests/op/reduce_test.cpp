@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::reduce_test {
 namespace {
 
 using namespace test;
@@ -234,4 +234,4 @@ TEST_CASE("a checkpoint tells a reduce's second function from another version of
   CHECK_THAT(consume(ds(2), how).mistake, Contains("function `quotient` has version 1 there, 2 here"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::reduce_test

@@ -14,7 +14,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::rejection_resample_test {
 namespace {
 
 using namespace test;
@@ -182,4 +182,4 @@ TEST_CASE("distributions that are none are refused when the plan is made") {
                     Catch::Contains("the class must be a whole number, and is string"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::rejection_resample_test

@@ -12,7 +12,7 @@
 #include "support/tree_of.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::repeat_test {
 namespace {
 
 using namespace test;
@@ -143,4 +143,4 @@ TEST_CASE("repeat prints as text, and is read again") {
   round_trips(*(range(5) | repeat()).plan(), "range(5) | repeat");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::repeat_test

@@ -24,7 +24,7 @@
 #include "support/process_memory.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::resume_cost_test {
 namespace {
 
 using namespace test;
@@ -326,4 +326,4 @@ TEST_CASE("the main job's first batch after a resume comes as soon as the buffer
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::resume_cost_test

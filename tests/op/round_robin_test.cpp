@@ -11,7 +11,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::round_robin_test {
 namespace {
 
 using namespace test;
@@ -74,4 +74,4 @@ TEST_CASE("round_robin prints as text, and is read again") {
               "round_robin([range(3), range(5) | take(2)], stop_on_empty_dataset=true)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::round_robin_test

@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::row_landing_test {
 namespace {
 
 using namespace test;
@@ -215,4 +215,4 @@ TEST_CASE("parse_example writes the rows of a batch directly behind it") {
   CHECK(lines_of(in | parse | batch(16)) == expected);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::row_landing_test

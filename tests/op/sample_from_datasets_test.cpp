@@ -14,7 +14,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::sample_from_datasets_test {
 namespace {
 
 using namespace test;
@@ -257,4 +257,4 @@ TEST_CASE("weights that are none are refused when the plan is made") {
   CHECK_THROWS_WITH(two({1e308, 1e308}), Catch::Contains("finite"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::sample_from_datasets_test

@@ -19,7 +19,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::scan_test {
 namespace {
 
 using namespace test;
@@ -497,4 +497,4 @@ TEST_CASE("a plan's mistakes about a scan are told where it is made") {
   refused("range(5) | scan(scan_sum, parallelism=4)", "scan: has no parallelism");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::scan_test

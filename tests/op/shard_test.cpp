@@ -12,7 +12,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::shard_test {
 namespace {
 
 using namespace test;
@@ -105,4 +105,4 @@ TEST_CASE("shard prints as text, and is read again; a shard that there is not is
   CHECK(cardinality_of(*(range(10) | shard(INT64_MAX, 4)).plan()) == cardinality::of(1));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::shard_test

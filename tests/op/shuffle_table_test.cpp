@@ -10,7 +10,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::shuffle_table_test {
 namespace {
 
 constexpr std::uint64_t kUnknown = shuffle_table::kUnknown;
@@ -109,4 +109,4 @@ TEST_CASE("the oldest element held is found a part at a time, and is never young
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::shuffle_table_test

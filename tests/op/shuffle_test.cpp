@@ -16,7 +16,7 @@
 #include "support/sequential.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::shuffle_test {
 namespace {
 
 using namespace test;
@@ -232,4 +232,4 @@ TEST_CASE("a resumed shuffle keeps what it fetched while its input passes over l
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::shuffle_test

@@ -8,7 +8,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::skip_test {
 namespace {
 
 using namespace test;
@@ -57,4 +57,4 @@ TEST_CASE("skip prints as text, and is read again") {
   round_trips(*(range(5) | take(3) | skip(-1)).plan(), "range(5) | take(3) | skip(-1)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::skip_test

@@ -11,7 +11,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::sleep_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -84,4 +84,4 @@ TEST_CASE("sleep prints its time, reads it in any unit, and refuses what is none
   CHECK(fingerprint(*(range(5) | sleep(10ms)).plan()) == fingerprint(*(range(5) | sleep(20ms)).plan()));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::sleep_test

@@ -12,7 +12,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::sparse_batch_test {
 namespace {
 
 using namespace test;
@@ -119,4 +119,4 @@ TEST_CASE("sparse_batch prints as text, and is read again; it knows its size") {
   CHECK(cardinality_of(*(range(10) | map(sparse_list) | sparse_batch(3, {4})).plan()) == cardinality::of(4));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::sparse_batch_test

@@ -12,7 +12,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::state_expressions_test {
 namespace {
 
 using namespace test;
@@ -186,4 +186,4 @@ TEST_CASE("an element whose state cannot be computed leaves the state as it was"
   CHECK(elements<int64>("range(5) | reduce(0, state + 12 / (it - 2), on_error=skip)") == "0");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::state_expressions_test

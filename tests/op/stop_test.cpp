@@ -24,7 +24,7 @@
 #include "support/random_plan.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::stop_test {
 namespace {
 
 using namespace testing;
@@ -443,4 +443,4 @@ TEST_CASE("an empty stream is refused with words, not with a crash") {
   sync_wait(rt, end(std::move(never_made)));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::stop_test

@@ -8,7 +8,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::take_test {
 namespace {
 
 using namespace test;
@@ -54,4 +54,4 @@ TEST_CASE("take ends without looking whether there are more") {
 
 TEST_CASE("take prints as text, and is read again") { round_trips(*(range(5) | take(3)).plan(), "range(5) | take(3)"); }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::take_test

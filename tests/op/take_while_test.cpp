@@ -12,7 +12,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::take_while_test {
 namespace {
 
 using namespace test;
@@ -126,4 +126,4 @@ TEST_CASE("how many take_while gives is not known before") {
   CHECK(cardinality_of(*(range(10) | take_while([](int64) { return true; })).plan()) == cardinality());
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::take_while_test

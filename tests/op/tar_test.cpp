@@ -11,7 +11,7 @@
 #include "support/op_conformance.hpp"
 #include "support/tar_bytes.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::tar_test {
 namespace {
 
 using namespace test;
@@ -195,4 +195,4 @@ TEST_CASE("tar: headers of any bytes end in an error or in files, never elsewher
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::tar_test

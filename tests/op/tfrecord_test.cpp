@@ -12,7 +12,7 @@
 #include "support/op_conformance.hpp"
 #include "support/random_plan.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::tfrecord_test {
 namespace {
 
 using namespace test;
@@ -118,4 +118,4 @@ TEST_CASE("tfrecord prints as text, and is read again") {
               "tfrecord(\"a\", read_bytes=4KiB, reads_in_flight=2)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::tfrecord_test

@@ -8,7 +8,7 @@
 #include "op/unique/trace_runs.hpp"
 #include "sluice/base/random.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::trace_runs_test {
 namespace {
 
 element_trace trace_number(std::uint64_t i) { return {mix(i), i % 3 ? mix(i + 1) : 0}; }
@@ -86,4 +86,4 @@ TEST_CASE("traces of one order stand beside each other, over the ends of blocks"
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::trace_runs_test

@@ -12,7 +12,7 @@
 #include "op/unique/trace_table.hpp"
 #include "support/random_numbers.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::trace_table_test {
 namespace {
 
 using numbers = std::pair<std::uint64_t, std::uint64_t>;
@@ -80,4 +80,4 @@ TEST_CASE("traces at the end of a table go on at its front") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::trace_table_test

@@ -12,7 +12,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::transform_test {
 namespace {
 
 using namespace test;
@@ -289,4 +289,4 @@ TEST_CASE("a transform whose coroutine has a name prints as text, and is read ag
   round_trips(*(range(5) | transform(named_differences)).plan(), "range(5) | transform(named_differences)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::transform_test

@@ -13,7 +13,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::unbatch_test {
 namespace {
 
 using namespace test;
@@ -89,4 +89,4 @@ TEST_CASE("unbatch prints as text, knows how many rows there are, and refuses wh
         std::string::npos);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::unbatch_test

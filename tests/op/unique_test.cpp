@@ -23,7 +23,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::unique_test {
 namespace {
 
 using namespace test;
@@ -181,4 +181,4 @@ TEST_CASE("unique prints as text, and is read again; elements that cannot be com
                     Catch::Contains("cannot be compared"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::unique_test

@@ -10,7 +10,7 @@
 #include "support/op_conformance.hpp"
 #include "support/tar_bytes.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::webdataset_test {
 namespace {
 
 using namespace test;
@@ -108,4 +108,4 @@ TEST_CASE("a sample of webdataset says which parts there are") {
   CHECK_THROWS_WITH(s.at("png"), Catch::Contains("the sample k has no part png, but jpg, cls"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::webdataset_test

@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::weighted_flat_map_test {
 namespace {
 
 using namespace test;
@@ -111,4 +111,4 @@ TEST_CASE("weighted_flat_map prints as text, is read again, and refuses weights 
                     Catch::Contains("dataset 1 is not known"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::weighted_flat_map_test

@@ -17,7 +17,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::window_batch_test {
 namespace {
 
 using namespace test;
@@ -159,4 +159,4 @@ TEST_CASE("window_batch prints as text, and is read again; a shift that is the s
   CHECK(same_plan(*parse_plan("range(5) | window_batch(3, shift=3)"), *(range(5) | window_batch(3)).plan()));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::window_batch_test

@@ -18,7 +18,7 @@
 #include "support/plan_texts.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::window_test {
 namespace {
 
 using namespace test;
@@ -406,4 +406,4 @@ TEST_CASE("a shift beyond what any stream has leaves one window") {
   CHECK(elements(range(5) | filter(expr("it > 0")) | window(3, {.shift = INT64_MAX}) | skip(1)).empty());
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::window_test

@@ -13,7 +13,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::with_options_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -177,4 +177,4 @@ TEST_CASE("a dataset tells what its elements are, with partial shapes") {
   CHECK(parse_plan("range(3) | map({label: it, x: [it, it]})")->type->name.size() > 3);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::with_options_test

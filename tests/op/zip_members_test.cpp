@@ -15,7 +15,7 @@
 #include "support/op_conformance.hpp"
 #include "support/zip_bytes.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::zip_members_test {
 namespace {
 
 using namespace test;
@@ -186,4 +186,4 @@ TEST_CASE("zip_members needs an end: a stream is refused by name") {
              Catch::Contains("invalid_argument") && Catch::Contains("cannot be read from a stream"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::zip_members_test

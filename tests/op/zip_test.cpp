@@ -14,7 +14,7 @@
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::zip_test {
 namespace {
 
 using namespace test;
@@ -202,4 +202,4 @@ TEST_CASE("zip prints as text, and is read again") {
   CHECK_THROWS_WITH(parse_plan("zip(range(4))"), Catch::Matchers::Contains("needs two inputs or more"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::zip_test

@@ -5,13 +5,18 @@
 
 #include "sluice/coro/position.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::output_place_test {
 
 namespace {
 
 output_place some_place() {
-  output_place p{
-      .format = "npy", .compression = "none", .path = "out.npy", .shards = 2, .elements = 77, .first_shard = 3};
+  output_place p{.format = "npy",
+                 .compression = "none",
+                 .path = "out.npy",
+                 .shards = 2,
+                 .elements = 77,
+                 .first_shard = 3,
+                 .files = {}};
   p.files.push_back({.device = 1,
                      .inode = 2,
                      .length_bytes = 300,
@@ -53,3 +58,5 @@ TEST_CASE("the place of an output that is cut short, or has bytes too many, is r
   other.number(1);
   CHECK(read_place(other.bytes(), read).code() == status_code::failed_precondition);
 }
+
+}  // namespace sluice::lib::output_place_test

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+namespace sluice::lib::shard_names_test {
 using sluice::lib::shard_names;
 
 namespace {
@@ -39,3 +40,5 @@ TEST_CASE("the number of shards can only be in a name where it is known") {
   CHECK(shard_names("a{shard}", 0).check().ok());
   CHECK_FALSE(shard_names("a{shard}-{shards}", 0).check().ok());
 }
+
+}  // namespace sluice::lib::shard_names_test

@@ -22,7 +22,7 @@ class broken(Exception):
 def environment(**more):
     linker = {"CXX_LD": "lld-19"} if COMPILER.startswith("clang") and shutil.which("ld.lld-19") else {}
     launcher = "ccache " if shutil.which("ccache") else ""
-    return dict(os.environ, CXX=launcher + COMPILER, CCACHE_NOHASHDIR="true", **linker, **more)
+    return dict(os.environ, CXX=launcher + COMPILER, CCACHE_NOHASHDIR="true", CCACHE_BASEDIR=str(ROOT), **linker, **more)
 
 
 def run(*command, cwd=PLACE, env=None, fails=False):

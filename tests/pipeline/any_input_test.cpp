@@ -19,7 +19,7 @@
 #include "support/consumption.hpp"
 #include "support/elements.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::any_input_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -222,4 +222,4 @@ TEST_CASE("a run goes on from every element with the choices it has made, whatev
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::any_input_test

@@ -20,7 +20,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::asio_push_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -143,4 +143,4 @@ TEST_CASE("consumers of one broadcast wait on an asio executor, and one that goe
   CHECK(left.size() == 400);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::asio_push_test

@@ -23,7 +23,7 @@
 #include "sluice/sluice.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::asio_test {
 namespace {
 
 using int64s = std::vector<std::int64_t>;
@@ -354,4 +354,4 @@ TEST_CASE("an io_context may go away while pulls come to rest") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::asio_test

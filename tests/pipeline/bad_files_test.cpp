@@ -17,7 +17,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::bad_files_test {
 namespace {
 
 using namespace testing;
@@ -223,4 +223,4 @@ TEST_CASE("a line of many megabytes comes whole, and so does the one after it") 
   CHECK(got.elements[2] == "last");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::bad_files_test

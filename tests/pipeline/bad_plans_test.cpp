@@ -7,7 +7,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::bad_plans_test {
 
 using Catch::Contains;
 
@@ -42,4 +42,4 @@ TEST_CASE("a run of no plan is refused") {
   CHECK_THROWS_WITH(open_run(rt, nullptr), Catch::Contains("open_run: there is no plan"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::bad_plans_test

@@ -20,7 +20,7 @@
 #include "sluice/sluice.hpp"
 #include "support/random_numbers.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::broadcast_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -342,4 +342,4 @@ TEST_CASE("a consumer that is stopped ends alone, and the run ends with the last
   sync_wait(rt, both(rt, ds));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::broadcast_test

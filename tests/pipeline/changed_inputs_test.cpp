@@ -6,7 +6,7 @@
 #include "pipeline/input_files.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::changed_inputs_test {
 namespace {
 
 using namespace testing;
@@ -201,4 +201,4 @@ TEST_CASE("a stream is read in every format and way, and has no positions") {
         });
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::changed_inputs_test

@@ -13,7 +13,7 @@
 #include "pipeline/input_files.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::changing_files_test {
 namespace {
 
 using namespace testing;
@@ -181,4 +181,4 @@ TEST_CASE("simulated files that grow or are cut, with short and late reads, are 
       });
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::changing_files_test

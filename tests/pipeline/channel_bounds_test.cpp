@@ -8,7 +8,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::channel_bounds_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -75,4 +75,4 @@ TEST_CASE("prefetch has as many elements ahead as it says, or half of them befor
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::channel_bounds_test

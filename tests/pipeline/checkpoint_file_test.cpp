@@ -9,7 +9,7 @@
 #include "sluice/base/small_file.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::checkpoint_file_test {
 using sluice::lib::testing::temporary_folder;
 
 namespace {
@@ -81,3 +81,5 @@ TEST_CASE("a checkpoint that cannot be saved or loaded is named") {
   CHECK(load_checkpoint(none).why().where().file == none);
   CHECK(load_checkpoint("/").why().to_string() == "invalid_argument: /: cannot read the checkpoint: Is a directory");
 }
+
+}  // namespace sluice::lib::checkpoint_file_test

@@ -18,7 +18,7 @@
 #include "support/consumption.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::checkpoint_test {
 namespace {
 
 using namespace testing;
@@ -249,4 +249,4 @@ TEST_CASE("a seed of 0 is a seed, also in a checkpoint and on a runtime that has
   CHECK(run(rt, ds).report.seed == 99);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::checkpoint_test

@@ -14,7 +14,7 @@
 #include "sluice/sluice.hpp"
 #include "support/tar_bytes.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::compressed_files_test {
 namespace {
 
 using namespace testing;
@@ -196,4 +196,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::compressed_files_test

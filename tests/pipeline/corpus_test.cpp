@@ -13,7 +13,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ TEST_CASE("all licences in one stream have as many lines as all licences") {
   CHECK(answer(rt, interleaved).lines == total);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::corpus_test

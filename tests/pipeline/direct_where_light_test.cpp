@@ -16,7 +16,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::direct_where_light_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -149,4 +149,4 @@ TEST_CASE("an error of the input, and one of the function, arrive where they are
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::direct_where_light_test

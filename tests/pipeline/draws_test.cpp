@@ -15,7 +15,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::draws_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -186,4 +186,4 @@ TEST_CASE("a checkpoint keeps its epoch, and refuses another one") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::draws_test

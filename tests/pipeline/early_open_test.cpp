@@ -5,7 +5,7 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/input_files.hpp"
 
-using namespace sluice;
+namespace sluice::early_open_test {
 using namespace sluice::lib::testing;
 namespace lib = sluice::lib;
 
@@ -163,3 +163,5 @@ TEST_CASE("where memory is short, files are opened early without their beginning
   CHECK(d.rt.ledger().report().peak_bytes <= (16u << 10) + (4u << 10));
   CHECK(d.rt.ledger().used_bytes() == 0);
 }
+
+}  // namespace sluice::early_open_test

@@ -18,7 +18,7 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::error_counts_test {
 namespace {
 
 using namespace testing;
@@ -305,4 +305,4 @@ TEST_CASE("errors that come to a user's stage by way of a when_all are counted, 
   CHECK_THAT(run_counted(w.rt, range(100) | map(good) | transform(stage::sums), 1).end, Contains("three is out"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::error_counts_test

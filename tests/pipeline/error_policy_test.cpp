@@ -11,7 +11,7 @@
 #include "pipeline/record_files.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::error_policy_test {
 namespace {
 
 using namespace testing;
@@ -166,4 +166,4 @@ TEST_CASE("under skip, one error more than errors_max ends the stream with that 
   CHECK(got.report.first_errors.size() == 2);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::error_policy_test

@@ -9,7 +9,7 @@
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::failing_functions_test {
 namespace {
 
 using namespace testing;
@@ -116,4 +116,4 @@ TEST_CASE("a stream that failed stays failed") {
   CHECK(second.to_string() == first.to_string());
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::failing_functions_test

@@ -13,7 +13,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::failing_stages_test {
 namespace {
 
 using namespace testing;
@@ -354,4 +354,4 @@ TEST_CASE("an error of a stage's input, and a stop, are no errors of its element
   CHECK(got.elements.size() == 9);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::failing_stages_test

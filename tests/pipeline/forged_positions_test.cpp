@@ -16,7 +16,7 @@
 #include "support/consumption.hpp"
 #include "support/process_memory.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::forged_positions_test {
 namespace {
 
 using namespace testing;
@@ -287,4 +287,4 @@ TEST_CASE("a forged list of functions buys no more memory than the plan's own") 
   check_cheap(resume_forged(ds, sealed_again(std::move(bytes))));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::forged_positions_test

@@ -12,7 +12,7 @@
 #include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::golden_files_test {
 namespace {
 
 using nlohmann::json;
@@ -173,4 +173,4 @@ TEST_CASE("damage that TensorFlow sees we see, after the same records") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::golden_files_test

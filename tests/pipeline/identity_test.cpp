@@ -12,7 +12,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::identity_test {
 namespace {
 
 using namespace testing;
@@ -196,4 +196,4 @@ TEST_CASE("a warning goes to the hook of the runtime, when a checkpoint is taken
   CHECK(report_of(s).warnings.size() == 1);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::identity_test

@@ -10,7 +10,7 @@
 #include "pipeline/input_files.hpp"
 #include "pipeline/outcome.hpp"
 
-using namespace sluice;
+namespace sluice::listed_files_test {
 using namespace sluice::lib::testing;
 namespace lib = sluice::lib;
 
@@ -191,3 +191,5 @@ TEST_CASE("a run that goes on inside of a listed file asks what the file is, and
   CHECK(refused.why.where().file == "d/b");
   CHECK(refused.elements.empty());
 }
+
+}  // namespace sluice::listed_files_test

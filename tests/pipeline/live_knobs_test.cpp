@@ -17,7 +17,7 @@
 #include "support/elements.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::live_knobs_test {
 namespace {
 
 using namespace testing;
@@ -353,4 +353,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::live_knobs_test

@@ -13,7 +13,7 @@
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::many_inputs_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -202,4 +202,4 @@ TEST_CASE("a position of three inputs is no position of two") {
   CHECK(got.complaint() != "");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::many_inputs_test

@@ -22,7 +22,7 @@
 #include "support/process_memory.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::memory_table_test {
 namespace {
 
 using namespace testing;
@@ -312,4 +312,4 @@ TEST_CASE("a process stays at its budget, whatever the shape of its plan", "[mem
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::memory_table_test

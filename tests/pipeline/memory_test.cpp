@@ -15,7 +15,7 @@
 #include "sluice/sluice.hpp"
 #include "support/process_memory.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::memory_test {
 namespace {
 
 using namespace testing;
@@ -241,4 +241,4 @@ TEST_CASE("an element that outlives its run keeps its bytes charged until it goe
   CHECK(w.rt.ledger().used_bytes() == 0);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::memory_test

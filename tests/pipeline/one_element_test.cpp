@@ -13,7 +13,7 @@
 #include "support/consumption.hpp"
 #include "support/elements.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::one_element_test {
 namespace {
 
 using namespace test;
@@ -126,4 +126,4 @@ TEST_CASE("get_single_element and count_elements give a task their answer") {
   CHECK(sync_wait(rt, count_elements(rt, range(0))) == 0);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::one_element_test

@@ -16,7 +16,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::other_policy_test {
 namespace {
 
 using namespace testing;
@@ -225,4 +225,4 @@ TEST_CASE("a place under skip is refused under stop, whatever the stage") {
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::other_policy_test

@@ -10,7 +10,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::plan_files_test {
 namespace {
 
 using namespace testing;
@@ -59,4 +59,4 @@ TEST_CASE("columns of remote files are inferred by those that plan_files makes k
   CHECK_THROWS(parse_plan(plan));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::plan_files_test

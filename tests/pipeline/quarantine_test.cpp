@@ -22,7 +22,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::quarantine_test {
 namespace {
 
 using namespace testing;
@@ -334,4 +334,4 @@ TEST_CASE("kept bytes are charged while they are on their way, and no longer") {
   for (const ledger_line_report& l : w.rt.ledger().report().lines) CHECK((l.stage != "map" || l.used_bytes == 0));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::quarantine_test

@@ -7,7 +7,7 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/input_files.hpp"
 
-using namespace sluice;
+namespace sluice::reads_in_flight_test {
 using namespace sluice::lib::testing;
 namespace lib = sluice::lib;
 
@@ -186,3 +186,5 @@ TEST_CASE("a file whose size nobody tells is read whole, resumes at every elemen
         CHECK(shorter.message().find("shorter than the checkpoint remembers") != std::string::npos);
       }
 }
+
+}  // namespace sluice::reads_in_flight_test

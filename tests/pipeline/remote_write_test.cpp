@@ -11,7 +11,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::remote_write_test {
 namespace {
 
 using testing::temporary_folder;
@@ -197,4 +197,4 @@ TEST_CASE("file:// is a local output") {
   CHECK(read_small_file(folder.path("a.jsonl")).value() == lines_up_to(3));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::remote_write_test

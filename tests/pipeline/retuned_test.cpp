@@ -13,7 +13,7 @@
 #include "support/random_plan.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::retuned_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -245,4 +245,4 @@ TEST_CASE("scan and reduce go on from every place, passed over and behind bad el
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::retuned_test

@@ -12,7 +12,7 @@
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::seed_figures_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -169,4 +169,4 @@ TEST_CASE("loading and slicing in a stage each lags 0.3 s after every 15 slices,
   });
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::seed_figures_test

@@ -12,7 +12,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::semantics_test {
 namespace {
 
 using nlohmann::json;
@@ -241,4 +241,4 @@ TEST_CASE("what holds of tf.data's shuffle holds of ours") {
   CHECK(std::equal(same.begin(), same.begin() + n, same.begin() + n));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::semantics_test

@@ -12,7 +12,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::site_counts_test {
 namespace {
 
 using namespace testing;
@@ -177,4 +177,4 @@ TEST_CASE("what is read and what is made of it is counted in bytes") {
   CHECK(all["map"].bytes < 5'000 * 300);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::site_counts_test

@@ -14,7 +14,7 @@
 #include "support/consumption.hpp"
 #include "support/random_numbers.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::sloppy_inner_plans_test {
 namespace {
 
 using namespace test;
@@ -136,4 +136,4 @@ TEST_CASE("a stage that logs its choices loses and repeats nothing in a plan tha
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::sloppy_inner_plans_test

@@ -14,7 +14,7 @@
 #include "sluice/plan/text.hpp"
 #include "support/budget.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::stage_policies_test {
 namespace {
 
 using namespace testing;
@@ -455,4 +455,4 @@ TEST_CASE("ignore_errors leaves no trace in positions: they fit the same plan wi
   }
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::stage_policies_test

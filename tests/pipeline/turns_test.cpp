@@ -20,7 +20,7 @@
 #include "support/process_memory.hpp"
 #include "support/tree_of.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::turns_test {
 namespace {
 
 using namespace testing;
@@ -199,4 +199,4 @@ TEST_CASE("one worker: so does a file of nothing but damaged records") {
   gives_way(busy_plan<record>{"damaged records", tfrecord(folder.write("a", frames)) | repeat(100), 0, passing});
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::turns_test

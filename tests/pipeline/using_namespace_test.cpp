@@ -19,7 +19,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::using_namespace_test {
 
 namespace {
 
@@ -90,3 +90,5 @@ TEST_CASE("a program that uses the namespace sluice has its own stage, count, se
   dataset<line> texts = lines("a.txt", {.compression = compression::gzip});
   CHECK(plan_text(*texts.plan()) == "lines(\"a.txt\", compression=gzip)");
 }
+
+}  // namespace sluice::lib::using_namespace_test

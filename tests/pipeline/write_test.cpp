@@ -18,7 +18,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::write_test {
 namespace {
 
 using testing::temporary_folder;
@@ -352,4 +352,4 @@ TEST_CASE("write: within a coroutine, and in a simulation") {
   CHECK(bytes_of(here.path("00001.jsonl")) == "1\n3\n5\n7\n9\n");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::write_test

@@ -13,6 +13,8 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
+namespace sluice::lib::arguments_test {
+
 namespace arguments_test {
 
 enum class fruit : std::uint8_t { apple, pear, plum };
@@ -41,7 +43,6 @@ struct all_arguments {
 
 }  // namespace arguments_test
 
-using namespace sluice::lib;
 using arguments_test::all_arguments;
 using arguments_test::all_options;
 
@@ -344,3 +345,5 @@ TEST_CASE("a fingerprint sees every argument, with defaults and versions, and no
     }
   }
 }
+
+}  // namespace sluice::lib::arguments_test

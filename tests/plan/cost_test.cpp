@@ -12,7 +12,7 @@
 #include "sluice/plan/text.hpp"
 #include "support/process_memory.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::cost_test {
 
 namespace {
 
@@ -138,3 +138,5 @@ TEST_CASE("a plan longer than may be is refused with its length") {
   CHECK(told(from_json) == "the plan has 16777217 bytes, more than the 16777216 that a plan may have");
   CHECK(told(from_text) == "column 1: the plan has 16777217 bytes, more than the 16777216 that a plan may have");
 }
+
+}  // namespace sluice::lib::cost_test

@@ -10,7 +10,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::error_handling_test {
 namespace {
 
 using Catch::Contains;
@@ -138,4 +138,4 @@ TEST_CASE("a stage keeps its site when a policy is put on it, and a plan its siz
   CHECK(cardinality_of(*parse_plan("range(0) | ignore_errors")) == cardinality::of(0));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::error_handling_test

@@ -13,7 +13,7 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::golden_plans_test {
 namespace {
 
 struct golden_plan {
@@ -89,4 +89,4 @@ TEST_CASE("plans that only a program can write have the fingerprints that their 
                              .plan())) == "192788830f3c9059");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::golden_plans_test

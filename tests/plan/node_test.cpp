@@ -12,7 +12,7 @@
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::node_test {
 
 namespace {
 
@@ -291,3 +291,5 @@ TEST_CASE("a rewritten node keeps its site") {
   auto reader = first_plan(*parse_plan("lines(\"f\") | interleave(lines | shuffle(2))"));
   CHECK(with_path(reader, "f")->site == plan->inputs[0]->site);
 }
+
+}  // namespace sluice::lib::node_test

@@ -17,7 +17,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::operators_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -248,4 +248,4 @@ TEST_CASE("what was printed of readers that have options reads back") {
                     Catch::Contains("column 14: fixed_length: path expects a text in quotes, and is 4"));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::operators_test

@@ -11,7 +11,7 @@
 
 #include "sluice/sluice.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::spellings_test {
 namespace {
 
 using int64 = std::int64_t;
@@ -111,4 +111,4 @@ TEST_CASE("in C++ the same names make the same plans, and apply is what its func
   same((range(4) | tail).plan(), "range(4) | shuffle(5, seed=1) | batch(2) | take(1)");
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::spellings_test

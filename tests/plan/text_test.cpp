@@ -8,7 +8,7 @@
 #include "plan/fake_operators.hpp"
 #include "sluice/plan/json.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::text_test {
 
 namespace {
 
@@ -301,3 +301,5 @@ TEST_CASE("damaged JSON is refused as an invalid argument, or is a plan that bot
   CHECK(rejected > 1000);
   CHECK(read > 100);
 }
+
+}  // namespace sluice::lib::text_test

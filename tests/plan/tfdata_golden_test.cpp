@@ -23,7 +23,7 @@
 #include "sluice/runtime/simulation.hpp"
 #include "support/budget.hpp"
 
-namespace sluice::lib {
+namespace sluice::lib::tfdata_golden_test {
 namespace {
 
 using nlohmann::json;
@@ -237,4 +237,4 @@ TEST_CASE("small pipelines give what tf.data gives, and go on from every element
   if (waiting) WARN(replayed << " pipelines replayed; " << waiting << " wait for operators:" << missing);
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::tfdata_golden_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace sluice::lib {
+namespace sluice::lib::known_files_test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -106,4 +106,4 @@ TEST_CASE("what was opened early is given once, there are sixteen at most, and n
   CHECK(known.put_early("f17", some));
 }
 
-}  // namespace sluice::lib
+}  // namespace sluice::lib::known_files_test

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-using namespace sluice::lib;
+namespace sluice::lib::ledger_test {
 
 TEST_CASE("what is charged is counted by purpose, and what is released is gone", "[ledger]") {
   memory_ledger l(100);
@@ -157,3 +157,5 @@ TEST_CASE("charges from several threads add up", "[ledger][stress]") {
   CHECK(r.used_bytes == 0);
   for (std::size_t left : r.by_purpose) CHECK(left == 0);
 }
+
+}  // namespace sluice::lib::ledger_test

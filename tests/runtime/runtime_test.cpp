@@ -13,7 +13,7 @@
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/sleep.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::runtime_test {
 using namespace std::chrono_literals;
 
 namespace {
@@ -202,3 +202,5 @@ TEST_CASE("the memory that is available is the least of machine and cgroups", "[
   CHECK(std::system(("rm -r " + root).c_str()) == 0);
   CHECK(available_memory_bytes() > 0);
 }
+
+}  // namespace sluice::lib::runtime_test

@@ -13,7 +13,7 @@
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/coro/when_all.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::scheduler_test {
 
 namespace {
 
@@ -198,3 +198,5 @@ TEST_CASE("idle workers sleep", "[scheduler]") {
   sync_wait(w.env, fib(10));
   CHECK(w.workers.counts().resumed > before);
 }
+
+}  // namespace sluice::lib::scheduler_test

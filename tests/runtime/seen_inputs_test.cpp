@@ -3,7 +3,7 @@
 
 #include "runtime/seen_inputs.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::seen_inputs_test {
 using names = std::vector<std::string>;
 
 namespace {
@@ -132,3 +132,5 @@ TEST_CASE("damaged tables are refused or harmless") {
     }
   CHECK(refused > 0);
 }
+
+}  // namespace sluice::lib::seen_inputs_test

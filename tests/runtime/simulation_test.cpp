@@ -11,7 +11,7 @@
 #include "sluice/coro/sleep.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::simulation_test {
 using namespace std::chrono_literals;
 
 namespace {
@@ -120,3 +120,5 @@ TEST_CASE("a chance is as likely as it says", "[simulation]") {
   CHECK_FALSE(w.chance(0));
   CHECK(w.chance(1));
 }
+
+}  // namespace sluice::lib::simulation_test

@@ -8,7 +8,7 @@
 
 #include "sluice/base/random.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::timer_heap_test {
 
 TEST_CASE("timers come by due time, and those of one time in the order of their arming", "[timer]") {
   for (std::uint64_t seed = 1; seed != 50; ++seed) {
@@ -35,3 +35,5 @@ TEST_CASE("timers come by due time, and those of one time in the order of their 
     CHECK(heap.empty());
   }
 }
+
+}  // namespace sluice::lib::timer_heap_test

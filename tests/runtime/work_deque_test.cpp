@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+namespace sluice::lib::work_deque_test {
 using sluice::lib::detail::work_deque;
 
 namespace {
@@ -70,3 +71,5 @@ TEST_CASE("under contention every item is taken exactly once, and what it points
   for (std::size_t i = 1; i <= kItems; ++i) wrong += taken[i] != 1;
   CHECK(wrong == 0);
 }
+
+}  // namespace sluice::lib::work_deque_test

@@ -10,7 +10,7 @@
 #include "support/golden_cases.hpp"
 #include "support/random_numbers.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::damaged_images_test {
 using namespace sluice::lib::test;
 
 namespace {
@@ -235,3 +235,5 @@ TEST_CASE("a format whose library was missing answers with the library's name") 
 }
 
 #endif
+
+}  // namespace sluice::lib::damaged_images_test

@@ -12,7 +12,7 @@
 #include "sluice/format/image_transforms.hpp"
 #include "support/golden_cases.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::golden_images_test {
 using namespace sluice::lib::test;
 using nlohmann::json;
 
@@ -215,3 +215,5 @@ TEST_CASE("colours are TensorFlow's, within 1 of 255 and 1e-5 of floats") {
 }
 
 #endif
+
+}  // namespace sluice::lib::golden_images_test

@@ -9,7 +9,7 @@
 #include "sluice/format/image_transforms.hpp"
 #include "sluice/sluice.hpp"
 
-using namespace sluice;
+namespace sluice::images_in_plans_test {
 
 namespace {
 
@@ -121,3 +121,5 @@ TEST_CASE("an image that is damaged is an error of its element, and may be skipp
 }
 
 #endif
+
+}  // namespace sluice::images_in_plans_test

@@ -10,7 +10,7 @@
 #include "sluice/format/image_transforms.hpp"
 #include "support/random_numbers.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::transforms_test {
 
 namespace {
 
@@ -305,3 +305,5 @@ TEST_CASE("random flips come about half of the time, and colours within what was
 }
 
 #endif
+
+}  // namespace sluice::lib::transforms_test
