@@ -171,7 +171,8 @@ struct owning_row {
 };
 
 owning_row some_owning_row(int64 n) {
-  owning_row r{counting_element(n), int64s(static_cast<std::size_t>(n % 3), n), {}, {}, {counting_element(-n), int64s{n}}};
+  owning_row r{
+      counting_element(n), int64s(static_cast<std::size_t>(n % 3), n), {}, {}, {counting_element(-n), int64s{n}}};
   for (int64 i = 0; i != n % 4; ++i) r.tensors.push_back(tensor::zeros(dtype::int64, {n, 300}));
   if (n % 2) r.maybe = tensor::zeros(dtype::int64, {n, 200});
   return r;
