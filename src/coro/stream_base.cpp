@@ -151,7 +151,7 @@ std::coroutine_handle<> stream_base::fill_with_a_look(promise_base* owner, std::
       c->end();
     }
   }
-  if (c->over()) return over_without_filling(owner, skip);
+  if (c->over()) return requested_after_end(owner, skip);
   if (!c->env) set_environment(owner->env ? owner->env : &idle_environment());
   environment& e = *c->env;
   const bool looks = turn_.due();
@@ -275,6 +275,16 @@ void stream_base::renew_marks() {
     if (marks_[i + 1].ordinal - marks_[i - 1].ordinal < marks_[closest + 1].ordinal - marks_[closest - 1].ordinal)
       closest = i;
   marks_.erase(marks_.begin() + static_cast<std::ptrdiff_t>(closest));
+}
+
+std::coroutine_handle<> stream_base::requested_after_end(promise_base* owner, std::uint64_t skip) {
+  environment* e = owner->env;
+  if (child_->failure.ok() && e && e->stopping.load(std::memory_order_acquire)) child_->failure = cancelled_error();
+  std::coroutine_handle<> next = over_without_filling(owner, skip);
+  if (!e || !e->time || !e->exec || !(turn_.due() || turn_.step())) return next;
+  if (!turn_.look(*e).others_first) return next;
+  e->exec->post_later(next);
+  return gave_way();
 }
 
 std::coroutine_handle<> stream_base::over_without_filling(promise_base* owner, std::uint64_t skip) {

@@ -32,8 +32,7 @@ void column::measure_column(const column& from, std::size_t first, std::size_t n
       children_[0].measure_column(from.children_[0], first * type_->extent, n * type_->extent);
       break;
     case column_form::objects:
-      if (!type_->trivially_destroyed)
-        more_bytes_ += type_->footprint(*type_, from.values() + first * type_->size, n);
+      if (!type_->trivially_destroyed) more_bytes_ += type_->footprint(*type_, from.values() + first * type_->size, n);
       break;
     case column_form::tensors:
       match(from.spec().dtype, from.spec().shape.dims(), rows_ + more_rows_ - n);

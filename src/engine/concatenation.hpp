@@ -27,7 +27,8 @@ struct concatenation_state {
   bool may_wait() const { return input.may_wait(); }
 };
 
-/// `limits`: of each input so many elements and no more, which it has: what is passed over of them it is not asked for. Empty: all.
+/// `limits`: the most elements that each input delivers; empty: all. An input has that many, unless the run drops bad elements, so
+/// that skips to its limit do not read it.
 erased_stream concatenation_loop(outlet out, saved<concatenation_state> st, node combine, open_context context,
                                  std::vector<std::uint64_t> limits);
 

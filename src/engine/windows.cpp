@@ -28,13 +28,18 @@ class window_maker {
     return n - here;
   }
   /// Makes the next window, of n elements, the first of which is number `element`, at `to`. REQUIRES: they are here; move_on()
-  /// comes next. After an error nothing is made.
-  status make(std::uint64_t n, char* to, std::uint64_t element) {
+  /// comes next. After an error nothing is made; after an exception of a copy, which is in `thrown`, no other window can be.
+  status make(std::uint64_t n, char* to, std::uint64_t element, status& thrown) {
     std::size_t bytes = 0;
-    status why =
-        form_.form(held_, n, std::min(n, shape_.in_no_later()), shape_.stride, memory_, to, bytes, gone_, element);
-    made_bytes_ += bytes;
-    return why;
+    try {
+      status why =
+          form_.form(held_, n, std::min(n, shape_.in_no_later()), shape_.stride, memory_, to, bytes, gone_, element);
+      made_bytes_ += bytes;
+      return why;
+    } catch (...) {
+      thrown = current_exception_status().in_stage(memory_.label(), element);
+      return thrown;
+    }
   }
   /// What the window of n elements will be made without.
   std::vector<window_form::left_out> misfits(std::uint64_t n) { return form_.misfits(held_, n, shape_.stride); }
@@ -67,7 +72,9 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
   block_fit fit(list);
   std::uint64_t to_first = 0;  // elements that the input has still to pass over in front of the next window
   bool ended = false;
+  status thrown;
   for (;;) {
+    if (!thrown.ok()) co_await fail(std::move(thrown));  // the windows before it have been delivered
     // Windows that are passed over for the request being served are counted back where there were none.
     const std::uint64_t first_before = in.consumed() + to_first - windows.held();
     std::uint64_t passed = 0;
@@ -115,7 +122,8 @@ erased_stream windows_loop(outlet out, erased_stream in, window_shape shape, std
       }
     }
     for (; made != ready; ++made) {
-      fits = windows.make(shape.elements_in(windows.held()), to + made * list.size, in.consumed() - windows.held());
+      fits = windows.make(shape.elements_in(windows.held()), to + made * list.size, in.consumed() - windows.held(),
+                          thrown);
       if (!fits.ok()) break;
       to_first = windows.move_on(shape.shift);
     }

@@ -41,9 +41,8 @@ padded_layout mask_layout_of(const element_type& in, const element_type& out, co
   return {out.members[0].offset, out.members[1].offset, &in};
 }
 
-status too_many(std::uint64_t n, std::uint64_t there) {
-  return failed_precondition_error("the input is to be padded to " + std::to_string(n) +
-                                   " elements, and has more: " + std::to_string(there) + " at least");
+status too_many(std::uint64_t n) {
+  return failed_precondition_error("the input is to be padded to " + std::to_string(n) + " elements, and has more");
 }
 
 /// What is added where tensors are: they have the dtypes and shapes of the last valid element's, so that all stack.
@@ -125,7 +124,7 @@ erased_stream pad_to_cardinality_loop(outlet out, saved<padding_state> st, erase
         static_cast<std::uint32_t>(std::min<std::uint64_t>(std::min(in.left(), out.wanted()), n - std::min(n, before)));
     if (k == 0) {
       if (before > n) out.unpass(std::min(passed, before - n));
-      status told = gate.told(too_many(n, all));
+      status told = gate.told(too_many(n));
       co_await fail(std::move(told));
     }
     char* to = out.room(k);

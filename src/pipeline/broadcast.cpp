@@ -74,7 +74,7 @@ class broadcast_hub final {
   run_report report() const { return report_of(root_); }
   checkpoint position(const std::vector<std::optional<std::uint64_t>>& at);
   std::size_t consumers() const { return consumers_.size(); }
-  /// All consumers are gone.
+  /// All consumers have left.
   bool is_abandoned() const;
   bool is_gone(std::size_t k) const {
     std::lock_guard lock(mutex_);
@@ -86,7 +86,8 @@ class broadcast_hub final {
     std::uint64_t next = 0;       ///< the ordinal that it is given next
     std::uint64_t view_from = 0;  ///< where the block begins that it was given last
     bool gone = false;
-    status why = {};  ///< it was stopped or dropped
+    bool left = false;  ///< its stream was destroyed or stopped, or has reported why it was dropped
+    status why = {};    ///< it was stopped or dropped
   };
 
   // REQUIRES of these: the caller has the mutex.
@@ -101,6 +102,11 @@ class broadcast_hub final {
   }
   bool is_full() const { return end_ - last_next() >= lag_max_ || (bytes_ >= lag_bytes_max_ && end_ != last_next()); }
   void drop_last(std::size_t but);
+  /// Returns true if the run serves nobody. A dropped consumer that does not know it yet is served: the run's stop would hide the
+  /// reason from it.
+  bool all_have_left() const {
+    return std::all_of(consumers_.begin(), consumers_.end(), [](const consumer& c) { return c.left; });
+  }
   /// Lets go of what all have taken. Returns the bytes, to be credited without the mutex.
   std::size_t trim();
   void changed(detail::wake_list& woken) {
@@ -172,11 +178,25 @@ void broadcast_hub::drop_last(std::size_t but) {
 broadcast_hub::step broadcast_hub::next(std::size_t k, std::uint32_t wanted) {
   std::size_t freed = 0;
   step s{turn::waits};
+  bool is_last = false;
   {
     detail::waking_lock lock(mutex_);
     consumer& me = consumers_[k];
     s.seen = changes_;
-    if (!me.why.ok()) return {.what = turn::over, .why = me.why};
+    if (!me.why.ok()) {
+      s = {.what = turn::over, .why = me.why};
+      me.left = true;
+      is_last = all_have_left();
+    }
+  }
+  if (s.what == turn::over) {
+    if (is_last) root_.run()->request_stop();
+    return s;
+  }
+  {
+    detail::waking_lock lock(mutex_);
+    consumer& me = consumers_[k];
+    s.seen = changes_;
     me.view_from = me.next;
     if (me.next < end_) {
       auto holds = [&](const std::shared_ptr<held_block>& b) { return b->end() > me.next; };
@@ -243,12 +263,15 @@ void broadcast_hub::leave(std::size_t k, const status& why) {
   {
     detail::waking_lock lock(mutex_);
     consumer& c = consumers_[k];
-    if (c.gone) return;
-    c.gone = true;
-    c.why = why;
-    freed = trim();
-    changed(lock.woken);
-    is_last = std::all_of(consumers_.begin(), consumers_.end(), [](const consumer& other) { return other.gone; });
+    if (c.left) return;
+    c.left = true;
+    if (!c.gone) {
+      c.gone = true;
+      c.why = why;
+      freed = trim();
+      changed(lock.woken);
+    }
+    is_last = all_have_left();
   }
   credit(freed);
   if (is_last) root_.run()->request_stop();
@@ -256,7 +279,7 @@ void broadcast_hub::leave(std::size_t k, const status& why) {
 
 bool broadcast_hub::is_abandoned() const {
   std::lock_guard lock(mutex_);
-  return std::all_of(consumers_.begin(), consumers_.end(), [](const consumer& c) { return c.gone; });
+  return all_have_left();
 }
 
 checkpoint broadcast_hub::position(const std::vector<std::optional<std::uint64_t>>& at) {

@@ -396,6 +396,55 @@ TEST_CASE("a stop ends functions that sleep") {
                       {});
 }
 
+namespace {
+
+std::atomic<std::uint64_t> requests_after_end;
+
+/// Never returns by itself: it requests elements again and again after the end of its input.
+stream<int64> insatiable(stateless, stream<int64> in) {
+  for (;;) {
+    auto x = co_await in.next();
+    if (x) {
+      int64 y = *x;
+      co_yield y;
+    } else {
+      ++requests_after_end;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a stop ends a coroutine that requests elements again and again after the end of its input") {
+  for (const bool behind_channel : {false, true}) {
+    CAPTURE(behind_channel);
+    runtime rt({.workers = 1});
+    requests_after_end = 0;
+    auto ds = range(10) | transform(insatiable);
+    if (behind_channel) ds = ds | prefetch(2);
+    auto consumed = [](stream<int64>& s, status* why) -> task<void> {
+      for (;;) {
+        auto x = co_await s.try_next();
+        if (!x) {
+          *why = x.why;
+          break;
+        }
+      }
+    };
+    // On the same worker: it runs only if the coroutine lets others have their turn.
+    auto stops = [](stream<int64>& s) -> task<void> {
+      while (requests_after_end == 0) co_await sleep_for(std::chrono::microseconds(1));
+      s.request_stop();
+    };
+    auto s = ds.iterate(rt);
+    status why;
+    auto both = [](task<void> a, task<void> b) -> task<void> { co_await when_all(std::move(a), std::move(b)); };
+    sync_wait(rt, both(consumed(s, &why), stops(s)));
+    CHECK(why.code() == status_code::cancelled);
+    CHECK(requests_after_end > 0);
+  }
+}
+
 TEST_CASE("a stream may be dropped after its runtime") {
   auto take_three = [](stream<int64>& s) -> task<void> {
     for (int i = 0; i < 3; ++i) (void)co_await s.next();

@@ -11,6 +11,7 @@
 #include "sluice/sluice.hpp"
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"
+#include "support/printed_run.hpp"
 #include "support/verb_case.hpp"
 
 namespace sluice::lib::weighted_flat_map_test {
@@ -87,6 +88,21 @@ TEST_CASE("weighted_flat_map goes on from any element and passes over any number
   tries(as_record());
   tries(as_move_only());
   tries(as_counting());
+}
+
+TEST_CASE("a skip over weighted_flat_map counts no elements that its inputs drop") {
+  // Each input declares two batches and drops one of them: its tensors have different shapes.
+  const std::string input = "range(7) | map({a: to_tensor([it, it, it, it][:it % 5])}) | batch(5)";
+  const std::string plan = "weighted_flat_map([" + input + ", " + input + "])";
+  const auto all = run_of(parse_plan(plan), error_policy::skip).elements;
+  CHECK(all.size() < 4);
+  for (std::size_t n = 0; n != 6; ++n) {
+    CAPTURE(n);
+    const auto left = run_of(parse_plan(plan + " | skip(" + std::to_string(n) + ")"), error_policy::skip);
+    CHECK(left.end == "end");
+    CHECK(left.elements ==
+          std::vector<std::string>(all.begin() + static_cast<std::ptrdiff_t>(std::min(n, all.size())), all.end()));
+  }
 }
 
 TEST_CASE("a global_shuffle behind weighted_flat_map mixes the datasets") {

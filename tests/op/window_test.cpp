@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // sluice/op/window.hpp
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -302,6 +304,50 @@ TEST_CASE("an element is copied for every window it is in but the last") {
   copy_counted::copies = 0;
   consume(made | window(5, {.shift = 1, .drop_remainder = true}) | map(sizes), {});
   CHECK(copy_counted::copies == 96 * 4);
+}
+
+namespace {
+
+/// Copying the element 49 fails.
+struct fails_to_copy {
+  static std::atomic<std::int64_t> alive;
+  std::int64_t number;
+  explicit fails_to_copy(std::int64_t n) : number(n) { ++alive; }
+  fails_to_copy(fails_to_copy&& o) noexcept : number(o.number) { ++alive; }
+  fails_to_copy(const fails_to_copy& o) : number(o.number) {
+    if (number == 49) throw std::runtime_error("no copy of 49");
+    ++alive;
+  }
+  fails_to_copy& operator=(fails_to_copy&& o) noexcept = default;
+  fails_to_copy& operator=(const fails_to_copy& o) = default;
+  ~fails_to_copy() { --alive; }
+};
+std::atomic<std::int64_t> fails_to_copy::alive{0};
+
+}  // namespace
+
+TEST_CASE("where copying an element throws, the complete windows of the block are delivered and destroyed") {
+  {
+    runtime rt({.workers = 1});
+    auto s = (range(300) | map([](std::int64_t x) { return fails_to_copy(x); }) | window(5, {.shift = 2})).iterate(rt);
+    auto windows_of = [](stream<std::vector<fails_to_copy>>& in, std::int64_t* windows, status* why) -> task<void> {
+      for (;;) {
+        auto w = co_await in.try_next();
+        if (!w) {
+          *why = w.why;
+          break;
+        }
+        CHECK((*w)[0].number == 2 * *windows);
+        ++*windows;
+      }
+    };
+    std::int64_t windows = 0;
+    status why;
+    sync_wait(rt, windows_of(s, &windows, &why));
+    CHECK(windows == 23);  // the last one without element 49 begins with 44
+    CHECK_THAT(why.to_string(), Catch::Contains("no copy of 49") && Catch::Contains("window"));
+  }
+  CHECK(fails_to_copy::alive == 0);
 }
 
 TEST_CASE("windows of elements that cannot be copied are refused where they share any, and only there") {

@@ -169,6 +169,33 @@ TEST_CASE("a consumer that lags too far is dropped where that is asked for, with
   CHECK(outcomes[1]->got.empty());
 }
 
+TEST_CASE("a dropped consumer learns why, also after the others have left") {
+  for (int how = 0; how != 3; ++how) {
+    CAPTURE(how);
+    simulation world(5);
+    runtime rt(world);
+    auto drops = [](runtime& on, int way) -> task<void> {
+      auto streams = broadcast(range(3000) | prefetch(4), on, 2, {.lag_max = 16, .on_lag = lagging::drop});
+      auto first = co_await streams[0].next();
+      CHECK(first.has_value());
+      for (;;) {
+        auto x = co_await streams[1].next();
+        if (!x) break;
+      }
+      if (way == 0) streams[1].request_stop();
+      if (way == 1) streams[1] = {};
+      if (way == 2) co_await cleanup(std::move(streams[1]));
+      auto x = co_await streams[0].try_next();
+      while (x) x = co_await streams[0].try_next();  // the rest of its block
+      CHECK(x.why.code() == status_code::resource_exhausted);
+      CHECK_THAT(x.why.to_string(), Catch::Contains("consumer 0 was 16 elements behind"));
+      co_await cleanup(std::move(streams[0]));
+      CHECK(on.ledger().used_bytes() == 0);
+    };
+    sync_wait(rt, drops(rt, how));
+  }
+}
+
 TEST_CASE("an error of the run comes to each consumer behind the elements before it, and is counted once") {
   auto ds = range(100) | map([](int64 x) {
               if (x == 70 || x == 20) throw_status(data_loss_error("a bad element"));

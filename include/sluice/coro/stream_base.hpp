@@ -233,7 +233,9 @@ class stream_base {
   bool look(std::uint32_t want);
   /// Destroys the marks that are not needed any more, and records a new one.
   void renew_marks();
-  /// Answers a request on a stage that has ended or failed.
+  /// Answers a request on a stage that has ended or failed. After a stop it fails, and it lets others run from time to time:
+  /// a consumer may request in a loop.
+  std::coroutine_handle<> requested_after_end(promise_base* owner, std::uint64_t skip);
   std::coroutine_handle<> over_without_filling(promise_base* owner, std::uint64_t skip);
 
   /// After a fill: makes the block that the stage has delivered the current view.
