@@ -49,8 +49,10 @@ class connection_pool {
   std::uint64_t connects() const noexcept { return connects_.load(std::memory_order_relaxed); }
   std::size_t idle() const { return idle_->count(); }
 
- private:
+  /// Those that connections are made to, as long as they are known.
   task<std::vector<std::string>> addresses(time_point deadline);
+
+ private:
   bool find_addresses(std::vector<std::string>& found) const;
 
   network& net_;

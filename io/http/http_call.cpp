@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "io/http/placed_request.hpp"
+#include "io/http/request_secrets.hpp"
 #include "io/http/stall_window.hpp"
 #include "io/http/text.hpp"
 
@@ -55,7 +56,7 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
   auto asking = server.ask(sent.message(), deadline);
   auto got = co_await asking.as_result();
   if (!got.ok()) {
-    a.failed = failure_from(got.why(), context, deadline);
+    a.failed = failure_from(without_secrets(got.why(), sent), context, deadline);
     if (service && a.failed.again) service->unanswered(sent);
     co_return a;
   }
@@ -70,10 +71,12 @@ task<call_attempt> try_once(http_servers& servers, object_service* service, http
     if (a.failed.why.ok() && how.check) a.failed = how.check(a.answer).value_or(http_failure());
   } else {
     auto reading = error_body(*one, context, deadline);
-    const std::string body = co_await reading;
+    std::string body = co_await reading;
+    body = without_secrets(body, sent);
     auto explained = service ? service->explain(sent, one->head(), body) : std::nullopt;
     a.failed = explained ? *std::move(explained) : failure_of(one->head(), body);
   }
+  a.failed.why = without_secrets(std::move(a.failed.why), sent);
   if (a.failed.request_id.empty()) a.failed.request_id = a.answer.head.request_id;
   if (a.failed.throttled && how.is_limited) server.limit.throttled(placed->permit);
   co_return a;

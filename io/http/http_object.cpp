@@ -6,6 +6,8 @@
 #include "io/http/attempts.hpp"
 #include "io/http/dates.hpp"
 #include "io/http/placed_request.hpp"
+#include "io/http/redirect_check.hpp"
+#include "io/http/request_secrets.hpp"
 #include "io/http/stall_window.hpp"
 #include "io/http/text.hpp"
 
@@ -68,12 +70,14 @@ task<http_object::answer> http_object::look_at(const http_request& sent, std::un
     wrong = is_first ? check_first(head, range, pin_, how) : check_range(head, range, pin_, how);
   } else {
     auto reading = error_body(*got, servers_->context(), deadline);
-    const std::string body = co_await reading;
+    std::string body = co_await reading;
+    body = without_secrets(body, sent);
     if (service_) wrong = service_->explain(sent, head, body);
     if (!wrong) wrong = failure_of(head, body);
   }
   if (wrong) {
     a.failed = *std::move(wrong);
+    a.failed.why = without_secrets(std::move(a.failed.why), sent);
     if (a.failed.request_id.empty()) a.failed.request_id = head.request_id;
     co_return a;
   }
@@ -124,7 +128,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
     auto asking = a.server->ask(request.message(), deadline);
     auto got = co_await asking.as_result();
     if (!got.ok()) {
-      a.failed = failure_from(got.why(), servers_->context(), deadline);
+      a.failed = failure_from(without_secrets(got.why(), request), servers_->context(), deadline);
       if (service_ && a.failed.again) service_->unanswered(request);
       forget_redirect(to);
       co_return a;
@@ -144,8 +148,13 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
       continue;
     }
     auto next = follow_redirect(to, one->head().location);
-    if (!next.ok()) {
-      a.failed = final_failure(next.why());
+    status refused = next.ok() ? status() : without_secrets(next.why(), request);
+    if (refused.ok()) {
+      auto guarding = check_redirect(*servers_, to, *next, deadline);
+      refused = co_await guarding;
+    }
+    if (!refused.ok()) {
+      a.failed = final_failure(std::move(refused));
       co_return a;
     }
     to = *std::move(next);

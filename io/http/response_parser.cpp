@@ -4,6 +4,7 @@
 #include <llhttp.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -11,6 +12,9 @@
 #include "io/http/text.hpp"
 
 namespace sluice::lib::detail {
+
+/// A chunk of one byte has a frame of five bytes and more; extensions and trailers beyond that are limited to those of a head.
+constexpr std::uint64_t kFramingOfByteMax = 32;
 
 struct response_parser::state {
   llhttp_t parser;
@@ -23,6 +27,7 @@ struct response_parser::state {
   status why;            ///< of a field
   std::span<char> room;  ///< for the bytes of chunks
   std::size_t given = 0;
+  std::uint64_t body_bytes = 0, framing_bytes = 0;  ///< of chunks so far: theirs, and all that stands between them
   kept_exception thrown;
 
   static state& of(llhttp_t* p) { return *static_cast<state*>(p->data); }
@@ -142,6 +147,11 @@ response_parser::chunk_step response_parser::take_chunks(std::string_view bytes,
   step.ended = s.ended;
   step.used = s.ended ? s.taken_of(bytes) : bytes.size();
   if (!s.ended && e != HPE_OK) step.why = s.broken(e);
+  s.body_bytes += step.given;
+  s.framing_bytes += step.used - step.given;
+  if (step.why.ok() && s.framing_bytes > kHeadBytesMax + s.body_bytes * kFramingOfByteMax)
+    step.why = data_loss_error(joined("the extensions and trailers of the response's chunks have ", s.framing_bytes,
+                                      " bytes, for ", s.body_bytes, " bytes of the body"));
   return step;
 }
 

@@ -7,7 +7,8 @@
 //   auto step = response.take_chunks(bytes, room);    // until step.ended
 //
 // By llhttp, in its strict mode: a head that two readers could understand in two ways is refused.
-// Errors: data_loss, naming what is wrong; a head of more than 64 KiB, interim ones (1xx) included.
+// Errors: data_loss, naming what is wrong; a head of more than 64 KiB, interim ones (1xx) included; extensions and trailers of chunks
+//         of more than 64 KiB and 32 bytes for each byte of the body.
 // Units:  bytes may come in pieces of any size.
 #pragma once
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -22,6 +23,7 @@ namespace {
 constexpr int kAttemptsMax = 1000;
 constexpr int kLinksMax = 40;  // as the kernel follows
 constexpr std::chrono::seconds kReaderWait{30};
+constexpr std::string_view kPartial = ".partial";
 
 /// Ends what O_NONBLOCK began.
 bool write_waits(int fd) {
@@ -56,11 +58,16 @@ status locked_target::take(std::string path) {
   target_ = unknown ? named.string() : there.string();
   is_regular_ = unknown || std::filesystem::is_regular_file(there, ignored);
   if (!is_regular_) return {};
-  partial_ = target_ + ".partial";
+  partial_ = target_ + std::string(kPartial);
   std::filesystem::path full(target_);
   folder_ = full.has_parent_path() ? full.parent_path().string() : ".";
-  lock_path_ = lock_beside(target_);
-  return lock();
+  lock_.path = lock_beside(target_);
+  why = hold(lock_);
+  if (!why.ok() || !target_.ends_with(kPartial)) return why;
+  whole_lock_.path = lock_beside(target_.substr(0, target_.size() - kPartial.size()));
+  why = hold(whole_lock_);
+  if (!why.ok()) lock_.release();
+  return why;
 }
 
 /// A link may name a file that is yet to be made.
@@ -75,66 +82,72 @@ status locked_target::follow_links(std::filesystem::path& named) const {
   return {};
 }
 
-status locked_target::lock() {
+status locked_target::hold(lock_file& lock) {
   for (int attempt = 0; attempt != kAttemptsMax; ++attempt) {
     // Not to wait for the other end of a planted FIFO: O_NONBLOCK.
-    lock_ = open_again(lock_path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
+    lock.fd = open_again(lock.path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
     int why_not = errno;
     // Another user's lock can be waited for, but not made ours.
-    if (lock_ < 0 && why_not == EACCES) lock_ = open_again(lock_path_, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (lock_ < 0) {
+    if (lock.fd < 0 && why_not == EACCES) lock.fd = open_again(lock.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (lock.fd < 0) {
       errno = why_not;
       return failed("cannot create");
     }
     struct stat is{};
-    if (::fstat(lock_, &is) != 0) {
+    if (::fstat(lock.fd, &is) != 0) {
       status why = failed("cannot lock");
-      ::close(std::exchange(lock_, -1));
+      ::close(std::exchange(lock.fd, -1));
       return why;
     }
     // What has another name, too, may be anybody's file: our process id is not written there.
     if (!S_ISREG(is.st_mode) || is.st_nlink > 1) {
-      ::close(std::exchange(lock_, -1));
-      return failed_precondition_error("cannot lock: " + lock_path_ + " is no lock file: remove it").in_file(path_);
+      ::close(std::exchange(lock.fd, -1));
+      return failed_precondition_error("cannot lock: " + lock.path + " is no lock file: remove it").in_file(path_);
     }
-    if (try_flock(lock_)) {
-      if (!is_still_named()) {  // its holder ended just now, and took the name away
-        ::close(std::exchange(lock_, -1));
+    if (try_flock(lock.fd)) {
+      if (!lock.is_still_named()) {  // its holder ended just now, and took the name away
+        ::close(std::exchange(lock.fd, -1));
         continue;
       }
       std::string me = std::to_string(::getpid()) + "\n";
-      if (!cut_file(lock_, 0) || !write_all(lock_, me)) errno = 0;  // then nobody can say who holds it, but it is held
+      if (!cut_file(lock.fd, 0) || !write_all(lock.fd, me))
+        errno = 0;  // then nobody can say who holds it, but it is held
       return {};
     }
-    status why = errno == EWOULDBLOCK ? told_holder() : failed("cannot lock");
-    ::close(std::exchange(lock_, -1));
+    status why = errno == EWOULDBLOCK ? holder_of(lock) : failed("cannot lock");
+    ::close(std::exchange(lock.fd, -1));
     return why;
   }
   return unavailable_error("cannot lock: others take the lock all the time").in_file(path_);
 }
 
 /// The lock is on an open file; it is of use only while others who open the name get that same file.
-bool locked_target::is_still_named() const {
+bool locked_target::lock_file::is_still_named() const {
   struct stat ours{}, named{};
-  return ::fstat(lock_, &ours) == 0 && ::lstat(lock_path_.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
+  return ::fstat(fd, &ours) == 0 && ::lstat(path.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
          ours.st_dev == named.st_dev;
 }
 
-status locked_target::told_holder() const {
+status locked_target::holder_of(const lock_file& lock) const {
   char text[32] = {};
   std::string who = "another process";
-  auto n = ::pread(lock_, text, sizeof text - 1, 0);
+  auto n = ::pread(lock.fd, text, sizeof text - 1, 0);
   long pid = n > 0 ? std::strtol(text, nullptr, 10) : 0;
   if (pid > 0) who = "process " + std::to_string(pid);
   return unavailable_error("is being written by " + who + ": wait until it has ended, or name another path")
       .in_file(path_);
 }
 
-void locked_target::release() noexcept {
-  if (lock_ < 0) return;
+void locked_target::lock_file::release() noexcept {
+  if (fd < 0) return;
   // While it is held: whoever waits for it looks whether it is still named. Somebody may have put another file there.
-  if (is_still_named()) ::unlink(lock_path_.c_str());
-  ::close(std::exchange(lock_, -1));
+  if (is_still_named()) ::unlink(path.c_str());
+  ::close(std::exchange(fd, -1));
+}
+
+void locked_target::release() noexcept {
+  whole_lock_.release();
+  lock_.release();
 }
 
 status locked_target::create(int& fd) {

@@ -12,7 +12,8 @@
 // with the process. Whoever takes the lock finds what a dead writer left: its lock and its partial file, which create()
 // removes. Links are followed to the file they name; the lock and the partial file themselves are never followed, so a
 // link that somebody planted there is an error or is removed, and what it names is not touched.
-// What is no regular file (a pipe, a device) has no lock and no file beside it.
+// What is no regular file (a pipe, a device) has no lock and no file beside it. A target with the name of a partial file,
+// `NAME.partial`, takes the lock of NAME as well: another process may be writing NAME there.
 //
 // Errors: those of the file system, naming the path; unavailable: another process writes to it, naming the process;
 //   failed_precondition: what stands at the lock's place is not ours. File systems without flock (ENOSYS, EOPNOTSUPP,
@@ -63,13 +64,20 @@ class locked_target {
 
  private:
   status follow_links(std::filesystem::path& named) const;
-  status lock();
-  bool is_still_named() const;
-  status told_holder() const;
+  /// One lock file, and the flock on it; -1: it is not held.
+  struct lock_file {
+    std::string path;
+    int fd = -1;
+    bool is_still_named() const;
+    void release() noexcept;
+  };
+  status hold(lock_file& lock);
+  status holder_of(const lock_file& lock) const;
   std::string path_;  ///< as it was asked for
-  std::string target_, partial_, lock_path_, folder_;
+  std::string target_, partial_, folder_;
   bool is_regular_ = true;
-  int lock_ = -1;
+  lock_file lock_;
+  lock_file whole_lock_;  ///< of NAME, where the target is NAME.partial
 };
 
 }  // namespace sluice::lib

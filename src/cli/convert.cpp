@@ -168,7 +168,6 @@ int convert(convert_arguments a) {
   if (!a.to.empty()) a.run.output.output = absl::StrCat(a.to, ":", a.run.output.output);
   else if (a.run.output.output == "-") throw misuse("the output - is standard output: say with --to in what format");
   a.run.is_output_named = true;
-  a.run.replaces_inputs = a.overwrites;
   a.run.plan = plan_text_of(a);
   a.run.resume_file = a.run.checkpoint_file;
   a.run.starts_without_checkpoint = true;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/remote_files.hpp"
 
+#include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "io/file_router.hpp"
@@ -21,7 +23,10 @@ namespace sluice::lib::cli {
 
 void add_remote_files([[maybe_unused]] runtime& rt) {
 #if SLUICE_HAVE_HTTP && SLUICE_HAVE_ASIO
-  add_http(rt, make_asio_network);
+  http_options options;
+  const char* allowed = std::getenv("SLUICE_PRIVATE_REDIRECTS");
+  options.allow_private_redirects = allowed && std::string_view(allowed) == "1";
+  add_http(rt, make_asio_network, std::move(options));
 #if SLUICE_HAVE_STORES
   add_s3(rt, make_asio_network);
   add_gcs(rt, make_asio_network);

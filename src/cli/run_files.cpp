@@ -2,19 +2,15 @@
 #include "cli/run_files.hpp"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "base/locked_target.hpp"
+#include "cli/file_table.hpp"
 #include "engine/quarantine_file.hpp"
-#include "io/file_router.hpp"
 #include "output/shard_names.hpp"
-#include "plan/parts.hpp"
-#include "sluice/io/path_pattern.hpp"
-#include "sluice/op/list_files.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -22,60 +18,12 @@ namespace {
 /// Of an output whose shards are not counted beforehand: how many of their names are looked at.
 constexpr std::uint64_t kShardsLookedAt = 1000;
 
-constexpr int kLinksMax = 40;  // as Linux has it
-
-/// Links are followed, also those to files that are not there yet.
-std::string full_path(const std::string& path) {
-  std::error_code unknown;
-  std::filesystem::path at = std::filesystem::absolute(path, unknown);
-  for (int links = 0; links != kLinksMax && std::filesystem::is_symlink(at, unknown); ++links)
-    at = at.parent_path() / std::filesystem::read_symlink(at, unknown);
-  return std::filesystem::weakly_canonical(at, unknown).string();
-}
-
-bool is_same_file(const std::string& a, const std::string& b) {
-  if (a.empty() || b.empty()) return false;
-  std::error_code unknown;
-  return std::filesystem::equivalent(a, b, unknown) || full_path(a) == full_path(b);
-}
-
-/// What a plan reads and where it keeps bad elements, its inner plans included.
-struct plan_files final : part_visitor {
-  std::vector<std::string> inputs, quarantines;
-
-  void path(const file_path& p) override { add_input(p.value); }
-  void add_input(const std::string& path) {
-    if (path != "-" && !path.empty() && !detail::is_remote(path)) inputs.push_back(detail::without_file_scheme(path));
-  }
-  void plan(const node_ptr& p) override { add(*p); }
-  void add(const node& n) {
-    if (n.errors.quarantine.is_given()) quarantines.push_back(n.errors.quarantine.path);
-    if (n.op == &list_files_op)
-      for (const auto pattern : absl::StrSplit(n.as<list_files_arguments>().pattern.value, ','))
-        add_input(std::string(pattern));
-    visit_parts(n, *this);
-    for (const node_ptr& input : n.inputs) add(*input);
-  }
-
-  /// Is this file one of the inputs? Of a pattern those are what it matches now.
-  bool reads(const std::string& file) const {
-    std::error_code unknown;
-    if (!std::filesystem::is_regular_file(file, unknown)) return false;
-    return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
-      if (is_same_file(input, file)) return true;
-      if (input.find_first_of("*?[") == input.npos) return false;
-      return path_pattern(std::filesystem::absolute(input, unknown).lexically_normal().string())
-          .matches(full_path(file));
-    });
-  }
-};
-
-plan_files files_of_plan(const node& plan, const error_arguments& a) {
-  plan_files files;
-  files.add(plan);
-  if (!a.quarantine.empty()) files.quarantines.push_back(a.quarantine);
-  std::sort(files.quarantines.begin(), files.quarantines.end());
-  files.quarantines.erase(std::unique(files.quarantines.begin(), files.quarantines.end()), files.quarantines.end());
+/// The files of the run that it does not write, and where it keeps bad elements.
+file_table files_of_run(const node& plan, const error_arguments& a, const std::string& plan_file) {
+  file_table files;
+  files.add_plan(plan);
+  files.add(file_role::quarantine, a.quarantine);
+  files.add(file_role::plan_text, plan_file);
   return files;
 }
 
@@ -124,25 +72,22 @@ void check_checkpoint(const run_arguments& a, const std::string& output) {
 
 void check_run_files(const node& plan, const run_arguments& a, const output_options& output) {
   check_checkpoint(a, output.path);
-  const plan_files files = files_of_plan(plan, a.errors);
+  const file_table files = files_of_run(plan, a.errors, a.plan_file);
   const std::vector<std::string> outputs = files_of_output(output);
-  for (const std::string& kept : files.quarantines) {
+  for (const std::string& kept : files.with_role(file_role::quarantine)) {
     for (const std::string& whole : outputs) check_kept_apart(kept, whole, "the output");
     check_kept_apart(kept, a.checkpoint_file, "the checkpoint");
     check_kept_apart(kept, a.resume_file, "the checkpoint");
+    files.check_target(file_role::quarantine, kept);
   }
-  if (a.replaces_inputs) return;
-  for (const std::string& whole : outputs)
-    if (files.reads(whole))
-      throw misuse(
-          absl::StrCat(whole, " is the output and an input of the plan, which it would replace: name another output"));
+  for (const std::string& whole : outputs) files.check_target(file_role::output, whole);
+  files.check_target(file_role::checkpoint, a.checkpoint_file);
 }
 
 void check_quarantines(const node& plan, const error_arguments& a) {
-  const plan_files files = files_of_plan(plan, a);
-  for (const std::string& kept : files.quarantines) {
-    if (files.reads(kept))
-      throw misuse(absl::StrCat("bad elements cannot be kept in ", kept, ": the plan reads it; name another file"));
+  const file_table files = files_of_run(plan, a, "");
+  for (const std::string& kept : files.with_role(file_role::quarantine)) {
+    files.check_target(file_role::quarantine, kept);
     if (status why = check_quarantine_file(kept); !why.ok()) throw_status(why);
   }
 }

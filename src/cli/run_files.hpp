@@ -12,11 +12,11 @@
 
 namespace sluice::lib::cli {
 
-/// Throws misuse: the output, the checkpoint, a file for bad elements or an input of the plan are the same file, or one of them is
-/// where another is written until it is whole.
+/// Throws misuse if two of these are one file: the output, the checkpoint, a file for bad elements, and a file that the plan reads
+/// (an input, a lookup table, the file of its text); or if one of them is the `.partial` file or the lock of another.
 void check_run_files(const node& plan, const run_arguments& a, const output_options& output);
 
-/// Throws misuse: bad elements would be kept in a file that the plan reads. Throws `error`: they could not be kept there: it is no
+/// Throws misuse if bad elements would be kept in a file that the plan reads. Throws `error` if they cannot be kept there: it is no
 /// regular file, a file of something else, or cannot be created. Creates nothing.
 void check_quarantines(const node& plan, const error_arguments& a);
 

@@ -34,7 +34,6 @@ struct run_arguments {
   output_arguments output{};
   bool is_output_named = false;  ///< --output was typed
   bool new_output = false;       ///< a resumed run begins an output of its own
-  bool replaces_inputs = false;  ///< the output may be a file that the plan reads
   std::optional<std::uint64_t> limit = {};
   std::optional<std::uint64_t> seed = {};
   std::optional<std::uint64_t> epoch = {};

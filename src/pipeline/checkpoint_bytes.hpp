@@ -4,6 +4,7 @@
 //   "sluice file" 1 | size of the checkpoint u64 | checkpoint … | attached … | crc32c of all u32
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,12 @@
 namespace sluice::lib {
 
 std::string checkpoint_bytes(const checkpoint& at, std::string_view attached);
+/// Whether these first bytes of a file are those of a checkpoint, of any version: "sluice" and a control character, or the words of
+/// a checkpoint with an output or of a broadcast.
+bool begins_as_checkpoint(std::string_view bytes);
+/// Bytes that begins_as_checkpoint() has to see.
+inline constexpr std::size_t kCheckpointHeadBytes = 17;
+
 /// Errors: data_loss.
 result<checkpoint> read_checkpoint_bytes(std::string_view bytes, std::string* attached);
 

@@ -36,6 +36,17 @@ std::string checkpoint_bytes(const checkpoint& at, std::string_view attached) {
   return out;
 }
 
+bool begins_as_checkpoint(std::string_view bytes) {
+  constexpr std::string_view kName = "sluice", kKinds[] = {"", " file", " broadcast"};
+  if (!bytes.starts_with(kName)) return false;
+  bytes.remove_prefix(kName.size());
+  for (std::string_view kind : kKinds)
+    if (bytes.size() > kind.size() && bytes.starts_with(kind) && static_cast<unsigned char>(bytes[kind.size()]) < ' ' &&
+        bytes[kind.size()] != '\n' && bytes[kind.size()] != '\r' && bytes[kind.size()] != '\t')
+      return true;
+  return false;
+}
+
 result<checkpoint> read_checkpoint_bytes(std::string_view bytes, std::string* attached) {
   if (attached) attached->clear();
   if (bytes.empty()) return data_loss_error("the checkpoint is empty");

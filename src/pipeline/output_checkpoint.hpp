@@ -12,7 +12,8 @@ namespace sluice::lib {
 
 class output_checkpoint {
  public:
-  /// Takes the lock. Empty: no checkpoint is wanted. Errors: the file cannot be written, or another run writes it.
+  /// Takes the lock. An empty path: no checkpoint is wanted. Errors: the file cannot be written, or another run writes it;
+  /// failed_precondition: it exists, is not empty, and is no checkpoint.
   status open(const std::string& path);
 
   bool is_wanted() const { return is_wanted_; }

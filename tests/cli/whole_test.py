@@ -153,8 +153,7 @@ class OneFileTwice(Whole):
                 self.assertIn(f"{text} is the output and an input of the plan", done.stderr)
                 self.assertEqual(text.read_text(), "one\ntwo\n")
         self.ok("run", f'list_files("{self.path("*.jsonl")}") | interleave(lines)', "--output", self.path("new.txt"))
-        # Who says so may: the file is read to its end before the new one takes its name.
-        self.ok("convert", text, text, "--overwrite")
+        self.assertIn("which it would replace", self.fails(2, "convert", text, text, "--overwrite"))
         self.assertEqual(text.read_text(), "one\ntwo\n")
 
 

@@ -94,6 +94,22 @@ TEST_CASE("chunks are joined, whatever pieces they come in and whatever room the
     }
 }
 
+TEST_CASE("extensions and trailers of chunks are limited, and many small chunks are not") {
+  std::string small = kChunked, body;
+  for (int i = 0; i != 20'000; ++i) {
+    small += "1;n=v\r\nx\r\n";
+    body += 'x';
+  }
+  CHECK(take_apart(small + "0\r\n\r\n", 4096, 8192).body == body);
+  const std::string much(response_parser::kHeadBytesMax, 'e');
+  for (const std::string& endless : {kChunked + "5;" + much + much, kChunked + "5\r\nhello\r\n0\r\nX: " + much + much,
+                                     kChunked + "1;" + much + "\r\nx\r\n1;" + much + "\r\nx\r\n"}) {
+    outcome o = take_apart(endless, 4096, 8192);
+    CHECK(o.why.code() == status_code::data_loss);
+    CHECK_THAT(o.why.to_string(), Catch::Contains("the extensions and trailers of the response's chunks have"));
+  }
+}
+
 TEST_CASE("interim heads are passed over") {
   const std::string text =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nETag: \"early\"\r\n\r\n" + kRanged + "x";

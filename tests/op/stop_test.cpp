@@ -401,7 +401,7 @@ namespace {
 std::atomic<std::uint64_t> requests_after_end;
 
 /// Never returns by itself: it requests elements again and again after the end of its input.
-stream<int64> insatiable(stateless, stream<int64> in) {
+stream<int64> insatiable(stream<int64> in) {
   for (;;) {
     auto x = co_await in.next();
     if (x) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./dev says what it is doing on a terminal, is silent on a pipe, and asks for a password only where somebody can answer.
+"""./dev says what it is doing on a terminal, is silent on a pipe, and asks for a password only where somebody can answer. What it
+installs comes by the clients of registries, with their settings and mirrors: no address of a registry stands in the tree.
 
 The tools it drives are replaced by scripts of a few lines, so nothing is built or installed.
 """
@@ -65,8 +66,33 @@ class place:
         return path.read_text() if path.exists() else ""
 
 
+REGISTRIES = ("repo1.", "maven.org", "pypi.org", "pythonhosted.org", "proxy.golang.org", "registry.npmjs.org", "crates.io", "deb.debian.org")
+
+
+def addresses_of_registries():
+    files = subprocess.run(["git", "ls-files"], cwd=tree.ROOT, capture_output=True, text=True).stdout.split()
+    for name in files:
+        path = tree.ROOT / name
+        if name == "tests/tidy/dev_test.py" or name.startswith("tests/golden/") or not path.is_file():
+            continue
+        text = path.read_bytes()
+        yield from (f"{name} names {registry}" for registry in REGISTRIES if f"//{registry}".encode() in text)
+
+
 def main():
     check = tree.checks()
+    found = list(addresses_of_registries())
+    check.expect(not found, "use the registry's own client: " + "; ".join(found))
+    with tempfile.TemporaryDirectory() as folder:
+        p = place(folder)
+        p.env["HOME"] = str(p.folder / "home")
+        for name in ("java", "javac", "mvn", "go"):
+            (p.folder / "bin" / name).write_text('#!/bin/sh\necho "$0 $*" >>"$SAID"\n')
+            (p.folder / "bin" / name).chmod(0o755)
+        p.on_terminal("deps", "stores")
+        said = p.said()
+        check.expect("dependency:get -Dartifact=org.apache.hadoop:hadoop-client-minicluster:3.4.1" in said and "dependency:copy" in said,
+                     f"deps stores does not ask Maven for Hadoop: {said!r}")
     with tempfile.TemporaryDirectory() as folder:
         status, output = place(folder).on_pipe("build")
         check.expect(status == 0 and output == "", f"a build into a pipe says {output!r}")

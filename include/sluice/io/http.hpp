@@ -57,6 +57,9 @@ struct http_options {
   std::chrono::nanoseconds stall_timeout = std::chrono::seconds(20);
   std::size_t stall_bytes = 16 << 10;
   bool hedge = true;  ///< ask once more for the slowest twentieth
+  /// Follows a redirect from a server with public addresses to one with an address of this machine, of a private network or of a
+  /// link. Without it such a redirect is failed_precondition.
+  bool allow_private_redirects = false;
 };
 
 /// Makes the network when the first URL is opened. Called once.

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/file_table.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "cli/verbs.hpp"
+#include "expr/files_read.hpp"
+#include "io/file_router.hpp"
+#include "plan/parts.hpp"
+#include "sluice/io/path_pattern.hpp"
+#include "sluice/op/list_files.hpp"
+#include "sluice/plan/function.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr int kSymbolicLinksMax = 40;  // as Linux has it
+
+/// The path without links, also without those to files that do not exist yet.
+std::string resolved_path(const std::string& path) {
+  std::error_code unknown;
+  std::filesystem::path at = std::filesystem::absolute(path, unknown);
+  for (int links = 0; links != kSymbolicLinksMax && std::filesystem::is_symlink(at, unknown); ++links)
+    at = at.parent_path() / std::filesystem::read_symlink(at, unknown);
+  return std::filesystem::weakly_canonical(at, unknown).string();
+}
+
+bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
+
+bool pattern_matches(const std::string& pattern, const std::string& file) {
+  std::error_code unknown;
+  if (!is_pattern(pattern) || !std::filesystem::exists(file, unknown)) return false;
+  return path_pattern(std::filesystem::absolute(pattern, unknown).lexically_normal().string())
+      .matches(resolved_path(file));
+}
+
+/// Adds the files that a plan names to a table.
+class plan_walk final : public part_visitor {
+ public:
+  explicit plan_walk(file_table& to) : to_(to) {}
+  void path(const file_path& p) override { to_.add(file_role::input, p.value); }
+  void plan(const node_ptr& p) override { visit(*p); }
+  void function(const function_ptr& f) override {
+    if (!f->is_expression) return;
+    for (const std::string& table : files_read_by_expression(f->name)) to_.add(file_role::lookup_table, table);
+  }
+  void visit(const node& n) {
+    if (n.errors.quarantine.is_given()) to_.add(file_role::quarantine, n.errors.quarantine.path);
+    if (n.op == &list_files_op)
+      for (const auto pattern : absl::StrSplit(n.as<list_files_arguments>().pattern.value, ','))
+        to_.add(file_role::input, std::string(pattern));
+    visit_parts(n, *this);
+    for (const node_ptr& input : n.inputs) visit(*input);
+  }
+
+ private:
+  file_table& to_;
+};
+
+std::string_view words_for(file_role role) {
+  switch (role) {
+    case file_role::input: return "an input of the plan";
+    case file_role::lookup_table: return "a lookup table of the plan";
+    case file_role::plan_text: return "the file of the plan";
+    case file_role::quarantine: return "the file for bad elements";
+    case file_role::checkpoint: return "the checkpoint";
+    case file_role::output: return "the output";
+  }
+  return "a file";
+}
+
+bool is_read(file_role role) {
+  return role == file_role::input || role == file_role::lookup_table || role == file_role::plan_text;
+}
+
+}  // namespace
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  std::error_code unknown;
+  return std::filesystem::equivalent(a, b, unknown) || resolved_path(a) == resolved_path(b);
+}
+
+void file_table::add(file_role role, const std::string& path) {
+  if (path.empty() || path == "-" || detail::is_remote(path)) return;
+  std::string local = detail::without_file_scheme(path);
+  const bool is_known =
+      std::any_of(entries_.begin(), entries_.end(), [&](const entry& e) { return e.role == role && e.path == local; });
+  if (!is_known) entries_.push_back({role, std::move(local)});
+}
+
+void file_table::add_plan(const node& plan) { plan_walk(*this).visit(plan); }
+
+std::vector<std::string> file_table::with_role(file_role role) const {
+  std::vector<std::string> paths;
+  for (const entry& e : entries_)
+    if (e.role == role) paths.push_back(e.path);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void file_table::check_target(file_role role, const std::string& target) const {
+  if (target.empty() || detail::is_remote(target)) return;
+  for (const entry& e : entries_) {
+    if (!is_read(e.role)) continue;
+    if (!is_same_file(e.path, target) && !(e.role == file_role::input && pattern_matches(e.path, target))) continue;
+    if (role == file_role::quarantine)
+      throw misuse(absl::StrCat("bad elements cannot be kept in ", target,
+                                e.role == file_role::plan_text ? ": it is the file of the plan" : ": the plan reads it",
+                                "; name another file"));
+    throw misuse(absl::StrCat(target, " is ", std::string(words_for(role)), " and ", std::string(words_for(e.role)),
+                              ", which it would replace: name another file"));
+  }
+}
+
+}  // namespace sluice::lib::cli
