@@ -51,6 +51,7 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
       &out,
       ".SH ENVIRONMENT\n"
       ".TP\n\\fBSLUICE_IO\\fR\nhow files are read: auto, uring or threads\n"
+      ".TP\n\\fBSLUICE_PRIVATE_REDIRECTS\\fR\n1: servers with public addresses may redirect to private ones\n"
       ".TP\n\\fBNO_COLOR\\fR\nwhere it is set and not empty, no colours and no bold text\n"
       ".SH EXIT STATUS\n"
       ".TP\n0\nall went well; a reader of the output that left early is no error\n"
