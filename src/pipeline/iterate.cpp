@@ -3,11 +3,13 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "coro/position_records.hpp"
 #include "engine/open_context.hpp"
 #include "pipeline/seal.hpp"
+#include "plan/plan_depth.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/pipeline/one_element.hpp"
 #include "sluice/runtime/simulation.hpp"
@@ -122,6 +124,8 @@ namespace {
 erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& rewritten, const iterate_options& o,
                         bool on_demand) {
   if (!written || !rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
+  if (!is_plan_depth_possible(std::max(written->depth, rewritten->depth)))
+    throw_status(resource_exhausted_error("the plan is more than " + plan_depth_limit_text()));
   sealed_position from;
   std::uint64_t print = fingerprint(*written);
   if (!o.from.empty()) from = unseal_position(o.from.bytes, print, identities_of(*written), o.on_error);

@@ -3,6 +3,7 @@
 
 #include "plan/find_expressions.hpp"
 #include "plan/lex.hpp"
+#include "plan/plan_depth.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib::detail {
@@ -33,7 +34,7 @@ class syntax_reader {
   }
 
   void enter() {
-    if (++depth_ > kNestingMax) fail("plans are nested deeper than " + std::to_string(kNestingMax));
+    if (!is_plan_depth_possible(++depth_)) fail("plans are nested more than " + plan_depth_limit_text());
   }
 
   plan_syntax plan() {
