@@ -176,8 +176,7 @@ column& batch_storage::make_rows(const element_type& row) {
 }
 
 void batch_storage::free_rows() noexcept {
-  column& rows = rows_column();
-  rows.release(rows.gone_in_front());
+  rows_column().release();
   nodes_->drop_references(1);
   nodes_ = nullptr;
 }
@@ -192,11 +191,11 @@ void batch_storage::take_front(const element_type& row, void* to, std::size_t n)
   if (n == 0) return;
   column& rows = rows_column();
   rows.take(rows.gone_in_front(), n, to, row.size);
-  rows.drop_front(n, true);
+  rows.drop_front(n);
 }
 
 void batch_storage::drop_front(std::size_t n) noexcept {
-  if (n != 0) rows_column().drop_front(n, false);
+  if (n != 0) rows_column().drop_front(n);
 }
 
 }  // namespace sluice::lib

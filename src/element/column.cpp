@@ -113,26 +113,26 @@ column::column(const element_type& t, column*& free_nodes) : type_(&t), form_(fo
       make_spec();
       fixed_size_ = false;
       break;
-    case column_form::objects: has_objects_ = true; break;
+    case column_form::objects: has_objects_ = true, fixed_size_ = false; break;
     case column_form::values: value_bytes_ = static_cast<std::uint32_t>(t.size); break;
   }
   plain_ = form_ == column_form::values || (form_ == column_form::fixed && children_[0].plain_);
 }
 
-void column::release(std::size_t first) noexcept {
-  if (has_objects_) destroy_objects(first, rows_);
-  auto drop = [](column& c, auto& self) -> void {
-    if (c.main_) c.main_->drop_references(1);
-    if (c.bytes_) c.bytes_->drop_references(1);
-    for (std::uint32_t k = 0; k != c.child_count_; ++k) self(c.children_[k], self);
-  };
-  drop(*this, drop);
+void column::release() noexcept {
+  if (form_ == column_form::objects) destroy_objects(objects_gone_, rows_);
+  if (main_) main_->drop_references(1);
+  if (bytes_) bytes_->drop_references(1);
+  for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].release();
 }
 
 void column::destroy_objects(std::size_t first, std::size_t last) noexcept {
   if (!has_objects_ || first >= last) return;
   switch (form_) {
     case column_form::objects:
+      first = std::max(first, objects_gone_);
+      if (first >= last) break;
+      forget_objects(first, last - first);
       if (!type_->trivially_destroyed) type_->destroy(*type_, values() + first * type_->size, last - first);
       break;
     case column_form::members:
@@ -144,6 +144,20 @@ void column::destroy_objects(std::size_t first, std::size_t last) noexcept {
       break;
     default: break;
   }
+}
+
+void column::move_objects(std::size_t first, std::size_t n, void* to, std::size_t stride) {
+  if (first != objects_gone_) refuse("a move of objects that it does not own");
+  forget_objects(first, n);
+  type_->relocate(*type_, to, values() + first * type_->size, n, stride, type_->size);
+}
+
+void column::forget_objects(std::size_t first, std::size_t n) noexcept {
+  const bool all = first == objects_gone_ && first + n == rows_;
+  if (all) owned_bytes_ = 0;
+  else if (owned_bytes_ != 0)
+    owned_bytes_ -= std::min(owned_bytes_, type_->footprint(*type_, values() + first * type_->size, n));
+  if (first == objects_gone_) objects_gone_ = first + n;
 }
 
 std::size_t column::main_bytes(std::size_t rows) const noexcept {
@@ -159,7 +173,7 @@ std::size_t column::main_bytes(std::size_t rows) const noexcept {
 }
 
 std::size_t column::memory_bytes() const noexcept {
-  std::size_t bytes = (main_ ? main_->memory_bytes() : 0) + (bytes_ ? bytes_->memory_bytes() : 0);
+  std::size_t bytes = owned_bytes_ + (main_ ? main_->memory_bytes() : 0) + (bytes_ ? bytes_->memory_bytes() : 0);
   for (std::uint32_t k = 0; k != child_count_; ++k) bytes += children_[k].memory_bytes();
   return bytes;
 }
@@ -169,8 +183,8 @@ std::size_t column::memory_bytes() const noexcept {
 void column::move_main(std::size_t wanted) {
   if (form_ == column_form::objects && main_) {
     buffer* larger = buffer::make_recycled(wanted);
-    std::size_t first = gone_ * type_->size;
-    type_->relocate(*type_, larger->data() + first, values() + first, rows_ - gone_, type_->size, type_->size);
+    std::size_t first = objects_gone_ * type_->size;
+    type_->relocate(*type_, larger->data() + first, values() + first, rows_ - objects_gone_, type_->size, type_->size);
     main_->drop_references(1);
     main_ = larger;
     return;
@@ -234,6 +248,7 @@ std::size_t column::plan_growth(double ratio, bool thrifty, std::size_t room) {
       check_offset(children_[0].rows_ + children_[0].more_rows_, *type_);
       planned += children_[0].plan_growth(ratio, thrifty, 0);
       break;
+    case column_form::objects: planned += more_bytes_; break;
     case column_form::fixed: planned += children_[0].plan_growth(ratio, thrifty, room * type_->extent); break;
     case column_form::maybe: planned += children_[0].plan_growth(ratio, thrifty, room); break;
     case column_form::members:
@@ -250,18 +265,12 @@ std::size_t column::growth(const void* from, std::size_t n, std::size_t stride, 
   return plan_growth(room ? static_cast<double>(room) / static_cast<double>(rows_ + n) : 2, thrifty, room);
 }
 
-void column::grow(std::size_t gone) {
-  gone_ = gone;  // of the children of structures only the root's counts
+void column::grow() {
   if (main_wanted_) move_main(main_wanted_);
   if (bytes_wanted_) regrow(bytes_, form_ == column_form::tensors ? used_string_bytes() : used_bytes(), bytes_wanted_);
   main_wanted_ = bytes_wanted_ = 0;
-  for (std::uint32_t k = 0; k != child_count_; ++k) {
-    bool list = form_ == column_form::lists;
-    std::size_t below = list && has_objects_ && gone ? static_cast<std::size_t>(offsets()[gone]) : 0;
-    column& c = children_[k];
-    c.grow(form_ == column_form::members ? gone : below);
-    c.gone_ = 0;
-  }
+  if (form_ == column_form::objects) owned_bytes_ += more_bytes_;
+  for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].grow();
 }
 
 // --- Rows one by one ---
@@ -389,14 +398,17 @@ void column::truncate(std::size_t n) noexcept {
     case column_form::members:
       for (std::uint32_t k = 0; k != child_count_; ++k) children_[k].truncate(n);
       break;
-    case column_form::objects: destroy_objects(n, rows_); break;
+    case column_form::objects:
+      destroy_objects(n, rows_);
+      objects_gone_ = std::min(objects_gone_, n);
+      break;
     default: break;
   }
   rows_ = n;
 }
 
-void column::drop_front(std::size_t n, bool taken) noexcept {
-  if (!taken) destroy_objects(gone_, gone_ + n);
+void column::drop_front(std::size_t n) noexcept {
+  destroy_objects(gone_, gone_ + n);
   gone_ += n;
 }
 

@@ -31,6 +31,10 @@ void column::measure_column(const column& from, std::size_t first, std::size_t n
     case column_form::fixed:
       children_[0].measure_column(from.children_[0], first * type_->extent, n * type_->extent);
       break;
+    case column_form::objects:
+      if (!type_->trivially_destroyed)
+        more_bytes_ += type_->footprint(*type_, from.values() + first * type_->size, n);
+      break;
     case column_form::tensors:
       match(from.spec().dtype, from.spec().shape.dims(), rows_ + more_rows_ - n);
       if (has_strings()) {
@@ -56,8 +60,7 @@ void column::put_column(column& from, std::size_t first, std::size_t n, giving h
   switch (form_) {
     case column_form::values: std::memcpy(values() + rows_ * size, from.values() + first * size, n * size); break;
     case column_form::objects:
-      if (how == giving::moved)
-        type_->relocate(*type_, values() + rows_ * size, from.values() + first * size, n, size, size);
+      if (how == giving::moved) from.move_objects(first, n, values() + rows_ * size, size);
       else type_->copy(*type_, values() + rows_ * size, from.values() + first * size, n, size, size);
       break;
     case column_form::tensors: put_tensors_of(from, first, n); break;
@@ -99,7 +102,7 @@ void column::append_column(column& from, std::size_t first, std::size_t n, givin
     forget_plan();
     detail::with_words_for_mismatch([&] { measure_column(from, first, n); });
     plan_growth(rows_ == 0 ? 1 : 2, false, 0);
-    grow(gone_);
+    grow();
   }
   put_column(from, first, n, how);
 }

@@ -43,6 +43,14 @@ void destroy_rows(const element_type& t, void* p, std::size_t n, std::size_t str
   for (std::size_t i = 0; i != n; ++i) t.destroy(t, plus(p, i * stride), 1);
 }
 
+std::size_t owned_bytes_of(const element_type& t, const void* p, std::size_t n, std::size_t stride) {
+  if (t.trivially_destroyed) return 0;
+  if (stride == t.size) return t.footprint(t, p, n);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i != n; ++i) bytes += t.footprint(t, plus(p, i * stride), 1);
+  return bytes;
+}
+
 /// Values that are being made at `to`: what is there is destroyed when one fails.
 class values_in_making {
  public:
@@ -114,6 +122,10 @@ void column::measure(const void* from, std::size_t n, std::size_t stride) {
       }
       break;
     case column_form::tensors: measure_tensors(from, n, stride); break;
+    case column_form::objects:
+      more_rows_ += n;
+      more_bytes_ += owned_bytes_of(*type_, from, n, stride);
+      break;
     default: break;
   }
 }
@@ -202,7 +214,7 @@ void column::put_batches(void* from, std::size_t n, std::size_t stride) {
       column& rows = b->rows_column();
       std::size_t count = rows.rows_ - rows.gone_;
       children_[0].put_column(rows, rows.gone_, count, giving::moved);
-      rows.drop_front(count, true);
+      rows.drop_front(count);
     }
     writable_offsets()[++rows_] = static_cast<std::int32_t>(children_[0].rows_);
   }
@@ -230,7 +242,7 @@ void column::destroy_copied(void* from, std::size_t n, std::size_t stride) const
 }
 
 void column::append(void* from, std::size_t n, std::size_t stride) {
-  grow(gone_);
+  grow();
   put(from, n, stride);
   destroy_copied(from, n, stride);
 }
@@ -262,7 +274,7 @@ void column::give_part(std::size_t first, std::size_t n, void* to, std::size_t s
   }
   switch (form_) {
     case column_form::objects:
-      if (how == giving::moved) type_->relocate(*type_, to, values() + first * size, n, stride, size);
+      if (how == giving::moved) move_objects(first, n, to, stride);
       else if (type_->copy) type_->copy(*type_, to, values() + first * size, n, stride, size);
       else throw_status(invalid_argument_error(type_->name + " cannot be copied out of a batch, only moved (unbatch)"));
       break;

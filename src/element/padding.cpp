@@ -418,9 +418,13 @@ status pad_lists(const std::vector<padded_member>& members, const element_type& 
   batch_storage made;
   std::size_t next = 0;
   status why = copy_padded(b.rows_column(), made.make_rows(row), members, next, which);
-  if (why.ok()) b = std::move(made);
+  // Objects have left `b` even where a later member cannot be padded.
+  b = why.ok() ? std::move(made) : batch_storage();
   return why;
-} catch (const error& e) { return e.why(); }
+} catch (const error& e) {
+  b = batch_storage();
+  return e.why();
+}
 
 bool are_number_lists(const std::vector<padded_member>& members, const element_type& row) {
   return members.size() == 1 && members[0].type == &row && form_of(row) == column_form::lists &&

@@ -65,6 +65,7 @@ class row_joiner {
   void take_in(batch_storage next, std::uint64_t given) {
     left_ = std::move(next);
     left_bytes_ = left_.memory_bytes();
+    left_row_bytes_ = bytes_a_row(left_bytes_, left());
     taken_ = std::min(given, static_cast<std::uint64_t>(left_.rows()));
     left_.drop_front(taken_);
   }
@@ -91,7 +92,8 @@ class row_joiner {
       }
       to.append_from(from, from.gone_in_front(), n);
       part_bytes_ = part_.memory_bytes();
-      from.drop_front(n, true);
+      from.drop_front(n);
+      left_bytes_ = left_.memory_bytes();
       if (left() == 0) drop_left();  // what comes next takes its buffers, while the core has them in its cache
     }
     taken_ += n;
@@ -109,13 +111,13 @@ class row_joiner {
   }
 
  private:
+  static double bytes_a_row(std::size_t bytes, std::uint64_t rows) {
+    return rows ? static_cast<double>(bytes) / static_cast<double>(rows) : 0;
+  }
   /// Makes room for n more rows, and for those that are foreseen if there is memory for them.
   status grow(std::uint64_t n, std::uint64_t size, held_memory& memory) {
     const std::uint64_t all = rows() + n;
-    const auto each = [](std::size_t bytes, std::uint64_t rows) {
-      return rows ? static_cast<double>(bytes) / static_cast<double>(rows) : 0;
-    };
-    const double row_bytes = std::max(each(part_bytes_, room_), each(left_bytes_, left() + taken_));
+    const double row_bytes = std::max(bytes_a_row(part_bytes_, room_), left_row_bytes_);
     const auto with = [&](std::uint64_t room) {
       return bytes() + static_cast<std::size_t>(row_bytes * static_cast<double>(room));
     };
@@ -135,6 +137,7 @@ class row_joiner {
   const element_type& row_;
   batch_storage left_, part_;
   std::size_t left_bytes_ = 0, part_bytes_ = 0;  ///< what these take
+  double left_row_bytes_ = 0;                    ///< of each row of the last input batch
   std::uint64_t taken_ = 0;
   std::uint64_t room_ = 0;  ///< rows that the batch in the making has room for
 };

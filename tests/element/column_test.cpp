@@ -315,6 +315,45 @@ TEST_CASE("a decoder writes rows into columns, and takes back one that failed") 
   CHECK(b.size() == 5);
 }
 
+TEST_CASE("a batch counts what its objects own, and no longer what has left it") {
+  struct holder {
+    std::int64_t number;
+    std::optional<tensor> object;
+  };
+  constexpr std::size_t kTensorBytes = 8'000;
+  const element_type& t = type_of<holder>();
+  batched<holder> b;
+  for (std::int64_t i = 0; i != 10; ++i) b.push_back({i, tensor::zeros(dtype::int64, {1'000})});
+  const std::size_t full = b.storage().memory_bytes();
+  CHECK(full >= 10 * kTensorBytes);
+  CHECK(full <= 11 * kTensorBytes);
+  slab out(t);
+  b.storage().take_front(t, out.reserve(3), 3);
+  out.set_live(0, 3);
+  CHECK(b.storage().memory_bytes() <= full - 3 * kTensorBytes);
+  CHECK(b.storage().memory_bytes() >= 7 * kTensorBytes);
+  b.storage().drop_front(2);
+  CHECK(b.storage().memory_bytes() <= full - 5 * kTensorBytes);
+
+  // Rows that move to another batch take what they own with them.
+  batched<holder> to;
+  column& from = b.storage().rows_column();
+  to.storage().make_rows(t).append_from(from, from.gone_in_front(), 4);
+  from.drop_front(4);
+  CHECK(to.storage().memory_bytes() >= 4 * kTensorBytes);
+  CHECK(b.storage().memory_bytes() >= kTensorBytes);
+  CHECK(b.storage().memory_bytes() < 2 * kTensorBytes);
+  b.storage().rows_column().truncate(b.storage().rows_column().gone_in_front());
+  CHECK(b.storage().memory_bytes() < kTensorBytes);
+
+  batched<batched<holder>> outer;
+  outer.push_back(std::move(to));
+  CHECK(outer.storage().memory_bytes() >= 4 * kTensorBytes);
+  auto inner = unbatched(outer, 1);
+  CHECK(inner[0].storage().memory_bytes() >= 4 * kTensorBytes);
+  CHECK(outer.storage().memory_bytes() < kTensorBytes);
+}
+
 TEST_CASE("objects that only move are of a batch, alone and in structures and batches") {
   using counting = test::counting_element;
   struct holder {

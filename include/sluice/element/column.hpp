@@ -117,7 +117,8 @@ class column {
   buffer* main_buffer() const noexcept { return main_; }
   buffer* bytes_buffer() const noexcept { return bytes_; }
 
-  /// Memory of this column and its children: all that their buffers take.
+  /// Memory of this column and its children in bytes: their buffers, and what the objects of its rows own (their
+  /// descriptor's `footprint` when they were appended).
   std::size_t memory_bytes() const noexcept;
 
   // --- One row at the end, for decoders. A column of structures or fixed lists has a row when all its children have
@@ -192,8 +193,8 @@ class column {
 
   // --- Many rows.
 
-  /// Bytes that append(from, n, stride, room) will allocate before it moves the first row; what it frees on the way is not
-  /// deducted. `room`: the rows that are expected in the end (at least those there are, and n), for which room is made
+  /// Bytes that append(from, n, stride, room) will allocate before it moves the first row, and those that the moved
+  /// objects own. Buffers that it frees meanwhile are not deducted. `room`: the rows that are expected in the end (at least those there are, and n), for which room is made
   /// where their size is known. `thrifty`: as little as possible. Errors: throws invalid_argument where tensors are not of
   /// one spec: it says the row, the member, and both specs.
   std::size_t growth(const void* from, std::size_t n, std::size_t stride, std::size_t room, bool thrifty = false);
@@ -202,7 +203,9 @@ class column {
   void append(void* from, std::size_t n, std::size_t stride);
   /// Appends copies of the rows [first, first + n) of a column of the same type. REQUIRES: its values can be copied.
   void append_copies(const column& from, std::size_t first, std::size_t n);
-  /// Appends the rows [first, first + n) of a column that is not used afterwards: objects are moved.
+  /// Appends the rows [first, first + n) of another column. Objects are moved, and `from` does not own them afterwards:
+  /// it must not be read, except for rows after them. REQUIRES: `from` still owns the objects of these rows, and of no
+  /// row before them.
   void append_from(column& from, std::size_t first, std::size_t n);
   /// Makes C++ values of the rows [first, first + n) at uninitialised `to`. Texts that are slices share the bytes;
   /// everything else is copied, but objects are moved and are not of this column any more. Errors: exceptions; there are
@@ -210,8 +213,8 @@ class column {
   void take(std::size_t first, std::size_t n, void* to, std::size_t stride);
   /// The same of copies. REQUIRES: values can be copied.
   void make(std::size_t first, std::size_t n, void* to, std::size_t stride) const;
-  /// Forgets the n first rows. Objects are destroyed, unless take() has moved them.
-  void drop_front(std::size_t n, bool taken) noexcept;
+  /// Removes the n first rows, and destroys their objects that take() and append_from() have not moved.
+  void drop_front(std::size_t n) noexcept;
 
  private:
   friend struct batch_storage;
@@ -221,8 +224,14 @@ class column {
   /// Its children, at any depth, are made in consecutive nodes from `free_nodes` on.
   column(const element_type& type, column*& free_nodes);
   static std::size_t nodes(const element_type& type);
-  void release(std::size_t first) noexcept;
+  /// Destroys all objects that it owns, also those of an incomplete row, and drops its buffers.
+  void release() noexcept;
   void destroy_objects(std::size_t first, std::size_t last) noexcept;
+  /// Moves the objects of n rows to `to`; the column does not own them any more. All objects that leave a column alive
+  /// leave it here. REQUIRES: first == objects_gone_.
+  void move_objects(std::size_t first, std::size_t n, void* to, std::size_t stride);
+  /// The rows [first, first + n), the first ones that it owns, own nothing any more.
+  void forget_objects(std::size_t first, std::size_t n) noexcept;
 
   // Growing: what comes is measured, then the arrays that are too small are planned, then made.
   void forget_plan() noexcept;
@@ -231,7 +240,7 @@ class column {
   void measure_batch(const batch_storage& b, std::size_t at);
   void measure_column(const column& from, std::size_t first, std::size_t n);
   std::size_t plan_growth(double ratio, bool thrifty, std::size_t room);
-  void grow(std::size_t gone);
+  void grow();
   std::size_t main_bytes(std::size_t rows) const noexcept;
   void move_main(std::size_t wanted);
   void ensure_main(std::size_t rows);
@@ -300,8 +309,10 @@ class column {
   std::size_t rows_ = 0;
   std::size_t gone_ = 0;
   std::size_t absent_ = 0;
+  std::size_t objects_gone_ = 0;                    ///< objects of rows before this one were moved or destroyed
+  std::size_t owned_bytes_ = 0;                     ///< of the objects that it owns: their footprint
   std::size_t more_rows_ = 0;                       ///< those that the next append brings
-  std::size_t more_bytes_ = 0;                      ///< of texts
+  std::size_t more_bytes_ = 0;                      ///< of texts, and those that objects own
   std::size_t main_wanted_ = 0, bytes_wanted_ = 0;  ///< capacities that grow() gives
   std::uint32_t child_count_ = 0;
   std::uint32_t value_bytes_ = 0;  ///< of the form `values`; else 0
