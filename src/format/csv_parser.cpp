@@ -225,8 +225,12 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
   rows_ = s.rows;
   if (s.used_bytes || !s.why.ok() || s.ended) return s;
   s.searched_bytes = tape_.indexed_bytes();
-  if (s.searched_bytes - s.used_bytes > kRowBytesMax) {
-    s.why = resource_exhausted_error(absl::StrCat(in_line(), "a row is longer than 16 MiB; is a quote not closed?"));
+  const bool has_many_signs = tape_.size() > csv_tape::kRowEntriesMax;
+  if (s.searched_bytes - s.used_bytes > kRowBytesMax || has_many_signs) {
+    s.why = resource_exhausted_error(
+        absl::StrCat(in_line(), "a row ",
+                     has_many_signs ? "has more than 4 Mi delimiters, quotes and line ends" : "is longer than 16 MiB",
+                     "; is a quote not closed?"));
     place p{s.used_bytes, 0};
     const window_view w{window, tape_.entries(), tape_.size(), tape_.shift(), tape_.indexed_bytes(), true};
     while (p.entry != w.entry_count && w.at(p.entry) < p.at) ++p.entry;

@@ -26,6 +26,6 @@ inline bool is_plan_depth_possible(std::uint32_t depth) noexcept {
 
 /// Says how deep plans may be, behind words such as "the plan is more than ": "1000 stages deep", or for a small stack
 /// "45 stages deep, and this thread's stack of 256 KiB has room for no more: a stack of 8 MiB (ulimit -s 8192) allows 1000".
-std::string plan_depth_limit_text();
+std::string plan_depth_limit_text(std::uint32_t depth_max = plan_depth_max());
 
 }  // namespace sluice::lib

@@ -34,7 +34,10 @@ class syntax_reader {
   }
 
   void enter() {
-    if (!is_plan_depth_possible(++depth_)) fail("plans are nested more than " + plan_depth_limit_text());
+    if (++depth_ <= depth_max_) return;
+    // Looked up early in the text: later the text itself has taken some of the stack.
+    if (depth_max_ == kPlanDepthAlways) depth_max_ = plan_depth_max();
+    if (depth_ > depth_max_) fail("plans are nested more than " + plan_depth_limit_text(depth_max_));
   }
 
   plan_syntax plan() {
@@ -153,7 +156,7 @@ class syntax_reader {
   std::vector<text_range> expressions_;  ///< by where they begin
   std::size_t next_expression_ = 0;
   lexer lexer_;
-  std::uint32_t depth_ = 0;
+  std::uint32_t depth_ = 0, depth_max_ = kPlanDepthAlways;
 };
 
 }  // namespace

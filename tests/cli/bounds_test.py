@@ -3,7 +3,9 @@
 budget and 64 MiB."""
 import pathlib
 import resource
+import sqlite3
 import subprocess
+import sys
 
 from program import PROGRAM, ProgramTest, example, main, write_tfrecord
 
@@ -54,8 +56,8 @@ class Stacks(ProgramTest):
         "parallel map": lambda n: "range(3)" + " | map(it, parallelism=2)" * (n - 1),
         "prefetch": lambda n: "range(3)" + " | prefetch(2)" * (n - 1),
         "concatenate": lambda n: "concatenate(" * (n - 1) + "range(1)" + ", range(1))" * (n - 1),
-        "zip": lambda n: "zip(" * (n // 2) + "range(1)" + ", range(1)) | map(it[0])" * (n // 2),
-        "flat_map": lambda n: "range(1) | flat_map(" * (n // 2 - 1) + "range(1)" + ")" * (n // 2 - 1),
+        "zip": lambda n: "zip(" * ((n - 1) // 2) + "range(1)" + ", range(1)) | map(it[0])" * ((n - 1) // 2),
+        "sample_from_datasets": lambda n: "sample_from_datasets([" * ((n - 1) // 2) + "range(1)" + ", range(1)])" * ((n - 1) // 2),
     }
 
     def on_stack(self, kib, *arguments):
@@ -87,6 +89,80 @@ class Stacks(ProgramTest):
                 for arguments in (("explain", "--json"), ("run", "--quiet", "--output", "null")):
                     done = self.on_stack(kib, *arguments, "-f", path)
                     self.assertEqual(done.returncode, 0, (kib, name, arguments, done.returncode, done.stderr[-300:]))
+
+
+class Memory(ProgramTest):
+    """The peak of the process is at most the budget and 64 MiB, whatever the plan."""
+
+    # Its own process has little memory: what a parent has at the time of the fork counts as the child's peak.
+    MEASURED = """if True:
+        import os, sys
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.execv(sys.argv[1], sys.argv[1:])
+        _, status, used = os.wait4(child, 0)
+        print(os.waitstatus_to_exitcode(status), used.ru_maxrss)"""
+
+    def peak_mib(self, *arguments):
+        """The exit status, the peak, and standard error."""
+        done = subprocess.run([sys.executable, "-S", "-E", "-c", self.MEASURED, PROGRAM, *map(str, arguments)], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        status, kib = map(int, done.stdout.split())
+        return status, kib / 1024, done.stderr
+
+    def setUp(self):
+        super().setUp()
+        if self.peak_mib("--version")[1] > 16:
+            self.skipTest("this program itself takes more than 16 MiB, as one with a sanitizer does")
+
+    def check(self, plan, errors, budgets=(16, 64, 256)):
+        """Runs the plan. `errors`: by budget, what may be said there."""
+        path = pathlib.Path(self.path("plan.txt"))
+        path.write_text(plan)
+        for budget in budgets:
+            status, peak, said = self.peak_mib("run", "--quiet", "--output", "null", "--workers", 2, "--memory-budget", f"{budget}MiB", "-f", path)
+            self.assertLessEqual(peak, budget + 64, (plan[:100], budget, said[-300:]))
+            self.assertEqual(status, 1 if errors.get(budget) else 0, (plan[:100], budget, status, said[-300:]))
+            self.assertRegex(said, errors.get(budget) or "^$", (plan[:100], budget))
+
+    def test_the_stages_of_a_plan_are_charged(self):
+        whole = "resource_exhausted: the plan: what its stages hold alone takes more than the memory budget of 16.0 MiB"
+        self.check("concatenate(" + ", ".join(["range(1)"] * 40_000) + ")", {16: whole})
+
+    def test_groups_of_a_million_keys_are_refused_in_time(self):
+        refused = "resource_exhausted: group_by_window.*what its groups hold alone takes more than the memory budget"
+        for key in ("it", "string(it)"):
+            self.check(f"range(1000000) | group_by_window({key}, batch(10), 10)", dict.fromkeys((16, 64, 256), refused))
+
+    def test_a_quote_that_is_not_closed_is_found_in_bounded_memory(self):
+        signs = "resource_exhausted: csv: .*line 2: a row has more than 4 Mi delimiters, quotes and line ends; is a quote not closed"
+        pathlib.Path(self.path("signs.csv")).write_text('a,b\n"' + ",\n" * 12_000_000)
+        self.check(f'csv("{self.path("signs.csv")}", schema="a: int64, b: int64", header=true)', dict.fromkeys((16, 64, 256), signs))
+        status, peak, said = self.peak_mib("explain", f'csv("{self.path("signs.csv")}", header=true)')
+        self.assertEqual((status, peak < 80), (2, True), (status, peak, said))
+        words = "resource_exhausted: csv: .*(line 2: a row is longer than 16 MiB; is a quote not closed|does not fit into the memory budget)"
+        pathlib.Path(self.path("words.csv")).write_text('a,b\n"' + "some words, " * 1_800_000)
+        self.check(f'csv("{self.path("words.csv")}", schema="a: int64, b: int64", header=true)', dict.fromkeys((16, 64, 256), words))
+
+    def test_columns_of_a_query_are_inferred_without_their_values(self):
+        database = sqlite3.connect(self.path("t.db"))
+        database.execute("CREATE TABLE t(a INTEGER, b BLOB, c REAL)")
+        database.execute("INSERT INTO t VALUES (1, zeroblob(100000000), NULL), (NULL, zeroblob(100000000), 0.5)")
+        database.commit()
+        database.close()
+        plan = lambda query: f'sql("{self.path("t.db")}", "{query}")'
+        status, peak, said = self.peak_mib("explain", plan("SELECT * FROM t"))
+        self.assertEqual((status, peak < 80), (0, True), (status, peak, said))
+        for query, row in (("SELECT * FROM t", "{a: int64?, b: string, c: double?}"),
+                           ("SELECT length(b), a, a FROM t -- all;", "{\"length(b)\": int64, a: int64?, a_2: int64?}"),
+                           ("SELECT a, length(b) AS n FROM t ORDER BY c LIMIT 1;", "{a: int64, n: int64}"),
+                           ("PRAGMA table_info(t)", "{cid: int64, name: string, type: string, notnull: int64, dflt_value: string?, pk: int64}")):
+            self.assertIn(row, self.ok("explain", plan(query)).stdout)
+
+    def test_a_zip_of_a_thousand_readers_keeps_to_the_budget(self):
+        pathlib.Path(self.path("lines.txt")).write_text("".join(f"line {i} of the file\n" for i in range(20_000)))
+        self.check("zip(" + ", ".join([f'lines("{self.path("lines.txt")}")'] * 1000) + ") | take(3000)", {})
 
 
 if __name__ == "__main__":
