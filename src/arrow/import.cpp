@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <string_view>
+#include <unordered_map>
 
 #include "arrow/formats.hpp"
 
@@ -57,17 +59,35 @@ std::int64_t width_of(const ArrowSchema& s) {
 
 bool has_child(const ArrowSchema& s, std::int64_t k) { return k < s.n_children && s.children && s.children[k]; }
 
-/// The child of a struct for the member k of a type: -1: there is none; -2: two have its name.
-std::int64_t child_for(const element_type& t, std::size_t k, const ArrowSchema& s) {
-  if (t.kind != kind::structure) return static_cast<std::int64_t>(k);
-  std::int64_t found = -1;
-  for (std::int64_t i = 0; i < s.n_children; ++i) {
-    if (!has_child(s, i) || name_of(s.children[i]) != t.members[k].name) continue;
-    if (found != -1) return -2;
-    found = i;
+/// The children of a struct for the members of a type. Those of a structure are found by their names.
+class children_of {
+ public:
+  children_of(const element_type& t, const ArrowSchema& s) : t_(t), s_(s) {}
+
+  /// -1: there is none; -2: two have its name.
+  std::int64_t child_for(std::size_t k) {
+    if (t_.kind != kind::structure) return static_cast<std::int64_t>(k);
+    if (children_.empty())
+      for (std::int64_t i = 0; i < s_.n_children; ++i) {
+        if (!has_child(s_, i)) continue;
+        const auto [at, is_new] = children_.try_emplace(name_of(s_.children[i]), i);
+        if (!is_new) at->second = -2;
+      }
+    const auto found = children_.find(t_.members[k].name);
+    return found == children_.end() ? -1 : found->second;
   }
-  return found;
-}
+  /// The same for a schema that check_schema has accepted. Most children are in the place of their member.
+  std::int64_t checked_child_for(std::size_t k) {
+    const auto i = static_cast<std::int64_t>(k);
+    const bool is_in_place = i < s_.n_children && has_child(s_, i) && name_of(s_.children[i]) == t_.members[k].name;
+    return is_in_place ? i : child_for(k);
+  }
+
+ private:
+  const element_type& t_;
+  const ArrowSchema& s_;
+  std::unordered_map<std::string_view, std::int64_t> children_{};
+};
 
 status check_schema(const element_type& t, const ArrowSchema& s, const place& where);
 
@@ -76,10 +96,11 @@ status check_members(const element_type& t, const ArrowSchema& s, const place& w
   if (t.kind != kind::structure && s.n_children != static_cast<std::int64_t>(t.members.size()))
     return invalid_argument_error(at(
         where, "the stream has a struct of " + std::to_string(s.n_children) + " columns, the program has " + t.name));
+  children_of children(t, s);
   for (std::size_t k = 0; k != t.members.size(); ++k) {
     const member& m = t.members[k];
     place here{&where, m.name};
-    std::int64_t child = child_for(t, k, s);
+    std::int64_t child = children.child_for(k);
     if (child == -2) return invalid_argument_error(at(here, "the stream has two of this name"));
     if (child == -1 && m.type->kind == kind::maybe) continue;
     if (child == -1)
@@ -301,8 +322,9 @@ status append_absent(column& to, std::size_t n, const place& where) {
 
 status append_members(column& to, const values& from, const place& where) {
   const element_type& t = to.type();
+  children_of children(t, from.s);
   for (std::size_t k = 0; k != t.members.size(); ++k) {
-    std::int64_t child = child_for(t, k, from.s);
+    std::int64_t child = children.checked_child_for(k);
     if (child < 0) {
       if (status s = append_absent(to.child(k), from.n, {&where, t.members[k].name}); !s.ok()) return s;
       continue;

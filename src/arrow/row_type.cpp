@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "arrow/formats.hpp"
@@ -106,11 +107,11 @@ class row_text_reader {
 
   const element_type* fields(int depth, char end) {
     std::vector<member> members;
+    std::unordered_set<std::string> names;
     do {
       std::string name(word(",:{}()[]?"));
       if (name.empty() || !take(':')) return refuse("expected a column, such as label: int64");
-      for (auto& m : members)
-        if (m.name == name) return refuse("column " + name + " is there twice");
+      if (!names.insert(name).second) return refuse("column " + name + " is there twice");
       const element_type* t = type(depth);
       if (!t) return nullptr;
       members.push_back({std::move(name), 0, t});
@@ -164,12 +165,12 @@ result<const element_type*> column_type(const ArrowSchema& s);
 
 result<const element_type*> struct_type(const ArrowSchema& s) {
   std::vector<member> members;
+  std::unordered_set<std::string> names;
   for (std::int64_t k = 0; k != s.n_children; ++k) {
     auto t = column_type(*s.children[k]);
     if (!t.ok()) return t.why();
     std::string name(ipc_name_of(*s.children[k]));
-    for (auto& m : members)
-      if (m.name == name) return invalid_argument_error("two columns are called \"" + name + "\"");
+    if (!names.insert(name).second) return invalid_argument_error("two columns are called \"" + name + "\"");
     members.push_back({std::move(name), 0, *t});
   }
   if (members.empty()) return invalid_argument_error("the rows have no columns");

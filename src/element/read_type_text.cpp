@@ -5,6 +5,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "element/scalars.hpp"
@@ -106,12 +107,12 @@ class type_reader {
 
   void members(tree& t, std::size_t depth) {
     if (in_.take('}')) return;
+    absl::flat_hash_set<std::string> names;
     do {
       in_.skip_spaces();
       std::size_t at = in_.place();
       t.names.push_back(in_.name("the name of a member"));
-      for (std::size_t k = 0; k + 1 != t.names.size() && t.names.size() <= kCompared; ++k)
-        if (t.names[k] == t.names.back()) in_.fail_at(at, absl::StrCat("a second member ", t.names.back()));
+      if (!names.insert(t.names.back()).second) in_.fail_at(at, absl::StrCat("a second member ", t.names.back()));
       in_.expect(':');
       add_part(t, type(depth + 1));
     } while (in_.take(','));
@@ -179,7 +180,6 @@ class type_reader {
     return true;
   }
 
-  static constexpr std::size_t kCompared = 1024;  ///< names that are compared with all others
   detail::text_scanner in_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "element/element_ref.hpp"
 #include "element/path.hpp"
@@ -314,12 +315,12 @@ class spec_reader {
     if (in_.take('{')) {
       s.form = form::structure;
       if (in_.take('}')) return s;
+      absl::flat_hash_set<std::string> names;
       do {
         in_.skip_spaces();
         std::size_t name_at = in_.place();
         auto name = in_.name("the name of a member");
-        if (std::find(s.names.begin(), s.names.end(), name) != s.names.end())
-          in_.fail_at(name_at, absl::StrCat("a second member ", name));
+        if (!names.insert(name).second) in_.fail_at(name_at, absl::StrCat("a second member ", name));
         s.names.push_back(std::move(name));
         in_.expect(':');
         s.parts.push_back(one(depth + 1));

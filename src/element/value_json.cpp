@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "element/build.hpp"
@@ -127,15 +128,40 @@ void need_array(const element_type& t, const json_value& j, const path& at) {
   if (j.kind() != json_value::array) refuse_kind(at, t, j);
 }
 
-/// The member that has this name in JSON, looked for from the `first` on; members.size(): there is none.
-std::size_t member_named(const element_type& t, const std::string& name, std::size_t first) {
-  const std::size_t n = t.members.size();
-  for (std::size_t i = 0; i != n; ++i) {
-    const std::size_t k = (first + i) % n;
-    if (json_name(t.members[k].name) == name) return k;
+/// Finds members by their names in JSON. Most names come in the order of the members; a structure with many members has
+/// a table for the others.
+class json_names {
+ public:
+  explicit json_names(const element_type& t) : members_(t.members) {}
+
+  /// members.size(): there is none.
+  std::size_t find(const std::string& name) {
+    const std::size_t n = members_.size();
+    const bool is_due = due_ < n && json_name(members_[due_].name) == name;
+    const std::size_t k = is_due ? due_ : n <= kSearched ? search(name) : look_up(name);
+    if (k != n) due_ = k + 1;
+    return k;
   }
-  return n;
-}
+
+ private:
+  static constexpr std::size_t kSearched = 32;
+
+  std::size_t search(const std::string& name) const {
+    std::size_t k = 0;
+    while (k != members_.size() && json_name(members_[k].name) != name) ++k;
+    return k;
+  }
+  std::size_t look_up(const std::string& name) {
+    if (by_name_.empty())
+      for (std::size_t k = 0; k != members_.size(); ++k) by_name_.try_emplace(json_name(members_[k].name), k);
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? members_.size() : found->second;
+  }
+
+  const std::vector<member>& members_;
+  std::size_t due_ = 0;
+  absl::flat_hash_map<std::string, std::size_t> by_name_{};
+};
 
 /// What stands for each member: of a structure by name, of a pair or tuple in its order. Nothing: a member is left out.
 using member_values = std::vector<std::optional<json_value>>;
@@ -150,14 +176,13 @@ member_values parts_of(const element_type& t, const json_value& j, const path& a
     return parts;
   }
   if (j.kind() != json_value::object) refuse_kind(at, t, j);
-  std::size_t next = 0;  // most are in the order of the members
+  json_names names(t);
   for (json_items members(j); members.next();) {
-    const std::size_t k = member_named(t, members.name(), next);
+    const std::size_t k = names.find(members.name());
     if (k == t.members.size())
       refuse(at, absl::StrCat("there is no member ", members.name(), " (there is ", names_of(t), ")"));
     if (parts[k]) refuse(at, absl::StrCat("an object has the name ", members.name(), " twice"));
     parts[k] = members.value();
-    next = k + 1;
   }
   return parts;
 }

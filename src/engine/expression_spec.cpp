@@ -2,7 +2,6 @@
 // What an expression's value is known to be: what it takes over from its element keeps its shape.
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "engine/expression_forms.hpp"
 #include "expr/tree.hpp"
@@ -10,28 +9,30 @@
 namespace sluice::lib {
 namespace {
 
-std::optional<spec> part_called(const spec& s, const std::string& name) {
+// Parts are pointed at: a spec may have 100,000 of them, and an expression may name thousands.
+
+const spec* part_called(const spec& s, const std::string& name) {
   const bool has_names = s.form == spec::form_type::structure && s.shape.empty() && !s.any_shape;
   const auto at = std::find(s.names.begin(), s.names.end(), name);
-  if (!has_names || at == s.names.end()) return {};
-  return s.parts[static_cast<std::size_t>(at - s.names.begin())];
+  if (!has_names || at == s.names.end()) return nullptr;
+  return &s.parts[static_cast<std::size_t>(at - s.names.begin())];
 }
 
-std::optional<spec> part_number(const spec& s, const expression_tree& index) {
-  if (s.form != spec::form_type::tuple || !s.shape.empty() || s.any_shape) return {};
+const spec* part_number(const spec& s, const expression_tree& index) {
+  if (s.form != spec::form_type::tuple || !s.shape.empty() || s.any_shape) return nullptr;
   std::size_t k = 0;
   const char* const end = index.text.data() + index.text.size();
   auto [read, why] = std::from_chars(index.text.data(), end, k);
-  if (index.kind != expression_tree::number || why != std::errc() || read != end || k >= s.parts.size()) return {};
-  return s.parts[k];
+  if (index.kind != expression_tree::number || why != std::errc() || read != end || k >= s.parts.size()) return nullptr;
+  return &s.parts[k];
 }
 
-/// Of what is the element, or a part of it.
-std::optional<spec> spec_of_path(const expression_tree& e, const spec& in) {
-  if (e.kind == expression_tree::name) return e.text == "it" ? in : part_called(in, e.text);
-  if (e.kind != expression_tree::member && e.kind != expression_tree::index) return {};
-  const std::optional<spec> of = spec_of_path(e.parts[0], in);
-  if (!of) return {};
+/// Of what is the element, or a part of it; null: it is neither.
+const spec* spec_of_path(const expression_tree& e, const spec& in) {
+  if (e.kind == expression_tree::name) return e.text == "it" ? &in : part_called(in, e.text);
+  if (e.kind != expression_tree::member && e.kind != expression_tree::index) return nullptr;
+  const spec* of = spec_of_path(e.parts[0], in);
+  if (!of) return nullptr;
   return e.kind == expression_tree::member ? part_called(*of, e.text) : part_number(*of, e.parts[1]);
 }
 
@@ -45,8 +46,8 @@ spec spec_of_expression(const expression_tree& e, const element_type& out, const
       of_type.parts[k] = spec_of_expression(e.parts[k], *out.members[k].type, in);
     return of_type;
   }
-  std::optional<spec> told = spec_of_path(e, in);
-  return told && holds(of_type, *told) ? *std::move(told) : of_type;
+  const spec* told = spec_of_path(e, in);
+  return told && holds(of_type, *told) ? *told : of_type;
 }
 
 }  // namespace sluice::lib

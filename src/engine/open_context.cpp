@@ -9,6 +9,7 @@
 #include "engine/types.hpp"
 #include "plan/codec.hpp"
 #include "plan/parts.hpp"
+#include "plan/plan_depth.hpp"
 #include "runtime/error_account.hpp"
 #include "runtime/quarantine_sink.hpp"
 #include "sluice/base/assert.hpp"
@@ -36,9 +37,16 @@ std::string label_of(const node& n) {
   return label;
 }
 
+/// The plan was made on a thread with a larger stack than this one.
+[[noreturn]] void refuse_depth(const node& n) {
+  throw_status(
+      resource_exhausted_error(std::string(n.op->name) + ": the plan is more than " + plan_depth_limit_text()));
+}
+
 }  // namespace
 
 erased_stream open_context::open(const node_ptr& plan) const {
+  if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   site_record& record = site(*plan);  // before its inputs: so they are listed
   return opened(*plan, record, plan->op->open(*plan, context));
@@ -46,6 +54,7 @@ erased_stream open_context::open(const node_ptr& plan) const {
 
 erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const {
   if (!plan->op->open_rows) return {};
+  if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
   open_context context = *this;
   site_record& record = site(*plan);
   erased_stream s = plan->op->open_rows(*plan, context, landing);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
 #include "base/byte_order_mark.hpp"
@@ -224,8 +225,12 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
   rows_ = s.rows;
   if (s.used_bytes || !s.why.ok() || s.ended) return s;
   s.searched_bytes = tape_.indexed_bytes();
-  if (s.searched_bytes - s.used_bytes > kRowBytesMax) {
-    s.why = resource_exhausted_error(absl::StrCat(in_line(), "a row is longer than 16 MiB; is a quote not closed?"));
+  const bool has_many_signs = tape_.size() > csv_tape::kRowEntriesMax;
+  if (s.searched_bytes - s.used_bytes > kRowBytesMax || has_many_signs) {
+    s.why = resource_exhausted_error(
+        absl::StrCat(in_line(), "a row ",
+                     has_many_signs ? "has more than 4 Mi delimiters, quotes and line ends" : "is longer than 16 MiB",
+                     "; is a quote not closed?"));
     place p{s.used_bytes, 0};
     const window_view w{window, tape_.entries(), tape_.size(), tape_.shift(), tape_.indexed_bytes(), true};
     while (p.entry != w.entry_count && w.at(p.entry) < p.at) ++p.entry;
@@ -440,10 +445,12 @@ csv_scan csv_parser::read_header(std::string_view window, bool last) {
   if (any_count_ || !dialect_.names) return s;
   column_of_field_.assign(names.size(), -1);
   fields_needed_ = names.size();
+  absl::flat_hash_map<std::string_view, std::size_t> fields;
+  for (std::size_t f = 0; f != names.size(); ++f) fields.try_emplace(names[f], f);
   for (std::size_t k = 0; k != columns_.size(); ++k) {
     const std::string& name = columns_[k].is.name;
-    auto at = std::ranges::find(names, name);
-    if (at == names.end()) {
+    const auto at = fields.find(name);
+    if (at == fields.end()) {
       std::string all;
       for (const std::string& n : names) absl::StrAppend(&all, all.empty() ? "" : ", ", n);
       s.why = invalid_argument_error(
@@ -451,7 +458,7 @@ csv_scan csv_parser::read_header(std::string_view window, bool last) {
       s.used_bytes = 0;  // without damaged_bytes: no row of this file can be read
       return s;
     }
-    column_of_field_[static_cast<std::size_t>(at - names.begin())] = static_cast<std::int32_t>(k);
+    column_of_field_[at->second] = static_cast<std::int32_t>(k);
   }
   return s;
 }

@@ -10,7 +10,8 @@
 // within it quotes are doubled, and all else stands as it is. "" is the empty text in a column of texts without a default; in
 // others it is as empty as a field without quotes. A bad row ends with its line.
 // Errors: with the line, where it is known (not behind a resume), and the column. invalid_argument: fields; data_loss: quotes
-//         that are not closed; resource_exhausted: a row of more than kRowBytesMax.
+//         that are not closed; resource_exhausted: a row of more than kRowBytesMax, or of more than
+//         csv_tape::kRowEntriesMax delimiters, quotes and line ends.
 // Thread: none.
 #pragma once
 

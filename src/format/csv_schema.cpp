@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
+#include "element/member_finder.hpp"
 #include "element/scan_text.hpp"
 #include "format/csv_fields.hpp"
 
@@ -46,12 +48,12 @@ class csv_schema_reader {
 
   std::vector<csv_column> columns() {
     std::vector<csv_column> all;
+    absl::flat_hash_set<std::string> members;
     do {
       in_.skip_spaces();
       const std::size_t at = in_.place();
       csv_column c = one();
-      for (const csv_column& other : all)
-        if (other.member == c.member) in_.fail_at(at, absl::StrCat("column ", c.member, " is there twice"));
+      if (!members.insert(c.member).second) in_.fail_at(at, absl::StrCat("column ", c.member, " is there twice"));
       all.push_back(std::move(c));
     } while (in_.take(','));
     if (!in_.done()) in_.fail_expecting("',' or the end");
@@ -165,10 +167,12 @@ result<csv_schema> csv_schema_of(const element_type& row, std::string_view text)
   auto own = csv_schema_of(row);
   if (!own.ok()) return own;
   try {
+    member_finder members(row);
     for (csv_column& said : csv_schema_reader(text).columns()) {
-      auto at = std::ranges::find(own->columns, said.member, &csv_column::member);
-      if (at == own->columns.end())
+      const std::size_t k = members.find(said.member);
+      if (k == own->columns.size())
         return invalid_argument_error(absl::StrCat("the schema: ", row.name, " has no member ", said.member));
+      csv_column* const at = &own->columns[k];
       if (at->values != said.values || at->is_optional != said.is_optional)
         return invalid_argument_error(absl::StrCat("the schema: member ", said.member, " is ", csv_type_text(*at),
                                                    ", and the text says ", csv_type_text(said)));

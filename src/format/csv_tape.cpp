@@ -83,8 +83,10 @@ void csv_tape::make_room(std::size_t n) {
     base_ += from_;
     from_ = 0;
   }
-  if (count_ + n <= capacity_) return;
-  capacity_ = std::max(count_ + n, 2 * capacity_);
+  const bool is_large = capacity_ > kEntriesUsual && count_ + n <= kEntriesUsual / 4;  // of a row before
+  if (count_ + n <= capacity_ && !is_large) return;
+  capacity_ = is_large ? kEntriesUsual / 4 : std::max(count_ + n, 2 * capacity_);
+  if (capacity_ > kEntriesUsual) capacity_ = std::max(capacity_, kRowEntriesMax + kPieceBytesMax + 8);
   auto larger = std::make_unique_for_overwrite<std::uint32_t[]>(capacity_);
   std::copy_n(entries_.get(), count_, larger.get());
   entries_ = std::move(larger);

@@ -21,7 +21,9 @@ class csv_tape {
   /// Indexed at once: what is read again a moment later is still in the core's first cache.
   static constexpr std::size_t kPieceBytes = std::size_t{16} << 10;
   /// Of a row that is longer, so much more than there is: it is looked at again from its start.
-  static constexpr std::size_t kPieceBytesMax = std::size_t{4} << 20;
+  static constexpr std::size_t kPieceBytesMax = std::size_t{1} << 20;
+  /// More entries than a row may have. Those of a piece more fit into its 20 MiB.
+  static constexpr std::size_t kRowEntriesMax = std::size_t{4} << 20;
 
   /// `quotes`: '"' is an entry, too.
   csv_tape(char delimiter, bool quotes) : delimiter_(delimiter), quotes_(quotes) {}
@@ -39,6 +41,10 @@ class csv_tape {
   std::uint32_t shift() const noexcept { return from_; }
 
  private:
+  /// From so many entries on there is room for all that there can be: pages that are not used take no memory, and a copy to
+  /// a larger room would take twice as much.
+  static constexpr std::size_t kEntriesUsual = std::size_t{1} << 20;
+
   void make_room(std::size_t n);
 
   char delimiter_;

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include <absl/container/flat_hash_map.h>
+
 #include "format/example_wire.hpp"
+#include "format/feature_table.hpp"
 #include "sluice/format/example_parser.hpp"
 
 namespace sluice::lib {
@@ -59,31 +62,34 @@ feature_slot& detail::slot_list::add(std::string_view name, std::size_t offset) 
 example_schema detail::slot_list::made() { return example_schema(std::move(slots_)); }
 
 example_schema::example_schema(std::vector<feature_slot> slots) : slots_(std::move(slots)), members_(slots_.size()) {
+  absl::flat_hash_map<std::string, std::size_t> by_name;
+  const bool any_parts = std::ranges::any_of(slots_, [](const feature_slot& s) { return !s.parts.empty(); });
+  for (std::size_t i = 0; any_parts && i != members_; ++i) by_name.try_emplace(slots_[i].name, i);
   for (std::size_t i = 0; i != members_; ++i)
     for (std::size_t k = 0; k != slots_[i].parts.size(); ++k) {
       has_parts_ = true;
       std::string name = slots_[i].parts[k].name;
       if (name.empty()) continue;
-      auto at = std::find_if(slots_.begin(), slots_.end(), [&](const feature_slot& s) { return s.name == name; });
-      slots_[i].parts[k].slot = static_cast<std::size_t>(at - slots_.begin());
-      if (at == slots_.end()) {
+      const auto [at, is_new] = by_name.try_emplace(name, slots_.size());
+      const std::size_t slot = slots_[i].parts[k].slot = at->second;
+      if (is_new) {
         feature_slot part{.name = std::move(name)};
         part.kind = feature_kind::int64s;
         part.length = feature_slot::kAny;
         part.required = false;
         slots_.push_back(std::move(part));
-      } else if (at->kind != feature_kind::int64s) {
+      } else if (slots_[slot].kind != feature_kind::int64s) {
         throw error(invalid_argument_error("feature " + name + " says where values stand, and is of " +
-                                           std::string(to_string(at->kind)) + " for the member " + at->member_name()));
+                                           std::string(to_string(slots_[slot].kind)) + " for the member " +
+                                           slots_[slot].member_name()));
       }
     }
   for (const feature_slot& slot : slots_) keys_.emplace_back(slot.name);
+  table_ = detail::feature_table_of(slots_);
 }
 
 std::size_t example_schema::find(std::string_view name, const feature_key& key) const noexcept {
-  for (std::size_t i = 0; i != slots_.size(); ++i)
-    if (keys_[i] == key && (!key.is_long() || slots_[i].name == name)) return i;
-  return slots_.size();
+  return detail::find_feature(slots_, keys_, table_, name, key);
 }
 
 status example_schema::parse(std::string_view example, void* to, buffer* owner) const {

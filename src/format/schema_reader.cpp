@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
@@ -23,14 +24,14 @@ class schema_reader {
 
   std::vector<written_feature> read() {
     std::vector<written_feature> all;
+    absl::flat_hash_set<std::string> features, members;
     do {
       all.push_back(feature());
-      for (std::size_t k = 0; k + 1 < all.size(); ++k) {
-        const feature_slot &a = all[k].slot, &b = all.back().slot;
-        if (a.name == b.name) fail_in_schema(all.back().at, absl::StrCat("feature ", b.name, " is there twice"));
-        if (a.member_name() == b.member_name())
-          fail_in_schema(all.back().at, absl::StrCat("member ", b.member_name(), " is there twice"));
-      }
+      const feature_slot& slot = all.back().slot;
+      if (!features.insert(slot.name).second)
+        fail_in_schema(all.back().at, absl::StrCat("feature ", slot.name, " is there twice"));
+      if (!members.insert(slot.member_name()).second)
+        fail_in_schema(all.back().at, absl::StrCat("member ", slot.member_name(), " is there twice"));
     } while (take(','));
     return all;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/format/sequence_layout.hpp"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -93,13 +94,13 @@ result<sequence_layout> sequence_layout_of(std::string_view sequence_text) {
   const absl::string_view all = stripped({sequence_text.data(), sequence_text.size()});
   std::vector<member> members;
   std::vector<sequence_slot> slots;
+  absl::flat_hash_set<std::string> names;
   if (!all.empty()) {
     for (absl::string_view text : absl::StrSplit(all, ',')) {
       described_list d;
       if (status why = read_described(text, d); !why.ok()) return why;
-      for (auto& earlier : slots)
-        if (earlier.name == d.slot.name)
-          return invalid_argument_error(absl::StrCat("feature list ", d.slot.name, " is there twice"));
+      if (!names.insert(d.slot.name).second)
+        return invalid_argument_error(absl::StrCat("feature list ", d.slot.name, " is there twice"));
       members.push_back({d.slot.name, 0, d.type});
       slots.push_back(std::move(d.slot));
     }

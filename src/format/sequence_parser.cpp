@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "format/feature_table.hpp"
 #include "format/sequence_wire.hpp"
 
 namespace sluice::lib {
@@ -199,13 +200,11 @@ sequence_schema detail::sequence_slot_list::made() { return sequence_schema(std:
 
 sequence_schema::sequence_schema(std::vector<sequence_slot> slots) : slots_(std::move(slots)) {
   for (const sequence_slot& slot : slots_) keys_.emplace_back(slot.name);
+  table_ = detail::feature_table_of(slots_);
 }
 
 std::size_t sequence_schema::find(std::string_view name) const noexcept {
-  const feature_key key(name);
-  for (std::size_t i = 0; i != slots_.size(); ++i)
-    if (keys_[i] == key && (!key.is_long() || slots_[i].name == name)) return i;
-  return slots_.size();
+  return detail::find_feature(slots_, keys_, table_, name, feature_key(name));
 }
 
 sequence_schema sequence_schema::with_missing(const std::vector<std::string>& names) const {

@@ -16,8 +16,8 @@ namespace {
 
 /// Compressed bytes read at once: a quarter of what they inflate to, roughly.
 constexpr std::size_t kRawBytes = 64 << 10;
-/// Read at once where memory is short, and will be given back before the next.
-constexpr std::size_t kTightBytes = 16 << 10;
+/// A window that is smaller is not worth leaving.
+constexpr std::size_t kLeftBytesMin = 16 << 10;
 /// Read, inflated or moved in one go, which takes a millisecond or two: in between others have their turn.
 constexpr std::size_t kStepBytes = std::size_t{1} << 20;
 /// A file that is no larger may be read with its opening.
@@ -291,7 +291,7 @@ status byte_source::cut_short(std::uint64_t at) const {
 status byte_source::make_room(std::size_t needed) {
   std::size_t unread = end_ - begin_;
   bool tight = memory_.is_tight();
-  std::size_t at_once = tight ? std::min(read_bytes_, kTightBytes) : read_bytes_;
+  std::size_t at_once = tight ? std::min(read_bytes_, memory_.tight_bytes()) : read_bytes_;
   if (!compressed()) at_once = std::max<std::size_t>(1, readable(0, at_once));
   std::size_t wanted = std::max(needed, std::min(unread + at_once, at_once * 2));
   if (buffer_ && buffer_.get()->unshared() && buffer_.get()->capacity() >= std::max(needed, unread + at_once / 2)) {
@@ -424,7 +424,8 @@ void byte_source::rest() {
     raw_ = buffer_ref();
   }
   std::size_t unread = end_ - begin_;
-  if (!buffer_ || buffer_.get()->capacity() < kTightBytes || unread > buffer_.get()->capacity() / kShrinkRatio) return;
+  if (!buffer_ || buffer_.get()->capacity() < kLeftBytesMin || unread > buffer_.get()->capacity() / kShrinkRatio)
+    return;
   buffer_ref small;
   if (unread && !memory_.make_buffer(unread, small).ok()) return;
   if (unread) std::memcpy(small->data(), buffer_.get()->data() + begin_, unread);

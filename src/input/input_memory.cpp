@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/input_memory.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "base/pages.hpp"
 #include "runtime/run_task.hpp"
 #include "sluice/base/field_types.hpp"
@@ -13,6 +16,12 @@ namespace {
 
 /// What the windows that consumers wait for may take beyond the budget, all together.
 constexpr std::size_t kOverdraftBytes = 32 << 20;
+/// Read at once where memory is short, and given back before the next.
+constexpr std::size_t kTightBytesMin = 4 << 10, kTightBytesMax = 16 << 10;
+/// A header, and what an allocation takes more to begin at a cache line.
+constexpr std::size_t kBesideWindow = 128;
+/// So many windows share what is left.
+constexpr std::size_t kWindowsInOverdraft = 2048;
 
 /// The requests of all who begin together go out first: populating keeps everybody from mapping memory, and takes cores from those who send.
 constexpr std::chrono::milliseconds kRequestsGoOut{8};
@@ -36,8 +45,16 @@ input_memory::input_memory(std::shared_ptr<run_context> run, const std::string& 
       inflater_(run_, purpose::open_file, stage, "one more open compressed file",
                 "open fewer at once (lower cycle_length)") {}
 
+std::size_t input_memory::tight_bytes() const {
+  const std::size_t most = run_->ledger->budget_bytes() + kOverdraftBytes, used = run_->ledger->used_bytes();
+  const std::size_t left = most - std::min(most, used);
+  // With its header, and what the allocator takes to align it, a window of this size is all of a block of a power of two.
+  return std::bit_floor(std::clamp(left / kWindowsInOverdraft, kTightBytesMin, kTightBytesMax)) - kBesideWindow;
+}
+
 status input_memory::make_buffer(std::size_t bytes, buffer_ref& made) {
-  buffer_ref fresh(buffer::make(bytes));
+  if (is_tight()) trim_stock();
+  buffer_ref fresh(is_tight() && bytes <= kTightBytesMax ? buffer::make_exact(bytes) : buffer::make(bytes));
   std::size_t charged = fresh->capacity();
   if (!run_->ledger->charge_within(charged, kOverdraftBytes, windows_)) {
     auto budget = static_cast<std::int64_t>(run_->ledger->budget_bytes());

@@ -23,6 +23,9 @@ class input_memory {
 
   /// The budget is used up: read little, and give back what can be read again.
   bool is_tight() const { return !run_->ledger->within_budget(); }
+  /// While it is tight: the bytes to read at once. Fewer where little is left of what windows may take beyond the budget, so
+  /// that a thousand files have a window each.
+  std::size_t tight_bytes() const;
   /// A buffer of at least `bytes`, charged. Errors: resource_exhausted.
   status make_buffer(std::size_t bytes, buffer_ref& made);
   /// The same for bytes that nobody waits for yet. False: at most half of the budget is for such.

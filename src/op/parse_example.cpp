@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "element/member_finder.hpp"
 #include "element/spec_parts.hpp"
 #include "engine/element_specs.hpp"
 #include "engine/mapped_stage.hpp"
@@ -135,11 +136,12 @@ std::string dtype_of_feature(feature_kind kind) {
 /// Of one structure: of its tensors the schema says more than their type.
 spec parsed_row_spec(const element_type& row, const example_schema& schema) {
   spec s = spec_of(row);
+  member_finder members(row);
   for (std::size_t i = 0; i != schema.members(); ++i) {
     const feature_slot& slot = schema.slots()[i];
-    const auto at = std::find(s.names.begin(), s.names.end(), slot.member_name());
-    if (at == s.names.end()) continue;
-    spec& part = s.parts[static_cast<std::size_t>(at - s.names.begin())];
+    const std::size_t at = members.find(slot.member_name());
+    if (at == s.parts.size()) continue;
+    spec& part = s.parts[at];
     if (slot.form == field_form::tensor) {
       part = {.dtype = dtype_of_feature(slot.kind), .shape = slot.shape};
     } else if (slot.form == field_form::sparse) {

@@ -3,17 +3,50 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <mutex>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
 
 #include "coro/position_records.hpp"
 #include "engine/open_context.hpp"
 #include "pipeline/seal.hpp"
+#include "plan/parts.hpp"
+#include "plan/plan_depth.hpp"
+#include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/pipeline/one_element.hpp"
 #include "sluice/runtime/simulation.hpp"
 
 namespace sluice::lib {
 namespace {
+
+/// Plans of up to so many nodes are not charged: their memory is small beside that of a thread.
+constexpr std::size_t kPlanNodesFree = 256;
+/// A node, its arguments, and the record of its site.
+constexpr std::size_t kPlanNodeBytes = 1280;
+
+/// The number of nodes, each counted once, with those of inner plans. 0 if there are not more than kPlanNodesFree.
+std::size_t nodes_to_charge(const node& plan) {
+  std::vector<const node*> open{&plan};
+  absl::flat_hash_set<const node*> seen;
+  std::size_t met = 0;
+  for (bool is_large = false; !open.empty();) {
+    const node& n = *open.back();
+    open.pop_back();
+    if (++met == kPlanNodesFree && !is_large) {  // so far without the set; some may have been met twice
+      is_large = true;
+      open = {&plan};
+      continue;
+    }
+    if (is_large && !seen.insert(&n).second) continue;
+    for (const node_ptr& input : n.inputs) open.push_back(input.get());
+    for_each_plan(n, [&open](const node_ptr& inner) { open.push_back(inner.get()); });
+  }
+  return seen.size() > kPlanNodesFree ? seen.size() : 0;
+}
 
 /// What the root of a run keeps alive, and its view of the run for those below.
 class run final : public run_base {
@@ -26,6 +59,13 @@ class run final : public run_base {
         fingerprint_(print),
         epoch_(epoch) {}
 
+  /// Charges a plan of many nodes, for as long as the run lives.
+  status hold_plan(std::size_t nodes) {
+    if (nodes == 0) return {};
+    plan_memory_.emplace(context_, purpose::state, "the plan", "what its stages hold",
+                         "read many files by one stage, such as a pattern or an interleave of their names");
+    return plan_memory_->resize(nodes * kPlanNodeBytes);
+  }
   void request_stop() noexcept override { context_->request_stop(); }
   std::string seal(std::string position) const override {
     status why = context_->inputs->resumable();
@@ -66,6 +106,7 @@ class run final : public run_base {
   }
 
   std::shared_ptr<run_context> context_;
+  std::optional<held_memory> plan_memory_;
   node_ptr written_;    ///< what checkpoints are compared by,
   node_ptr rewritten_;  ///< and what is run
   std::uint64_t fingerprint_;
@@ -122,6 +163,8 @@ namespace {
 erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& rewritten, const iterate_options& o,
                         bool on_demand) {
   if (!written || !rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
+  if (!is_plan_depth_possible(std::max(written->depth, rewritten->depth)))
+    throw_status(resource_exhausted_error("the plan is more than " + plan_depth_limit_text()));
   sealed_position from;
   std::uint64_t print = fingerprint(*written);
   if (!o.from.empty()) from = unseal_position(o.from.bytes, print, identities_of(*written), o.on_error);
@@ -138,6 +181,9 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& re
                  : rt.options().seed ? rt.options().seed
                                      : drawn_seed(rt);
   std::shared_ptr<run_context> context = rt.new_run(options);
+  auto started = std::make_shared<run>(context, written, rewritten, print, epoch);
+  status fits = started->hold_plan(nodes_to_charge(*rewritten));
+  if (!fits.ok()) throw_status(fits);
   open_context top(context, *written, epoch);
   top.on_demand = on_demand;
   result<erased_stream> opened = top.resume(rewritten, std::move(from.position));
@@ -145,7 +191,6 @@ erased_stream open_root(runtime& rt, const node_ptr& written, const node_ptr& re
   erased_stream root = *std::move(opened);
   if (!o.from.empty() && !context->inputs->restore(from.inputs)) throw_status(damaged_position());
   root.stage()->set_error_sink(context.get());
-  auto started = std::make_shared<run>(std::move(context), written, rewritten, print, epoch);
   if (!o.from.empty()) started->look_now();
   root.set_run(std::move(started));
   return root;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plan/codec.hpp"
+#include "plan/plan_depth.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/expr/expression.hpp"
 #include "sluice/plan/dataset.hpp"
@@ -109,7 +110,7 @@ void derive_facts(node& n) {
     n.lacks_path |= input->lacks_path;
     stands_on(*input);
   }
-  if (n.depth > kPlanDepthMax) refuse(n, absl::StrCat("the plan is more than ", kPlanDepthMax, " stages deep"));
+  if (!is_plan_depth_possible(n.depth)) refuse(n, absl::StrCat("the plan is more than ", plan_depth_limit_text()));
 }
 
 }  // namespace

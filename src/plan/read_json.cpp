@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "plan/plan_depth.hpp"
 #include "sluice/base/status.hpp"
 #include "sluice/plan/text.hpp"
 
@@ -52,6 +53,8 @@ class builder {
   }
 
  private:
+  /// Of objects and lists inside each other, those that are no stages.
+  static constexpr std::size_t kDepthBesides = 20;
   static constexpr std::size_t kShownMax = 300;  // the parser tells the whole last token, which may be long
 
   /// Where the next value goes. A list's items move while it grows, but only those that are closed.
@@ -84,7 +87,9 @@ class builder {
     return true;
   }
   argument& open(argument::kind_type kind) {
-    if (open_.size() == kJsonDepthMax) refuse(absl::StrCat("the plan is more than ", kPlanDepthMax, " stages deep"));
+    if (open_.size() >= kDepthBesides &&
+        !is_plan_depth_possible(static_cast<std::uint32_t>(open_.size() - kDepthBesides) / 2 + 1))
+      refuse(absl::StrCat("the plan is more than ", plan_depth_limit_text()));
     argument& a = place();
     a.kind = kind;
     open_.push_back(&a);

@@ -5,14 +5,11 @@
 #include <string_view>
 
 #include "plan/argument.hpp"
-#include "sluice/plan/node.hpp"
 
 namespace sluice::lib::detail {
 
-/// Objects and lists inside each other: a plan's stages stand two below each other, as inputs or as arguments.
-inline constexpr std::size_t kJsonDepthMax = 2 * kPlanDepthMax + 20;
-
 /// Objects are numbered from 1, as they begin.
+/// A plan's stages stand two objects or lists below each other, as inputs or as arguments.
 /// Errors: `error`, invalid_argument: not JSON (with line and column), too deep, too long.
 /// Costs: linear in the text; values take up to some forty times as much memory, lists of numbers no more than the text.
 argument read_json(std::string_view text);

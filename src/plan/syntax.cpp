@@ -3,6 +3,7 @@
 
 #include "plan/find_expressions.hpp"
 #include "plan/lex.hpp"
+#include "plan/plan_depth.hpp"
 #include "sluice/plan/text.hpp"
 
 namespace sluice::lib::detail {
@@ -33,7 +34,10 @@ class syntax_reader {
   }
 
   void enter() {
-    if (++depth_ > kNestingMax) fail("plans are nested deeper than " + std::to_string(kNestingMax));
+    if (++depth_ <= depth_max_) return;
+    // Looked up early in the text: later the text itself has taken some of the stack.
+    if (depth_max_ == kPlanDepthAlways) depth_max_ = plan_depth_max();
+    if (depth_ > depth_max_) fail("plans are nested more than " + plan_depth_limit_text(depth_max_));
   }
 
   plan_syntax plan() {
@@ -152,7 +156,7 @@ class syntax_reader {
   std::vector<text_range> expressions_;  ///< by where they begin
   std::size_t next_expression_ = 0;
   lexer lexer_;
-  std::uint32_t depth_ = 0;
+  std::uint32_t depth_ = 0, depth_max_ = kPlanDepthAlways;
 };
 
 }  // namespace

@@ -5,14 +5,11 @@
 #include <string_view>
 
 #include "plan/argument.hpp"
-#include "sluice/plan/node.hpp"
 
 namespace sluice::lib::detail {
 
-/// Plans, lists and braces inside each other that a text may have: as many as a plan may have stages below
-/// each other, so that any plan that can be made can be read again.
-inline constexpr std::uint32_t kNestingMax = kPlanDepthMax;
-
+/// Plans, lists and braces inside each other may be as deep as a plan may have stages below each other
+/// (plan/plan_depth.hpp), so that any plan that can be made can be read again.
 /// Errors: plan_error.
 plan_syntax read_syntax(std::string_view text);
 

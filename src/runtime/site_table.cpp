@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -25,7 +26,7 @@ std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint6
 
 /// The one of that name, made of `arguments` where there is none.
 template <class T, class... Arguments>
-T& named(std::deque<std::pair<std::string, T>>& all, std::string_view name, Arguments... arguments) {
+T& named(std::list<std::pair<std::string, T>>& all, std::string_view name, Arguments... arguments) {
   for (auto& [known, t] : all)
     if (known == name) return t;
   return all.emplace_back(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple(arguments...))

@@ -153,7 +153,8 @@ class example_schema {
 
  private:
   std::vector<feature_slot> slots_;
-  std::vector<feature_key> keys_;  ///< of the slots' names
+  std::vector<feature_key> keys_;     ///< of the slots' names
+  std::vector<std::uint32_t> table_;  ///< of many slots: their numbers by hashes of their names
   std::size_t members_ = 0;
   bool has_parts_ = false;
 };

@@ -87,7 +87,8 @@ class sequence_schema {
 
  private:
   std::vector<sequence_slot> slots_;
-  std::vector<feature_key> keys_;  ///< of the slots' names
+  std::vector<feature_key> keys_;     ///< of the slots' names
+  std::vector<std::uint32_t> table_;  ///< of many slots: their numbers by hashes of their names
 };
 
 namespace detail {

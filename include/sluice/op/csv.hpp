@@ -21,7 +21,8 @@
 // Errors: of the file, as in tfrecord. With the line (behind a resume, the record) and the column: invalid_argument: a field is
 //         none of its type, or required and empty (or na_value, but a text "" is one); a row has another number of fields;
 //         a quote stands where none can; the header lacks a column (then there is no row of that file). data_loss: a quote is not closed.
-//         resource_exhausted: a row of more than 16 MiB. Under error_policy::skip the row is dropped; the next begins behind its line.
+//         resource_exhausted: a row of more than 16 MiB, or of 4 Mi delimiters, quotes and line ends. Under
+//         error_policy::skip the row is dropped; the next begins behind its line.
 //         Where columns are inferred such a row among the first 100 refuses the plan, unless the call itself says on_error=skip; so
 //         does a whole number that would be rounded, as its column has others that no integer of 64 bits holds.
 // State:  byte offset and index of the next row. A resume reads the header, then goes there.

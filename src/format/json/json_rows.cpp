@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/json/json_rows.hpp"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "element/build.hpp"
+#include "element/member_finder.hpp"
 #include "element/path.hpp"
 #include "element/scalars.hpp"
 #include "format/json/large_numbers.hpp"
@@ -139,17 +141,14 @@ void make_json_structure(const element_type& t, void* to, const dom& j, const pa
   simdjson::dom::object fields;
   if (j.get(fields) != simdjson::SUCCESS) refuse_json(at, t, j);
   std::vector<std::pair<bool, dom>> found(t.members.size());
-  std::size_t next = 0;
+  member_finder members(t);
   for (const auto& field : fields) {
-    // They mostly stand in the order of the members.
-    std::size_t k = next < t.members.size() && t.members[next].name == field.key ? next : 0;
-    while (k != t.members.size() && t.members[k].name != field.key) ++k;
+    const std::size_t k = members.find(field.key);
     if (field.key == kLargeNumberKey && !large_number(j).empty()) refuse_json(at, t, j);
     if (k == t.members.size() && others == other_members::passed_over) continue;
     if (k == t.members.size())
       refuse_json(at, absl::StrCat("the member ", shown_name(field.key), " is not in the schema"));
     found[k] = {true, field.value};
-    next = k + 1;
   }
   detail::make_members(t, to, [&](std::size_t k, const element_type& m, void* part) {
     if (found[k].first) return make_json(m, part, found[k].second, at.part(t, k), others);
@@ -224,7 +223,8 @@ struct json_shape {
   std::string inexact{};                         ///< the first whole number that no double is
   std::size_t seen = 0;                          ///< objects: how many
   std::vector<std::string> names{};
-  std::vector<json_shape> parts{};  ///< of an object's members, or of a list's items, one
+  absl::flat_hash_map<std::string, std::size_t> numbers{};  ///< of the names
+  std::vector<json_shape> parts{};                          ///< of an object's members, or of a list's items, one
 
   static constexpr std::string_view kNames[] = {"null", "bool", "int64", "double", "string", "a list", "an object"};
 
@@ -279,6 +279,7 @@ struct json_shape {
         s.form = object;
         s.seen = 1;
         for (const member& m : t.members) {
+          s.numbers.try_emplace(m.name, s.names.size());
           s.names.push_back(m.name);
           s.parts.push_back(of(*m.type));
         }
@@ -322,9 +323,12 @@ struct json_shape {
   }
   void look_at_members(const simdjson::dom::object& fields, const path& at, std::size_t depth) {
     std::vector<bool> there(names.size());
+    std::size_t due = 0;
     for (const auto& field : fields) {
       const std::string name(field.key);
-      const auto k = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+      const bool is_due = due < names.size() && names[due] == name;
+      const std::size_t k = is_due ? due : numbers.try_emplace(name, names.size()).first->second;
+      due = k + 1;
       if (k == names.size()) {
         names.push_back(name);
         parts.emplace_back().is_nullable = seen != 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include "engine/column_schema.hpp"
@@ -97,12 +98,11 @@ std::string mistake_in(const csv_options& o, std::size_t columns) {
   if (o.select.size() != columns)
     return absl::StrCat("select has ", o.select.size(), " fields, and the schema ", columns, " columns");
   constexpr std::int64_t kFieldMost = 1 << 20;
+  absl::flat_hash_set<std::int64_t> selected;
   for (std::size_t k = 0; k != o.select.size(); ++k) {
     const std::int64_t field = o.select[k];
     if (field < 0 || field > kFieldMost) return absl::StrCat("select: there is no field ", field);
-    if (std::find(o.select.begin(), o.select.begin() + static_cast<std::ptrdiff_t>(k), field) !=
-        o.select.begin() + static_cast<std::ptrdiff_t>(k))
-      return absl::StrCat("select has field ", field, " twice");
+    if (!selected.insert(field).second) return absl::StrCat("select has field ", field, " twice");
   }
   return {};
 }

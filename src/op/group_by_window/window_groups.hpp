@@ -77,6 +77,8 @@ class window_groups {
 
  private:
   static constexpr std::uint32_t kNone = 0;
+  /// What the allocator takes beside a small slab, which begins at a cache line.
+  static constexpr std::size_t kRoomBeside = 64;
 
   /// Elements, and the lower half of the ordinal of each.
   struct group_room {
@@ -118,7 +120,8 @@ class window_groups {
   char* elements(std::uint32_t g) const { return filling_[g].elements_end - filling_[g].due * type_.size; }
   static std::size_t entry_bytes(const known_key& key);
   std::size_t room_bytes(const group_room& r) const {
-    return (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint32_t);
+    if (r.capacity == 0) return 0;
+    return kRoomBeside + (r.begin + r.capacity) * type_.size + (r.ordinals_begin + r.capacity) * sizeof(std::uint32_t);
   }
 
   template <class Move, class Find> std::uint32_t fill(char* from, std::uint32_t n, Move move, Find find, stop& why);
@@ -163,7 +166,7 @@ class window_groups {
   std::uint32_t nowhere_ordinal_ = 0;
   const int ordinal_bits_;
   const std::uint64_t turn_ = std::uint64_t{1} << ordinal_bits_;
-  std::vector<group> groups_;                    ///< the first is none
+  std::deque<group> groups_;                     ///< the first is none; a vector that grows would have all twice
   std::vector<filling> filling_;                 ///< of each of groups_
   std::vector<std::uint32_t> free_, with_room_;  ///< of groups_: those that are no groups now
   std::uint32_t used_ = 0;                       ///< groups that are being filled

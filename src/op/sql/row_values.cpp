@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/sql/row_values.hpp"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
@@ -93,21 +95,76 @@ void make_sql_row(const csv_schema& schema, const sql_rows& rows, void* to) {
   });
 }
 
-result<csv_schema> infer_sql_schema(sql_rows& rows) {
-  struct seen_values {
-    bool null = false, whole = false, real = false, text = false;
-  };
-  std::vector<seen_values> seen(rows.columns());
-  for (int i = 0; i != kSqlRowsLookedAt && rows.next(); ++i)
-    for (std::size_t k = 0; k != seen.size(); ++k) {
-      const sql_value v = rows.value(k);
-      seen[k].null |= v.kind == sql_value::null;
-      seen[k].whole |= v.kind == sql_value::whole;
-      seen[k].real |= v.kind == sql_value::real;
-      seen[k].text |= v.kind == sql_value::text || v.kind == sql_value::bytes;
-    }
+namespace {
+
+/// What a column has in the rows that were looked at.
+struct seen_values {
+  bool null = false, whole = false, real = false, text = false;
+
+  void look_at(sql_value::kind_type kind) {
+    null |= kind == sql_value::null;
+    whole |= kind == sql_value::whole;
+    real |= kind == sql_value::real;
+    text |= kind == sql_value::text || kind == sql_value::bytes;
+  }
+};
+
+/// The first rows of a query, each value replaced by the name of its type: SQLite reads no byte of a value for that.
+std::string query_of_types(std::string_view query, std::size_t columns) {
+  while (!query.empty() && (absl::ascii_isspace(static_cast<unsigned char>(query.back())) || query.back() == ';'))
+    query.remove_suffix(1);
+  std::string names, types;
+  for (std::size_t k = 0; k != columns; ++k) {
+    absl::StrAppend(&names, k == 0 ? "" : ",", "c", k);
+    absl::StrAppend(&types, k == 0 ? "" : ",", "typeof(c", k, ")");
+  }
+  // The line end ends a comment.
+  return absl::StrCat("WITH sluice_rows_of_query(", names, ") AS (", std::string(query), "\n) SELECT ", types,
+                      " FROM sluice_rows_of_query LIMIT ", kSqlRowsLookedAt);
+}
+
+sql_value::kind_type kind_called(std::string_view name) {
+  if (name == "null") return sql_value::null;
+  if (name == "integer") return sql_value::whole;
+  return name == "real" ? sql_value::real : sql_value::text;
+}
+
+/// Returns true if SQLite makes one loop of both queries. Else it would make each row of the inner one, and copy it.
+bool is_one_loop(const std::string& path, const std::string& query) {
+  constexpr std::size_t kDetail = 3;
+  const std::unique_ptr<sql_rows> steps = open_sql(path, "EXPLAIN QUERY PLAN " + query);
+  while (steps->next()) {
+    const std::string_view step = steps->value(kDetail).chars;
+    if (step.starts_with("CO-ROUTINE sluice_rows") || step.starts_with("MATERIALIZE sluice_rows")) return false;
+  }
+  return true;
+}
+
+/// Returns false if the values must be read: the query has an order or a limit, or is none that another can stand around,
+/// such as a PRAGMA.
+bool look_at_types(const std::string& path, const std::string& query, std::vector<seen_values>& seen) {
+  try {
+    const std::string of_types = query_of_types(query, seen.size());
+    if (!is_one_loop(path, of_types)) return false;
+    const std::unique_ptr<sql_rows> types = open_sql(path, of_types);
+    while (types->next())
+      for (std::size_t k = 0; k != seen.size(); ++k) seen[k].look_at(kind_called(types->value(k).chars));
+    return true;
+  } catch (const error&) { return false; }
+}
+
+}  // namespace
+
+result<csv_schema> infer_sql_schema(const std::string& path, const std::string& query) {
+  const std::unique_ptr<sql_rows> rows = open_sql(path, query);
+  std::vector<seen_values> seen(rows->columns());
+  if (!look_at_types(path, query, seen)) {
+    seen.assign(seen.size(), {});
+    for (int i = 0; i != kSqlRowsLookedAt && rows->next(); ++i)
+      for (std::size_t k = 0; k != seen.size(); ++k) seen[k].look_at(rows->value(k).kind);
+  }
   std::vector<std::string> names;
-  for (std::size_t k = 0; k != seen.size(); ++k) names.push_back(rows.column_name(k));
+  for (std::size_t k = 0; k != seen.size(); ++k) names.push_back(rows->column_name(k));
   names = distinct_names(names);
   std::vector<csv_column> columns;
   for (std::size_t k = 0; k != seen.size(); ++k) {

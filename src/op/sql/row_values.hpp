@@ -2,6 +2,8 @@
 // A row of a query as a structure, and the structure that rows are.
 #pragma once
 
+#include <string>
+
 #include "sluice/format/csv.hpp"
 #include "sluice/io/sql_rows.hpp"
 
@@ -11,7 +13,9 @@ namespace sluice::lib {
 status check_sql_columns(const csv_schema& schema, const sql_rows& rows);
 /// The present row, at uninitialised `to`. Errors: throws invalid_argument, with the column; nothing is made then.
 void make_sql_row(const csv_schema& schema, const sql_rows& rows, void* to);
-/// Of the first rows. Errors: as of sql_rows; invalid_argument: a column has numbers and texts.
-result<csv_schema> infer_sql_schema(sql_rows& rows);
+/// Of the first rows of a query. Where the query has no order and no limit, no value is read, only its type: values may be
+/// large.
+/// Errors: throws as open_sql; invalid_argument: a column has numbers and texts.
+result<csv_schema> infer_sql_schema(const std::string& path, const std::string& query);
 
 }  // namespace sluice::lib

@@ -193,7 +193,7 @@ const element_type* sql_type(const node& n, std::string& why) {
       return invalid_argument_error(
           "the columns of a database that is not known yet: say them by a schema, such as schema=\"label: int64\"");
     try {
-      return infer_sql_schema(*open_sql(a.path.value, a.query.value));
+      return infer_sql_schema(a.path.value, a.query.value);
     } catch (const error& e) { return e.why(); }
   }();
   if (schema.ok()) return schema->row;
