@@ -89,17 +89,21 @@ GROUP_SIZE, GROUP_SIZE_OF_TESTS = 12, 6
 
 
 def join(folder, part, lines):
-    """Files that include `lines` in groups. They are the same in every clone, so that one compiler cache serves all of them."""
+    """Files that include `lines` in groups. They are the same in every clone, so that one compiler cache serves all of them. A group has
+    sources of one layer only, and is called after its first source, so that a new source changes few groups."""
+    size = GROUP_SIZE_OF_TESTS if part.startswith("joined_tests") else GROUP_SIZE
     made = []
-    groups = -(-len(lines) // (GROUP_SIZE_OF_TESTS if part.startswith("joined_tests") else GROUP_SIZE))
-    for k in range(groups):
-        group = lines[k * len(lines) // groups:(k + 1) * len(lines) // groups]
-        path = pathlib.Path(folder) / "joined" / f"{part}-{k}.cpp"
-        text = "".join(f'#include "{source}"\n' for source in group)
-        if not path.exists() or path.read_text() != text:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        made.append(str(path))
+    for _, sources in itertools.groupby(lines, key=lambda source: source.split("/")[:-1][:2]):
+        sources = list(sources)
+        count = -(-len(sources) // size)
+        for k in range(count):
+            group = sources[k * len(sources) // count:(k + 1) * len(sources) // count]
+            path = pathlib.Path(folder) / "joined" / (group[0].removesuffix(".cpp").replace("/", "-") + ".cpp")
+            text = "".join(f'#include "{source}"\n' for source in group)
+            if not path.exists() or path.read_text() != text:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text)
+            made.append(str(path))
     return made
 
 
