@@ -18,7 +18,7 @@
 #include "sluice/format/example_layout.hpp"
 #include "sluice/format/sequence_layout.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::many_names_test {
 using Catch::Contains;
 
 namespace {
@@ -138,3 +138,5 @@ TEST_CASE("a row of too many signs is refused before they take much memory") {
   while (s.why.ok() && s.rows == 0 && s.searched_bytes < text.size());
   CHECK_THAT(s.why.to_string(), Contains("a row has more than 4 Mi delimiters, quotes and line ends"));
 }
+
+}  // namespace sluice::lib::many_names_test

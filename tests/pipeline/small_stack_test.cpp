@@ -13,7 +13,7 @@
 #include "sluice/plan/text.hpp"
 #include "sluice/runtime/runtime.hpp"
 
-using namespace sluice::lib;
+namespace sluice::lib::small_stack_test {
 using Catch::Contains;
 
 namespace {
@@ -82,3 +82,5 @@ TEST_CASE("the depth of a plan is bounded by the stack of the thread that makes 
   CHECK_THAT(opened, Contains("resource_exhausted") && Contains(limit));
   CHECK(of_small == "ok");
 }
+
+}  // namespace sluice::lib::small_stack_test
