@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <functional>
 #include <string>
@@ -21,7 +22,10 @@ namespace {
 void on_stack_of(std::size_t bytes, std::function<void()> work) {
   pthread_attr_t attributes;
   REQUIRE(::pthread_attr_init(&attributes) == 0);
-  REQUIRE(::pthread_attr_setstacksize(&attributes, bytes) == 0);
+  // Memory of its own: for a stack by its size glibc may take a larger one of a thread that has ended.
+  void* const stack = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(stack != MAP_FAILED);
+  REQUIRE(::pthread_attr_setstack(&attributes, stack, bytes) == 0);
   pthread_t thread{};
   auto start = [](void* f) -> void* {
     (*static_cast<std::function<void()>*>(f))();
@@ -30,6 +34,7 @@ void on_stack_of(std::size_t bytes, std::function<void()> work) {
   REQUIRE(::pthread_create(&thread, &attributes, start, &work) == 0);
   REQUIRE(::pthread_join(thread, nullptr) == 0);
   ::pthread_attr_destroy(&attributes);
+  ::munmap(stack, bytes);
 }
 
 std::string chain_of(int stages) {
