@@ -14,7 +14,7 @@
 #include "sluice/sluice.hpp"
 #include "support/plan_texts.hpp"
 
-namespace sluice::image_functions_test {
+namespace sluice::lib::image_functions_test {
 
 namespace {
 
@@ -126,4 +126,4 @@ TEST_CASE("bad arguments and bad images are errors of the element") {
 }
 #endif
 
-}  // namespace sluice::image_functions_test
+}  // namespace sluice::lib::image_functions_test

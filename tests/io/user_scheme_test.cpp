@@ -5,7 +5,7 @@
 #include <sluice/io/path_pattern.hpp>
 #include <sluice/sluice.hpp>
 
-namespace sluice::user_scheme_test {
+namespace sluice::lib::user_scheme_test {
 
 namespace {
 
@@ -105,4 +105,4 @@ TEST_CASE("a user's own scheme is read, listed and resumed like any other, and s
                     "unimplemented: numbers://5: numbers cannot be written");
 }
 
-}  // namespace sluice::user_scheme_test
+}  // namespace sluice::lib::user_scheme_test

@@ -5,7 +5,7 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/input_files.hpp"
 
-namespace sluice::early_open_test {
+namespace sluice::lib::early_open_test {
 using namespace sluice::lib::testing;
 namespace lib = sluice::lib;
 
@@ -164,4 +164,4 @@ TEST_CASE("where memory is short, files are opened early without their beginning
   CHECK(d.rt.ledger().used_bytes() == 0);
 }
 
-}  // namespace sluice::early_open_test
+}  // namespace sluice::lib::early_open_test

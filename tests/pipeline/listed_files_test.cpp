@@ -10,7 +10,7 @@
 #include "pipeline/input_files.hpp"
 #include "pipeline/outcome.hpp"
 
-namespace sluice::listed_files_test {
+namespace sluice::lib::listed_files_test {
 using namespace sluice::lib::testing;
 namespace lib = sluice::lib;
 
@@ -192,4 +192,4 @@ TEST_CASE("a run that goes on inside of a listed file asks what the file is, and
   CHECK(refused.elements.empty());
 }
 
-}  // namespace sluice::listed_files_test
+}  // namespace sluice::lib::listed_files_test

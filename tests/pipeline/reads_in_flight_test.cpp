@@ -7,7 +7,7 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/input_files.hpp"
 
-namespace sluice::reads_in_flight_test {
+namespace sluice::lib::reads_in_flight_test {
 using namespace sluice::lib::testing;
 namespace lib = sluice::lib;
 
@@ -187,4 +187,4 @@ TEST_CASE("a file whose size nobody tells is read whole, resumes at every elemen
       }
 }
 
-}  // namespace sluice::reads_in_flight_test
+}  // namespace sluice::lib::reads_in_flight_test

@@ -9,7 +9,7 @@
 #include "sluice/format/image_transforms.hpp"
 #include "sluice/sluice.hpp"
 
-namespace sluice::images_in_plans_test {
+namespace sluice::lib::images_in_plans_test {
 
 namespace {
 
@@ -122,4 +122,4 @@ TEST_CASE("an image that is damaged is an error of its element, and may be skipp
 
 #endif
 
-}  // namespace sluice::images_in_plans_test
+}  // namespace sluice::lib::images_in_plans_test
