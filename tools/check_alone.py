@@ -22,7 +22,7 @@ def grouped_sources():
     """Pairs of a source and the words of the command that compiles its group, without input and output."""
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         group = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
-        if group.parent != BUILD / "joined":
+        if group.parent != BUILD or not group.name.startswith("joined-"):
             continue
         words = shlex.split(entry["command"])
         words = words[1:] if words[0].endswith("ccache") else words

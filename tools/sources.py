@@ -11,7 +11,7 @@
   sources.py alone_tests FOLDER     the others
   sources.py fuzz                   the fuzz targets, without the test that replays their corpus
   sources.py support                sources of folders below tests/ without a *_test.cpp of their own
-  sources.py join FOLDER PART …     writes files that include the sources of a part in groups to FOLDER/joined/, and prints these files
+  sources.py groups                 the groups that meson.build compiles as one file each; a line has the part, the group's name, and its sources
   sources.py all                    everything above; ./dev reconfigures when it changes
 """
 import itertools
@@ -86,33 +86,27 @@ PARTS = {
 
 # The sources of a group: larger groups hardly make a build faster, and each source that changes compiles its whole group.
 GROUP_SIZE, GROUP_SIZE_OF_TESTS = 12, 6
+JOINED = ("library", "json_library", "asio_library", "http_library", "stores_library", "sqlite_library", "images_library", "program", "support")
 
 
-def join(folder, part, lines):
-    """Files that include `lines` in groups. They are the same in every clone, so that one compiler cache serves all of them. A group has
-    sources of one layer only, and is called after its first source, so that a new source changes few groups."""
-    size = GROUP_SIZE_OF_TESTS if part.startswith("joined_tests") else GROUP_SIZE
-    made = []
-    for _, sources in itertools.groupby(lines, key=lambda source: source.split("/")[:-1][:2]):
-        sources = list(sources)
-        count = -(-len(sources) // size)
-        for k in range(count):
-            group = sources[k * len(sources) // count:(k + 1) * len(sources) // count]
-            path = pathlib.Path(folder) / "joined" / (group[0].removesuffix(".cpp").replace("/", "-") + ".cpp")
-            text = "".join(f'#include "{source}"\n' for source in group)
-            if not path.exists() or path.read_text() != text:
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(text)
-            made.append(str(path))
-    return made
+def groups():
+    """Lines of a part, the name of a group of its sources, and these sources. The names and the sources are the same in every clone, so that
+    one compiler cache serves all of them. A group has sources of one layer only, and is called after its first source, so that a new
+    source changes few groups."""
+    parts = {part: (PARTS[part](), GROUP_SIZE) for part in JOINED}
+    for folder in test_folders():
+        parts[f"tests/{folder}"] = (sources_of(["joined_tests", folder]), GROUP_SIZE_OF_TESTS)
+    for part, (lines, size) in parts.items():
+        for _, sources in itertools.groupby(lines, key=lambda source: source.split("/")[:-1][:2]):
+            sources = list(sources)
+            count = -(-len(sources) // size)
+            for k in range(count):
+                group = sources[k * len(sources) // count:(k + 1) * len(sources) // count]
+                yield " ".join([part, "joined-" + group[0].replace("/", "-"), *group])
 
 
 def main(arguments):
-    if arguments[0] == "join":
-        lines = join(arguments[1], "-".join(arguments[2:]), sources_of(arguments[2:]))
-    else:
-        lines = sources_of(arguments)
-    print("\n".join(lines))
+    print("\n".join(groups() if arguments[0] == "groups" else sources_of(arguments)))
 
 
 def sources_of(arguments):
