@@ -98,6 +98,8 @@ std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
     std::error_code unknown;
     if (c.from == c.to || std::filesystem::equivalent(c.from, c.to, unknown))
       throw misuse(absl::StrCat(c.from, " and ", c.to, " are the same file"));
+    if (std::filesystem::equivalent(c.from, c.to + ".partial", unknown))
+      throw misuse(absl::StrCat(c.from, " would be removed while ", c.to, " is written: name another target"));
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/locked_target.hpp"
 #include "cli/verbs.hpp"
 #include "expr/files_read.hpp"
 #include "io/file_router.hpp"
@@ -74,8 +75,23 @@ std::string_view words_for(file_role role) {
   return "a file";
 }
 
-bool is_read(file_role role) {
-  return role == file_role::input || role == file_role::lookup_table || role == file_role::plan_text;
+/// Must a file with the role `used` not be written as `written`? A checkpoint may replace the one that the run resumes from.
+bool excludes(file_role used, file_role written) {
+  if (used == file_role::checkpoint) return written == file_role::output;
+  return used == file_role::input || used == file_role::lookup_table || used == file_role::plan_text;
+}
+
+/// The existing files that a writer of `target` removes or overwrites besides it: its partial file and its lock.
+std::vector<std::string> files_beside(file_role role, const std::string& target) {
+  if (role != file_role::output && role != file_role::checkpoint) return {};
+  std::error_code unknown;
+  const auto type = std::filesystem::status(target, unknown).type();
+  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found) return {};
+  const std::string whole = resolved_path(target);
+  std::vector<std::string> files;
+  for (std::string name : {whole + ".partial", lock_beside(whole)})
+    if (std::filesystem::exists(name, unknown)) files.push_back(std::move(name));
+  return files;
 }
 
 }  // namespace
@@ -106,8 +122,14 @@ std::vector<std::string> file_table::with_role(file_role role) const {
 
 void file_table::check_target(file_role role, const std::string& target) const {
   if (target.empty() || detail::is_remote(target)) return;
+  const std::vector<std::string> beside = files_beside(role, target);
   for (const entry& e : entries_) {
-    if (!is_read(e.role)) continue;
+    if (!excludes(e.role, role)) continue;
+    // Not by patterns: a run that is resumed may have its partial file among what a pattern matches.
+    for (const std::string& name : beside)
+      if (is_same_file(e.path, name))
+        throw misuse(absl::StrCat(e.path, " is ", std::string(words_for(e.role)), ", and is replaced while ", target,
+                                  " is written: name another file"));
     if (!is_same_file(e.path, target) && !(e.role == file_role::input && pattern_matches(e.path, target))) continue;
     if (role == file_role::quarantine)
       throw misuse(absl::StrCat("bad elements cannot be kept in ", target,

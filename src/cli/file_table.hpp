@@ -34,7 +34,8 @@ class file_table {
   std::vector<std::string> with_role(file_role role) const;
 
   /// Throws misuse if the run reads `target`: it is an input, a file that the pattern of an input matches, a lookup table, or the
-  /// file of the plan. `role`: what the run would write there.
+  /// file of the plan; for an output also the checkpoint. Throws misuse, too, if one of these is the partial file or the lock of an
+  /// output or a checkpoint, which writing it removes. `role`: what the run would write there.
   void check_target(file_role role, const std::string& target) const;
 
  private:

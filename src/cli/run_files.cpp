@@ -72,7 +72,9 @@ void check_checkpoint(const run_arguments& a, const std::string& output) {
 
 void check_run_files(const node& plan, const run_arguments& a, const output_options& output) {
   check_checkpoint(a, output.path);
-  const file_table files = files_of_run(plan, a.errors, a.plan_file);
+  file_table files = files_of_run(plan, a.errors, a.plan_file);
+  files.add(file_role::checkpoint, a.resume_file);
+  files.add(file_role::checkpoint, a.checkpoint_file);
   const std::vector<std::string> outputs = files_of_output(output);
   for (const std::string& kept : files.with_role(file_role::quarantine)) {
     for (const std::string& whole : outputs) check_kept_apart(kept, whole, "the output");

@@ -42,6 +42,8 @@ class world:
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(str(w / "socket"))
         self.run("run", "range(3)", "--checkpoint", w / "state", "--quiet")
+        (w / "part.txt.partial").write_text(KEPT)
+        (w / "s-00000-of-00002.txt").write_bytes((w / "state").read_bytes())
         self.run("run", "range(3)", "--checkpoint", w / "state-with-output", "--output", f"jsonl:{w}/made.jsonl", "--quiet")
 
     def run(self, *words, timeout=60):
@@ -156,6 +158,20 @@ def outputs(t):
                   f'lines("x-0000{n - 1}-of-00002.txt")', "--quiet", "--output", "lines:x.txt", "--shards", 2)
 
 
+def names_beside(t):
+    """What a dead run left in NAME.partial can be read, and is not removed by a run that writes NAME."""
+    part = "part.txt.partial"
+    says = ("is replaced while",)
+    t.refused("--output whose .partial is the input", part, "run", f'lines("{part}")', "--quiet", "--output", "lines:part.txt", says=says)
+    t.refused("--output whose .partial is a lookup table", part, "run", f'lines("in.txt") | map(string(lookup(it, "{part}")))', "--quiet",
+              "--output", "lines:part.txt", says=says)
+    t.refused("--checkpoint whose .partial is the input", part, "run", f'lines("{part}")', "--quiet", "--checkpoint", "part.txt", says=says)
+    t.refused("convert of NAME.partial to NAME", part, "convert", part, "part.txt", "--from", "lines", "--to", "lines", says=says)
+    t.refused("cp of NAME.partial to NAME", part, "cp", part, "part.txt")
+    t.refused("--output with a shard that is the checkpoint resumed from", "s-00000-of-00002.txt", "run", "range(3)", "--quiet", "--resume",
+              "s-00000-of-00002.txt", "--new-output", "--output", "jsonl:s.txt", "--shards", 2, says=("which it would replace",))
+
+
 def conversions(t):
     for kind, target in READ.items():
         if "input" not in kind and "link" not in kind or "table" in kind:
@@ -204,6 +220,7 @@ def main():
     t = tests()
     checkpoints(t)
     outputs(t)
+    names_beside(t)
     conversions(t)
     partial_of_another(t)
     print(f"{t.passed} passed, {t.failed} failed")
