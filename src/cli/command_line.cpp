@@ -132,7 +132,9 @@ void add_run(CLI::App& app, typed& t) {
              "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz; or FORMAT:PATH: jsonl "
              "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts, joined), lines, tfrecord (of texts), "
              "example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; arrow-binary: texts as "
-             "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone")
+             "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone; an existing file "
+             "is "
+             "replaced, unless it is an input, a lookup table, the plan or the checkpoint of this run")
           ->capture_default_str();
   add_output_options(*run, t, t.run.output);
   run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
@@ -142,9 +144,10 @@ void add_run(CLI::App& app, typed& t) {
   run->add_option("--epoch", t.run.epoch, "which pass over the data this is: shuffles draw anew in each; 0 by default")
       ->check(whole(0, kAny));
   add_reading(*run, t);
-  run->add_option(
-         "--checkpoint", t.run.checkpoint_file,
-         "write the position to this file at the end, when interrupted, and at an error unless the disk is full")
+  run->add_option("--checkpoint", t.run.checkpoint_file,
+                  "write the position to this file at the end, when interrupted, and at an error unless the disk is "
+                  "full; an existing "
+                  "file is replaced only if it is a checkpoint, and never if this run uses it for something else")
       ->check(path());
   run->add_option("--every", t.every, "write it, and what came before it, so often while the run goes on as well")
       ->check(interval());
@@ -199,7 +202,7 @@ void add_convert(CLI::App& app, typed& t) {
       "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\" of tf.Examples "
       "and CSV, \"text: string, label: int64?\" of JSON lines and Arrow; without it it is guessed from the first 100");
   add_output_options(*convert, t, c.run.output);
-  convert->add_flag("--overwrite", c.overwrites, "replace an output that is there");
+  convert->add_flag("--overwrite", c.overwrites, "replace an existing output; an input is never replaced");
   convert->add_option("--limit", c.run.limit, "end after so many elements")->check(whole(0, kAny));
   add_reading(*convert, t);
   convert

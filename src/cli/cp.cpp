@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "cli/figures.hpp"
+#include "cli/file_table.hpp"
 #include "cli/matched_files.hpp"
 #include "cli/message_text.hpp"
 #include "cli/plan_argument.hpp"
@@ -98,9 +99,10 @@ std::vector<one_copy> copies_of(runtime& rt, const cp_arguments& a) {
     std::error_code unknown;
     if (c.from == c.to || std::filesystem::equivalent(c.from, c.to, unknown))
       throw misuse(absl::StrCat(c.from, " and ", c.to, " are the same file"));
-    if (std::filesystem::equivalent(c.from, c.to + ".partial", unknown))
-      throw misuse(absl::StrCat(c.from, " would be removed while ", c.to, " is written: name another target"));
   }
+  file_table sources;
+  for (const one_copy& c : all) sources.add(file_role::copied, c.from);
+  for (const one_copy& c : all) sources.check_target(file_role::copy, c.to);
   return all;
 }
 

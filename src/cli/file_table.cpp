@@ -3,8 +3,10 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <utility>
 
@@ -13,9 +15,12 @@
 #include "expr/files_read.hpp"
 #include "io/file_router.hpp"
 #include "plan/parts.hpp"
+#include "sluice/coro/sync_wait.hpp"
+#include "sluice/io/files.hpp"
 #include "sluice/io/path_pattern.hpp"
 #include "sluice/op/list_files.hpp"
 #include "sluice/plan/function.hpp"
+#include "sluice/runtime/runtime.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -31,14 +36,7 @@ std::string resolved_path(const std::string& path) {
   return std::filesystem::weakly_canonical(at, unknown).string();
 }
 
-bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
-
-bool pattern_matches(const std::string& pattern, const std::string& file) {
-  std::error_code unknown;
-  if (!is_pattern(pattern) || !std::filesystem::exists(file, unknown)) return false;
-  return path_pattern(std::filesystem::absolute(pattern, unknown).lexically_normal().string())
-      .matches(resolved_path(file));
-}
+bool is_pattern_of_files(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
 
 /// Adds the files that a plan names to a table.
 class plan_walk final : public part_visitor {
@@ -71,19 +69,23 @@ std::string_view words_for(file_role role) {
     case file_role::quarantine: return "the file for bad elements";
     case file_role::checkpoint: return "the checkpoint";
     case file_role::output: return "the output";
+    case file_role::copied: return "a file to copy";
+    case file_role::copy: return "a copy";
   }
   return "a file";
 }
 
-/// Must a file with the role `used` not be written as `written`? A checkpoint may replace the one that the run resumes from.
+/// Returns true if a file that the run uses as `used` must not be written as `written`. A checkpoint may replace the one that the run
+/// resumes from.
 bool excludes(file_role used, file_role written) {
   if (used == file_role::checkpoint) return written == file_role::output;
-  return used == file_role::input || used == file_role::lookup_table || used == file_role::plan_text;
+  return used == file_role::input || used == file_role::lookup_table || used == file_role::plan_text ||
+         used == file_role::copied;
 }
 
 /// The existing files that a writer of `target` removes or overwrites besides it: its partial file and its lock.
 std::vector<std::string> files_beside(file_role role, const std::string& target) {
-  if (role != file_role::output && role != file_role::checkpoint) return {};
+  if (role != file_role::output && role != file_role::checkpoint && role != file_role::copy) return {};
   std::error_code unknown;
   const auto type = std::filesystem::status(target, unknown).type();
   if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found) return {};
@@ -92,6 +94,24 @@ std::vector<std::string> files_beside(file_role role, const std::string& target)
   for (std::string name : {whole + ".partial", lock_beside(whole)})
     if (std::filesystem::exists(name, unknown)) files.push_back(std::move(name));
   return files;
+}
+
+/// The device and the number of a file; both are 0 if the file does not exist.
+std::pair<std::uint64_t, std::uint64_t> identity_of(const std::string& path) {
+  struct stat is{};
+  if (::stat(path.c_str(), &is) != 0) return {};
+  return {is.st_dev, is.st_ino};
+}
+
+/// The identities of the files that match a pattern. A pattern that cannot be listed has none: reading it reports the reason.
+absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> identities_of_matches(const std::string& pattern) {
+  absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> found;
+  runtime rt({.workers = 1});
+  try {
+    for (const std::string& path : sync_wait(rt, glob(files_of(rt), pattern, io_deadline(rt))))
+      found.insert(identity_of(path));
+  } catch (const std::exception&) { found.clear(); }
+  return found;
 }
 
 }  // namespace
@@ -105,9 +125,12 @@ bool is_same_file(const std::string& a, const std::string& b) {
 void file_table::add(file_role role, const std::string& path) {
   if (path.empty() || path == "-" || detail::is_remote(path)) return;
   std::string local = detail::without_file_scheme(path);
-  const bool is_known =
-      std::any_of(entries_.begin(), entries_.end(), [&](const entry& e) { return e.role == role && e.path == local; });
-  if (!is_known) entries_.push_back({role, std::move(local)});
+  if (!known_.emplace(role, local).second) return;
+  const std::size_t index = entries_.size();
+  by_path_[resolved_path(local)].push_back(index);
+  if (const identity is = identity_of(local); is != identity()) by_identity_[is].push_back(index);
+  if (role == file_role::input && is_pattern_of_files(local)) patterns_.push_back({index, {}});
+  entries_.push_back({role, std::move(local)});
 }
 
 void file_table::add_plan(const node& plan) { plan_walk(*this).visit(plan); }
@@ -120,24 +143,49 @@ std::vector<std::string> file_table::with_role(file_role role) const {
   return paths;
 }
 
-void file_table::check_target(file_role role, const std::string& target) const {
-  if (target.empty() || detail::is_remote(target)) return;
-  const std::vector<std::string> beside = files_beside(role, target);
-  for (const entry& e : entries_) {
-    if (!excludes(e.role, role)) continue;
-    // Not by patterns: a run that is resumed may have its partial file among what a pattern matches.
-    for (const std::string& name : beside)
-      if (is_same_file(e.path, name))
-        throw misuse(absl::StrCat(e.path, " is ", std::string(words_for(e.role)), ", and is replaced while ", target,
-                                  " is written: name another file"));
-    if (!is_same_file(e.path, target) && !(e.role == file_role::input && pattern_matches(e.path, target))) continue;
-    if (role == file_role::quarantine)
-      throw misuse(absl::StrCat("bad elements cannot be kept in ", target,
-                                e.role == file_role::plan_text ? ": it is the file of the plan" : ": the plan reads it",
-                                "; name another file"));
-    throw misuse(absl::StrCat(target, " is ", std::string(words_for(role)), " and ", std::string(words_for(e.role)),
-                              ", which it would replace: name another file"));
+const file_table::entry* file_table::excluded_by(file_role role, const std::string& path) const {
+  auto first_of = [&](const auto& map, const auto& key) -> const entry* {
+    const auto found = map.find(key);
+    if (found == map.end()) return nullptr;
+    for (const std::size_t index : found->second)
+      if (excludes(entries_[index].role, role)) return &entries_[index];
+    return nullptr;
+  };
+  if (const entry* e = first_of(by_path_, resolved_path(path))) return e;
+  return first_of(by_identity_, identity_of(path));
+}
+
+const file_table::entry* file_table::pattern_over(const std::string& path) {
+  const identity is = identity_of(path);
+  if (is == identity()) return nullptr;  // a file that does not exist yet matches nothing
+  for (pattern& p : patterns_) {
+    const entry& e = entries_[p.entry];
+    std::error_code unknown;
+    if (path_pattern(std::filesystem::absolute(e.path, unknown).lexically_normal().string())
+            .matches(resolved_path(path)))
+      return &e;
+    if (!p.matches) p.matches = identities_of_matches(e.path);
+    if (p.matches->contains(is)) return &e;
   }
+  return nullptr;
+}
+
+void file_table::check_target(file_role role, const std::string& target) {
+  if (target.empty() || detail::is_remote(target)) return;
+  // The files beside the target are not looked for among the matches of patterns: a run that is resumed may match its partial file.
+  for (const std::string& name : files_beside(role, target))
+    if (const entry* e = excluded_by(role, name))
+      throw misuse(absl::StrCat(e->path, " is ", std::string(words_for(e->role)), ", and is replaced while ", target,
+                                " is written: name another file"));
+  const entry* e = excluded_by(role, target);
+  if (!e) e = pattern_over(target);
+  if (!e) return;
+  if (role == file_role::quarantine)
+    throw misuse(absl::StrCat("bad elements cannot be kept in ", target,
+                              e->role == file_role::plan_text ? ": it is the file of the plan" : ": the plan reads it",
+                              "; name another file"));
+  throw misuse(absl::StrCat(target, " is ", std::string(words_for(role)), " and ", std::string(words_for(e->role)),
+                            ", which it would replace: name another file"));
 }
 
 }  // namespace sluice::lib::cli

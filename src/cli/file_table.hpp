@@ -10,16 +10,22 @@
 // Thread: one caller; it looks at the file system.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sluice/plan/node.hpp"
 
 namespace sluice::lib::cli {
 
-enum class file_role : std::uint8_t { input, lookup_table, plan_text, quarantine, checkpoint, output };
+enum class file_role : std::uint8_t { input, lookup_table, plan_text, quarantine, checkpoint, output, copied, copy };
 
 /// Links are followed, also those to files that do not exist yet. Returns false where a name is empty.
 bool is_same_file(const std::string& a, const std::string& b);
@@ -36,14 +42,29 @@ class file_table {
   /// Throws misuse if the run reads `target`: it is an input, a file that the pattern of an input matches, a lookup table, or the
   /// file of the plan; for an output also the checkpoint. Throws misuse, too, if one of these is the partial file or the lock of an
   /// output or a checkpoint, which writing it removes. `role`: what the run would write there.
-  void check_target(file_role role, const std::string& target) const;
+  /// Cost: constant for each target; if a target exists, all patterns are listed once.
+  void check_target(file_role role, const std::string& target);
 
  private:
   struct entry {
     file_role role;
     std::string path;
   };
+  using identity = std::pair<std::uint64_t, std::uint64_t>;  ///< device and number
+  struct pattern {
+    std::size_t entry;
+    std::optional<absl::flat_hash_set<identity>> matches;  ///< missing until it is listed
+  };
+  /// The file of the run with this path or identity that must not be written as `role`; nullptr: there is none.
+  const entry* excluded_by(file_role role, const std::string& path) const;
+  /// The pattern that matches an existing file, by its name or through a link; nullptr: none does.
+  const entry* pattern_over(const std::string& path);
+
   std::vector<entry> entries_;
+  absl::flat_hash_set<std::pair<file_role, std::string>> known_;
+  absl::flat_hash_map<std::string, std::vector<std::size_t>> by_path_;  ///< without links
+  absl::flat_hash_map<identity, std::vector<std::size_t>> by_identity_;
+  std::vector<pattern> patterns_;
 };
 
 }  // namespace sluice::lib::cli

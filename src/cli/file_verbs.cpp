@@ -31,7 +31,7 @@ void add_file_verbs(CLI::App& app, reading_arguments& reading, std::function<int
         "what is copied: paths, patterns, or - for standard input; and at the end where to: a path, or a folder, "
         "whose name ends with a / unless it is there. What a ** has found keeps its folders")
       ->required();
-  cp->add_flag("--overwrite", copied->overwrites, "replace files that are there");
+  cp->add_flag("--overwrite", copied->overwrites, "replace existing files; a file that is copied is never replaced");
   cp->add_flag("--verify", copied->verifies, "read each copy again, and compare it with what was read first");
   cp->add_flag("--quiet", copied->quiet, "no progress line and no report");
   add_reading_options(*cp, reading);

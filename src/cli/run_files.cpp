@@ -87,7 +87,7 @@ void check_run_files(const node& plan, const run_arguments& a, const output_opti
 }
 
 void check_quarantines(const node& plan, const error_arguments& a) {
-  const file_table files = files_of_run(plan, a, "");
+  file_table files = files_of_run(plan, a, "");
   for (const std::string& kept : files.with_role(file_role::quarantine)) {
     files.check_target(file_role::quarantine, kept);
     if (status why = check_quarantine_file(kept); !why.ok()) throw_status(why);

@@ -43,6 +43,10 @@ class world:
             s.bind(str(w / "socket"))
         self.run("run", "range(3)", "--checkpoint", w / "state", "--quiet")
         (w / "part.txt.partial").write_text(KEPT)
+        (w / ".locked.txt.lock").write_text(KEPT)
+        (w / "links").mkdir()
+        (w / "links" / "one.txt").symlink_to(w / "in.txt")
+        (w / "r.partial").write_bytes((w / "state").read_bytes())
         (w / "s-00000-of-00002.txt").write_bytes((w / "state").read_bytes())
         self.run("run", "range(3)", "--checkpoint", w / "state-with-output", "--output", f"jsonl:{w}/made.jsonl", "--quiet")
 
@@ -168,8 +172,43 @@ def names_beside(t):
     t.refused("--checkpoint whose .partial is the input", part, "run", f'lines("{part}")', "--quiet", "--checkpoint", "part.txt", says=says)
     t.refused("convert of NAME.partial to NAME", part, "convert", part, "part.txt", "--from", "lines", "--to", "lines", says=says)
     t.refused("cp of NAME.partial to NAME", part, "cp", part, "part.txt")
+    lock = ".locked.txt.lock"
+    t.refused("--output whose lock is the input", lock, "run", f'lines("{lock}")', "--quiet", "--output", "lines:locked.txt", says=says)
+    t.refused("--checkpoint whose lock is the input", lock, "run", f'lines("{lock}")', "--quiet", "--checkpoint", "locked.txt", says=says)
+    t.refused("convert of the lock of NAME to NAME", lock, "convert", lock, "locked.txt", "--from", "lines", "--to", "lines", says=says)
+    t.refused("cp of the lock of NAME to NAME", lock, "cp", lock, "locked.txt", says=says)
+    t.refused("--resume that is the .partial of the output", "r.partial", "run", "range(3)", "--quiet", "--resume", "r.partial", "--new-output",
+              "--output", "jsonl:r", says=says)
     t.refused("--output with a shard that is the checkpoint resumed from", "s-00000-of-00002.txt", "run", "range(3)", "--quiet", "--resume",
               "s-00000-of-00002.txt", "--new-output", "--output", "jsonl:s.txt", "--shards", 2, says=("which it would replace",))
+
+
+def patterns(t):
+    """A pattern reads the files that its links name."""
+    for pattern in ("links/*.txt", "sub/up/i*.txt", "l*nk", "WORLD/links/o??.txt"):
+        for words in (("--checkpoint", "in.txt"), ("--output", "lines:in.txt"), ("--on-error", "skip", "--quarantine", "in.txt")):
+            t.refused(f"{' '.join(words)} over what {pattern} reads", "in.txt", "run", f'list_files("{pattern}") | flat_map(lines)', "--quiet", *words)
+    t.accepted("--output over a file that no pattern matches", "run", 'list_files("links/*.txt") | flat_map(lines)', "--quiet", "--output",
+               "lines:made.jsonl", path="made.jsonl", begins=b"one\n")
+
+
+NO_REGULAR_FILE = {"a folder": "sub", "a socket": "socket", "a part of a missing folder": "missing/o", "a loop of links": "loop"}
+
+
+def other_kinds(t):
+    """Targets that are no regular files. An output may be a FIFO or a device."""
+    for kind, target in NO_REGULAR_FILE.items():
+        t.refused(f"--output over {kind}", target, "run", "-f", "plan.txt", "--quiet", "--output", f"lines:{target}")
+        t.refused(f"quarantine in {kind}", target, "run", "-f", "plan.txt", "--quiet", "--on-error", "skip", "--quarantine", target)
+        t.refused(f"convert to {kind}", target, "convert", "in.txt", target, "--to", "lines", "--overwrite")
+    for kind, target in (("a FIFO", "fifo"), ("/dev/null", "/dev/null")):
+        t.refused(f"quarantine in {kind}", target, "run", "-f", "plan.txt", "--quiet", "--on-error", "skip", "--quarantine", target)
+    t.refused("cp to a socket", "socket", "cp", "in.txt", "socket", "--overwrite")
+    t.refused("cp to a loop of links", "loop", "cp", "in.txt", "loop", "--overwrite")
+    t.accepted("--output to /dev/null", "run", "-f", "plan.txt", "--quiet", "--output", "lines:/dev/null")
+    # A checkpoint is replaced by the one of a resumed run, also by way of another file.
+    t.accepted("--checkpoint over the checkpoint that the run resumes from", "run", "range(3)", "--quiet", "--resume", "state", "--checkpoint",
+               "state", path="state", begins=b"sluice")
 
 
 def conversions(t):
@@ -221,6 +260,8 @@ def main():
     checkpoints(t)
     outputs(t)
     names_beside(t)
+    patterns(t)
+    other_kinds(t)
     conversions(t)
     partial_of_another(t)
     print(f"{t.passed} passed, {t.failed} failed")
