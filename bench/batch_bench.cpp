@@ -56,7 +56,7 @@ void batch_of_floats(report& r) {
 SLUICE_BENCH(batch_of_floats);
 
 /// Images of 150,528 bytes: batches of 32 tensors, each of which has a buffer of its own. Batches of more than 8 MiB (55 of
-/// them) take fresh pages each time, which costs more than the copy (base/pages.hpp).
+/// them) take fresh pages each time, which costs more than the copy (base/memory/pages.hpp).
 void batch_of_images(report& r) {
   constexpr std::size_t kImages = 32, kPasses = 80;
   std::vector<tensor> images;

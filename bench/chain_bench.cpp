@@ -4,7 +4,7 @@
 
 #include "bench/harness.hpp"
 #include "bench/references.hpp"
-#include "engine/open_context.hpp"
+#include "engine/lowering/open_context.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib::bench {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "bench/harness.hpp"
-#include "sluice/base/random.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/base/random_bits.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/sluice.hpp"
 #if SLUICE_HAVE_ZSTD
 #include <zstd.h>

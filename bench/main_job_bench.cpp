@@ -18,8 +18,8 @@
 #include "bench/harness.hpp"
 #include "sluice/base/crc32c.hpp"
 #include "sluice/format/example_parser.hpp"
-#include "sluice/format/sample.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/sample_records.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/sluice.hpp"
 #ifdef SLUICE_HAVE_PROTOBUF
 #include "example.pb.h"

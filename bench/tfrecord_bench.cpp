@@ -12,7 +12,7 @@
 #include "bench/harness.hpp"
 #include "bench/io_references.hpp"
 #include "sluice/base/crc32c.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib::bench {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 

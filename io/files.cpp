@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "io/file_router.hpp"
+#include "io/paths/file_router.hpp"
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "io/posix_file_system.hpp"
+#include "io/local/posix_file_system.hpp"
 #include "io/threads/thread_backend.hpp"
 #include "io/uring/uring_backend.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "io/operation.hpp"
+#include "io/local/operation.hpp"
 
 namespace sluice::lib::detail {
 

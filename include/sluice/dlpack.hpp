@@ -17,8 +17,8 @@
 // See:    docs/arrow.md; arrow/dlpack_abi.hpp for the structs
 #pragma once
 
-#include "sluice/arrow/tensor.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/arrow/dlpack_tensor.hpp"
+#include "sluice/element/batched.hpp"
 
 namespace sluice::lib {
 namespace detail {

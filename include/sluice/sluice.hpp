@@ -5,7 +5,7 @@
 // (coro/), for pipelines built by hand; the simulation and its file system (runtime/simulation.hpp, io/simulated_…).
 #pragma once
 
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/engine/register.hpp"
 // Operators: written by ./dev operators.
 #include "sluice/op/assert_cardinality.hpp"
@@ -86,8 +86,8 @@
 #include "sluice/pipeline/fused.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/pipeline/one_element.hpp"
-#include "sluice/plan/apply.hpp"
 #include "sluice/pipeline/write.hpp"
+#include "sluice/plan/apply.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/on_error.hpp"
 #include "sluice/plan/text.hpp"

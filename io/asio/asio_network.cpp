@@ -11,7 +11,7 @@
 #include "io/asio/name_look_up.hpp"
 #include "io/asio/open_socket.hpp"
 #include "io/asio/socket_operation.hpp"
-#include "io/late.hpp"
+#include "io/paths/late.hpp"
 
 namespace sluice::lib {
 

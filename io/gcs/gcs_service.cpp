@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "io/http/printable.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "io/http/messages/printable.hpp"
 #include "io/stores/stored_crc32c.hpp"
 
 namespace sluice::lib::detail {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gcs/gcs_store.hpp"
 
-#include "io/http/dates.hpp"
-#include "io/http/text.hpp"
-#include "io/http/whole_checksum.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "io/http/messages/whole_checksum.hpp"
 #include "io/s3/s3_store.hpp"
 #include "io/stores/store_file_system.hpp"
 #include "io/stores/stored_crc32c.hpp"

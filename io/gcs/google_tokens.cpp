@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gcs/google_tokens.hpp"
 
-#include "io/http/dates.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/secret_call.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/hdfs/hdfs_status.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdfs/hadoop_conf.hpp"
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/answer_tree.hpp"
 
 namespace sluice::lib::detail {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/digest.hpp"
 
 namespace sluice::lib::detail {

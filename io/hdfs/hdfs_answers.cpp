@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "io/http/dates.hpp"
-#include "io/http/printable.hpp"
-#include "io/http/response_check.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "io/http/messages/printable.hpp"
+#include "io/http/messages/response_check.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "io/http/http_url.hpp"
-#include "io/http/response_head.hpp"
+#include "io/http/messages/http_url.hpp"
+#include "io/http/messages/response_head.hpp"
 #include "io/http/retry_policy.hpp"
 #include "io/stores/answer_tree.hpp"
 #include "sluice/base/file_info.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "io/hdfs/hdfs_status.hpp"
-#include "io/http/text.hpp"
-#include "io/listed.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "io/paths/listed.hpp"
 
 namespace sluice::lib::detail {
 namespace {

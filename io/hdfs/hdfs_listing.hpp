@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of HDFS that match a pattern, sorted by bytes: folders are walked as local ones are (io/folder_walk.hpp), each read
+// The files of HDFS that match a pattern, sorted by bytes: folders are walked as local ones are (io/local/folder_walk.hpp), each read
 // once, page by page.
 //
 // Name nodes list by bytes, too, but take those above 127 for negative: names with such bytes come first. So from the first of
@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "io/glob.hpp"
 #include "io/hdfs/data_node_service.hpp"
 #include "io/hdfs/hdfs_answers.hpp"
 #include "io/hdfs/hdfs_path.hpp"
+#include "io/paths/glob.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/io/file_system.hpp"
 

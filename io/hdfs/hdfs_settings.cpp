@@ -8,7 +8,7 @@
 #include <array>
 
 #include "io/hdfs/hadoop_tokens.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/secret_call.hpp"
 
 namespace sluice::lib::detail {

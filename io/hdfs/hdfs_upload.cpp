@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "io/hdfs/hdfs_status.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/digest.hpp"
 
 namespace sluice::lib::detail {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "io/http/placed_request.hpp"
-#include "io/http/request_secrets.hpp"
-#include "io/http/stall_window.hpp"
-#include "io/http/text.hpp"
+#include "io/http/connections/stall_window.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "io/http/messages/placed_request.hpp"
+#include "io/http/messages/request_secrets.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "io/http/text.hpp"
-#include "io/http/tls_layer.hpp"
+#include "io/http/connections/tls_layer.hpp"
+#include "io/http/messages/http_text.hpp"
 
 namespace sluice::lib::detail {
 namespace {

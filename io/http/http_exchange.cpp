@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -17,9 +17,9 @@
 #include <span>
 #include <string>
 
-#include "io/http/connection_pool.hpp"
-#include "io/http/http_request.hpp"
-#include "io/http/response_parser.hpp"
+#include "io/http/connections/connection_pool.hpp"
+#include "io/http/messages/http_request.hpp"
+#include "io/http/messages/response_parser.hpp"
 
 namespace sluice::lib::detail {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "io/http/http_object.hpp"
-#include "io/http/whole_checksum.hpp"
+#include "io/http/messages/whole_checksum.hpp"
 #include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::detail {

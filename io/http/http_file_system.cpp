@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "io/http/http_file.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "sluice/io/files.hpp"
 
 namespace sluice::lib::detail {

@@ -18,8 +18,8 @@
 #include <string>
 
 #include "io/http/http_servers.hpp"
+#include "io/http/messages/response_check.hpp"
 #include "io/http/object_service.hpp"
-#include "io/http/response_check.hpp"
 
 namespace sluice::lib::detail {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "sluice/coro/scope.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib::detail {
 

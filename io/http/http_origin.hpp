@@ -12,9 +12,9 @@
 #include <memory>
 #include <string>
 
-#include "io/http/concurrency_limit.hpp"
-#include "io/http/connection_pool.hpp"
-#include "io/http/first_byte_times.hpp"
+#include "io/http/connections/concurrency_limit.hpp"
+#include "io/http/connections/connection_pool.hpp"
+#include "io/http/connections/first_byte_times.hpp"
 #include "io/http/http_context.hpp"
 #include "io/http/http_exchange.hpp"
 #include "sluice/coro/scope.hpp"

@@ -6,7 +6,7 @@
 
 #include "io/http/http_context.hpp"
 #include "io/http/http_origin.hpp"
-#include "io/http/http_url.hpp"
+#include "io/http/messages/http_url.hpp"
 
 namespace sluice::lib::detail {
 

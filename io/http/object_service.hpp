@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "io/http/http_request.hpp"
-#include "io/http/response_check.hpp"
+#include "io/http/messages/http_request.hpp"
+#include "io/http/messages/response_check.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
 

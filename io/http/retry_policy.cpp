@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "io/http/text.hpp"
-#include "sluice/base/random.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::detail {
 

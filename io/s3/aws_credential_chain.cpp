@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/s3/aws_credential_chain.hpp"
 
-#include "io/http/dates.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/secret_call.hpp"
 
 namespace sluice::lib::detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/s3/aws_profile.hpp"
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "io/http/dates.hpp"
-#include "io/http/printable.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "io/http/messages/printable.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/stored_crc32c.hpp"
 

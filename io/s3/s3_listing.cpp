@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/http/dates.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/s3/s3_store.hpp"
 
 namespace sluice::lib::detail {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/s3/s3_settings.hpp"
 
-#include "io/http/http_request.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_request.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/s3/aws_profile.hpp"
 
 namespace sluice::lib::detail {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "io/http/http_url.hpp"
+#include "io/http/messages/http_url.hpp"
 #include "io/stores/surroundings.hpp"
 #include "sluice/io/s3.hpp"
 

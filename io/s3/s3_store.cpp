@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/s3/s3_store.hpp"
 
-#include "io/http/dates.hpp"
-#include "io/http/printable.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "io/http/messages/printable.hpp"
 #include "io/s3/s3_tags.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/store_file_system.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/digest.hpp"
 
 namespace sluice::lib::detail {

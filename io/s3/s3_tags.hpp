@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/http/response_head.hpp"
+#include "io/http/messages/response_head.hpp"
 
 namespace sluice::lib::detail {
 

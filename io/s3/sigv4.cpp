@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/digest.hpp"
 
 namespace sluice::lib::detail {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/http/http_request.hpp"
+#include "io/http/messages/http_request.hpp"
 #include "io/stores/renewed.hpp"
 
 namespace sluice::lib::detail {

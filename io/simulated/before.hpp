@@ -7,14 +7,14 @@
 //
 // At the deadline the work is stopped, and the wait for it ends with the given error. So the work has to answer a stop at once, and
 // to be of use afterwards; it must not outlive what it refers to. Where something real is waited for that need not
-// answer (the kernel, a server), a deadline has to part the waiter from its operation instead: io/operation.hpp.
+// answer (the kernel, a server), a deadline has to part the waiter from its operation instead: io/local/operation.hpp.
 #pragma once
 
 #include <optional>
 #include <type_traits>
 #include <utility>
 
-#include "io/late.hpp"
+#include "io/paths/late.hpp"
 #include "sluice/coro/scope.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <set>
 
-#include "io/glob.hpp"
-#include "io/listed.hpp"
+#include "io/paths/glob.hpp"
+#include "io/paths/listed.hpp"
 #include "io/simulated/before.hpp"
 #include "sluice/base/hash.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib {
 

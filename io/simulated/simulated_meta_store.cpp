@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "io/simulated/before.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib {
 namespace {

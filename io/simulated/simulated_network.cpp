@@ -8,7 +8,7 @@
 #include "io/simulated/before.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/coro/channel.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib {
 namespace {

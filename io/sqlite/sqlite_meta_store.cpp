@@ -8,8 +8,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "io/blocking_backend.hpp"
-#include "io/late.hpp"
+#include "io/local/blocking_backend.hpp"
+#include "io/paths/late.hpp"
 #include "io/shared_call.hpp"
 #include "sluice/coro/stop_token.hpp"
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "io/http/kept_exception.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <utility>
 
-#include "io/http/concurrency_limit.hpp"
-#include "io/http/dates.hpp"
+#include "io/http/connections/concurrency_limit.hpp"
+#include "io/http/messages/dates.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/io/deadline.hpp"
 

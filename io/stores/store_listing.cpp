@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "io/listed.hpp"
+#include "io/paths/listed.hpp"
 
 namespace sluice::lib::detail {
 namespace {

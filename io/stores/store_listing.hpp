@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "io/glob.hpp"
+#include "io/paths/glob.hpp"
 #include "io/stores/object_store.hpp"
 #include "sluice/io/file_system.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/object_store.hpp"
 
 namespace sluice::lib::detail {

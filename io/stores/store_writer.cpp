@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "runtime/run_task.hpp"
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/when_all.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/stores/stored_crc32c.hpp"
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/digest.hpp"
 
 namespace sluice::lib::detail {

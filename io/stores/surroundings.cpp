@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "io/http/text.hpp"
+#include "io/http/messages/http_text.hpp"
 
 namespace sluice::lib::detail {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/operation.hpp"
+#include "io/local/operation.hpp"
 
 namespace sluice::lib::detail {
 

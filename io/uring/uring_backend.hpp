@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/operation.hpp"
+#include "io/local/operation.hpp"
 #include "io/threads/thread_backend.hpp"
 #include "sluice/base/result.hpp"
 

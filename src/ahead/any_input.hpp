@@ -29,7 +29,7 @@
 
 #include "ahead/ordered_reader.hpp"
 #include "ahead/ready_signal.hpp"
-#include "sluice/coro/input_set.hpp"
+#include "sluice/coro/detail/input_set.hpp"
 
 namespace sluice::lib {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/site_record.hpp"
+#include "runtime/sites/site_record.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/run_context.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/error_account.hpp"
+#include "runtime/sites/error_account.hpp"
 #include "sluice/coro/dropped_errors.hpp"
 #include "sluice/runtime/run_context.hpp"
 

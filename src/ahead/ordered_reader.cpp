@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "element/blocks.hpp"
-#include "sluice/coro/block_fit.hpp"
+#include "element/batches/blocks.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {

@@ -14,7 +14,7 @@
 namespace sluice::lib {
 
 /// The reader's end of an ordered ring: owns the input while no pump does, and knows how far delivery has come. Where blocks
-/// are light (runtime/cost_estimate.hpp) it has no ring: the reader asks the input itself. It gets there with what other
+/// are light (runtime/sites/cost_estimate.hpp) it has no ring: the reader asks the input itself. It gets there with what other
 /// channels of the same stage have learned, or when the pump returns the input; and goes back to a ring when the costs have
 /// changed.
 class reader_link {

@@ -6,7 +6,7 @@
 //   pump:   reserve() → fill slot.input → commit_inputs(slot); or filled(slot), and a computation calls commit_outputs(slot)
 //   reader: receive() → hand_on(slot) → the slot is freed
 //
-// A reader that asked for it gets the input back where blocks are light (runtime/cost_estimate.hpp), and goes on without a
+// A reader that asked for it gets the input back where blocks are light (runtime/sites/cost_estimate.hpp), and goes on without a
 // channel: the pump ends, and take_input() gives the reader the input once all slots are read
 // (docs/decisions/0037-light-blocks.md).
 //

@@ -5,7 +5,7 @@
 
 #include "ahead/pump.hpp"
 #include "ahead/unordered_ring.hpp"
-#include "element/blocks.hpp"
+#include "element/batches/blocks.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {

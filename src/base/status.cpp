@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/redacted.hpp"
+#include "base/text/redacted.hpp"
 
 namespace sluice::lib {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <malloc.h>
 
-#include "cli/command_line.hpp"
+#include "cli/options/command_line.hpp"
 
 int main(int argc, char** argv) {
 #if defined(__GLIBC__)

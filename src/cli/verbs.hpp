@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/output_choice.hpp"
-#include "cli/reading.hpp"
+#include "cli/inputs/reading.hpp"
+#include "cli/sinks/output_choice.hpp"
 #include "sluice/base/field_types.hpp"
-#include "sluice/format/sample.hpp"
+#include "sluice/format/sample_records.hpp"
 
 namespace sluice::lib::cli {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/coro/block_fit.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
 
 #include <algorithm>
 
-#include "element/kernels.hpp"
+#include "element/batches/kernels.hpp"
 
 namespace sluice::lib {
 namespace {

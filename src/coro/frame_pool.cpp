@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/detail/frame_pool.hpp"
 
 #include <array>
 #include <cstdint>

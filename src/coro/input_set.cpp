@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/coro/input_set.hpp"
+#include "sluice/coro/detail/input_set.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -19,9 +19,9 @@
 
 #include <cstdint>
 
-#include "sluice/coro/promise.hpp"
+#include "sluice/coro/detail/promise.hpp"
+#include "sluice/coro/detail/turn.hpp"
 #include "sluice/coro/task.hpp"
-#include "sluice/coro/turn.hpp"
 
 namespace sluice::lib {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/coro/promise.hpp"
+#include "sluice/coro/detail/promise.hpp"
 
 namespace sluice::lib {
 

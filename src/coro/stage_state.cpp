@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/coro/stage_state.hpp"
+#include "sluice/coro/detail/stage_state.hpp"
 
 #include <memory>
 #include <string>

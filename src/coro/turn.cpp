@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/coro/turn.hpp"
+#include "sluice/coro/detail/turn.hpp"
 
 #include <algorithm>
 #include <utility>

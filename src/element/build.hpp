@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <new>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/value.hpp"
 
 namespace sluice::lib {

@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/tensor.hpp"
 #include "sluice/element/type.hpp"
 

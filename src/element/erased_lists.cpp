@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "element/kernels.hpp"
-#include "element/print.hpp"
+#include "element/batches/kernels.hpp"
+#include "element/text/print_element.hpp"
 
 namespace sluice::lib::detail {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "element/scan_text.hpp"
+#include "element/text/scan_text.hpp"
 #include "sluice/element/type.hpp"
 
 namespace sluice::lib::detail {

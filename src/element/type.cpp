@@ -9,10 +9,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "element/batches/kernels.hpp"
 #include "element/erased_lists.hpp"
-#include "element/kernels.hpp"
 #include "element/made_once.hpp"
-#include "element/print.hpp"
+#include "element/text/print_element.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/type_text.hpp"
 

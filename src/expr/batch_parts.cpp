@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "expr/numbers.hpp"
-#include "expr/parts.hpp"
-#include "sluice/element/batch.hpp"
+#include "expr/expression_parts.hpp"
+#include "expr/functions/numbers.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/tensor.hpp"
 
 namespace sluice::lib::expressions {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "element/with_dtype.hpp"
+#include "element/tensors/with_dtype.hpp"
 #include "expr/comparison.hpp"
-#include "expr/numbers.hpp"
+#include "expr/functions/numbers.hpp"
 #include "sluice/element/none.hpp"
 #include "sluice/element/tensor.hpp"
 

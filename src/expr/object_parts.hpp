@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "expr/numbers.hpp"
-#include "expr/parts.hpp"
+#include "expr/expression_parts.hpp"
+#include "expr/functions/numbers.hpp"
 #include "sluice/element/tensor.hpp"
 
 namespace sluice::lib::expressions {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "expr/checker.hpp"
+#include "expr/checking/checker.hpp"
 
 namespace sluice::lib {
 

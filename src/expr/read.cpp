@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of expressions: one function for each rule of the grammar in docs/expressions.md.
 #include "absl/strings/str_cat.h"
-#include "base/ascii.hpp"
+#include "base/text/ascii.hpp"
 #include "expr/tree.hpp"
 #include "sluice/base/utf8.hpp"
 

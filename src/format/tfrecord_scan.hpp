@@ -7,7 +7,7 @@
 
 #include "base/crc32c_inline.hpp"
 #include "sluice/base/crc32c.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib::detail {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/entity_tag.hpp"
+#include "base/files/entity_tag.hpp"
 #include "coro/long_work.hpp"
 #include "input/early_open.hpp"
 #include "runtime/known_files.hpp"

@@ -24,7 +24,7 @@
 
 #include "input/input_memory.hpp"
 #include "input/range_reader.hpp"
-#include "runtime/size_estimate.hpp"
+#include "runtime/sites/size_estimate.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/coro/task.hpp"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/pages.hpp"
+#include "base/memory/pages.hpp"
 #include "runtime/run_task.hpp"
 #include "sluice/base/field_types.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/task.hpp"
 #include "sluice/format/inflate.hpp"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

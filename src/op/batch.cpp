@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/batch.hpp"
 
-#include "engine/batch_in_making.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/grouping.hpp"
-#include "engine/open_context.hpp"
-#include "engine/row_batches.hpp"
-#include "engine/row_landing.hpp"
-#include "engine/timed_batches.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/batching/batch_in_making.hpp"
+#include "engine/batching/grouping.hpp"
+#include "engine/batching/row_batches.hpp"
+#include "engine/batching/row_landing.hpp"
+#include "engine/batching/timed_batches.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "element/content_bytes.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/sized_batches.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/batching/sized_batches.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

@@ -6,12 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "expr/numbers.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/coro/input_set.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "expr/functions/numbers.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/coro/detail/input_set.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/concatenate.hpp"
 
-#include "engine/concatenation.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
+#include "engine/inner/concatenation.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
 
 namespace sluice::lib {
 namespace {

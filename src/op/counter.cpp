@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/counter.hpp"
 
-#include "engine/count_up.hpp"
-#include "engine/open_context.hpp"
-#include "plan/arguments_of.hpp"
+#include "base/count_up.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/coro/block_fit.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

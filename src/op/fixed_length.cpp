@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/fixed_length.hpp"
 
-#include "engine/file_stage.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/format/fixed_length.hpp"
+#include "engine/files/file_stage.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/format/fixed_length_scan.hpp"
 
 namespace sluice::lib {
 

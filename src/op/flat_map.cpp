@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/flat_map.hpp"
 
-#include "engine/element_specs.hpp"
-#include "engine/elements_of_lists.hpp"
-#include "engine/interleave_loop.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/inner/elements_of_lists.hpp"
+#include "engine/inner/interleave_loop.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 
 namespace sluice::lib {
 

@@ -6,9 +6,9 @@
 
 #include "arrow/ipc_reader.hpp"
 #include "arrow/row_type.hpp"
-#include "engine/file_head.hpp"
-#include "engine/file_stage.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/files/file_head.hpp"
+#include "engine/files/file_stage.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/arrow/columns.hpp"
 
 namespace sluice::lib {

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "engine/element_specs.hpp"
-#include "engine/stored_elements.hpp"
-#include "engine/tensor_literal.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/data/stored_elements.hpp"
+#include "engine/data/tensor_literal.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "plan/codecs/arguments_of.hpp"
 
 namespace sluice::lib {
 namespace {

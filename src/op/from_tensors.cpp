@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/from_tensors.hpp"
 
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/tensor_literal.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/data/tensor_literal.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

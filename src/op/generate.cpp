@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/generate.hpp"
 
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "engine/user_stage.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "engine/lowering/user_stage.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/detail/functions.hpp"
 
 namespace sluice::lib {
 

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

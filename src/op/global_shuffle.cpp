@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/element_specs.hpp"
-#include "engine/index_permutation.hpp"
-#include "engine/open_context.hpp"
-#include "engine/plain_stages.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/coro/block_fit.hpp"
+#include "base/index_permutation.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/plain_stages.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/coro/task.hpp"

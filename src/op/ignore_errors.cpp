@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
-#include "runtime/error_account.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "runtime/sites/error_account.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "engine/elements_of_lists.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "expr/numbers.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/inner/elements_of_lists.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "expr/functions/numbers.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "plan/drops_errors.hpp"
 
 namespace sluice::lib {

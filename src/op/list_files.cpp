@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "engine/open_context.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/known_files.hpp"
 #include "runtime/seen_inputs.hpp"
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/io/files.hpp"

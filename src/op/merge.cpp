@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "ahead/any_input.hpp"
-#include "element/blocks.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "sluice/coro/input_set.hpp"
+#include "element/batches/blocks.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "sluice/coro/detail/input_set.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {

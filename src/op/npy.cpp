@@ -3,9 +3,9 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "engine/file_stage.hpp"
-#include "format/npy.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/files/file_stage.hpp"
+#include "format/npy_rows.hpp"
+#include "plan/codecs/arguments_of.hpp"
 
 namespace sluice::lib {
 

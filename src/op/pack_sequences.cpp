@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "engine/element_specs.hpp"
-#include "engine/held_elements.hpp"
-#include "engine/held_ordinals.hpp"
-#include "engine/open_context.hpp"
-#include "expr/numbers.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/held/held_elements.hpp"
+#include "engine/held/held_ordinals.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "expr/functions/numbers.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

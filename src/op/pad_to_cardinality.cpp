@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "element/padding.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "plan/arguments_of.hpp"
-#include "plan/parts.hpp"
-#include "sluice/coro/block_fit.hpp"
+#include "element/tensors/padding.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "plan/plan_parts.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/tensor.hpp"

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "element/spec_parts.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/padded_rows.hpp"
-#include "engine/row_batches.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/batching/padded_rows.hpp"
+#include "engine/batching/row_batches.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

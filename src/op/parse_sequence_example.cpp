@@ -6,11 +6,11 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/mapped_stage.hpp"
-#include "engine/parser_pool.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/engine/functions.hpp"
+#include "engine/files/parser_pool.hpp"
+#include "engine/lowering/mapped_stage.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/engine/detail/functions.hpp"
 #include "sluice/format/example_layout.hpp"
 #include "sluice/format/sequence_layout.hpp"
 #include "sluice/format/sequence_parser.hpp"

@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "engine/count_up.hpp"
-#include "engine/open_context.hpp"
-#include "engine/row_landing.hpp"
-#include "plan/arguments_of.hpp"
+#include "base/count_up.hpp"
+#include "engine/batching/row_landing.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/pace_codecs.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/pace_codecs.hpp"
 #include "sluice/coro/erased_stream.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/this_stage.hpp"
 
 namespace sluice::lib {

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/element_specs.hpp"
-#include "engine/key_numbers.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/base/random.hpp"
-#include "sluice/coro/block_fit.hpp"
+#include "engine/batching/key_numbers.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/base/random_bits.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

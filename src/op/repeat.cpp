@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/repeat.hpp"
 
-#include "engine/inner_input.hpp"
-#include "engine/open_context.hpp"
-#include "engine/plain_stages.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/inner/inner_input.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/plain_stages.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/saved.hpp"

@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "engine/element_specs.hpp"
-#include "engine/mixing.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/inner/mixing.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 
 namespace sluice::lib {
 namespace {

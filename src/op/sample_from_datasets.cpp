@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/element_specs.hpp"
-#include "engine/mixing.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "expr/numbers.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/base/random.hpp"
+#include "engine/inner/mixing.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "expr/functions/numbers.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <string>
 
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/op/tfrecord.hpp"
 
-#include "engine/file_stage.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "engine/files/file_stage.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib {
 

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "engine/open_context.hpp"
-#include "engine/plain_stages.hpp"
-#include "engine/types.hpp"
-#include "engine/user_stage.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/plain_stages.hpp"
+#include "engine/lowering/types.hpp"
+#include "engine/lowering/user_stage.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/element_stage.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/detail/functions.hpp"
 
 namespace sluice::lib {
 namespace {

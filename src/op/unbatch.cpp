@@ -2,8 +2,8 @@
 #include "sluice/op/unbatch.hpp"
 
 #include "element/spec_parts.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <new>
 
-#include "engine/file_stage.hpp"
-#include "format/tar.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/files/file_stage.hpp"
+#include "format/archive/tar_archive.hpp"
+#include "plan/codecs/arguments_of.hpp"
 
 namespace sluice::lib {
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/concatenation.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/inner/concatenation.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 
 namespace sluice::lib {
 namespace {

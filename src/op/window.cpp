@@ -6,10 +6,10 @@
 #include <string>
 
 #include "element/spec_parts.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/windows.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/batching/windows.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

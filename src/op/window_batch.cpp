@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "element/row_fit.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/padded_rows.hpp"
-#include "engine/windows.hpp"
-#include "plan/arguments_of.hpp"
+#include "element/tensors/row_fit.hpp"
+#include "engine/batching/padded_rows.hpp"
+#include "engine/batching/windows.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

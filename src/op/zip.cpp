@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "sluice/coro/input_set.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "sluice/coro/detail/input_set.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "coro/long_work.hpp"
-#include "engine/file_stage.hpp"
-#include "format/zip.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/files/file_stage.hpp"
+#include "format/archive/zip_archive.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/saved.hpp"
 

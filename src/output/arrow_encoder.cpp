@@ -13,7 +13,7 @@
 #include "arrow/ipc_writer.hpp"
 #include "output/element_encoder.hpp"
 #include "sluice/arrow/columns.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 
 namespace sluice::lib {
 namespace {

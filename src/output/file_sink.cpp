@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/system_calls.hpp"
-#include "io/file_router.hpp"
+#include "base/files/system_calls.hpp"
+#include "io/paths/file_router.hpp"
 #include "output/output_file.hpp"
 #include "output/output_stream.hpp"
 #include "sluice/format/inflate.hpp"

@@ -6,7 +6,7 @@
 #include "format/npy_header.hpp"
 #include "output/element_encoder.hpp"
 #include "sluice/coro/position.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 
 namespace sluice::lib {
 namespace {

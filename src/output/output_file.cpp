@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/system_calls.hpp"
+#include "base/files/system_calls.hpp"
 #include "sluice/base/crc32c.hpp"
 
 namespace sluice::lib {

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/locked_target.hpp"
+#include "base/files/locked_target.hpp"
 #include "output/byte_output.hpp"
 
 namespace sluice::lib {

@@ -11,7 +11,7 @@
 #include <climits>
 #include <utility>
 
-#include "base/system_calls.hpp"
+#include "base/files/system_calls.hpp"
 
 namespace sluice::lib {
 namespace {

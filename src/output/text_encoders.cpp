@@ -2,10 +2,10 @@
 // The formats in which each element stands for itself: JSON lines, raw texts, lines, records, rows of CSV, tf.Examples.
 #include <utility>
 
-#include "format/csv_writer.hpp"
-#include "format/example_elements.hpp"
+#include "format/csv/csv_writer.hpp"
+#include "format/example/example_elements.hpp"
 #include "output/element_encoder.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib {
 namespace {

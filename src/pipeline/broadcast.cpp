@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sluice/base/assert.hpp"
-#include "sluice/coro/waiter.hpp"
+#include "sluice/coro/detail/waiter.hpp"
 #include "sluice/element/slab.hpp"
 
 namespace sluice::lib {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "base/whole_file.hpp"
+#include "base/files/whole_file.hpp"
 #include "pipeline/checkpoint_bytes.hpp"
 #include "sluice/base/crc32c.hpp"
 #include "sluice/base/small_file.hpp"

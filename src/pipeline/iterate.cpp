@@ -11,10 +11,10 @@
 #include "absl/container/flat_hash_set.h"
 
 #include "coro/position_records.hpp"
-#include "engine/open_context.hpp"
+#include "engine/lowering/open_context.hpp"
 #include "pipeline/seal.hpp"
-#include "plan/parts.hpp"
 #include "plan/plan_depth.hpp"
+#include "plan/plan_parts.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/pipeline/one_element.hpp"

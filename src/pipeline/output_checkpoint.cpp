@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/system_calls.hpp"
+#include "base/files/system_calls.hpp"
 #include "pipeline/checkpoint_bytes.hpp"
 #include "sluice/pipeline/checkpoint_file.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/whole_file.hpp"
+#include "base/files/whole_file.hpp"
 #include "output/element_sink.hpp"
 #include "sluice/coro/stream.hpp"
 

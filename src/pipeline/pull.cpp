@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <new>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "io/file_router.hpp"
+#include "io/paths/file_router.hpp"
 #include "output/file_sink.hpp"
 #include "pipeline/output_checkpoint.hpp"
 #include "pipeline/pull.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plan/parts.hpp"
+#include "plan/plan_parts.hpp"
 
 namespace sluice::lib {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plan/lex.hpp"
+#include "plan/text/lex.hpp"
 
 namespace sluice::lib::detail {
 

@@ -2,7 +2,7 @@
 #include "sluice/plan/identity.hpp"
 
 #include "absl/strings/str_cat.h"
-#include "plan/parts.hpp"
+#include "plan/plan_parts.hpp"
 #include "sluice/plan/function.hpp"
 
 namespace sluice::lib {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "plan/codec.hpp"
+#include "plan/codecs/argument_codec.hpp"
 #include "plan/plan_depth.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/expr/expression.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/stack.hpp"
+#include "base/memory/stack.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "plan/arguments_of.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/plan/function.hpp"
 
 namespace sluice::lib {

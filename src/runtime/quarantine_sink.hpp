@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the bad elements of a run are kept that it drops, and the table of those places. What a kept element looks like in a file
-// is engine/quarantine_file.hpp's.
+// is engine/lowering/quarantine_file.hpp's.
 //
 //   gate.dropped(why)                        // .into: the sink of the stage's policy
 //   run_context::met(e)                      // calls e.into->keep(e), where the element is counted

@@ -7,10 +7,10 @@
 #include <stop_token>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/error_account.hpp"
 #include "runtime/known_files.hpp"
 #include "runtime/quarantine_sink.hpp"
 #include "runtime/seen_inputs.hpp"
+#include "runtime/sites/error_account.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/runtime.hpp"
 #include "sluice/runtime/site_table.hpp"

@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "sluice/base/assert.hpp"
-#include "sluice/coro/frame_pool.hpp"
-#include "sluice/coro/promise.hpp"
+#include "sluice/coro/detail/frame_pool.hpp"
+#include "sluice/coro/detail/promise.hpp"
 #include "sluice/runtime/run_context.hpp"
 
 namespace sluice::lib {

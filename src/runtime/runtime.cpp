@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "runtime/available_memory.hpp"
-#include "runtime/blocking_pool.hpp"
-#include "runtime/timer_thread.hpp"
+#include "runtime/threads/blocking_pool.hpp"
+#include "runtime/timers/timer_thread.hpp"
 #include "sluice/runtime/reaper.hpp"
 #include "sluice/runtime/scheduler.hpp"
 #include "sluice/runtime/simulation.hpp"

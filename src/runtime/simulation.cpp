@@ -2,9 +2,9 @@
 #include "sluice/runtime/simulation.hpp"
 
 #include "absl/strings/str_format.h"
-#include "runtime/timer_heap.hpp"
+#include "runtime/timers/timer_heap.hpp"
 #include "sluice/base/assert.hpp"
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 
 namespace sluice::lib::test {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/recycling.hpp"
+#include "base/memory/recycling.hpp"
 #include "support/process_memory.hpp"
 
 namespace sluice::lib::buffer_test {

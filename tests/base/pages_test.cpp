@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/pages.hpp
-#include "base/pages.hpp"
+// base/memory/pages.hpp
+#include "base/memory/pages.hpp"
 
 #include <sys/mman.h>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 #include <catch2/catch.hpp>
 

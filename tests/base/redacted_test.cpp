@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/redacted.hpp"
+#include "base/text/redacted.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/whole_file.hpp"
+#include "base/files/whole_file.hpp"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <random>
 
-#include "base/locked_target.hpp"
+#include "base/files/locked_target.hpp"
 
 namespace sluice::lib::whole_file_test {
 

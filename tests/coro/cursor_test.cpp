@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "coro/test_world.hpp"
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/stream.hpp"
 #include "support/counting_element.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How errors leave tasks: sluice/coro/promise.hpp, task.hpp
+// How errors leave tasks: sluice/coro/detail/promise.hpp, task.hpp
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 #include "sluice/coro/channel.hpp"
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/scope.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/stream.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/element/type_of.hpp"

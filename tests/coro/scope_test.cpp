@@ -5,7 +5,7 @@
 
 #include "coro/test_world.hpp"
 #include "sluice/coro/resume_on.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 
 namespace sluice::lib::scope_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/slice.hpp"
 #include "support/counting_element.hpp"
 

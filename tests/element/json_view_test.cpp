@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// element/json_view.hpp: JSON that is read where it stands, and what value_from_json takes for it.
-#include "element/json_view.hpp"
+// element/text/json_view.hpp: JSON that is read where it stands, and what value_from_json takes for it.
+#include "element/text/json_view.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/base/status.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/none.hpp"
 #include "sluice/element/ragged_tensor.hpp"
 #include "sluice/element/serialise.hpp"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "support/budget.hpp"
 #include "support/random_values.hpp"
 

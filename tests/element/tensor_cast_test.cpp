@@ -12,8 +12,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "element/with_dtype.hpp"
-#include "sluice/base/random.hpp"
+#include "element/tensors/with_dtype.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/base/status.hpp"
 
 namespace sluice::lib::tensor_cast_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as rows and members of batches: sluice/element/column.hpp, sluice/element/batch.hpp
+// Tensors as rows and members of batches: sluice/element/column.hpp, sluice/element/batched.hpp
 #include <array>
 #include <cstring>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "support/tensors.hpp"
 
 namespace sluice::lib::tensor_column_test {

@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/base/status.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "support/random_numbers.hpp"
 #include "support/tensors.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/element/tensor.hpp"

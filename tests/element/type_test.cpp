@@ -8,7 +8,7 @@
 #include <thread>
 #include <tuple>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/slice.hpp"
 #include "sluice/element/type.hpp"
 

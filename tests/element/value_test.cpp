@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/slice.hpp"
 #include "support/budget.hpp"

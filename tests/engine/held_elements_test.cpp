@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that a stage keeps, whatever it does with them: engine/held_elements.hpp, held_ordinals.hpp, held_fetch.hpp.
-#include "engine/held_elements.hpp"
+// Elements that a stage keeps, whatever it does with them: engine/held/held_elements.hpp, held_ordinals.hpp, held_fetch.hpp.
+#include "engine/held/held_elements.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/held_ordinals.hpp"
+#include "engine/held/held_ordinals.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/bucket_operator.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of images in plan text: each of them, against the C++ function, and what bad arguments answer.
 #if SLUICE_HAVE_IMAGES
-#include "sluice/engine/image_functions.hpp"
+#include "sluice/engine/detail/image_functions.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/engine/index_permutation.hpp
+// src/base/index_permutation.hpp
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/index_permutation.hpp"
+#include "base/index_permutation.hpp"
 #include "support/budget.hpp"
 
 namespace sluice::lib::index_permutation_test {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/engine/number_table.hpp
+// src/base/number_table.hpp
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "engine/number_table.hpp"
-#include "sluice/base/random.hpp"
+#include "base/number_table.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::number_table_test {
 namespace {

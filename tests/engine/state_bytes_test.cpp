@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions' states take of the memory budget: sluice/engine/state_bytes.hpp, src/engine/state_box.hpp.
+// What functions' states take of the memory budget: sluice/engine/state_bytes.hpp, src/engine/held/state_box.hpp.
 #include "sluice/engine/state_bytes.hpp"
 
 #include <array>

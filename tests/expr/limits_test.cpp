@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expr/type_limits.hpp, expr/evaluation.hpp: what types and values of an expression may take, and how many values there are at once.
+// expr/checking/type_limits.hpp, expr/evaluation.hpp: what types and values of an expression may take, and how many values there are at once.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "expr/checking/type_limits.hpp"
 #include "expr/registered.hpp"
-#include "expr/type_limits.hpp"
 #include "sluice/element/type_text.hpp"
 
 namespace sluice::lib::limits_test {

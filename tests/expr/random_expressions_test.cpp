@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "expr/subject.hpp"
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::random_expressions_test {
 using sluice::lib::test::subject;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/format/csv.hpp, src/format/csv_parser.hpp
-#include "sluice/format/csv.hpp"
+// sluice/format/csv_schema.hpp, src/format/csv/csv_parser.hpp
+#include "sluice/format/csv_schema.hpp"
 
 #include <fstream>
 #include <limits>
@@ -10,8 +10,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "format/csv_fields.hpp"
-#include "format/csv_parser.hpp"
+#include "format/csv/csv_fields.hpp"
+#include "format/csv/csv_parser.hpp"
 #include "support/csv_reference.hpp"
 #include "support/random_numbers.hpp"
 

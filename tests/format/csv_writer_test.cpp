@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "format/csv_writer.hpp"
+#include "format/csv/csv_writer.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/tensor.hpp"
 
 namespace sluice::lib::csv_writer_test {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "format/example_elements.hpp"
+#include "format/example/example_elements.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <limits>
 #include <optional>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 
 #ifdef SLUICE_HAVE_PROTOBUF
 #include "example.pb.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "format/example_inference.hpp"
+#include "format/example/example_inference.hpp"
 
 #include <catch2/catch.hpp>
 

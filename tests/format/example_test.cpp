@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/type_of.hpp"
 #include "sluice/format/example.hpp"
 #include "sluice/format/example_parser.hpp"

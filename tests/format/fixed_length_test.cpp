@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "sluice/format/fixed_length.hpp"
+#include "sluice/format/fixed_length_scan.hpp"
 
 namespace sluice::lib::fixed_length_test {
 

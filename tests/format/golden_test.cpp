@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "sluice/format/example.hpp"
-#include "sluice/format/fixed_length.hpp"
+#include "sluice/format/fixed_length_scan.hpp"
 #include "sluice/format/inflate.hpp"
-#include "sluice/format/lines.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/lines_scan.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib::golden_test {
 using nlohmann::json;

@@ -6,7 +6,7 @@
 
 #include "format/compressed.hpp"
 #include "sluice/format/inflate.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib::inflate_test {
 using namespace sluice::lib::testing;

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "sluice/format/lines.hpp"
+#include "sluice/format/lines_scan.hpp"
 
 namespace sluice::lib::lines_test {
 

@@ -9,11 +9,11 @@
 #include <absl/strings/str_cat.h>
 
 #include "element/member_finder.hpp"
-#include "format/csv_parser.hpp"
+#include "format/csv/csv_parser.hpp"
 #include "format/json/json_rows.hpp"
 #include "sluice/element/type_text.hpp"
 #include "sluice/element/value.hpp"
-#include "sluice/format/csv.hpp"
+#include "sluice/format/csv_schema.hpp"
 #include "sluice/format/example.hpp"
 #include "sluice/format/example_layout.hpp"
 #include "sluice/format/sequence_layout.hpp"

@@ -7,8 +7,8 @@
 
 #include "io/temporary_folder.hpp"
 #include "sluice/base/crc32c.hpp"
-#include "sluice/format/sample.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/sample_records.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib::sample_test {
 

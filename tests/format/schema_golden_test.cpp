@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/value.hpp"
 #include "sluice/format/example_layout.hpp"
 #include "sluice/format/example_parser.hpp"

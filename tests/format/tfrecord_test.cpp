@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sluice/base/crc32c.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib::tfrecord_test {
 

@@ -15,7 +15,7 @@
 #include "fuzz/plan_functions.hpp"
 #include "fuzz/target.hpp"
 #include "sluice/base/crc32c.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 #include "support/tree_of.hpp"

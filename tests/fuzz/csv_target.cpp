@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "fuzz/target.hpp"
-#include "sluice/format/csv.hpp"
+#include "sluice/format/csv_schema.hpp"
 #include "support/csv_reference.hpp"
 
 namespace sluice::lib::fuzz {

@@ -8,7 +8,7 @@
 
 #include "fuzz/protobuf_examples.hpp"
 #include "fuzz/target.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/column.hpp"
 #include "sluice/format/example.hpp"
 #include "sluice/format/example_parser.hpp"

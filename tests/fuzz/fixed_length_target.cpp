@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "fuzz/target.hpp"
-#include "sluice/format/fixed_length.hpp"
+#include "sluice/format/fixed_length_scan.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {

@@ -3,9 +3,9 @@
 #include "fuzz/target.hpp"
 
 #if SLUICE_HAVE_HTTP
-#include "io/http/http_url.hpp"
-#include "io/http/response_check.hpp"
-#include "io/http/response_parser.hpp"
+#include "io/http/messages/http_url.hpp"
+#include "io/http/messages/response_check.hpp"
+#include "io/http/messages/response_parser.hpp"
 #endif
 
 namespace sluice::lib::fuzz {

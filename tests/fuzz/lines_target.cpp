@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "fuzz/target.hpp"
-#include "sluice/format/lines.hpp"
+#include "sluice/format/lines_scan.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "format/npy.hpp"
+#include "format/npy_rows.hpp"
 #include "fuzz/target.hpp"
 
 namespace sluice::lib::fuzz {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "fuzz/target.hpp"
-#include "io/file_router.hpp"
-#include "io/glob.hpp"
+#include "io/paths/file_router.hpp"
+#include "io/paths/glob.hpp"
 
 #if SLUICE_HAVE_HTTP
-#include "io/http/http_url.hpp"
+#include "io/http/messages/http_url.hpp"
 #endif
 
 namespace sluice::lib::fuzz {

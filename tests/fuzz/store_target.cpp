@@ -7,7 +7,7 @@
 #include "io/hdfs/hadoop_conf.hpp"
 #include "io/hdfs/hadoop_tokens.hpp"
 #include "io/hdfs/hdfs_answers.hpp"
-#include "io/http/dates.hpp"
+#include "io/http/messages/dates.hpp"
 #include "io/s3/s3_store.hpp"
 #include "io/stores/stored_crc32c.hpp"
 #endif

@@ -7,7 +7,7 @@
 
 #include "fuzz/target.hpp"
 #include "sluice/base/crc32c.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zip archives: any bytes are an archive or an error, and what was written as one is read as it was written.
-#include "format/zip.hpp"
+#include "format/archive/zip_archive.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #if SLUICE_HAVE_STORES
 #include "http/hdfs_world.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 
 namespace sluice::lib::asked_server_test {

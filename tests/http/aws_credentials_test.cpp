@@ -4,7 +4,7 @@
 
 #if SLUICE_HAVE_STORES
 #include "http/store_world.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 
 namespace sluice::lib::aws_credentials_test {

@@ -7,11 +7,11 @@
 #include <openssl/pem.h>
 
 #include "http/gcs_world.hpp"
-#include "io/http/whole_checksum.hpp"
+#include "io/http/messages/whole_checksum.hpp"
 #include "io/stores/digest.hpp"
 #include "io/stores/stored_crc32c.hpp"
 #include "sluice/base/crc32c.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib::gcs_test {
 using namespace sluice::lib::testing;

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "http/hdfs_world.hpp"
-#include "io/glob.hpp"
+#include "io/paths/glob.hpp"
 
 namespace sluice::lib::hdfs_listing_test {
 using namespace sluice::lib::testing;

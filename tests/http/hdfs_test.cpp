@@ -4,7 +4,7 @@
 
 #if SLUICE_HAVE_STORES
 #include "http/hdfs_world.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib::hdfs_test {
 using namespace sluice::lib::testing;

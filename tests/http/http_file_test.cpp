@@ -5,7 +5,7 @@
 #include "http/http_world.hpp"
 #include "http/whole_object.hpp"
 #include "io/http/http_file.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/read_file.hpp"
 
 namespace sluice::lib::http_file_test {

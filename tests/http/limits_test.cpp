@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "http/http_world.hpp"
-#include "io/http/concurrency_limit.hpp"
-#include "io/http/first_byte_times.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "io/http/connections/concurrency_limit.hpp"
+#include "io/http/connections/first_byte_times.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/read_file.hpp"
 
 namespace sluice::lib::limits_test {

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "io/http/kept_exception.hpp"
-#include "io/http/response_parser.hpp"
+#include "io/http/messages/response_parser.hpp"
 #include "support/sanitizers.hpp"
 
 #if SLUICE_HAVE_STORES

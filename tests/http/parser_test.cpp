@@ -2,8 +2,8 @@
 // Heads and chunks, cut into pieces of every size.
 #include <catch2/catch.hpp>
 
-#include "io/http/dates.hpp"
-#include "io/http/response_parser.hpp"
+#include "io/http/messages/dates.hpp"
+#include "io/http/messages/response_parser.hpp"
 
 namespace sluice::lib::parser_test {
 using detail::parse_content_range;

@@ -12,7 +12,7 @@
 
 #include "http/scripted_server.hpp"
 #include "pipeline/outcome.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/asio_network.hpp"
 #include "sluice/io/http.hpp"
 #include "sluice/sluice.hpp"

@@ -13,7 +13,7 @@
 #include "http/server_process.hpp"
 #include "http/store_world.hpp"
 #include "io/gcs/gcs_store.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/io/asio_network.hpp"
 

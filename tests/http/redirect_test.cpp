@@ -4,8 +4,8 @@
 
 #include "http/http_world.hpp"
 #include "http/whole_object.hpp"
-#include "io/http/redirect_check.hpp"
-#include "io/http/request_secrets.hpp"
+#include "io/http/messages/redirect_check.hpp"
+#include "io/http/messages/request_secrets.hpp"
 
 namespace sluice::lib::redirect_test {
 using namespace sluice::lib::testing;

@@ -5,7 +5,7 @@
 #if SLUICE_HAVE_STORES
 #include "http/store_world.hpp"
 #include "io/stores/digest.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib::s3_write_test {
 using namespace sluice::lib::testing;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "io/http/text.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "io/http/messages/http_text.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib::testing {
 namespace {

@@ -4,8 +4,8 @@
 #if SLUICE_HAVE_STORES
 #include <algorithm>
 
-#include "io/http/http_request.hpp"
-#include "io/http/text.hpp"
+#include "io/http/messages/http_request.hpp"
+#include "io/http/messages/http_text.hpp"
 #include "io/stores/stored_crc32c.hpp"
 #include "sluice/base/crc32c.hpp"
 

@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "http/http_world.hpp"
-#include "io/http/tls_connection.hpp"
+#include "io/http/connections/tls_connection.hpp"
 #include "io/temporary_folder.hpp"
 #include "sluice/io/read_file.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "io/http/http_url.hpp"
+#include "io/http/messages/http_url.hpp"
 
 namespace sluice::lib::url_test {
 using detail::follow_redirect;

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <vector>
 
-#include "io/operation.hpp"
-#include "io/posix_file_system.hpp"
+#include "io/local/operation.hpp"
+#include "io/local/posix_file_system.hpp"
 #include "sluice/coro/scope.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 

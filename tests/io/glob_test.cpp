@@ -10,7 +10,7 @@
 #include <random>
 
 #include "io/each_backend.hpp"
-#include "io/glob.hpp"
+#include "io/paths/glob.hpp"
 #include "sluice/io/simulated_file_system.hpp"
 
 namespace sluice::lib::glob_test {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "io/cached_open.hpp"
 #include "io/each_backend.hpp"
+#include "io/local/cached_open.hpp"
 #include "sluice/coro/scope.hpp"
 
 namespace sluice::lib::head_test {

@@ -8,7 +8,7 @@
 
 #include "io/temporary_folder.hpp"
 #include "sluice/coro/scope.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/simulated_meta_store.hpp"
 #include "sluice/io/sqlite_meta_store.hpp"
 #include "sluice/runtime/runtime.hpp"

@@ -8,7 +8,7 @@
 
 #include "sluice/coro/resume_on.hpp"
 #include "sluice/coro/scope.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/io/asio_network.hpp"
 #include "sluice/io/simulated_network.hpp"
 #include "sluice/runtime/runtime.hpp"

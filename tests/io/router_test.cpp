@@ -2,7 +2,7 @@
 // Which file system answers for which path.
 #include <catch2/catch.hpp>
 
-#include "io/file_router.hpp"
+#include "io/paths/file_router.hpp"
 #include "io/temporary_folder.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/io/read_file.hpp"

@@ -16,10 +16,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/open_context.hpp"
+#include "engine/lowering/open_context.hpp"
 #include "io/temporary_folder.hpp"
 #include "sluice/format/example.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib {

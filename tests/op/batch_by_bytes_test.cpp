@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/batch_by_bytes.hpp, src/engine/sized_batches.hpp, src/element/content_bytes.hpp
+// sluice/op/batch_by_bytes.hpp, src/engine/batching/sized_batches.hpp, src/element/content_bytes.hpp
 #include <cstdint>
 #include <optional>
 #include <string>

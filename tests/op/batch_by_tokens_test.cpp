@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/batch_by_tokens.hpp, src/engine/sized_batches.hpp
+// sluice/op/batch_by_tokens.hpp, src/engine/batching/sized_batches.hpp
 #include <algorithm>
 #include <cstdint>
 #include <string>

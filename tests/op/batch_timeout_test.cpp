@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/batch.hpp with a timeout, src/engine/timed_batches.hpp, src/ahead/signal_alarm.hpp
+// sluice/op/batch.hpp with a timeout, src/engine/batching/timed_batches.hpp, src/ahead/signal_alarm.hpp
 #include <chrono>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/engine/element_specs.hpp: what verbs know of their elements before there are any.
+// src/engine/lowering/element_specs.hpp: what verbs know of their elements before there are any.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/element_specs.hpp"
+#include "engine/lowering/element_specs.hpp"
 #include "sluice/format/example.hpp"
 #include "sluice/sluice.hpp"
 

@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/coro/scope.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/tensor_literal.hpp"
+#include "engine/data/tensor_literal.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"
 #include "support/verb_case.hpp"

@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/index_permutation.hpp"
+#include "base/index_permutation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/budget.hpp"
 #include "support/elements.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/group_by_window.hpp, src/op/group_by_window/window_groups.hpp, src/engine/given_elements.hpp, sluice/plan/stage_plan.hpp
+// sluice/op/group_by_window.hpp, src/op/group_by_window/window_groups.hpp, src/engine/data/given_elements.hpp, sluice/plan/stage_plan.hpp
 #include <array>
 #include <atomic>
 #include <cstdint>

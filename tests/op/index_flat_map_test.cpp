@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/index_permutation.hpp"
+#include "base/index_permutation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/elements.hpp"
 #include "support/op_conformance.hpp"

@@ -11,7 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include "op/opened_elements.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/io/memory_files.hpp"
 #include "sluice/sluice.hpp"
 #include "support/file_case.hpp"

@@ -11,7 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include "sluice/coro/resume_on.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/op_conformance.hpp"

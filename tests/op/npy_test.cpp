@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/npy.hpp, src/format/npy.hpp
+// sluice/op/npy.hpp, src/format/npy_rows.hpp
 #include "sluice/op/npy.hpp"
 
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "format/npy.hpp"
+#include "format/npy_rows.hpp"
 #include "sluice/sluice.hpp"
 #include "support/file_case.hpp"
 #include "support/op_conformance.hpp"

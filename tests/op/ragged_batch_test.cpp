@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/ragged_batch.hpp, sluice/element/ragged_rows.hpp, src/engine/row_batches.hpp
+// sluice/op/ragged_batch.hpp, sluice/element/ragged_rows.hpp, src/engine/batching/row_batches.hpp
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// engine/row_landing.hpp: batch directly behind a stage that appends rows to its columns itself.
+// engine/batching/row_landing.hpp: batch directly behind a stage that appends rows to its columns itself.
 #include <atomic>
 #include <cstdint>
 #include <memory>

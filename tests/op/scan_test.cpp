@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/scan.hpp, engine/state_functions.hpp, src/engine/state_box.hpp
+// sluice/op/scan.hpp, engine/detail/state_functions.hpp, src/engine/held/state_box.hpp
 #include <array>
 #include <cstdint>
 #include <map>

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "format/tar.hpp"
+#include "format/archive/tar_archive.hpp"
 #include "io/temporary_folder.hpp"
 #include "sluice/sluice.hpp"
 #include "support/file_case.hpp"

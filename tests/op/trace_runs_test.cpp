@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "op/unique/trace_runs.hpp"
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::trace_runs_test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice/op/window_batch.hpp, src/engine/windows.hpp
+// sluice/op/window_batch.hpp, src/engine/batching/windows.hpp
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "format/zip.hpp"
+#include "format/archive/zip_archive.hpp"
 #include "io/temporary_folder.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/io/memory_files.hpp"

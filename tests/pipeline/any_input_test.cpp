@@ -10,10 +10,10 @@
 #include <catch2/catch.hpp>
 
 #include "ahead/any_input.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
 #include "sluice/coro/saved.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 #include "support/consumption.hpp"

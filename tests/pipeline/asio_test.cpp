@@ -19,7 +19,7 @@
 #include <asio/use_future.hpp>
 #include <catch2/catch.hpp>
 
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/sluice.hpp"
 #include "support/tree_of.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/sync_wait.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"

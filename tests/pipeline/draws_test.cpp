@@ -7,8 +7,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
 #include "pipeline/outcome.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/runtime/simulation.hpp"

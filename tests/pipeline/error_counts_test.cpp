@@ -12,7 +12,7 @@
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/coro/when_all.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib::testing {

@@ -9,7 +9,7 @@
 
 #include "pipeline/file_world.hpp"
 #include "pipeline/outcome.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"
 

@@ -8,7 +8,7 @@
 #include "format/compressed.hpp"
 #include "pipeline/outcome.hpp"
 #include "pipeline/record_files.hpp"
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/format/inflate.hpp"
 #include "sluice/sluice.hpp"
 

@@ -17,7 +17,7 @@
 #include "format/compressed.hpp"
 #include "io/temporary_folder.hpp"
 #include "pipeline/record_files.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/sluice.hpp"
 #include "support/process_memory.hpp"
 #include "support/tree_of.hpp"

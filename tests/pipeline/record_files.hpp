@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sluice/element/slice.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 
 namespace sluice::lib::testing {
 

@@ -8,7 +8,7 @@
 
 #include "io/temporary_folder.hpp"
 #include "pipeline/record_files.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/runtime/simulation.hpp"
 #include "sluice/sluice.hpp"
 

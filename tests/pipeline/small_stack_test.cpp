@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "base/stack.hpp"
+#include "base/memory/stack.hpp"
 #include "plan/plan_depth.hpp"
 #include "sluice/pipeline/iterate.hpp"
 #include "sluice/plan/text.hpp"

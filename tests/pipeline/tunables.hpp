@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 #include "sluice/sluice.hpp"
 
 namespace sluice::lib::testing {

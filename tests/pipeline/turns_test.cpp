@@ -15,7 +15,7 @@
 #include "io/temporary_folder.hpp"
 #include "pipeline/forged_checkpoint.hpp"
 #include "sluice/coro/resume_on.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/sluice.hpp"
 #include "support/process_memory.hpp"
 #include "support/tree_of.hpp"

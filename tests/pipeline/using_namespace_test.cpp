@@ -12,7 +12,7 @@
 #include "sluice/coro/when_all.hpp"
 #include "sluice/format/example.hpp"
 #include "sluice/format/inflate.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/io/meta_store.hpp"
 #include "sluice/io/network.hpp"
 #include "sluice/io/simulated_file_system.hpp"

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/locked_target.hpp"
+#include "base/files/locked_target.hpp"
 #include "io/temporary_folder.hpp"
 #include "sluice/base/small_file.hpp"
 #include "sluice/format/inflate.hpp"

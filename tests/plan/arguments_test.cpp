@@ -6,9 +6,9 @@
 #include <functional>
 #include <limits>
 
-#include "plan/arguments_of.hpp"
-#include "plan/build.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "plan/fake_operators.hpp"
+#include "plan/text/plan_builder.hpp"
 #include "sluice/plan/identity.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"

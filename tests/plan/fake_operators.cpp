@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "plan/arguments_of.hpp"
+#include "plan/codecs/arguments_of.hpp"
 
 namespace sluice::lib {
 

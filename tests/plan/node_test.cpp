@@ -5,9 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "plan/codec.hpp"
+#include "plan/codecs/argument_codec.hpp"
 #include "plan/fake_operators.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"

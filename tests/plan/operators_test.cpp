@@ -10,9 +10,9 @@
 #include <random>
 #include <set>
 
-#include "plan/build.hpp"
-#include "plan/codec.hpp"
-#include "plan/syntax.hpp"
+#include "plan/codecs/argument_codec.hpp"
+#include "plan/text/plan_builder.hpp"
+#include "plan/text/syntax.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
 #include "sluice/sluice.hpp"

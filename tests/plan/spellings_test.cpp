@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/plan/spellings.hpp, sluice/pipeline/fused.hpp, sluice/plan/apply.hpp
-#include "plan/spellings.hpp"
+// src/plan/text/spellings.hpp, sluice/pipeline/fused.hpp, sluice/plan/apply.hpp
+#include "plan/text/spellings.hpp"
 
 #include <cstdint>
 #include <string>

@@ -15,7 +15,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "plan/spellings.hpp"
+#include "plan/text/spellings.hpp"
 #include "sluice/engine/register.hpp"
 #include "sluice/op/batch.hpp"
 #include "sluice/pipeline/iterate.hpp"

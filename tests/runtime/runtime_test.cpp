@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "runtime/available_memory.hpp"
-#include "runtime/timer_thread.hpp"
+#include "runtime/timers/timer_thread.hpp"
 #include "sluice/coro/channel.hpp"
 #include "sluice/coro/scope.hpp"
-#include "sluice/coro/sleep.hpp"
+#include "sluice/coro/sleep_until.hpp"
 
 namespace sluice::lib::runtime_test {
 using namespace std::chrono_literals;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/timer_heap.hpp"
+#include "runtime/timers/timer_heap.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <vector>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::timer_heap_test {
 

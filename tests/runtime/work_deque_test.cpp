@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/work_deque.hpp"
+#include "runtime/threads/work_deque.hpp"
 
 #include <catch2/catch.hpp>
 

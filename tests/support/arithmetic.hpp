@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::test {
 

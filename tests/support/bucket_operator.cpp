@@ -4,11 +4,11 @@
 #include <deque>
 #include <vector>
 
-#include "engine/held_elements.hpp"
-#include "engine/held_ordinals.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "plan/arguments_of.hpp"
+#include "engine/held/held_elements.hpp"
+#include "engine/held/held_ordinals.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib::test {

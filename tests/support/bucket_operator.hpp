@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sketch of bucketing, to prove that engine/held_elements.hpp serves it: elements wait in a bucket each, by a key, and leave
+// A sketch of bucketing, to prove that engine/held/held_elements.hpp serves it: elements wait in a bucket each, by a key, and leave
 // it together. The operator is in no registry: scoped_operators puts it in force.
 //
 //   scoped_operators known(operators_with_buckets());

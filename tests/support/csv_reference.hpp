@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/csv_parser.hpp"
+#include "format/csv/csv_parser.hpp"
 
 namespace sluice::lib::test {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib::test {
 

@@ -8,7 +8,7 @@
 
 #include "element/build.hpp"
 #include "element/scalars.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/none.hpp"
 #include "sluice/element/ragged_tensor.hpp"
 #include "sluice/element/slice.hpp"

@@ -8,7 +8,7 @@ namespace {
 
 struct too_many {};
 
-/// Where in the run a plan is opened, as draws see it (src/engine/open_context.hpp): numbered anew here, from its contract.
+/// Where in the run a plan is opened, as draws see it (src/engine/lowering/open_context.hpp): numbered anew here, from its contract.
 struct place {
   std::uint64_t outers = 0;
   std::uint64_t passes = 0;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "io/temporary_folder.hpp"
-#include "sluice/base/random.hpp"
-#include "sluice/format/tfrecord.hpp"
+#include "sluice/base/random_bits.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
 #include "sluice/io/files.hpp"
 #include "sluice/io/open_file_system.hpp"
 #include "sluice/io/simulated_file_system.hpp"

@@ -61,7 +61,7 @@ def main():
         ("include", "include/sluice/op/x.hpp", "#pragma once\n#include <asio.hpp>", True),
         ("include", "include/sluice/asio.hpp", "#pragma once\n#include <asio.hpp>", False),
         ("src", "src/op/map_utils.cpp", "", True),
-        ("src", "src/cli/run.cpp", "std::cerr << 1;", False),
+        ("src", "src/cli/verbs/run.cpp", "std::cerr << 1;", False),
         ("src", "src/op/run.cpp", "std::cerr << 1;", True),
         ("src", "src/op/map.cpp", "// sleep_for is banned\n" + "\n" * 400, False),
         ("src", "src/op/map.cpp", "\n" * 600, True),

@@ -28,7 +28,7 @@
 
 #include "sluice/arrow/c_data.hpp"
 #include "sluice/base/status.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 
 namespace sluice::lib {
 

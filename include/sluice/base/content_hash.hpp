@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/base/reflect.hpp"
 
 namespace sluice::lib {

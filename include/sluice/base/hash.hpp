@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib {
 

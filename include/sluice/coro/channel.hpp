@@ -43,7 +43,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/coro/waiter.hpp"
+#include "sluice/coro/detail/waiter.hpp"
 
 namespace sluice::lib {
 

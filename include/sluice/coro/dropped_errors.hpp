@@ -30,7 +30,7 @@
 
 namespace sluice::lib {
 
-struct error_account;   // runtime/error_account.hpp
+struct error_account;   // runtime/sites/error_account.hpp
 class quarantine_sink;  // runtime/quarantine_sink.hpp
 
 /// One error, or several without an element between them that are reported with one status.

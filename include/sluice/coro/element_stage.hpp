@@ -19,7 +19,7 @@
 
 #include <type_traits>
 
-#include "sluice/coro/block_fit.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
 #include "sluice/coro/stream_base.hpp"
 
 namespace sluice::lib {

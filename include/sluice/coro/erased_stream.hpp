@@ -30,7 +30,7 @@
 #include <coroutine>
 #include <utility>
 
-#include "sluice/coro/frame_pool.hpp"
+#include "sluice/coro/detail/frame_pool.hpp"
 #include "sluice/coro/outlet.hpp"
 #include "sluice/coro/stream_base.hpp"
 

@@ -10,7 +10,7 @@
 // Cost:   one post.
 #pragma once
 
-#include "sluice/coro/promise.hpp"
+#include "sluice/coro/detail/promise.hpp"
 
 namespace sluice::lib {
 

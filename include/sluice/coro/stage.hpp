@@ -27,12 +27,12 @@
 #include <utility>
 
 #include "sluice/coro/demand.hpp"
+#include "sluice/coro/detail/promise.hpp"
+#include "sluice/coro/detail/stage_state.hpp"
+#include "sluice/coro/detail/stage_tags.hpp"
+#include "sluice/coro/detail/turn.hpp"
 #include "sluice/coro/dropped_errors.hpp"
-#include "sluice/coro/promise.hpp"
 #include "sluice/coro/stage_counts.hpp"
-#include "sluice/coro/stage_state.hpp"
-#include "sluice/coro/stage_tags.hpp"
-#include "sluice/coro/turn.hpp"
 #include "sluice/element/slab.hpp"
 
 namespace sluice::lib {

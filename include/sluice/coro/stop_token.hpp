@@ -19,7 +19,7 @@
 // Thread: a stop may be requested on any thread (run_context::request_stop, scope::request_stop).
 #pragma once
 
-#include "sluice/coro/promise.hpp"
+#include "sluice/coro/detail/promise.hpp"
 #include "sluice/coro/stop_signal.hpp"
 
 namespace sluice::lib {

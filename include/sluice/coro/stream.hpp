@@ -31,9 +31,9 @@
 
 #include "sluice/base/result.hpp"
 #include "sluice/coro/checkpoint.hpp"
+#include "sluice/coro/detail/frame_pool.hpp"
+#include "sluice/coro/detail/must_be_awaited.hpp"
 #include "sluice/coro/element_stage.hpp"
-#include "sluice/coro/frame_pool.hpp"
-#include "sluice/coro/must_be_awaited.hpp"
 #include "sluice/coro/saved.hpp"
 #include "sluice/element/type.hpp"
 

@@ -25,7 +25,7 @@
 // The mark before the second fill bounds the cost of the next resume: in a stream that was itself restored, the mark
 // before the first fill still includes the elements between the restored position and that position's own mark.
 //
-// Looks. A stream reads the clock every 64 fills, or every 500 µs if fills are slow (coro/turn.hpp). Such a look
+// Looks. A stream reads the clock every 64 fills, or every 500 µs if fills are slow (coro/detail/turn.hpp). Such a look
 // requests marks if they are due; lets other coroutines of the worker run if this one has worked for 2 ms without a
 // pause; and adds the stream's counters to those of the stage. The looks of a run's root also request marks by number:
 // every 32 blocks, as long as recording them takes less than 1 % of the time.

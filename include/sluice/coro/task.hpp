@@ -41,9 +41,9 @@
 #include <utility>
 
 #include "sluice/base/result.hpp"
-#include "sluice/coro/frame_pool.hpp"
-#include "sluice/coro/must_be_awaited.hpp"
-#include "sluice/coro/promise.hpp"
+#include "sluice/coro/detail/frame_pool.hpp"
+#include "sluice/coro/detail/must_be_awaited.hpp"
+#include "sluice/coro/detail/promise.hpp"
 
 namespace sluice::lib {
 

@@ -10,7 +10,7 @@
 // Cost:   values are shared (of bool, and of an enum, as numbers); the splits are copied, as they have 64 bits.
 #pragma once
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/ragged_tensor.hpp"
 
 namespace sluice::lib {

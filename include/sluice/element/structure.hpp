@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "sluice/base/reflect.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/element/value.hpp"
 

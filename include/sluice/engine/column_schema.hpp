@@ -17,9 +17,9 @@
 
 namespace sluice::lib {
 
-struct csv_schema;  // format/csv.hpp
+struct csv_schema;  // format/csv_schema.hpp
 
-/// The columns: written as text (format/csv.hpp), or those of a structure of the program, which prints as text. Without either
+/// The columns: written as text (format/csv_schema.hpp), or those of a structure of the program, which prints as text. Without either
 /// those of the table, which is opened when the plan is made.
 struct column_schema_arg {
   std::string value{};

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <utility>
 
-#include "sluice/coro/waiter.hpp"
+#include "sluice/coro/detail/waiter.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
 #include "sluice/runtime/run_context.hpp"

@@ -26,7 +26,7 @@
 #include "sluice/base/reflect.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/coro/saved.hpp"
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/detail/functions.hpp"
 
 namespace sluice::lib {
 

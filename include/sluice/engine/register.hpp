@@ -22,12 +22,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/engine/element_functions.hpp"
-#include "sluice/engine/inner_functions.hpp"
+#include "sluice/engine/detail/element_functions.hpp"
+#include "sluice/engine/detail/inner_functions.hpp"
+#include "sluice/engine/detail/look_functions.hpp"
+#include "sluice/engine/detail/state_calls.hpp"
+#include "sluice/engine/detail/stream_functions.hpp"
 #include "sluice/engine/keys.hpp"
-#include "sluice/engine/look_functions.hpp"
-#include "sluice/engine/state_calls.hpp"
-#include "sluice/engine/stream_functions.hpp"
 
 namespace sluice::lib {
 namespace detail {

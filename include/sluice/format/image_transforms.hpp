@@ -28,7 +28,7 @@
 #include <span>
 #include <string_view>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/format/image.hpp"
 

@@ -22,7 +22,7 @@
 #pragma once
 
 #include "sluice/base/wait_time.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

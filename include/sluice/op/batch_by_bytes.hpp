@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/engine/batch_limits.hpp"
 #include "sluice/plan/dataset.hpp"
 

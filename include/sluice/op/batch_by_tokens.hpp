@@ -25,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/engine/batch_limits.hpp"
 #include "sluice/engine/keys.hpp"
 #include "sluice/engine/pad_value.hpp"

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/engine/keys.hpp"
 #include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"

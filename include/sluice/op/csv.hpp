@@ -7,11 +7,11 @@
 //   csv<passenger>("a.csv", "age = 'Age (years)': double = 0", {.header = true})
 //   list_files("a-*.csv") | interleave(csv<passenger>({.header = true}))
 //
-// In plan text the columns are written as a text (format/csv.hpp), csv("a.csv", "name: bytes, age: double, fare: float?",
+// In plan text the columns are written as a text (format/csv_schema.hpp), csv("a.csv", "name: bytes, age: double, fare: float?",
 // header=true), and the structure is made at run time; without one, csv("a.csv", header=true), they are inferred from the file's
 // first 100 rows, when the plan is made.
 //
-// Shape:  a structure; what members may be is in format/csv.hpp. With a header, columns are found by their names, and others
+// Shape:  a structure; what members may be is in format/csv_schema.hpp. With a header, columns are found by their names, and others
 //         passed over; `select` says their numbers instead (from 0). Without both each field is a column. Inferred are int64, uint64,
 //         double and bytes, as optionals where one of the 100 has no value (bytes: empty); numbers with leading zeros, as 01234, are bytes;
 //         without a header they are c0, c1 … batch directly behind has the columns written without a structure between.
@@ -27,7 +27,7 @@
 //         does a whole number that would be rounded, as its column has others that no integer of 64 bits holds.
 // State:  byte offset and index of the next row. A resume reads the header, then goes there.
 // Streams: as tfrecord, where the schema is given.
-// See:    format/csv.hpp, tf.data's CsvDataset in docs/from_tf_data.md
+// See:    format/csv_schema.hpp, tf.data's CsvDataset in docs/from_tf_data.md
 #pragma once
 
 #include <string>

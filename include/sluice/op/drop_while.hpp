@@ -15,7 +15,7 @@
 
 #include <utility>
 
-#include "sluice/engine/predicate_verb.hpp"
+#include "sluice/engine/detail/predicate_verb.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

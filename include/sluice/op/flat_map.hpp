@@ -17,7 +17,7 @@
 
 #include <utility>
 
-#include "sluice/engine/inner_functions.hpp"
+#include "sluice/engine/detail/inner_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -26,7 +26,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -35,8 +35,8 @@
 #include <utility>
 
 #include "sluice/base/shared_ref.hpp"
+#include "sluice/engine/detail/functions.hpp"
 #include "sluice/engine/element_queue.hpp"
-#include "sluice/engine/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <vector>
 
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/detail/functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

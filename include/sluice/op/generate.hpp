@@ -14,7 +14,7 @@
 
 #include <utility>
 
-#include "sluice/engine/stream_functions.hpp"
+#include "sluice/engine/detail/stream_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

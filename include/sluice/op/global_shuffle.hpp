@@ -4,7 +4,7 @@
 //   range(1'000'000'000) | global_shuffle({.seed = 7}) | map(f) | batch(64)
 //   numbers | batch(2) | global_shuffle()
 //
-// The place of each element is computed from the seed and its number: a permutation of all n numbers (engine/index_permutation.hpp),
+// The place of each element is computed from the seed and its number: a permutation of all n numbers (base/index_permutation.hpp),
 // of which every order has the same right for small n, and which looks like noise for all others. The elements are then asked
 // for by their numbers, those of one request in ascending order, so that neighbours are read together: the input is opened once for each
 // request. Nothing upstream works ahead, whatever prefetch and parallelism say there: maps that take time go behind this stage.

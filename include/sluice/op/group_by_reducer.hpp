@@ -37,8 +37,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "sluice/engine/detail/state_calls.hpp"
 #include "sluice/engine/keys.hpp"
-#include "sluice/engine/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

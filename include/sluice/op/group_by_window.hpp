@@ -31,8 +31,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/engine/element_functions.hpp"
-#include "sluice/engine/inner_functions.hpp"
+#include "sluice/engine/detail/element_functions.hpp"
+#include "sluice/engine/detail/inner_functions.hpp"
 #include "sluice/engine/keys.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"

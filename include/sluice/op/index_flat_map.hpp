@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/engine/element_functions.hpp"
+#include "sluice/engine/detail/element_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -18,7 +18,7 @@
 
 #include <utility>
 
-#include "sluice/engine/look_functions.hpp"
+#include "sluice/engine/detail/look_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

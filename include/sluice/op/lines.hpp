@@ -10,7 +10,7 @@
 // Errors: of the file, as in tfrecord. resource_exhausted for a line longer than 1 GiB. data_loss for a checkpoint
 //         whose byte offset is not the begin of a line, so that no part of a line is delivered as a line.
 // State:  byte offset and index of the next line.
-// See:    format/lines.hpp
+// See:    format/lines_scan.hpp
 #pragma once
 
 #include "sluice/element/slice.hpp"

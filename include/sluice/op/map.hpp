@@ -35,7 +35,7 @@
 
 #include <utility>
 
-#include "sluice/engine/element_functions.hpp"
+#include "sluice/engine/detail/element_functions.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/engine/pad_value.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/member_map.hpp"

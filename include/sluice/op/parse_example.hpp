@@ -33,7 +33,7 @@
 #include <utility>
 
 #include "sluice/base/shared_ref.hpp"
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/engine/map_options.hpp"
 #include "sluice/format/example_schema.hpp"
 #include "sluice/plan/dataset.hpp"

@@ -18,7 +18,7 @@
 
 #include <type_traits>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/element/ragged_rows.hpp"
 #include "sluice/element/ragged_tensor.hpp"
 #include "sluice/plan/dataset.hpp"

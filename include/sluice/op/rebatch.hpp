@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

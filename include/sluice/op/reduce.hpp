@@ -12,7 +12,7 @@
 // An expression gives the new state, as in scan: reduce(0, state + it) in plan text.
 // f takes S& and T, T&& or const T&, and returns nothing, or a status. The initial state is the first argument, or, if
 // there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can contain
-// (engine/state_functions.hpp). `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters needs
+// (engine/detail/state_functions.hpp). `finish` takes S, S&& or const S& and returns U or result<U>. An f with auto parameters needs
 // an initial state.
 // Shape:  S, or U; exactly one element, also of an empty input.
 // Order:  f is called once for each element, in their order.
@@ -31,7 +31,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/engine/state_calls.hpp"
+#include "sluice/engine/detail/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

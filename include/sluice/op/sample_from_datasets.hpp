@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "sluice/engine/element_functions.hpp"
+#include "sluice/engine/detail/element_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

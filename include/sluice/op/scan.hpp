@@ -10,7 +10,7 @@
 // The state has the type of the initial one, or of the expression where that does not fit in.
 // f takes S& and T, T&& or const T&, and returns U or result<U> (an error by value). The initial state is the first
 // argument, or, if there is none, an S{}, where S is the type of f's parameter. S is a type that checkpoints can
-// contain (engine/state_functions.hpp).
+// contain (engine/detail/state_functions.hpp).
 // Shape:  U; one for each element of the input.
 // Order:  as the input's. f is called once for each element, in their order; there is no parallelism.
 // Ends:   with the input.
@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/engine/state_calls.hpp"
+#include "sluice/engine/detail/state_calls.hpp"
 #include "sluice/plan/dataset.hpp"
 #include "sluice/plan/expression_function.hpp"
 

@@ -4,7 +4,7 @@
 //   struct passenger { std::string name; std::optional<double> age; };
 //   sql<passenger>("a.db", "SELECT name, age FROM passengers ORDER BY id")
 //
-// In plan text the columns are written as a text (format/csv.hpp), sql("a.db", "SELECT name, age FROM passengers ORDER BY id",
+// In plan text the columns are written as a text (format/csv_schema.hpp), sql("a.db", "SELECT name, age FROM passengers ORDER BY id",
 // "name: bytes, age: double?"), and the structure is made at run time; without one they are inferred from the query's first 100
 // rows, when the plan is made. As a reader it is written flat_map(sql(query="SELECT n FROM t", schema="n: int64")).
 //

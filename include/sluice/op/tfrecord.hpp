@@ -20,7 +20,7 @@
 //         were lost.
 // State:  byte offset and index of the next record. Passing over reads headers only; under skip whole
 //         records, since damaged ones are not elements.
-// See:    format/tfrecord.hpp
+// See:    format/tfrecord_frames.hpp
 #pragma once
 
 #include "sluice/element/slice.hpp"

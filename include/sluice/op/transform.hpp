@@ -11,7 +11,7 @@
 // with them.
 // Order:  that of the coroutine's co_yields.
 // Errors: an exception of the coroutine is the error of the input element that it has consumed last, n, and of the
-//         stage "transform(name)". An error of the input ends the stage without being thrown in it (coro/promise.hpp);
+//         stage "transform(name)". An error of the input ends the stage without being thrown in it (coro/detail/promise.hpp);
 //         errors of tasks that it awaits are thrown in it. Under error_policy::skip element n is dropped and counted.
 //         Since a coroutine that has thrown has ended, the function is called again, for the rest of the input:
 //           - Elements that were yielded for n before the exception are delivered, once.
@@ -36,7 +36,7 @@
 
 #include <utility>
 
-#include "sluice/engine/stream_functions.hpp"
+#include "sluice/engine/detail/stream_functions.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

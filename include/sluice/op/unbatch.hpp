@@ -8,7 +8,7 @@
 // State:  the number of rows delivered of the current batch, which is made again after a resume.
 #pragma once
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -20,7 +20,7 @@
 
 #include <optional>
 
-#include "sluice/element/batch.hpp"
+#include "sluice/element/batched.hpp"
 #include "sluice/plan/dataset.hpp"
 
 namespace sluice::lib {

@@ -13,7 +13,7 @@
 // Members may be the types of base/field_types.hpp, bool, std::int64_t, double, std::string, enums of one byte,
 // functions and inner plans (below), whole plans (node_ptr), and std::vector, std::optional, std::map<std::string, …>
 // and structs of those. Plan text, JSON, equality, fingerprint, rules and the documentation are derived from the struct
-// (plan/arguments_of.hpp, in the library's sources, so that user programs do not include it). Renaming a member changes
+// (plan/codecs/arguments_of.hpp, in the library's sources, so that user programs do not include it). Renaming a member changes
 // the format of plans.
 // Thread: immutable.
 #pragma once
@@ -96,7 +96,7 @@ template <opens Which, class... Forms> struct inner_plan : plan_or_function {
 /// For operators without arguments.
 struct no_arguments {};
 
-/// The members of an arguments struct, each with its codec (src/plan/codec.hpp).
+/// The members of an arguments struct, each with its codec (src/plan/codecs/argument_codec.hpp).
 struct argument_list;
 /// The list of the struct A. Called by the operator's own source only.
 template <class A> const argument_list& arguments_of();

@@ -21,7 +21,7 @@
 namespace sluice::lib {
 
 /// A function that make_node() binds to the type of its elements. `otherwise`: what to say where it is one name that nothing has;
-/// `wanted`: the type of its values, if it is known. Defined in engine/expression_function.cpp.
+/// `wanted`: the type of its values, if it is known. Defined in engine/expressions/by_expression_text.cpp.
 function_ptr expression_function(expression e, std::string otherwise = {}, const element_type* wanted = nullptr);
 
 /// An expression whose values have the C++ type U.

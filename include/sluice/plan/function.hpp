@@ -37,7 +37,7 @@ template <class F> void describe(stage_function& s, const F& f, const element_ty
 }  // namespace detail
 
 /// A user's function without its C++ type. The derived classes, called forms, have the functions by which stages call
-/// it (engine/functions.hpp).
+/// it (engine/detail/functions.hpp).
 struct stage_function {
   std::string name;  ///< empty: a lambda, or elements in memory; the plan has no text form then
   int version = 0;

@@ -7,7 +7,7 @@
 //
 // It is written, and prints, as a std::map<std::string, T>, and is made of one. It is none because <map> would cost every
 // program that includes sluice some hundredths of a second (docs/decisions/0065).
-// T:     pad_value and lists of int64 (src/engine/member_maps.cpp); what is not here is in src/plan/member_map.hpp.
+// T:     pad_value and lists of int64 (src/engine/lowering/member_maps.cpp); what is not here is in src/plan/member_map.hpp.
 #pragma once
 
 #include <cstddef>

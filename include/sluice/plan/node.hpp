@@ -28,8 +28,8 @@
 namespace sluice::lib {
 
 class erased_stream;     // coro/erased_stream.hpp
-struct open_context;     // engine/open_context.hpp
-struct row_landing;      // engine/row_landing.hpp
+struct open_context;     // engine/lowering/open_context.hpp
+struct row_landing;      // engine/batching/row_landing.hpp
 struct dataset_options;  // engine/dataset_options.hpp
 struct spec;             // element/spec.hpp
 
@@ -72,7 +72,7 @@ struct op_info {
   const element_type* (*type)(const node&, std::string& why) = nullptr;
   /// Makes the stage of a node, and those of its inputs, within a run.
   erased_stream (*open)(const node&, open_context&) = nullptr;
-  /// The same, for a consumer that wants rows in its columns, not elements (engine/row_landing.hpp). Null, or an empty
+  /// The same, for a consumer that wants rows in its columns, not elements (engine/batching/row_landing.hpp). Null, or an empty
   /// stream: this node makes elements.
   erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
   cardinality (*size)(const node&) = nullptr;  ///< null: unknown

@@ -23,7 +23,7 @@ struct stage_plan {
 /// The operator of the source. No operator that plan text knows has such a name.
 inline constexpr std::string_view kGivenElements = "<elements>";
 inline bool is_given(const node& n) { return n.op->name == kGivenElements; }
-/// The source of a stage_plan over elements of this type. Defined in engine/given_elements.cpp.
+/// The source of a stage_plan over elements of this type. Defined in engine/data/given_elements.cpp.
 node_ptr given_elements(const element_type& type);
 
 }  // namespace sluice::lib

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sluice/coro/promise.hpp"
+#include "sluice/coro/detail/promise.hpp"
 
 namespace sluice::lib {
 

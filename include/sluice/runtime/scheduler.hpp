@@ -8,7 +8,7 @@
 // Order:  a worker resumes, in this order: the coroutine that it has posted last; the newest of its own queue; one
 //         posted by a thread that is not a worker; the oldest of its own post_later(); the oldest of another worker
 //         (work stealing). Now and then it goes through these in reverse, so that no coroutine starves.
-// Sharing: worth_sharing() compares with what this machine takes to move work (src/runtime/moving_cost.hpp); one worker
+// Sharing: worth_sharing() compares with what this machine takes to move work (src/runtime/sites/moving_cost.hpp); one worker
 //         shares nothing. For tests, the environment variable SLUICE_SHARE, read by the constructor: `always`, everything is
 //         worth it; `mixed`, now this and now that.
 // Thread: every member may be called from any thread. REQUIRES of the destructor: nothing is posted during or after it.

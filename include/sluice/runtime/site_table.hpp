@@ -65,12 +65,12 @@ class site_table {
   /// of that site was opened yet, or if it has no knob of that name.
   bool set_knob(std::uint64_t path, std::string_view name, std::int64_t value);
 
-  // For the engine (src/runtime/site_record.hpp) and the run.
+  // For the engine (src/runtime/sites/site_record.hpp) and the run.
   /// The record of a site; null if there is none yet.
   site_record* find(std::uint64_t path) const;
   /// The record of a site, made with this name if there is none.
   site_record& add(std::uint64_t path, std::string name, bool is_inner);
-  /// The account that counts the bad elements that the stage of `record` drops (src/runtime/error_account.hpp). `around`: null,
+  /// The account that counts the bad elements that the stage of `record` drops (src/runtime/sites/error_account.hpp). `around`: null,
   /// or an account whose limit holds as well. The same arguments return the same account.
   error_account* account(site_record& record, std::uint64_t errors_max, error_account* around);
   /// Returns true if any account has a limit.

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "sluice/base/small_file.hpp"
+#include "sluice/engine/detail/image_functions.hpp"
 #include "sluice/engine/register.hpp"
 #include "sluice/format/image_codecs.hpp"
-#include "sluice/engine/image_functions.hpp"
 #include "sluice/format/image_transforms.hpp"
 #include "sluice/format/wav.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bzip2 streams.
-#include "format/codec/codec.hpp"
+#include "format/codec/byte_codec.hpp"
 
 #if SLUICE_HAVE_BZIP2
 #include <bzlib.h>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "format/codec/codec.hpp"
+#include "format/codec/byte_codec.hpp"
 #include "format/codec/deflate_header.hpp"
 #include "sluice/format/inflate.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lz4 frames, and the skippable frames between them. (Blocks without frames cannot be told from anything else.)
-#include "format/codec/codec.hpp"
+#include "format/codec/byte_codec.hpp"
 
 #if SLUICE_HAVE_LZ4
 #include <lz4frame.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Snappy in chunks: the framing of the snappy project (framing_format.txt), and TensorFlow's, which is a length before each block
 // (tensorflow/core/lib/io/snappy). A chunk is a member: the file may end behind each of them.
-#include "format/codec/codec.hpp"
+#include "format/codec/byte_codec.hpp"
 
 #if SLUICE_HAVE_SNAPPY
 #include <absl/strings/str_cat.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // xz streams, and the zeros between them.
-#include "format/codec/codec.hpp"
+#include "format/codec/byte_codec.hpp"
 
 #if SLUICE_HAVE_XZ
 #include <lzma.h>

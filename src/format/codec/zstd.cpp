@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // zstd frames, and the skippable frames between them.
-#include "format/codec/codec.hpp"
+#include "format/codec/byte_codec.hpp"
 
 #if SLUICE_HAVE_ZSTD
 #include <zstd.h>

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/ascii.hpp"
+#include "base/text/ascii.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -6,12 +6,12 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
-#include "engine/column_schema.hpp"
-#include "engine/file_stage.hpp"
-#include "format/csv_parser.hpp"
+#include "engine/files/column_schema.hpp"
+#include "engine/files/file_stage.hpp"
+#include "format/csv/csv_parser.hpp"
 #include "op/csv/infer.hpp"
-#include "plan/arguments_of.hpp"
-#include "sluice/format/csv.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/format/csv_schema.hpp"
 
 namespace sluice::lib {
 

@@ -6,10 +6,10 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "base/ascii.hpp"
-#include "engine/distinct_names.hpp"
-#include "engine/file_head.hpp"
-#include "format/csv_fields.hpp"
+#include "base/text/ascii.hpp"
+#include "engine/files/file_head.hpp"
+#include "engine/lowering/distinct_names.hpp"
+#include "format/csv/csv_fields.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "format/csv_parser.hpp"
+#include "format/csv/csv_parser.hpp"
 #include "sluice/base/error_policy.hpp"
 #include "sluice/base/field_types.hpp"
 #include "sluice/format/inflate.hpp"

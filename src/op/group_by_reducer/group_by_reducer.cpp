@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
 #include "op/group_by_reducer/group_states.hpp"
-#include "plan/arguments_of.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
 namespace sluice::lib {

@@ -22,9 +22,9 @@
 
 #include "absl/container/btree_map.h"
 
-#include "engine/state_box.hpp"
+#include "engine/held/state_box.hpp"
 #include "runtime/held_memory.hpp"
-#include "sluice/engine/functions.hpp"
+#include "sluice/engine/detail/functions.hpp"
 #include "sluice/op/group_by_reducer.hpp"
 
 namespace sluice::lib {

@@ -6,15 +6,15 @@
 #include <string>
 #include <utility>
 
-#include "engine/element_specs.hpp"
-#include "engine/given_elements.hpp"
-#include "engine/grouping.hpp"
-#include "engine/held_elements.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
-#include "expr/numbers.hpp"
+#include "engine/batching/grouping.hpp"
+#include "engine/data/given_elements.hpp"
+#include "engine/held/held_elements.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "expr/functions/numbers.hpp"
 #include "op/group_by_window/window_groups.hpp"
-#include "plan/arguments_of.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "engine/key_numbers.hpp"
+#include "engine/batching/key_numbers.hpp"
 
 namespace sluice::lib {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "engine/number_table.hpp"
-#include "sluice/engine/functions.hpp"
+#include "base/number_table.hpp"
+#include "sluice/engine/detail/functions.hpp"
 
 namespace sluice::lib {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "element/blocks.hpp"
-#include "expr/numbers.hpp"
+#include "element/batches/blocks.hpp"
+#include "expr/functions/numbers.hpp"
 
 namespace sluice::lib {
 

@@ -26,10 +26,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/given_elements.hpp"
-#include "engine/held_elements.hpp"
-#include "engine/held_ordinals.hpp"
-#include "engine/inner_input.hpp"
+#include "engine/data/given_elements.hpp"
+#include "engine/held/held_elements.hpp"
+#include "engine/held/held_ordinals.hpp"
+#include "engine/inner/inner_input.hpp"
 #include "op/group_by_window/group_index.hpp"
 #include "op/group_by_window/ordinal_turns.hpp"
 #include "runtime/held_memory.hpp"

@@ -2,12 +2,12 @@
 #include "sluice/op/interleave.hpp"
 
 #include "ahead/open_channel.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/elements_of_lists.hpp"
-#include "engine/interleave_loop.hpp"
-#include "engine/types.hpp"
+#include "engine/inner/elements_of_lists.hpp"
+#include "engine/inner/interleave_loop.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/types.hpp"
 #include "op/interleave/sloppy_interleave.hpp"
-#include "plan/arguments_of.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "sluice/coro/saved.hpp"
 
 namespace sluice::lib {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/interleave/sloppy_interleave.hpp"
-#include "element/blocks.hpp"
+#include "element/batches/blocks.hpp"
 #include "sluice/coro/saved.hpp"
 
-#include "engine/cycle.hpp"
+#include "engine/inner/cycle.hpp"
 
 namespace sluice::lib {
 namespace {

@@ -2,7 +2,7 @@
 // interleave with order::sloppy: whichever inner stream has something.
 #pragma once
 
-#include "engine/inner_plans.hpp"
+#include "engine/inner/inner_plans.hpp"
 
 namespace sluice::lib {
 

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "coro/long_work.hpp"
-#include "engine/held_fetch.hpp"
-#include "sluice/base/random.hpp"
+#include "engine/held/held_fetch.hpp"
+#include "sluice/base/random_bits.hpp"
 #include "sluice/coro/task.hpp"
 
 namespace sluice::lib {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "element/build.hpp"
-#include "engine/distinct_names.hpp"
-#include "format/csv_fields.hpp"
+#include "engine/lowering/distinct_names.hpp"
+#include "format/csv/csv_fields.hpp"
 
 namespace sluice::lib {
 namespace {

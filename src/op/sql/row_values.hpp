@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sluice/format/csv.hpp"
+#include "sluice/format/csv_schema.hpp"
 #include "sluice/io/sql_rows.hpp"
 
 namespace sluice::lib {

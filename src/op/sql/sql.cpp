@@ -8,10 +8,10 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "engine/column_schema.hpp"
-#include "engine/open_context.hpp"
+#include "engine/files/column_schema.hpp"
+#include "engine/lowering/open_context.hpp"
 #include "op/sql/row_values.hpp"
-#include "plan/arguments_of.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/coro/erased_stream.hpp"

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "sluice/base/random.hpp"
+#include "sluice/base/random_bits.hpp"
 
 namespace sluice::lib {
 

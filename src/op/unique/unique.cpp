@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "element/blocks.hpp"
-#include "engine/element_specs.hpp"
-#include "engine/open_context.hpp"
-#include "engine/types.hpp"
+#include "element/batches/blocks.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
 #include "op/unique/trace_runs.hpp"
-#include "plan/arguments_of.hpp"
+#include "plan/codecs/arguments_of.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/coro/erased_stream.hpp"
 #include "sluice/coro/saved.hpp"

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part that awaiters of one primitive (coro/channel.hpp) have in common: a suspended coroutine in a queue, which is
+// resumed exactly once, either by another coroutine that completes its operation or by a stop.
+//
+// The awaiter object is the node of the queue, so waiting allocates nothing. The primitive owns a mutex and the queues.
+// There are two threads that may want to wake the same waiter, one that serves it and one that requests a stop:
+//   1. wait() arms the stop hook before it queues the waiter. Once the waiter is queued, another thread may resume the
+//      coroutine and destroy its frame, so wait() does not access the waiter after that.
+//   2. Invariant: the thread that removes a waiter from its queue, which it does under the mutex, is the one that wakes
+//      it, after it has released the mutex. So there is exactly one wake-up.
+//   3. A stop before the waiter is queued sets `stopped_`, and wait() then does not queue it. A stop after the waiter
+//      was removed finds it in no queue, and does nothing.
+// A waiter is served before it is woken: its value has been moved, its room reserved. So an await_resume never has to
+// try again.
+//
+// A primitive on top of it, an event that is set once:
+//
+//   class event {
+//    public:
+//     class wait_awaiter final : detail::waiter {
+//      public:
+//       explicit wait_awaiter(event& e) : event_(e) {}
+//       ~wait_awaiter() { abandon(); }
+//       bool await_ready() const noexcept { return false; }
+//       template <class P> std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) {
+//         return wait(h, event_.mutex_, event_.waiting_, [this](detail::wake_list&) {
+//           return event_.set_ ? detail::attempt::done : detail::attempt::pending;
+//         });
+//       }
+//       void await_resume() const { throw_if_failed(); }          // `cancelled`, after a stop
+//
+//      private:
+//       event& event_;
+//     };
+//     wait_awaiter wait() { return wait_awaiter(*this); }
+//     void set() {
+//       detail::waking_lock lock(mutex_);                         // unlocks first, then wakes
+//       set_ = true;
+//       while (detail::waiter* w = waiting_.front()) w->wake_into(lock.woken);
+//     }
+//
+//    private:
+//     std::mutex mutex_;
+//     detail::waiter_list waiting_;
+//     bool set_ = false;
+//   };
+//
+// Thread: all members that access a queue are called under the primitive's mutex, except where noted.
+// Owns:   nothing; an awaiter is owned by the frame that waits.
+#pragma once
+
+#include <mutex>
+
+#include "sluice/coro/detail/promise.hpp"
+#include "sluice/coro/stop_token.hpp"
+
+namespace sluice::lib::detail {
+
+class waiter;
+
+/// A queue of waiters: a doubly linked list through the waiters, first in, first out. Guarded by the primitive's mutex.
+class waiter_list {
+ public:
+  bool empty() const noexcept { return !first_; }
+  waiter* front() const noexcept { return first_; }
+  inline void push_back(waiter& w) noexcept;
+  inline void erase(waiter& w) noexcept;
+
+ private:
+  waiter* first_ = nullptr;
+  waiter* last_ = nullptr;
+};
+
+/// Waiters that have been removed from their queues and are to be woken once the mutex is released. A local of the
+/// thread that removed them; needs no lock.
+class wake_list {
+ public:
+  inline void push_back(waiter& w) noexcept;
+  /// Posts each coroutine to its own executor, and empties the list; a waiter with a status has its wait fail
+  /// (fail_wait). After the post a waiter's frame may be gone. REQUIRES: the caller does not have the primitive's
+  /// mutex, because the executor may resume the coroutine at once, on another thread.
+  inline void wake_all() noexcept;
+
+ private:
+  waiter* first_ = nullptr;
+  waiter* last_ = nullptr;
+};
+
+/// A lock guard with a list of waiters to wake. The destructor first unlocks the mutex and then wakes the waiters: a
+/// woken coroutine may lock the mutex at once, or destroy the object that contains it, so the mutex must not be
+/// accessed afterwards.
+class waking_lock {
+ public:
+  explicit waking_lock(std::mutex& m) : mutex_(m) { m.lock(); }
+  waking_lock(const waking_lock&) = delete;
+  waking_lock& operator=(const waking_lock&) = delete;
+  ~waking_lock() {
+    mutex_.unlock();
+    woken.wake_all();
+  }
+  wake_list woken;  ///< filled while the mutex is locked
+
+ private:
+  std::mutex& mutex_;
+};
+
+/// The outcome of trying an operation without suspending.
+enum class attempt : std::uint8_t {
+  pending,  ///< not possible now: the coroutine has to wait
+  done,     ///< completed, or ended because the primitive is closed
+  failed,   ///< completed with an error, in why_
+};
+
+/// Base class of awaiters. A derived class calls wait() in await_suspend, throw_if_failed() in await_resume and
+/// abandon() in its destructor.
+class waiter {
+ public:
+  waiter() = default;
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+
+  /// Removes the waiter from its queue and appends it to `woken`. With a status that is not ok its wait fails;
+  /// otherwise the operation must have been completed for it. REQUIRES: it is queued, and the caller has the mutex.
+  void wake_into(wake_list& woken, status why = {}) noexcept {
+    list_->erase(*this);
+    why_ = std::move(why);
+    woken.push_back(*this);
+  }
+
+ protected:
+  ~waiter() = default;
+  /// Called under the mutex after the waiter was removed from its queue without being served, because of a stop or
+  /// because its frame is being destroyed. The primitive serves waiters that were queued behind it, if that is possible
+  /// now.
+  virtual void left(wake_list& woken) noexcept { (void)woken; }
+
+  /// The body of await_suspend: arms the stop hook, calls `try_now(woken) → attempt` under the mutex, and queues the
+  /// waiter if that returns `pending`. If it returns `failed`, it has set why_. Returns the coroutine to resume: the
+  /// awaiting one if the operation is done, none if it waits, what fail_wait returns if it failed or the environment is
+  /// stopped.
+  template <class Promise, class TryNow>
+  std::coroutine_handle<> wait(std::coroutine_handle<Promise> h, std::mutex& mutex, waiter_list& queue,
+                               TryNow try_now) {
+    promise_ = &h.promise();
+    handle_ = h;
+    mutex_ = &mutex;
+    hook_.arm(promise_->env->stop, &waiter::on_stop, this);
+    attempt a;
+    bool queued;
+    {
+      waking_lock lock(mutex);
+      a = try_now(lock.woken);
+      queued = a == attempt::pending && !stopped_;
+      if (queued) queue.push_back(*this);
+    }
+    if (queued) return std::noop_coroutine();  // another thread may have destroyed this waiter by now
+    if (a == attempt::done) return h;
+    return fail_wait(promise_, a == attempt::failed ? std::move(why_) : cancelled_error());
+  }
+
+  /// To be called by await_resume: throws the status that the wait failed with, if it did.
+  void throw_if_failed() const {
+    if (promise_) promise_->throw_if_failed();
+  }
+
+  /// To be called by the destructor of an awaiter: removes the waiter from its queue if it is still there. A frame may
+  /// be destroyed while it waits, but not between its removal from the queue and its resumption.
+  void abandon() noexcept {
+    hook_.disarm();
+    if (!mutex_ || served_) return;  // after serving it the primitive may have been destroyed, and its mutex with it
+    waking_lock lock(*mutex_);
+    if (!list_) return;
+    list_->erase(*this);
+    left(lock.woken);
+  }
+
+  status why_;
+
+ private:
+  friend class waiter_list;
+  friend class wake_list;
+
+  /// On the thread that requests the stop.
+  static void on_stop(void* self) noexcept {
+    auto& w = *static_cast<waiter*>(self);
+    waking_lock lock(*w.mutex_);
+    if (!w.list_) {
+      w.stopped_ = true;
+      return;
+    }
+    w.list_->erase(w);
+    w.left(lock.woken);
+    w.why_ = cancelled_error();
+    lock.woken.push_back(w);
+  }
+
+  promise_base* promise_ = nullptr;
+  std::coroutine_handle<> handle_;
+  std::mutex* mutex_ = nullptr;
+  waiter_list* list_ = nullptr;  ///< the queue it is in; null: none. Guarded by *mutex_
+  waiter* next_ = nullptr;
+  waiter* previous_ = nullptr;
+  bool stopped_ = false;  ///< a stop came before it was queued. Guarded by *mutex_
+  bool served_ = false;   ///< it was removed from its queue to be woken
+  stop_hook hook_;        // last: its destructor waits for a callback that accesses the members above
+};
+
+inline void waiter_list::push_back(waiter& w) noexcept {
+  w.list_ = this;
+  w.previous_ = last_;
+  w.next_ = nullptr;
+  (last_ ? last_->next_ : first_) = &w;
+  last_ = &w;
+}
+
+inline void waiter_list::erase(waiter& w) noexcept {
+  (w.previous_ ? w.previous_->next_ : first_) = w.next_;
+  (w.next_ ? w.next_->previous_ : last_) = w.previous_;
+  w.list_ = nullptr;
+}
+
+inline void wake_list::push_back(waiter& w) noexcept {
+  w.served_ = true;
+  w.next_ = nullptr;
+  (last_ ? last_->next_ : first_) = &w;
+  last_ = &w;
+}
+
+inline void wake_list::wake_all() noexcept {
+  while (waiter* w = first_) {
+    first_ = w->next_;
+    executor* exec = w->promise_->env->exec;
+    std::coroutine_handle<> next = w->handle_;
+    if (!w->why_.ok()) {
+      w->hook_.disarm();  // the hook locks the primitive's mutex, and an unwound frame may outlive the primitive
+      next = fail_wait(w->promise_, w->why_);
+    }
+    exec->post(next);
+  }
+  last_ = nullptr;
+}
+
+}  // namespace sluice::lib::detail

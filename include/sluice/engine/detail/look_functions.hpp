@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users' functions that look at an element and make nothing of it, as a form: inspect.
+//
+//   detail::adopt(new detail::look_calls<T, F>(f))       // f(const T&) → void, status, or anything, which is ignored
+//
+// Thread: as in functions.hpp.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "sluice/base/status.hpp"
+#include "sluice/engine/detail/functions.hpp"
+
+namespace sluice::lib {
+
+struct look_function : stage_function {
+  /// Calls the function for the elements of `in`, which stay as they are. An error is element `done`'s.
+  virtual applied look(const block& in) const = 0;
+};
+
+namespace detail {
+
+template <class F, class T> concept looks = std::invocable<const F&, const T&>;
+/// What a look returns that has to be awaited would be lost.
+template <class R> inline constexpr bool is_task_type = false;
+template <class R> inline constexpr bool is_task_type<task<R>> = true;
+
+template <class T, class F> struct look_calls final : look_function {
+  F f;
+  explicit look_calls(F function) : f(std::move(function)) { describe(*this, f, &type_of<T>(), &type_of<T>()); }
+  applied look(const block& from) const override {
+    using returned = std::remove_cvref_t<std::invoke_result_t<const F&, const T&>>;
+    const T* p = from.as<T>();
+    const local_function<F> call = f;  // NOLINT(performance-unnecessary-copy-initialization)
+    std::uint32_t i = 0;
+    try {
+      for (; i != from.size(); ++i) {
+        if constexpr (std::is_same_v<returned, status>) {
+          status why = detail::call(call, p[i]);
+          if (!why.ok()) return {i, std::move(why)};
+        } else {
+          static_cast<void>(detail::call(call, p[i]));
+        }
+      }
+    } catch (...) { return {i, current_exception_status()}; }
+    return {i, {}};
+  }
+};
+
+}  // namespace detail
+
+}  // namespace sluice::lib

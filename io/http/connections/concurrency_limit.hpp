@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many requests to one server may be in flight: more as long as more bring more bytes a second, half as many when the server
+// says that it is too much.
+//
+//   auto permit = co_await limit.acquire();            // until it is destroyed
+//   limit.answered(first_byte);                        // that is a round trip
+//   limit.received(bytes);
+//   limit.throttled(permit);                           // 429 or 503
+//
+// After each round trip in which all permits were in use the limit grows by one, if more bytes came than in the round trip
+// before, or if it is below three quarters of what it was before it was halved: a server that once said 503 is not asked slowly
+// for ever. It is halved when a request is refused that was sent after the last halving, as those before it say nothing new, if
+// more than 14 of 100 answers of late were refusals: one in twenty that is refused by chance would otherwise hold the limit at a
+// tenth.
+// Order:  first come, first served.
+// Cancel: a stop ends acquire() with `cancelled`.
+// Thread: any.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "sluice/coro/detail/waiter.hpp"
+
+namespace sluice::lib::detail {
+
+class concurrency_limit {
+ public:
+  concurrency_limit(clock& time, std::uint32_t first, std::uint32_t most) : time_(time), most_(most), limit_(first) {}
+  concurrency_limit(const concurrency_limit&) = delete;
+
+  class permit {
+   public:
+    permit() = default;
+    permit(concurrency_limit* of, std::uint64_t given_after) noexcept : of_(of), given_after_(given_after) {}
+    permit(permit&& o) noexcept : of_(std::exchange(o.of_, nullptr)), given_after_(o.given_after_) {}
+    permit& operator=(permit&& o) noexcept {
+      std::swap(of_, o.of_);
+      std::swap(given_after_, o.given_after_);
+      return *this;
+    }
+    ~permit() {
+      if (of_) of_->release();
+    }
+
+   private:
+    friend class concurrency_limit;
+    concurrency_limit* of_ = nullptr;
+    std::uint64_t given_after_ = 0;  ///< so many halvings
+  };
+
+  class [[nodiscard]] acquire_awaiter final : waiter {
+   public:
+    explicit acquire_awaiter(concurrency_limit& of) noexcept : of_(of) {}
+    ~acquire_awaiter() { abandon(); }
+    bool await_ready() const noexcept { return false; }
+    template <class Promise> std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+      return wait(h, of_.mutex_, of_.waiting_, [this](wake_list&) {
+        given_after_ = of_.halvings_;
+        return of_.take_one() ? attempt::done : attempt::pending;
+      });
+    }
+    permit await_resume() const {
+      throw_if_failed();
+      return permit(&of_, given_after_);
+    }
+
+   private:
+    friend class concurrency_limit;
+    concurrency_limit& of_;
+    std::uint64_t given_after_ = 0;
+  };
+  acquire_awaiter acquire() noexcept { return acquire_awaiter(*this); }
+  /// Nothing: that would have to wait.
+  std::optional<permit> try_acquire();
+  /// One for a hedge: there may be a sixteenth more of these than the limit. A server that is asked for all it takes is where
+  /// they are needed, and who waits for a permit is not served sooner without them.
+  std::optional<permit> try_acquire_beyond();
+
+  /// A head has come, of whatever answer.
+  void answered(duration first_byte);
+  void received(std::uint64_t bytes);
+  /// `refused`: a permit of this limit, with which the request was sent.
+  void throttled(const permit& refused);
+  /// Of late. 0: there was no answer yet.
+  duration round_trip() const;
+  std::uint32_t limit() const;
+  std::uint32_t in_use() const;
+
+ private:
+  /// Mutex locked.
+  bool take_one();
+  void release() noexcept;
+  void end_window(time_point now, wake_list& woken);
+  void admit(wake_list& woken);
+
+  clock& time_;
+  const std::uint32_t most_;
+  mutable std::mutex mutex_;
+  waiter_list waiting_;
+  std::uint32_t limit_;
+  std::uint32_t in_use_ = 0;
+  std::uint32_t regain_below_ = 0;  ///< three quarters of what the limit was before it was halved
+  duration round_trip_{0};          ///< smoothed
+  double refused_share_ = 0;        ///< of the answers; smoothed
+  std::uint64_t halvings_ = 0;
+  time_point window_began_{};
+  bool was_full_ = false;  ///< in this window
+  std::uint64_t window_bytes_ = 0;
+  double rate_before_ = 0;  ///< bytes a second, in the window before
+};
+
+}  // namespace sluice::lib::detail

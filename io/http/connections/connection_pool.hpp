@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connections to one server: idle ones, and new ones over all addresses that its name stands for, in turn.
+//
+// Errors: unavailable: the name is not known, or no address answers (the last one's error); of TLS: unauthenticated.
+// Deadlines: a connect has the pool's own for each address; the caller's ends everything.
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "io/http/connections/concurrency_limit.hpp"
+#include "io/http/connections/idle_connections.hpp"
+#include "io/http/messages/http_url.hpp"
+#include "sluice/io/network.hpp"
+
+namespace sluice::lib::detail {
+
+/// What stands between a connection and HTTP: TLS.
+class secure_layer {
+ public:
+  virtual ~secure_layer() = default;
+  /// Shakes hands with the server behind `plain`, which has to be `host`.
+  virtual task<std::unique_ptr<connection>> over(std::unique_ptr<connection> plain, std::string host,
+                                                 time_point deadline) = 0;
+};
+
+class connection_pool {
+ public:
+  /// `secure`: null: plain connections.
+  connection_pool(network& net, clock& time, http_url to, duration connect_timeout,
+                  std::shared_ptr<secure_layer> secure);
+  ~connection_pool() { close(); }
+  connection_pool(const connection_pool&) = delete;
+
+  /// One that has served a request before; null: there is none.
+  std::unique_ptr<connection> take_idle() { return idle_->take(); }
+  task<std::unique_ptr<connection>> connect(time_point deadline);
+  /// For the next request: it has served one to its end.
+  void put(std::unique_ptr<connection> c) { idle_->put(std::move(c)); }
+
+  /// Closes what is idle, now and later.
+  void close() { idle_->close(); }
+
+  std::uint64_t connects() const noexcept { return connects_.load(std::memory_order_relaxed); }
+  std::size_t idle() const { return idle_->count(); }
+
+  /// Those that connections are made to, as long as they are known.
+  task<std::vector<std::string>> addresses(time_point deadline);
+
+ private:
+  bool find_addresses(std::vector<std::string>& found) const;
+
+  network& net_;
+  clock& time_;
+  const http_url to_;
+  const duration connect_timeout_;
+  const std::shared_ptr<secure_layer> secure_;
+  const std::shared_ptr<idle_connections> idle_;
+  // Relaxed: counters.
+  std::atomic<std::uint64_t> connects_{0}, next_{0};
+  concurrency_limit asking_;  ///< one asks for the addresses, others wait
+  mutable std::mutex mutex_;
+  std::vector<std::string> addresses_;  ///< guarded by mutex_
+  std::set<std::string>
+      silent_;                ///< those of them that did not answer, until they are asked for again; guarded by mutex_
+  time_point known_until_{};  ///< guarded by mutex_
+};
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files/system_calls.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace sluice::lib {
+
+int open_again(const std::string& path, int flags, unsigned mode) {
+  int fd;
+  do fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+bool read_all(int fd, std::size_t bytes_max, std::string& bytes) {
+  constexpr std::size_t kPieceBytes = 16 << 10;
+  for (;;) {
+    std::size_t at = bytes.size();
+    bytes.resize(at + kPieceBytes);
+    auto n = ::read(fd, bytes.data() + at, kPieceBytes);
+    int why = errno;
+    bytes.resize(at + static_cast<std::size_t>(n > 0 ? n : 0));
+    if (n < 0 && why == EAGAIN) {
+      pollfd ready{fd, POLLIN, 0};
+      ::poll(&ready, 1, -1);
+    } else if (n < 0 && why != EINTR) {
+      errno = why;
+      return false;
+    }
+    if (n == 0) return true;
+    if (bytes.size() > bytes_max) {
+      errno = EFBIG;
+      return false;
+    }
+  }
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    auto n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+bool cut_file(int fd, std::uint64_t length_bytes) {
+  int failed;
+  do failed = ::ftruncate(fd, static_cast<off_t>(length_bytes));
+  while (failed && errno == EINTR);
+  return !failed;
+}
+
+bool sync_file(int fd) {
+  int failed;
+  do failed = ::fsync(fd);
+  while (failed && errno == EINTR);
+  return !failed || errno == EINVAL || errno == EROFS;
+}
+
+bool sync_folder(const std::string& folder) {
+  int fd = open_again(folder, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return false;
+  bool done = sync_file(fd);
+  int why = errno;
+  ::close(fd);
+  errno = why;
+  return done;
+}
+
+}  // namespace sluice::lib

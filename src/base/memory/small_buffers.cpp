@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/memory/small_buffers.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/memory/buffer_lists.hpp"
+#include "base/memory/recycling.hpp"
+
+namespace sluice::lib::small_buffers {
+namespace {
+
+/// Capacities from the end of the range before on, in steps.
+struct size_range {
+  std::size_t end, step;
+};
+constexpr size_range kRanges[] = {{1 << 10, 16}, {4 << 10, 64}, {buffer::kSmallBytesMax, 256}};
+constexpr std::size_t kClasses = (1 << 10) / 16 + (3 << 10) / 64 + (buffer::kSmallBytesMax - (4 << 10)) / 256;
+
+/// The number of capacities below this one, from 16 bytes on.
+constexpr std::size_t class_of(std::size_t capacity) noexcept {
+  std::size_t begin = 0, below = 0;
+  for (const size_range& r : kRanges) {
+    if (capacity <= r.end) return below + (capacity - begin) / r.step - 1;
+    below += (r.end - begin) / r.step;
+    begin = r.end;
+  }
+  return below;
+}
+static_assert(class_of(buffer::kSmallBytesMax) == kClasses - 1);
+
+struct counted_list {
+  buffer_list list;
+  std::size_t count = 0;
+
+  void push(buffer* b) noexcept {
+    list.push(b);
+    ++count;
+  }
+  buffer* pop() noexcept {
+    --count;
+    return list.pop();
+  }
+};
+
+/// How many of them a thread passes on, or takes, at a time.
+constexpr std::size_t batch_of(std::size_t capacity) noexcept {
+  return std::clamp<std::size_t>(kSizeBytesMax / 8 / capacity, 1, 64);
+}
+
+class common_lists {
+ public:
+  /// Up to a batch of them. One is not passed on through `to`: the caller wants it now.
+  buffer* take(std::size_t capacity, counted_list& to) noexcept {
+    std::lock_guard lock(mutex_);
+    counted_list& from = lists_[class_of(capacity)];
+    if (from.count == 0) return nullptr;
+    const std::size_t n = std::min(from.count, batch_of(capacity));
+    for (std::size_t i = 1; i != n; ++i) to.push(from.pop());
+    bytes_ -= n * capacity;
+    return from.pop();
+  }
+  /// Moves n of them here, as far as there is room. Returns how many are left in `from` of these.
+  std::size_t put(std::size_t capacity, counted_list& from, std::size_t n) noexcept {
+    std::lock_guard lock(mutex_);
+    counted_list& to = lists_[class_of(capacity)];
+    for (; n != 0 && bytes_ + capacity <= kCommonBytesMax; --n) {
+      to.push(from.pop());
+      bytes_ += capacity;
+    }
+    return n;
+  }
+  std::size_t bytes() noexcept {
+    std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+  void trim() noexcept {
+    std::lock_guard lock(mutex_);
+    for (counted_list& l : lists_)
+      while (l.count) buffer_access::destroy(l.pop());
+    bytes_ = 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  counted_list lists_[kClasses];
+  std::size_t bytes_ = 0;
+};
+
+/// Never destroyed: buffers may be dropped by statics of the program.
+common_lists& common() {
+  static common_lists& c = *new common_lists;
+  return c;
+}
+
+struct thread_lists;
+/// Null before the thread's first buffer, and after its end: then buffers go the common way.
+thread_local thread_lists* t_lists = nullptr;
+thread_local bool t_ended = false;
+
+struct thread_lists {
+  counted_list lists[kClasses];
+  std::size_t bytes = 0;
+
+  thread_lists() { t_lists = this; }
+  ~thread_lists() {
+    t_lists = nullptr;
+    t_ended = true;
+    trim();
+  }
+  void trim() noexcept {
+    for (counted_list& l : lists)
+      while (l.count) buffer_access::destroy(l.pop());
+    bytes = 0;
+  }
+};
+
+thread_lists* lists_of_this_thread() {
+  if (t_lists || t_ended) return t_lists;
+  thread_local thread_lists lists;
+  return &lists;
+}
+
+}  // namespace
+
+std::size_t rounded(std::size_t bytes) noexcept {
+  for (const size_range& r : kRanges)
+    if (bytes <= r.end) return std::max((bytes + r.step - 1) / r.step, std::size_t{1}) * r.step;
+  return bytes;
+}
+
+buffer* take(std::size_t capacity) noexcept {
+  thread_lists* own = lists_of_this_thread();
+  if (!own) return nullptr;
+  counted_list& list = own->lists[class_of(capacity)];
+  if (list.count) {
+    own->bytes -= capacity;
+    return list.pop();
+  }
+  buffer* b = common().take(capacity, list);
+  own->bytes += list.count * capacity;
+  return b;
+}
+
+bool keep(buffer* b) noexcept {
+  thread_lists* own = kRecycles ? lists_of_this_thread() : nullptr;
+  if (!own) return false;
+  const std::size_t capacity = b->capacity();
+  counted_list& list = own->lists[class_of(capacity)];
+  if ((list.count + 1) * capacity > kSizeBytesMax || own->bytes + capacity > kThreadBytesMax) {
+    const std::size_t n = std::min(batch_of(capacity), list.count);
+    const std::size_t left = common().put(capacity, list, n);
+    own->bytes -= (n - left) * capacity;
+    if (left == n) return false;
+  }
+  list.push(b);
+  own->bytes += capacity;
+  return true;
+}
+
+std::size_t kept_bytes() noexcept { return common().bytes() + (t_lists ? t_lists->bytes : 0); }
+
+void trim() noexcept {
+  if (t_lists) t_lists->trim();
+  common().trim();
+}
+
+}  // namespace sluice::lib::small_buffers

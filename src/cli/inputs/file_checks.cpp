@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inputs/file_checks.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <filesystem>
+
+#include "base/text/byte_order_mark.hpp"
+#include "cli/inputs/file_readers.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/verbs.hpp"
+#include "engine/files/file_head.hpp"
+#include "format/archive/tar_archive.hpp"
+#include "format/json/json_rows.hpp"
+#include "format/npy_rows.hpp"
+#include "io/paths/file_router.hpp"
+#include "op/csv/infer.hpp"
+#include "sluice/format/csv_schema.hpp"
+#include "sluice/op/csv.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr std::size_t kErrorsKept = 16;
+constexpr std::int64_t kAllBytes = std::int64_t{1} << 62;
+
+class json_lines_sink final : public checking_sink {
+ public:
+  explicit json_lines_sink(std::string file) : file_(std::move(file)) {}
+
+  status take(const block& lines) override {
+    for (std::uint32_t i = 0; i != lines.size(); ++i) {
+      std::string_view text = lines.type().text(lines.at(i));
+      if (++number_ == 1) text.remove_prefix(detail::byte_order_mark_bytes(text));
+      if (text.find_first_not_of(" \t\r") == text.npos) {
+        ++passed_;
+        continue;
+      }
+      status why = json_.check(text);
+      if (why.code() == status_code::unimplemented) return why.in_file(file_);
+      if (why.ok()) continue;
+      found(data_loss_error(absl::StrCat("line ", number_, ": ", std::string(why.message())))
+                .in_file(file_, provenance::kUnknown, number_ - 1));
+    }
+    return {};
+  }
+
+ private:
+  std::string file_;
+  std::uint64_t number_ = 0;
+  json_text_check json_;
+};
+
+/// Every field as a text, and the header as a row like the others: what their values are is nobody's business here.
+file_check check_of_csv(const std::string& file, compression c) {
+  csv_dialect dialect;
+  dialect.header = true;
+  csv_schema inferred = infer_csv_schema(file, dialect, c, error_policy::skip).value();
+  std::vector<csv_column> columns(inferred.columns.size());
+  for (std::size_t i = 0; i != columns.size(); ++i) {
+    columns[i].member = columns[i].name = absl::StrCat("c", i);
+    columns[i].otherwise = "";
+  }
+  csv_arguments a;
+  a.path.value = file;
+  a.schema = column_schema_arg(csv_schema_of(std::move(columns)), "csv");
+  a.options.compression = c;
+  file_check made;
+  made.plan = make_source(csv_op, arguments::of(std::move(a)));
+  made.sink = std::make_unique<checking_sink>();
+  made.head_elements = 1;
+  return made;
+}
+
+/// Of a local archive: blocks, unless the file ends within one.
+std::size_t tar_piece(const std::string& file) {
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(detail::without_file_scheme(file), unknown);
+  return !unknown && size % kTarBlockBytes == 0 ? kTarBlockBytes : 1;
+}
+
+file_check check_by(const std::string& file, std::string_view format, compression c) {
+  const std::string options =
+      c == compression::automatic ? "" : absl::StrCat(", compression=", std::string(to_string(c)));
+  if (format == "csv") return check_of_csv(file, c);
+  file_check made;
+  made.sink = std::make_unique<checking_sink>();
+  made.is_npy = format == "npy";
+  if (format == "jsonl") {
+    made.sink = std::make_unique<json_lines_sink>(file);
+    format = "lines";
+  }
+  const reader& r = reader_named(format);
+  const bool takes_compression = format != "zip";
+  std::string text = plan_for(file, r, "");
+  if (takes_compression && !options.empty()) text.insert(text.rfind(')'), options);
+  made.plan = plan_of(text);
+  const bool ends_early = format == "npy" || format == "tar" || format == "webdataset" || format == "arrow";
+  const bool is_packed = c == compression::automatic ? is_compressed(file) : c != compression::none;
+  if (file == "-" || !names_data(file)) return made;
+  made.is_tar = (format == "tar" || format == "webdataset") && (is_packed || is_file(file));
+  if (made.is_tar)
+    made.to_end =
+        plan_of(absl::StrCat("fixed_length(", in_quotes(file), ", ", is_packed ? 1 : tar_piece(file), options, ")"));
+  else if (ends_early && is_packed)
+    made.to_end = plan_of(absl::StrCat("fixed_length(", in_quotes(file), ", 1", options, ") | skip(", kAllBytes, ")"));
+  return made;
+}
+
+std::string_view format_of(const std::string& file) {
+  if (file != "-" && !names_data(file)) return "tfrecord";  // opening it tells why
+  const reader& r = reader_of(file);
+  const bool is_told = r.format != "lines" || name_of_data(file).ends_with(".txt");
+  return is_told || begins_as_text(file) || is_compressed(file) ? r.format : "tfrecord";
+}
+
+}  // namespace
+
+void checking_sink::found(status why) {
+  ++errors_;
+  if (first_errors_.size() < kErrorsKept) first_errors_.push_back(std::move(why));
+}
+
+result<file_check> check_of(const std::string& file, const std::string& format, compression c) {
+  try {
+    if (c == compression::automatic)
+      if (status why = check_name(file); !why.ok()) return why;
+    return check_by(file, format.empty() ? format_of(file) : std::string_view(format), c);
+  } catch (const error& e) { return e.why(); } catch (const misuse& e) {
+    return invalid_argument_error(e.what()).in_file(file);
+  }
+}
+
+status check_name(const std::string& file) {
+  const std::string_view path = without_query(file);
+  const bool is_named = path.ends_with(".tgz") || without_compression_suffix(path) != path;
+  if (!is_named || file == "-" || !is_file(file)) return {};
+  auto begin = read_file_head(file, compression::none, kCompressionGuessBytes);
+  if (!begin.ok() || detect_compression(begin->bytes, file) != compression::none) return {};  // reading it tells
+  const std::string suffix(path.substr(path.rfind('.')));
+  if (begin->bytes.empty())
+    return data_loss_error(absl::StrCat("is named ", suffix, ", and is empty: it was cut short")).in_file(file, 0);
+  return data_loss_error(absl::StrCat("is named ", suffix,
+                                      ", and its first bytes are not those of such a file: it is damaged, or not "
+                                      "compressed (--compression none), or of TensorFlow's blocks of snappy, which "
+                                      "have to be named (--compression snappy_blocks)"))
+      .in_file(file, 0);
+}
+
+status check_npy_size(const std::string& file, std::uint64_t size_bytes) {
+  auto begin = read_file_head(file, compression::none, kNpyHeadBytesMax);
+  npy_head head;
+  if (!begin.ok()) return begin.why();
+  npy_scan s = read_npy_head(begin->bytes, head);
+  if (!s.why.ok()) return s.why.in_file(file);
+  const std::uint64_t told =
+      s.used_bytes + head.rows * head.row_bytes;  // it was read, so that this is no more than the file
+  if (told >= size_bytes) return {};
+  return data_loss_error(
+             absl::StrCat(size_bytes - told, " bytes follow the ", head.rows, " rows that the header tells of"))
+      .in_file(file, told);
+}
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inputs/reading.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "base/text/redacted.hpp"
+#include "cli/inputs/run_files.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/reports/figures.hpp"
+#include "cli/verbs.hpp"
+#include "io/paths/file_router.hpp"
+#include "plan/drops_errors.hpp"
+#include "sluice/base/field_types.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr std::size_t kErrorsTold = 3;
+constexpr std::string_view kQuarantine = "quarantine";
+
+/// "quarantine(bad.jsonl)", or "quarantine:bad.jsonl", which no shell wants quotes around. Empty: neither.
+std::string quarantine_path(std::string_view text) {
+  if (!text.starts_with(kQuarantine)) return {};
+  text.remove_prefix(kQuarantine.size());
+  if (text.starts_with(":")) return std::string(text.substr(1));
+  if (!text.starts_with("(") || !text.ends_with(")")) return {};
+  text = text.substr(1, text.size() - 2);
+  if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  return std::string(text);
+}
+
+CLI::Validator policy() {
+  auto check = [](const std::string& text) -> std::string {
+    if (text == "stop" || text == "skip" || !quarantine_path(text).empty()) return {};
+    return absl::StrCat("expects stop, skip or quarantine(PATH), and is \"", text, "\"");
+  };
+  return CLI::Validator(check, "{stop,skip}|quarantine(PATH)");
+}
+
+/// "by stage: tfrecord: 1, map(parse) #2: 2 (errors_max 10)": also those that have a limit and have met none.
+std::string errors_text(const std::vector<stage_errors>& stages) {
+  std::string text;
+  for (const stage_errors& s : stages) {
+    absl::StrAppend(&text, text.empty() ? "  by stage: " : ", ", numbered(s.stage, s.number), ": ",
+                    grouped(s.errors_in_all));
+    if (s.errors_max != ~std::uint64_t{0}) absl::StrAppend(&text, " (errors_max ", grouped(s.errors_max), ")");
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+}  // namespace
+
+void add_reading_options(CLI::App& verb, reading_arguments& to) {
+  auto set_budget = [&to](const std::string& text) { read_byte_size(text, to.memory_budget_bytes); };  // it was checked
+  verb.add_option_function<std::string>(
+          "--memory-budget", set_budget,
+          "for all bytes in flight, such as 64MiB; without it a part of what the machine has")
+      ->check(memory_size());
+  verb.add_option("--workers", to.workers, "threads that compute")->check(whole(1, 1024));
+  verb.add_option("--io", to.io, "how files are read")->check(CLI::IsMember({"auto", "uring", "threads"}));
+  auto set_timeout = [&to](const std::string& text) { read_time(text, to.io_timeout); };
+  verb.add_option_function<std::string>("--io-timeout", set_timeout,
+                                        "how long a file may take to answer, 30s for example; pipes may take for ever")
+      ->check(time_span());
+}
+
+void add_error_options(CLI::App& verb, error_arguments& to) {
+  auto set_policy = [&to](const std::string& text) {
+    to.skips = text != "stop";
+    if (std::string kept = quarantine_path(text); !kept.empty()) to.quarantine = std::move(kept);
+  };
+  auto* on_error = verb.add_option_function<std::string>(
+      "--on-error", set_policy,
+      "what a bad element does, in stages for which the plan does not say it: stop; skip, which drops it; "
+      "quarantine(PATH), which drops it and keeps it there");
+  on_error->check(policy());
+  verb.add_option("--errors-max", to.errors_max,
+                  "how many bad elements all stages together may drop: one more ends the run with its error")
+      ->check(whole(0, kAny - 1));
+  verb.add_option_function<std::string>(
+          "--quarantine", [&to](const std::string& text) { to.quarantine = text; },
+          "keep the bad elements that are dropped in this file, with their errors: JSON lines if it ends in .jsonl, "
+          "else TFRecords")
+      ->check(path());
+}
+
+runtime_options runtime_of(const reading_arguments& a) {
+  runtime_options o;
+  o.workers = a.workers;
+  o.memory_budget_bytes = static_cast<std::size_t>(a.memory_budget_bytes);
+  o.io = a.io;
+  o.io_timeout = a.io_timeout;
+  o.on_warning = [](std::string_view text) {
+    std::fprintf(stderr, "sluice: warning: %s\n", detail::redacted(text).c_str());
+  };
+  return o;
+}
+
+void set_errors(const error_arguments& a, iterate_options& to) {
+  to.on_error = a.skips ? error_policy::skip : error_policy::stop;
+  if (a.errors_max) to.errors_max = *a.errors_max;
+  to.quarantine = quarantine(a.quarantine);
+}
+
+void check_errors(const node& plan, const error_arguments& a) {
+  if (a.quarantine == "-")
+    throw misuse("--quarantine -: this is a local file, and - is standard output; ./- is the file of that name");
+  if (detail::is_remote(a.quarantine))
+    throw misuse(absl::StrCat("--quarantine ", a.quarantine, ": this is a local file"));
+  if (a.skips || drops_errors(plan)) {
+    check_quarantines(plan, a);
+    return;
+  }
+  if (!a.quarantine.empty())
+    throw misuse(
+        "--quarantine keeps the bad elements that are dropped, and this run stops at the first one: add --on-error "
+        "skip, or "
+        "write on_error=skip in the plan");
+  if (!a.errors_max) return;
+  throw misuse(
+      "--errors-max limits the bad elements that are dropped, and this run stops at the first one: add --on-error "
+      "skip, or on_error=skip to a stage of the plan");
+}
+
+std::string dropped_text(const run_report& report) {
+  if (report.errors == 0) return {};
+  std::string out = absl::StrCat(counted(report.errors, "bad element"), " dropped:\n");
+  std::size_t told = std::min(kErrorsTold, report.first_errors.size());
+  for (std::size_t i = 0; i != told; ++i) absl::StrAppend(&out, "  ", report.first_errors[i].to_string(), "\n");
+  if (report.errors > told) absl::StrAppend(&out, "  and ", grouped(report.errors - told), " more\n");
+  return absl::StrCat(out, errors_text(report.errors_by_stage));
+}
+
+void tell_dropped(const run_report& report) { std::fputs(dropped_text(report).c_str(), stderr); }
+
+}  // namespace sluice::lib::cli

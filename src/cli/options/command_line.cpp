@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/command_line.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <sstream>
+
+#include "cli/inputs/file_readers.hpp"
+#include "cli/inputs/plugins.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/options/file_verbs.hpp"
+#include "cli/options/option_checks.hpp"
+#include "cli/reports/description.hpp"
+#include "cli/reports/message_text.hpp"
+#include "cli/verbs.hpp"
+#include "output/output_stream.hpp"
+#include "sluice/base/field_types.hpp"
+#include "sluice/base/pace_types.hpp"
+#include "sluice/engine/detail/image_functions.hpp"
+#include "sluice/format/inflate.hpp"
+#include "sluice/io/open_file_system.hpp"
+#include "sluice/io/plan_files.hpp"
+#include "sluice/io/sqlite_rows.hpp"
+#include "sluice/version.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr std::uint64_t kRecordsMax = 1'000'000'000'000;
+
+/// What was typed, and the verb that was chosen.
+struct typed {
+  run_arguments run;
+  reading_arguments reading;
+  error_arguments errors;
+  std::string shard_size, every, plan, folder = "data";
+  std::string resume_or_start, plan_file, compression = "automatic", shell;
+  explained what = explained::stages;
+  head_arguments head;
+  convert_arguments convert;
+  count_arguments count;
+  select_arguments select;
+  cat_arguments cat;
+  verify_arguments verify;
+  std::vector<std::string> plugins;
+  sample_options sample;
+  std::function<int()> verb;
+};
+
+/// SLUICE_IO is read when the first file is opened: what it cannot mean is told before.
+void check_environment() {
+  const char* io = std::getenv("SLUICE_IO");
+  auto known = parse_io_backend(io ? io : "");
+  if (!known.ok()) throw misuse(absl::StrCat("SLUICE_IO: ", std::string(known.why().message())));
+}
+
+std::function<int()> reading(std::function<int()> verb) {
+  return [verb = std::move(verb)] {
+    check_environment();
+    return verb();
+  };
+}
+
+void add_plugins(CLI::App& verb, typed& t) {
+  verb.add_option("--plugin", t.plugins, "a shared object that registers functions for the plan; may be given again")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+}
+
+/// A plan as an argument, or in a file.
+void add_plan(CLI::App& verb, typed& t, const char* name, std::string& plan, std::string& file, const char* what) {
+  add_plugins(verb, t);
+  auto* typed_plan = verb.add_option(name, plan, what);
+  auto* in_file = verb.add_option("-f,--file", file, "the plan, as text or JSON, is in this file; - for standard input")
+                      ->check(path());
+  in_file->excludes(typed_plan);
+  verb.parse_complete_callback([name, typed_plan, in_file] {
+    if (typed_plan->count() == 0 && in_file->count() == 0) throw CLI::RequiredError(std::string(name) + " or --file");
+  });
+}
+
+/// What all verbs have that read elements.
+void add_reading(CLI::App& verb, typed& t) {
+  add_reading_options(verb, t.reading);
+  add_error_options(verb, t.errors);
+}
+
+/// A verb with arguments of its own that reads elements.
+template <class Arguments> std::function<int()> reading_as(typed& t, Arguments& a, int (*verb)(const Arguments&)) {
+  return reading([&t, &a, verb] {
+    a.reading = t.reading;
+    if constexpr (requires { a.errors; }) a.errors = t.errors;
+    return verb(a);
+  });
+}
+
+/// What an output is besides its format and path.
+void add_output_options(CLI::App& verb, typed& t, output_arguments& output) {
+  verb.add_option("--compression", output.compression, "of the output; automatic: gzip where its name ends in .gz")
+      ->check(CLI::IsMember({"automatic", "none", "gzip"}))
+      ->capture_default_str();
+  auto* shards =
+      verb.add_option(
+              "--shards", output.shards,
+              "files that take turns, element by element: out-00000-of-00004.csv, or as a PATH with {shard} and "
+              "{shards} in it says")
+          ->check(whole(1, 99999));
+  verb.add_option("--shard-size", t.shard_size,
+                  "as many files as it takes when each has about so many bytes before compression: out-00000.csv …")
+      ->check(size_in_bytes())
+      ->excludes(shards);
+}
+
+void add_run(CLI::App& app, typed& t) {
+  auto* run = app.add_subcommand("run", "stream a plan; report elements, rate, memory");
+  add_plan(*run, t, "PLAN", t.run.plan, t.run.plan_file,
+           "such as 'tfrecord(\"a.tfrecord\") | shuffle(1000) | batch(32)'");
+  run->footer("example: sluice run 'list_files(\"data/*\") | interleave(tfrecord) | batch(64)' --workers 2");
+  auto* output =
+      run->add_option(
+             "--output", t.run.output.output,
+             "null; a PATH that ends in .jsonl, .csv, .tfrecord, .arrow, .npy or .txt, and .gz; or FORMAT:PATH: jsonl "
+             "(texts that are not UTF-8 as {\"base64\":\"…\"}), csv, raw (texts, joined), lines, tfrecord (of texts), "
+             "example (structures as tf.Examples in TFRecords), arrow (an Arrow IPC stream; arrow-binary: texts as "
+             "binary), npy (one array); - is standard output, as are jsonl, csv, raw and lines alone; an existing file "
+             "is "
+             "replaced, unless it is an input, a lookup table, the plan or the checkpoint of this run")
+          ->capture_default_str();
+  add_output_options(*run, t, t.run.output);
+  run->add_option("--limit", t.run.limit, "end after so many elements")->check(whole(0, kAny));
+  run->add_option("--seed", t.run.seed,
+                  "of stages that have none of their own; a resumed run has that of its checkpoint")
+      ->check(whole(0, kAny));
+  run->add_option("--epoch", t.run.epoch, "which pass over the data this is: shuffles draw anew in each; 0 by default")
+      ->check(whole(0, kAny));
+  add_reading(*run, t);
+  run->add_option("--checkpoint", t.run.checkpoint_file,
+                  "write the position to this file at the end, when interrupted, and at an error unless the disk is "
+                  "full; an existing "
+                  "file is replaced only if it is a checkpoint, and never if this run uses it for something else")
+      ->check(path());
+  run->add_option("--every", t.every, "write it, and what came before it, so often while the run goes on as well")
+      ->check(interval());
+  auto* resume =
+      run->add_option("--resume", t.run.resume_file,
+                      "go on where a checkpoint was taken; an output in a file is cut back to that place and grows")
+          ->check(path());
+  run->add_option(
+         "--resume-or-start", t.resume_or_start,
+         "as --resume where this file is there, else from the beginning: one command line for a job that may be "
+         "stopped and started again, with --checkpoint of the same name")
+      ->check(path())
+      ->excludes(resume);
+  run->add_flag("--new-output", t.run.new_output, "of a resumed run: the rest goes to an output of its own");
+  run->add_option("--changed-inputs", t.run.changed_inputs,
+                  "what a resumed run does about an input file that is not as it was when the checkpoint was made")
+      ->check(CLI::IsMember({"refuse", "warn", "ignore"}))
+      ->capture_default_str();
+  run->add_flag("--quiet", t.run.quiet, "no progress line and no report");
+  run->add_flag("--stages", t.run.shows_stages,
+                "end with a table of what each stage did, the time it took and what it waited for");
+  run->callback([&t, output] {
+    t.verb = reading([&t, output] {
+      t.run.is_output_named = output->count() != 0;
+      t.run.starts_without_checkpoint = !t.resume_or_start.empty();
+      if (t.run.starts_without_checkpoint) t.run.resume_file = t.resume_or_start;
+      t.run.reading = t.reading;
+      t.run.errors = t.errors;
+      if (!t.shard_size.empty()) read_byte_size(t.shard_size, t.run.output.shard_bytes);
+      if (!t.every.empty()) read_interval(t.every, t.run.every_elements, t.run.every);
+      return cli::run(t.run);
+    });
+  });
+}
+
+void add_convert(CLI::App& app, typed& t) {
+  convert_arguments& c = t.convert;
+  auto* convert = app.add_subcommand(
+      "convert", "files of one format into a file of another: TFRecords, CSV, JSON lines, Arrow, npy, lines of text");
+  convert
+      ->add_option("FILES", c.inputs,
+                   "what is read: files or patterns (or one plan); and at the end the output. Names say the formats: "
+                   ".tfrecord, .csv, "
+                   ".jsonl, .arrow, .npy, .txt, and .gz for gzip; what is read is recognised by its content, too")
+      ->required();
+  add_plugins(*convert, t);
+  convert->add_option("--from", c.from, "the inputs' format")->check(CLI::IsMember(reader_formats()));
+  convert->add_option("--to", c.to, "the output's format; with it the output - is standard output")
+      ->check(CLI::IsMember({"jsonl", "csv", "raw", "lines", "tfrecord", "example", "arrow", "arrow-binary", "npy"}));
+  convert->add_option(
+      "--schema", c.schema,
+      "names and types of what is read, such as \"text: bytes, label: int64, values: float[16]\" of tf.Examples "
+      "and CSV, \"text: string, label: int64?\" of JSON lines and Arrow; without it it is guessed from the first 100");
+  add_output_options(*convert, t, c.run.output);
+  convert->add_flag("--overwrite", c.overwrites, "replace an existing output; an input is never replaced");
+  convert->add_option("--limit", c.run.limit, "end after so many elements")->check(whole(0, kAny));
+  add_reading(*convert, t);
+  convert
+      ->add_option("--checkpoint", c.run.checkpoint_file,
+                   "write how far it is to this file; the same command line again goes on from there")
+      ->check(path());
+  convert->add_option("--every", t.every, "write it so often while it runs")->check(interval());
+  convert->add_flag("--quiet", c.run.quiet, "no progress line and no report");
+  convert->footer(
+      "examples: sluice convert a.tfrecord b.jsonl\n"
+      "          sluice convert part-*.tfrecord all.csv.gz --schema \"text: bytes, label: int64\"\n"
+      "          sluice convert a.arrow b.tfrecord --shards 16\n"
+      "          sluice convert 'range(9) | map(it * 2)' b.npy");
+  convert->callback([&t, &c] {
+    t.verb = reading([&t, &c] {
+      c.run.reading = t.reading;
+      c.run.errors = t.errors;
+      if (!t.shard_size.empty()) read_byte_size(t.shard_size, c.run.output.shard_bytes);
+      if (!t.every.empty()) read_interval(t.every, c.run.every_elements, c.run.every);
+      return cli::convert(c);
+    });
+  });
+}
+
+void add_readers(CLI::App& app, typed& t) {
+  auto* head = app.add_subcommand("head", "the first elements of a plan or a file, as JSON lines; tf.Examples by name");
+  add_plan(*head, t, "PLAN_OR_FILE", t.head.plan, t.head.plan_file,
+           "a plan, a file, a pattern of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
+  head->add_option("-n", t.head.elements, "how many")->check(whole(0, kAny))->capture_default_str();
+  head->add_flag("--raw", t.head.raw, "records as they are, also where they are tf.Examples");
+#if SLUICE_HAVE_IMAGES
+  head->add_option("--images", t.head.images_folder,
+                   "write tensors that are images to this folder, as PNG, and print their paths")
+      ->type_name("FOLDER")
+      ->check(path());
+#endif
+  add_reading(*head, t);
+  head->footer("example: sluice head -n 3 data/sample-00000-of-00016.tfrecord");
+  head->callback([&t] { t.verb = reading_as(t, t.head, cli::head); });
+
+  auto* count = app.add_subcommand(
+      "count", "how many elements plans give or files hold; payloads are not read where they need not be");
+  auto* counted = count->add_option(
+      "PLANS_OR_FILES", t.count.plans_or_files,
+      "plans, files, patterns of files (also s3://bucket/day-*/*.csv), or - for data on standard input");
+  auto* plan_file = count->add_option("-f,--file", t.count.plan_file, "the plan is in this file; - for standard input");
+  plan_file->check(path())->excludes(counted);
+  add_plugins(*count, t);
+  count->add_flag("--read", t.count.reads, "count by reading also where the plan itself says how many");
+  add_reading(*count, t);
+  count->footer("example: sluice count data/*.tfrecord");
+  count->parse_complete_callback([&t] {
+    if (t.count.plans_or_files.empty() && t.count.plan_file.empty())
+      throw CLI::RequiredError("PLANS_OR_FILES or --file");
+  });
+  count->callback([&t] { t.verb = reading_as(t, t.count, cli::count); });
+
+  auto* select = app.add_subcommand("select", "some members of each element, as JSON lines");
+  select
+      ->add_option("NAMES", t.select.names,
+                   "members of structures, pairs (first, second) and tuples (0, 1 …), columns of batches, features of "
+                   "tf.Examples: "
+                   "a,b,second.label")
+      ->required();
+  add_plan(*select, t, "PLAN_OR_FILE", t.select.plan_or_file, t.select.plan_file,
+           "a plan, a file, or - for data on standard input");
+  select->add_option("--limit", t.select.limit, "end after so many elements")->check(whole(0, kAny));
+  add_reading(*select, t);
+  select->footer("example: sluice select label,text data/sample-00000-of-00016.tfrecord --limit 3");
+  select->callback([&t] { t.verb = reading_as(t, t.select, cli::select); });
+
+  auto* cat = app.add_subcommand(
+      "cat",
+      "what is in files, as JSON lines: tf.Examples by name, rows, lines, members; bytes that are not UTF-8 as "
+      "{\"base64\":\"…\"}, names as \"base64:…\"");
+  cat->add_option(
+         "FILES", t.cat.files,
+         "TFRecords, CSV, JSON lines, Arrow, npy, tar, zip, lines of text; compressed, too; or patterns of them")
+      ->required();
+  cat->add_option("--from", t.cat.from, "the files' format")->check(CLI::IsMember(reader_formats()));
+  add_reading(*cat, t);
+  cat->footer("example: sluice cat data/*.tfrecord | grep label");
+  cat->callback([&t] { t.verb = reading_as(t, t.cat, cli::cat); });
+
+  auto* verify = app.add_subcommand(
+      "verify",
+      "read files to their ends and check what can be checked: every CRC of TFRecords, zip and compressed files, every "
+      "header of tar and its end, that lines are JSON, that rows of CSV have as many fields as the first, that an npy "
+      "file is as "
+      "long as it says; exits 0: sound, 1: damaged, 2: none damaged, but some cannot be read");
+  verify->add_option("FILES", t.verify.files, "files of every format, or patterns of them, read at once on all workers")
+      ->required();
+  verify->add_option("--from", t.verify.from, "the files' format")->check(CLI::IsMember(reader_formats()));
+  verify->add_option("--compression", t.compression, "of the files")
+      ->check(
+          CLI::IsMember({"automatic", "none", "gzip", "zlib", "zstd", "lz4", "snappy", "snappy_blocks", "bzip2", "xz"}))
+      ->capture_default_str();
+  add_reading_options(*verify, t.reading);
+  verify->footer("example: sluice verify data/*.tfrecord");
+  verify->callback([&t] {
+    const result<compression> told = parse_compression(t.compression);
+    t.verify.compression = told.ok() ? *told : compression::automatic;
+    t.verb = reading_as(t, t.verify, cli::verify);
+  });
+}
+
+void add_others(CLI::App& app, typed& t) {
+  auto* explain = app.add_subcommand("explain", "a plan with types, sizes and the options in force");
+  add_plan(*explain, t, "PLAN", t.plan, t.plan_file, "the plan");
+  auto* spec = explain->add_flag_callback("--spec", [&t] { t.what = explained::spec; }, "dtypes and partial shapes");
+  explain->add_flag_callback("--json", [&t] { t.what = explained::json; }, "the plan as JSON")->excludes(spec);
+  explain->footer("example: sluice explain 'range(10) | shuffle(5, seed=7) | batch(4)'");
+  explain->callback([&t] { t.verb = [&t] { return cli::explain(t.plan, t.plan_file, t.what); }; });
+
+  auto* ops = app.add_subcommand("ops", "the operators there are");
+  add_plugins(*ops, t);
+  ops->callback([&t] { t.verb = [] { return cli::ops(); }; });
+
+  auto* doctor = app.add_subcommand("doctor", "what this machine and this build have, and what could be better");
+  doctor->footer("example: SLUICE_IO=threads sluice doctor");
+  doctor->callback([&t] { t.verb = [] { return cli::doctor(); }; });
+
+  auto* completion = app.add_subcommand("completion", "a script that completes this program's arguments in a shell");
+  completion->add_option("SHELL", t.shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->footer("example: source <(sluice completion bash)");
+  completion->callback([&app, &t] {
+    t.verb = [&app, &t] {
+      std::fputs(completion_script(app, t.shell).c_str(), stdout);
+      return kOk;
+    };
+  });
+
+  auto* man = app.add_subcommand("man", "the manual page, for man or roff");
+  man->footer("example: sluice man | man -l -");
+  man->callback([&app, &t] {
+    t.verb = [&app] {
+      std::fputs(manual_page(app, SLUICE_VERSION_STRING).c_str(), stdout);
+      return kOk;
+    };
+  });
+
+  auto* sample = app.add_subcommand("sample", "write TFRecord shards of tf.Examples to try things on");
+  sample->add_option("FOLDER", t.folder, "where to")->capture_default_str();
+  sample->add_option("--records", t.sample.records, "how many in all")
+      ->check(whole(0, kRecordsMax))
+      ->capture_default_str();
+  sample->add_option("--shards", t.sample.shards, "files")->check(whole(1, 99999))->capture_default_str();
+  sample->add_option("--seed", t.sample.seed, "of what is drawn")->check(whole(0, kAny))->capture_default_str();
+  sample->callback([&t] { t.verb = [&t] { return cli::sample(t.folder, t.sample); }; });
+}
+
+/// A file of ours must not become standard output, and what is written to a closed one is an error: of a descriptor that
+/// cannot be written to.
+void open_standard_files() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+        ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
+      std::_Exit(kFailed);
+}
+
+/// What is printed waits for a slow reader also where the descriptor does not block, as a terminal's may not.
+void make_standard_output_wait() {
+  cookie_io_functions_t functions{};
+  functions.write = [](void*, const char* text, std::size_t size) -> ssize_t {
+    return write_to_standard_output({text, size}) ? static_cast<ssize_t>(size) : 0;
+  };
+  std::FILE* waiting = ::fopencookie(nullptr, "w", functions);
+  if (!waiting) return;
+  if (::isatty(STDOUT_FILENO)) std::setvbuf(waiting, nullptr, _IOLBF, 0);  // each line when it is printed, as usual
+  stdout = waiting;
+}
+
+/// Bold and red where people look, and nobody said NO_COLOR (https://no-color.org).
+bool is_colored() {
+  const char* refused = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return !(refused && *refused) && terminal && std::string_view(terminal) != "dumb" && isatty(STDERR_FILENO);
+}
+
+/// The first line is the error; what follows shows where, with a caret.
+int complain(const std::string& words, int exit_status) {
+  const std::string shown = message_text(words);
+  const char* what = shown.c_str();
+  std::fflush(stdout);
+  if (!is_colored()) {
+    std::fprintf(stderr, "sluice: %s\n", what);
+    return exit_status;
+  }
+  std::string_view text = shown;
+  std::size_t first = std::min(text.find('\n'), text.size());
+  std::string rest(text.substr(first));
+  if (std::size_t caret = rest.rfind('^'); caret != rest.npos) rest.replace(caret, 1, "\x1b[1;31m^\x1b[0m");
+  std::fprintf(stderr, "\x1b[1;31msluice:\x1b[0m \x1b[1m%.*s\x1b[0m%s\n", static_cast<int>(first), what, rest.c_str());
+  return exit_status;
+}
+
+/// What was printed must have arrived, or nobody wants it: a reader that left is no error.
+int checked_output(int exit_status) {
+  errno = 0;
+  bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (arrived || errno == EPIPE) return exit_status;
+  std::string why = errno == 0 ? "cannot write to standard output"
+                               : std::string(errno_error(errno, "cannot write to standard output").message());
+  int failed = complain(why, kFailed);
+  return exit_status == kOk ? failed : exit_status;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  open_standard_files();
+  make_standard_output_wait();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is told by write(), with its name
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is told by write(), and ends us quietly
+  typed t;
+  CLI::App app("sluice: pipelines from files to ready elements", "sluice");
+  app.set_version_flag("--version", "sluice " SLUICE_VERSION_STRING);
+  app.require_subcommand(0, 1);  // without one we say which there are
+  add_run(app, t);
+  add_convert(app, t);
+  add_readers(app, t);
+  std::function<int()> file_verb;
+  add_file_verbs(app, t.reading, file_verb);
+  add_others(app, t);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    if (auto extra = app.remaining(); !extra.empty()) return complain(CLI::ExtrasError(extra).what(), kMisuse);
+    std::ostringstream out, err;
+    int status = app.exit(asked, out, err);
+    std::fputs(out.str().c_str(), stdout);
+    return checked_output(status);
+  } catch (const CLI::ParseError& e) { return complain(e.what(), kMisuse); }
+  if (file_verb) t.verb = reading(std::move(file_verb));
+  if (!t.verb)
+    return complain(
+        "a verb is needed: run, convert, head, count, select, cat, verify, ls, cp, explain, ops or sample; --help "
+        "tells more",
+        kMisuse);
+  try {
+#if SLUICE_HAVE_IMAGES
+    register_image_functions();
+#endif
+#if SLUICE_HAVE_SQLITE
+    register_sqlite();
+#endif
+    load_plugins(t.plugins);
+    const plan_files known(add_remote_files, t.reading.io_timeout);
+    return checked_output(t.verb());
+  } catch (const misuse& e) { return complain(e.what(), kMisuse); } catch (const std::exception& e) {
+    return complain(e.what(), kFailed);
+  }
+}
+
+}  // namespace sluice::lib::cli

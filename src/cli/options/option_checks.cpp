@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/option_checks.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <charconv>
+
+#include "sluice/base/field_types.hpp"
+#include "sluice/base/pace_types.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+std::string quoted_value(const std::string& text) { return "\"" + text + "\""; }
+
+/// The windows of a few files and the blocks behind them: they are charged, but never refused, or nothing could go on.
+constexpr std::int64_t kMemoryLeast = 1 << 20;
+
+}  // namespace
+
+CLI::Validator whole(std::uint64_t least, std::uint64_t most) {
+  auto check = [least, most](const std::string& text) -> std::string {
+    std::uint64_t n = 0;
+    auto end = text.data() + text.size();
+    auto read = std::from_chars(text.data(), end, n);
+    if (read.ec == std::errc() && read.ptr == end && n >= least && n <= most) return {};
+    return absl::StrCat("expects a whole number from ", least, " to ", most, ", and is ", quoted_value(text));
+  };
+  return CLI::Validator(check, "N");
+}
+
+CLI::Validator memory_size() {
+  auto check = [](const std::string& text) -> std::string {
+    std::int64_t bytes = 0;
+    if (!read_byte_size(text, bytes) || bytes <= 0)
+      return absl::StrCat("expects a size such as 64MiB, and is ", quoted_value(text));
+    if (bytes >= kMemoryLeast) return {};
+    return absl::StrCat(
+        "expects 1MiB or more, since what is just being read is made in any case and takes about that, and is ",
+        quoted_value(text));
+  };
+  return CLI::Validator(check, "SIZE");
+}
+
+CLI::Validator size_in_bytes() {
+  auto check = [](const std::string& text) -> std::string {
+    std::int64_t bytes = 0;
+    if (read_byte_size(text, bytes) && bytes > 0) return {};
+    return absl::StrCat("expects a size such as 64MiB, and is ", quoted_value(text));
+  };
+  return CLI::Validator(check, "SIZE");
+}
+
+bool read_time(const std::string& text, std::chrono::nanoseconds& time) {
+  std::int64_t nanoseconds = 0;
+  if (!read_time_span(text, nanoseconds) || nanoseconds == 0) return false;
+  time = std::chrono::nanoseconds(nanoseconds);
+  return true;
+}
+
+bool read_interval(const std::string& text, std::uint64_t& elements, std::chrono::nanoseconds& time) {
+  const char* end = text.data() + text.size();
+  auto whole = std::from_chars(text.data(), end, elements);
+  if (whole.ec == std::errc() && whole.ptr == end) return elements != 0;
+  elements = 0;
+  return read_time(text, time);
+}
+
+CLI::Validator interval() {
+  auto check = [](const std::string& text) -> std::string {
+    std::uint64_t elements = 0;
+    std::chrono::nanoseconds time{0};
+    if (read_interval(text, elements, time)) return {};
+    return absl::StrCat("expects a number of elements such as 5000 or a time such as 500ms, 1.5s, 5m, 1h, and is ",
+                        quoted_value(text));
+  };
+  return CLI::Validator(check, "ELEMENTS|TIME");
+}
+
+CLI::Validator time_span() {
+  auto check = [](const std::string& text) -> std::string {
+    std::chrono::nanoseconds time{0};
+    if (read_time(text, time)) return {};
+    return absl::StrCat("expects a time such as 500ms, 1.5s, 5m, 1h, and is ", quoted_value(text));
+  };
+  return CLI::Validator(check, "TIME");
+}
+
+CLI::Validator path() {
+  auto check = [](const std::string& text) -> std::string { return text.empty() ? "expects a path" : ""; };
+  return CLI::Validator(check, "PATH");
+}
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/reports/message_text.hpp"
+
+#include <algorithm>
+
+#include "base/text/redacted.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+/// Of the library's messages, which know no options of programs.
+constexpr std::string_view kLate[] = {" until the deadline", "the deadline leaves no time for another attempt"};
+
+}  // namespace
+
+std::string message_text(std::string_view words) {
+  std::string text = detail::redacted(words);
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < ' ' && c != '\n' && c != '\t') || byte == 0x7f) c = '?';
+  }
+  const std::size_t first_line = std::min(text.find('\n'), text.size());
+  const bool is_late = std::any_of(std::begin(kLate), std::end(kLate),
+                                   [&](std::string_view late) { return text.find(late) < first_line; });
+  if (is_late) text.insert(first_line, "; --io-timeout sets how long a file may take to answer");
+  return text;
+}
+
+}  // namespace sluice::lib::cli

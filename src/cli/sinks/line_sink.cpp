@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sinks/line_sink.hpp"
+
+#include "element/text/print_element.hpp"
+#include "sluice/element/slice.hpp"
+#include "sluice/format/example.hpp"
+
+namespace sluice::lib::cli {
+
+status line_sink::take(const block& elements) {
+  std::string text;
+  std::vector<std::size_t> ends;
+  status why;
+  for (std::uint32_t i = 0; i != elements.size(); ++i, ++records_) {
+    std::size_t before = text.size();
+    why = print_line(elements.type(), elements.at(i), text);
+    if (!why.ok()) {
+      text.resize(before);
+      if (!file_.empty()) why = why.in_file(file_, provenance::kUnknown, records_);
+      break;
+    }
+    text += '\n';
+    ends.push_back(text.size());
+  }
+  std::size_t accepted = 0;
+  status written = out_.write(text, ends, accepted);
+  return written.ok() ? why : written;
+}
+
+status example_sink::print_part(const element_type& type, const void* part, std::string& text) {
+  if (type.has_members() && !is_raw_) return print_members(type, part, text);
+  if (&type == &type_of<lib::record>() && !is_raw_) {
+    auto json = example_to_json(type.text(part));
+    // A tf.Example without features is nothing, as is any other empty record; bytes that are all unknown to it are a text.
+    const bool is_unknown = json.ok() && *json == "{}" && !type.text(part).empty();
+    if (json.ok() && !(is_unknown && !has_shown_)) {
+      has_shown_ |= !type.text(part).empty();
+      text += *json;
+      return {};
+    }
+    if (other_ == in_front && has_shown_) return json.why();
+    is_raw_ = !has_shown_;
+  }
+  print(type, part, text);
+  return {};
+}
+
+/// As print() does, with print_part() for each member.
+status example_sink::print_members(const element_type& type, const void* element, std::string& text) {
+  status why;
+  detail::print_members(type, text, [&](const member& m) {
+    why = print_part(*m.type, static_cast<const char*>(element) + m.offset, text);
+    return why.ok();
+  });
+  return why;
+}
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sinks/output_choice.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <utility>
+
+#include "cli/verbs.hpp"
+#include "io/paths/file_router.hpp"
+#include "sluice/format/inflate.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr std::string_view kStandardOutput = "-";
+
+/// The descriptor that a path stands for; -1: none.
+int descriptor_in(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  const std::string own = absl::StrCat("/proc/", ::getpid(), "/fd/");
+  for (std::string_view folder :
+       {std::string_view("/dev/fd/"), std::string_view("/proc/self/fd/"), std::string_view(own)}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    std::string_view digits = path.substr(folder.size());
+    auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (read.ec == std::errc() && read.ptr == digits.data() + digits.size()) return number;
+  }
+  return -1;
+}
+
+/// Descriptors of the program's own are closed by exec, and those it was started with were not.
+bool is_given(int descriptor) {
+  int flags = ::fcntl(descriptor, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+}
+
+/// "csv:a.csv", "csv", "a.csv".
+void read_format(const std::string& text, output_options& o) {
+  const auto colon = text.find(':');
+  auto named = parse_output_format(text.substr(0, colon));
+  using enum output_format;
+  const bool is_text = named.ok() && (*named == jsonl || *named == raw || *named == text_lines || *named == csv);
+  if (named.ok() && colon != text.npos && colon + 1 != text.size()) {
+    o.format = *named;
+    o.path = text.substr(colon + 1);
+  } else if (is_text && colon == text.npos) {
+    o.format = *named;
+  } else if (!named.ok() && format_of_path(text).format != output_format::automatic) {
+    o.format = output_format::automatic;
+    o.path = text;
+  } else {
+    throw misuse(absl::StrCat(
+        "--output is null, jsonl, raw, lines, csv, or FORMAT:PATH with one of the formats jsonl, csv, raw, lines, "
+        "tfrecord, example, "
+        "arrow, arrow-binary, npy, or a PATH that ends in .jsonl, .csv, .txt, .tfrecord, .arrow or .npy, not ",
+        text));
+  }
+}
+
+}  // namespace
+
+std::string output_choice::text() const {
+  return is_null ? "null"
+                 : absl::StrCat(std::string(to_string(options.format)), ":", options.path.empty() ? "-" : options.path);
+}
+
+output_choice read_output(const output_arguments& a, const element_type& type) {
+  output_choice out;
+  const std::string& text = a.output;
+  if (text == "null") {
+    if (a.shards != 1 || a.shard_bytes != 0) throw misuse("--shards and --shard-size are of an output: add --output");
+    return out;
+  }
+  out.is_null = false;
+  output_options& o = out.options;
+  read_format(text, o);
+  const named_format by_name = format_of_path(o.path);
+  if (o.format == output_format::automatic) o.format = by_name.format;
+  const bool is_records = by_name.format == output_format::tfrecords && o.format == output_format::tfrecords;
+  if (is_records && !type.text && !text.starts_with("tfrecord:")) o.format = output_format::example;
+  o.compression = a.compression == "automatic" ? by_name.compression : *parse_compression(a.compression);
+  if (o.path == kStandardOutput) o.path.clear();
+  o.path = detail::without_file_scheme(std::move(o.path));
+  o.descriptor = o.path.empty() ? STDOUT_FILENO : descriptor_in(o.path);
+  o.shards = a.shards;
+  o.rows = a.rows;
+  o.shard_bytes = static_cast<std::uint64_t>(a.shard_bytes);
+  if (o.shards != 1 && o.shard_bytes != 0) throw misuse("--shards and --shard-size: name one of them");
+  status why = check_output(o.format, type);
+  if (!why.ok()) throw misuse(absl::StrCat("--output ", text, ": ", std::string(why.message())));
+  if (o.descriptor > STDERR_FILENO && !is_given(o.descriptor))
+    throw misuse(absl::StrCat("--output ", text, ": sluice was started without a descriptor ", o.descriptor));
+  return out;
+}
+
+std::unique_ptr<element_sink> open_sink(const output_choice& output, const element_type& type,
+                                        const output_start& start, std::uint64_t& cut_bytes) {
+  cut_bytes = 0;
+  if (output.is_null) return std::make_unique<null_sink>();
+  auto sink = file_sink::open(output.options, type, start, cut_bytes);
+  if (sink.ok()) return *std::move(sink);
+  const status& why = sink.why();
+  if (why.code() == status_code::failed_precondition && start.goes_on)
+    throw_status(status(why.code(), absl::StrCat(std::string(why.message()), "; --new-output begins another output"))
+                     .in_file(why.where().file));
+  throw_status(why);
+}
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "cli/inputs/file_checks.hpp"
+#include "cli/inputs/file_readers.hpp"
+#include "cli/inputs/matched_files.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/sinks/line_sink.hpp"
+#include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
+
+namespace sluice::lib::cli {
+
+namespace {
+
+/// What cannot be looked at is opened as TFRecords, which tells why it cannot.
+const reader& reader_for(const std::string& file, const std::string& format) {
+  if (!format.empty()) return reader_named(format);
+  return file == "-" || names_data(file) ? reader_of(file) : reader_named("tfrecord");
+}
+
+}  // namespace
+
+int cat(const cat_arguments& a) {
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  printing_sink elements;
+  pull_counts counts;
+  iterate_options o;
+  set_errors(a.errors, o);
+  for (auto& file : matched_files(rt, a.files)) {
+    if (status why = check_name(file); !why.ok())
+      std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
+    const reader& r = reader_for(file, a.from);
+    const node_ptr plan = plan_of(plan_for(file, r, ""));
+    check_errors(*plan, a.errors);
+    example_sink examples(example_sink::in_front);  // each file anew: its records are tf.Examples, or are not
+    line_sink& sink = r.format == "tfrecord" ? static_cast<line_sink&>(examples) : elements;
+    sink.begin(file);
+    pull_request request;
+    request.stream = open_run(rt, plan, o);
+    request.sink = &sink;
+    request.counts = &counts;
+    pull_outcome out = sync_wait(rt, pull(&request));
+    tell_dropped(out.report);
+    if (!out.why.ok()) throw_status(out.why);
+    if (sink.closed()) break;
+  }
+  return kOk;
+}
+
+}  // namespace sluice::lib::cli

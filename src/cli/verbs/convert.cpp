@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text/redacted.hpp"
+#include "cli/inputs/file_readers.hpp"
+#include "cli/inputs/matched_files.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/verbs.hpp"
+#include "engine/files/file_head.hpp"
+#include "format/example/example_inference.hpp"
+#include "format/npy_rows.hpp"
+#include "io/paths/file_router.hpp"
+#include "sluice/op/take.hpp"
+#include "sluice/op/tfrecord.hpp"
+#include "sluice/pipeline/iterate.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+constexpr int kLookedAt = 100;  // records from which a schema is guessed
+
+/// `failed`: why a record is no tf.Example like those before it. Errors: of reading.
+task<void> look_at(stream<record>* records, example_inference* inference, status* failed) {
+  while (auto r = co_await records->next()) {
+    *failed = inference->add(r->view());
+    if (!failed->ok()) break;
+  }
+}
+
+/// Of the first tf.Examples of a file; empty where its records are none.
+std::string guessed_schema(const std::string& file, const run_arguments& a) {
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  auto records = (tfrecord(file) | take(kLookedAt)).iterate(rt);
+  example_inference inference;
+  status why;
+  sync_wait(rt, look_at(&records, &inference, &why));
+  sync_wait(rt, cleanup(std::move(records)));
+  if (why.code() == status_code::data_loss) return {};  // records of something else
+  if (!why.ok()) throw misuse(absl::StrCat(file, ": ", std::string(why.message()), ": say --schema"));
+  std::string schema = inference.schema_text();
+  if (!a.quiet && !schema.empty())
+    std::fprintf(stderr, "schema, guessed from %llu records of %s: %s\n",
+                 static_cast<unsigned long long>(inference.examples()), detail::redacted(file).c_str(), schema.c_str());
+  return schema;
+}
+
+output_format format_of_output(const convert_arguments& a) {
+  const std::string& out = a.run.output.output;
+  auto named = parse_output_format(out.substr(0, out.find(':')));
+  return named.ok() ? *named : format_of_path(out).format;
+}
+
+/// Do records go out as they came?
+bool keeps_records(const convert_arguments& a) {
+  const output_format f = format_of_output(a);
+  return f == output_format::tfrecords || f == output_format::raw || f == output_format::text_lines;
+}
+
+/// What the array of a file of NumPy has; nothing where the file cannot be looked at, or is none: reading it tells why.
+std::optional<npy_head> head_of_npy(const std::string& file) {
+  if (!is_file(file)) return {};
+  auto begin = read_file_head(file, compression::automatic, kNpyHeadBytesMax);
+  npy_head head;
+  if (!begin.ok() || !read_npy_head(begin->bytes, head).why.ok()) return {};
+  return head;
+}
+
+/// The numbers of an array of one dimension, which are tensors without one, as numbers that CSV and Arrow have a form for.
+std::string numbers_of_npy(const npy_head& head) {
+  const bool is_number = head.row_shape.rank() == 0 && head.dtype != dtype::string && head.dtype != dtype::float16;
+  if (!is_number) return {};
+  const std::string_view name = head.dtype == dtype::float32   ? "float"
+                                : head.dtype == dtype::float64 ? "double"
+                                                               : name_of(head.dtype);
+  return absl::StrCat(" | map(", std::string(name), "(it))");
+}
+
+/// A table's file that names its columns, and has no row: their types are not known, and are as those of other files.
+bool is_table_without_rows(const std::string& file) {
+  constexpr std::uintmax_t kHeaderBytesMax = 1 << 20;
+  const output_format f = format_of_path(std::string(name_of_data(file))).format;
+  if (is_empty_file(file)) return f == output_format::csv || f == output_format::jsonl;
+  std::error_code unknown;
+  if (f != output_format::csv || !is_file(file) || is_compressed(file) ||
+      std::filesystem::file_size(detail::without_file_scheme(file), unknown) > kHeaderBytesMax)
+    return false;
+  std::ifstream in(detail::without_file_scheme(file), std::ios::binary);
+  std::string header, rest;
+  std::getline(in, header);
+  return !std::getline(in, rest);
+}
+
+/// Of several files those that have rows, if any has.
+void leave_out_empty(std::vector<std::string>& files) {
+  std::vector<std::string> with_rows;
+  std::remove_copy_if(files.begin(), files.end(), std::back_inserter(with_rows), is_table_without_rows);
+  if (!with_rows.empty()) files = std::move(with_rows);
+}
+
+/// A runtime of its own, which is gone before the run's begins.
+void replace_patterns(convert_arguments& a) {
+  if (std::none_of(a.inputs.begin(), a.inputs.end(), is_file_pattern_and_no_plan)) return;
+  runtime rt(runtime_of(a.run.reading));
+  add_remote_files(rt);
+  a.inputs = matched_files(rt, a.inputs, is_file_pattern_and_no_plan);
+}
+
+std::string plan_text_of(convert_arguments& a) {
+  replace_patterns(a);
+  if (a.inputs.size() == 1 && a.from.empty() && !names_data(a.inputs[0])) {
+    if (!a.schema.empty()) throw misuse("--schema is of files: a plan has it where it is needed");
+    return a.inputs[0];
+  }
+  if (a.from.empty() && a.schema.empty() && a.inputs.size() > 1) leave_out_empty(a.inputs);
+  std::vector<std::string> plans;
+  bool is_records = true;
+  for (const std::string& file : a.inputs) {
+    if (file != "-" && !names_data(file)) throw misuse(absl::StrCat(file, " is no file"));
+    const reader& r = a.from.empty() ? reader_of(file) : reader_named(a.from);
+    is_records = is_records && r.format == "tfrecord";
+    plans.push_back(plan_for(file, r, a.schema));
+    auto array = r.format == "npy" ? head_of_npy(file) : std::nullopt;
+    if (!array) continue;
+    if (format_of_output(a) != output_format::numpy) plans.back() += numbers_of_npy(*array);
+    else if (!a.run.output.rows) a.run.output.rows = tensor_spec{array->dtype, array->row_shape};
+  }
+  std::string text = plans.size() == 1 ? plans[0] : absl::StrCat("concatenate(", absl::StrJoin(plans, ", "), ")");
+  if (!is_records || (keeps_records(a) && a.schema.empty())) return text;
+  const bool is_stream = a.inputs[0] == "-" || !(is_file(a.inputs[0]) || detail::is_remote(a.inputs[0]));
+  if (is_stream && a.schema.empty()) throw misuse("records that can be read once only are not looked at: say --schema");
+  const std::string schema = a.schema.empty() ? guessed_schema(a.inputs[0], a.run) : a.schema;
+  if (!schema.empty()) absl::StrAppend(&text, " | parse_example(", in_quotes(schema), ")");
+  return text;
+}
+
+/// `convert *.tfrecord` would replace the last of them.
+void refuse_to_replace(const convert_arguments& a) {
+  std::error_code unknown;
+  const std::string path = detail::without_file_scheme(a.run.output.output);
+  const bool goes_on = !a.run.checkpoint_file.empty() && std::filesystem::exists(a.run.checkpoint_file, unknown);
+  if (a.overwrites || goes_on) return;
+  if (detail::is_remote(path) ? !is_there(path, a.run.reading) : !std::filesystem::is_regular_file(path, unknown))
+    return;
+  throw misuse(absl::StrCat(path, " is there: name another output, or say --overwrite"));
+}
+
+}  // namespace
+
+int convert(convert_arguments a) {
+  if (a.inputs.size() < 2)
+    throw misuse(absl::StrCat("convert needs an input and an output: sluice convert ", a.inputs[0], " OUT.csv"));
+  a.run.output.output = std::move(a.inputs.back());
+  a.inputs.pop_back();
+  refuse_to_replace(a);
+  if (!a.to.empty()) a.run.output.output = absl::StrCat(a.to, ":", a.run.output.output);
+  else if (a.run.output.output == "-") throw misuse("the output - is standard output: say with --to in what format");
+  a.run.is_output_named = true;
+  a.run.plan = plan_text_of(a);
+  a.run.resume_file = a.run.checkpoint_file;
+  a.run.starts_without_checkpoint = true;
+  return run(a.run);
+}
+
+}  // namespace sluice::lib::cli

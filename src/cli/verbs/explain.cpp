@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "base/text/redacted.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/reports/figures.hpp"
+#include "cli/verbs.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/argument_codec.hpp"
+#include "sluice/element/spec.hpp"
+#include "sluice/engine/dataset_options.hpp"
+#include "sluice/plan/json.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+/// `may_be_fewer`: what a stage downstream says makes bad elements go.
+std::string size_text(const node& n, bool may_be_fewer) {
+  cardinality c = cardinality_of(n);
+  if (c.is_most()) return ", more elements than can be counted";
+  if (c.kind == cardinality::exact) {
+    const bool is_most = may_be_fewer && c.elements != 0;
+    return (is_most ? ", at most " : ", ") + counted(static_cast<std::uint64_t>(c.elements), "element");
+  }
+  if (c.kind == cardinality::infinite) return ", without end";
+  cardinality most = cardinality_bounds_of(n).most;
+  if (most.kind != cardinality::exact || most.is_most()) return {};
+  return ", at most " + counted(static_cast<std::uint64_t>(most.elements), "element");
+}
+
+/// What stages downstream say of one that says nothing itself.
+struct said_downstream {
+  std::optional<error_policy> on_error = {};
+  std::string_view by = {};   ///< who says on_error
+  bool is_outermost = false;  ///< of with_options: those upstream do not count
+  std::optional<order> order_given = {};
+
+  void pass(const node& n) {
+    if (n.op->options) {
+      const dataset_options& o = n.op->options(n);
+      if (o.on_error && !is_outermost) *this = {o.on_error, n.op->name, true, order_given};
+      if (!order_given) order_given = o.order;
+    } else if (n.op->sets_error_policy) {
+      on_error = error_policy::skip;
+      by = n.op->name;
+    }
+  }
+};
+
+/// May elements of this stage be bad? Not where numbers are made, and not where elements go on as they are.
+bool may_meet_bad(const node& n) {
+  if (n.op->shape == op_info::source) return cardinality_of(n).kind == cardinality::unknown;
+  return n.op->type != same_type;
+}
+
+/// The values in force, also those that the text leaves out. Texts, functions and plans stand in the text.
+std::string options_text(const node& n, const said_downstream& said) {
+  std::string out;
+  auto add = [&](const field& f, const void* value) {
+    absl::StrAppend(&out, out.empty() ? "; " : ", ", std::string(f.name), "=", printed(*f.type, value));
+  };
+  for (auto& f : n.op->arguments().fields) {
+    if (f.type->takes_text() || f.type->takes_functions() || f.type->takes_plan()) continue;
+    add(f, argument_list::at(n.arguments.get(), f));
+    if (f.name == "order" && said.order_given == order::sloppy && !n.op->options && out.ends_with("=deterministic"))
+      out = out.substr(0, out.size() - std::string_view("deterministic").size()) + "sloppy by with_options";
+  }
+  const void* errors = &n.errors;
+  for (auto& f : call_arguments().fields)
+    if (!call_arguments().is_default(errors, f)) add(f, argument_list::at(errors, f));
+  if (!n.errors.on_error && said.on_error && !n.op->sets_error_policy)
+    absl::StrAppend(&out, out.empty() ? "; " : ", ",
+                    said.on_error == error_policy::skip ? "on_error=skip by " : "on_error=stop by ",
+                    std::string(said.by));
+  return out;
+}
+
+}  // namespace
+
+int explain(const std::string& text, const std::string& plan_file, explained what) {
+  node_ptr plan = plan_file.empty() ? plan_of(text) : plan_in_file(plan_file);
+  if (what == explained::json) {
+    absl::PrintF("%s\n", plan_json(*plan));
+    return kOk;
+  }
+  if (what == explained::spec) {
+    absl::PrintF("%s\n", element_spec_of(*plan).text());
+    return kOk;
+  }
+  struct stage_line {
+    const node* stage;
+    said_downstream said;
+  };
+  std::vector<stage_line> stages;  // from the last to the source, or to a stage of several inputs, which is one line
+  said_downstream said;
+  for (const node* n = plan.get();; n = n->inputs[0].get()) {
+    stages.push_back({n, said});
+    said.pass(*n);
+    if (n->op->shape != op_info::stage) break;
+  }
+  std::size_t width = 0;
+  auto shown = [](const node& n) { return detail::redacted(stage_text(n)); };
+  for (auto& line : stages) width = std::max(width, shown(*line.stage).size());
+  bool may_be_fewer = false;
+  for (auto at = stages.rbegin(); at != stages.rend(); ++at) {
+    const node& n = *at->stage;
+    may_be_fewer |= !n.errors.on_error && at->said.on_error == error_policy::skip && may_meet_bad(n);
+    absl::PrintF("%s%-*s  # %s%s%s\n", at == stages.rbegin() ? "  " : "| ", static_cast<int>(width), shown(n),
+                 n.type->name, size_text(n, may_be_fewer), options_text(n, at->said));
+  }
+  absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
+  return kOk;
+}
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/inputs/matched_files.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/sinks/image_sink.hpp"
+#include "cli/sinks/line_sink.hpp"
+#include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
+
+namespace sluice::lib::cli {
+
+namespace {
+
+/// The first elements of a plan, at most so many. Returns how many there were.
+std::uint64_t print_first(runtime& rt, const node_ptr& plan, const head_arguments& a, std::uint64_t most,
+                          line_sink& sink) {
+  pull_counts counts;
+  pull_request request;
+  check_errors(*plan, a.errors);
+  iterate_options o;
+  set_errors(a.errors, o);
+  request.stream = open_run(rt, plan, o);
+  request.sink = &sink;
+  request.counts = &counts;
+  request.limit = most;
+  pull_outcome out = sync_wait(rt, pull(&request));
+  tell_dropped(out.report);
+  if (!out.why.ok()) throw_status(out.why);
+  return counts.elements;
+}
+
+}  // namespace
+
+int head(const head_arguments& a) {
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  // Of a pattern the files that it matches, as far as they are needed.
+  const bool is_pattern = a.plan_file.empty() && is_file_pattern_and_no_plan(a.plan);
+  const std::vector<std::string> inputs = is_pattern ? matched_files(rt, {a.plan}) : std::vector{a.plan};
+  const bool is_data = is_pattern || (a.plan_file.empty() && names_data(a.plan));
+  printing_sink elements;
+  std::unique_ptr<line_sink> images;
+  std::uint64_t left = a.elements;
+  for (const std::string& input : inputs) {
+    if (is_pattern && inputs.size() > 1 && is_empty_file(input)) continue;  // also one that has no header
+    // Each file anew: its records are tf.Examples, or are not.
+    example_sink examples(is_data ? example_sink::in_front : example_sink::is_printed);
+    node_ptr plan = a.plan_file.empty() ? plan_or_reader(input) : plan_in_file(a.plan_file);
+#if SLUICE_HAVE_IMAGES
+    if (!a.images_folder.empty() && !images) images = std::make_unique<image_sink>(a.images_folder, *plan->type);
+#endif
+    line_sink& sink = images ? *images : a.raw ? static_cast<line_sink&>(elements) : examples;
+    if (is_data) sink.begin(input);
+    left -= print_first(rt, plan, a, left, sink);
+    if (left == 0 || sink.closed()) break;
+  }
+  return kOk;
+}
+
+}  // namespace sluice::lib::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/time/time.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/reports/message_text.hpp"
+#include "cli/verbs.hpp"
+#include "io/paths/file_router.hpp"
+#include "sluice/element/type.hpp"
+#include "sluice/io/files.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+std::string time_text(std::int64_t ns) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixNanos(ns), absl::UTCTimeZone());
+}
+
+/// "    1234567  2026-11-24T10:00:00Z  path"
+std::string line_of(const listed_file& f) {
+  const std::string size = !f.info               ? "-"
+                           : f.info->is_stream   ? "stream"
+                           : !f.info->has_size() ? "?"
+                                                 : absl::StrCat(f.info->size_bytes);
+  const std::string time = f.info && f.info->modified_ns != 0 ? time_text(f.info->modified_ns) : "-";
+  return absl::StrFormat("%14s  %20s  %s\n", size, time, f.path);
+}
+
+/// {"path":"a","size":3,"modified":"…","version":"…"}: what is not known is not there.
+std::string json_of(const listed_file& f) {
+  std::string text = "{\"path\":";
+  print_json_text(f.path, text);
+  if (f.info && f.info->has_size()) absl::StrAppend(&text, ",\"size\":", f.info->size_bytes);
+  if (f.info && f.info->is_stream) absl::StrAppend(&text, ",\"stream\":true");
+  if (f.info && f.info->modified_ns != 0)
+    absl::StrAppend(&text, ",\"modified\":\"", time_text(f.info->modified_ns), "\"");
+  if (f.info && !f.info->version.empty()) {
+    absl::StrAppend(&text, ",\"version\":");
+    print_json_text(f.info->version, text);
+  }
+  return text + "}\n";
+}
+
+/// Prints each page as it comes: a long listing need not be over, and nobody keeps it.
+task<void> list_into_output(runtime& rt, std::string pattern, bool as_json) {
+  std::unique_ptr<listing> matches = files_of(rt).list(std::move(pattern), {.with_info = true});
+  for (;;) {
+    auto listing_more = matches->next(io_deadline(rt));
+    std::vector<listed_file> page = co_await listing_more;
+    if (page.empty()) break;
+    std::string text;
+    for (const listed_file& f : page) text += as_json ? json_of(f) : line_of(f);
+    if (std::fputs(text.c_str(), stdout) != EOF && std::fflush(stdout) == 0) continue;
+    if (errno == EPIPE) std::clearerr(stdout);  // nobody reads on: the end, and no error
+    break;
+  }
+}
+
+/// A pattern that matches this path and no other.
+std::string literal(const std::string& path) {
+  std::string pattern;
+  for (const char c : path) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+bool is_local_folder(const std::string& path) { return !detail::is_remote(path) && is_folder(path); }
+
+/// What is in a folder; of a file that is there its own name, whatever characters it has; else what the pattern matches.
+std::string pattern_of(const std::string& text) {
+  if (is_local_folder(text)) return folder_text(literal(text)) + "*";
+  if (is_folder(text)) return folder_text(text) + "*";
+  return !detail::is_remote(text) && is_file(text) ? literal(text) : text;
+}
+
+}  // namespace
+
+int ls(const ls_arguments& a) {
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  int exit_status = kOk;
+  for (const std::string& pattern : a.patterns) {
+    try {
+      sync_wait(rt, list_into_output(rt, pattern_of(pattern), a.as_json));
+    } catch (const error& e) {
+      if (e.code() == status_code::not_found && is_local_folder(pattern)) continue;  // there is nothing in it
+      std::fflush(stdout);
+      std::fprintf(stderr, "sluice: %s\n", message_text(e.what()).c_str());
+      exit_status = kFailed;
+    }
+  }
+  return exit_status;
+}
+
+}  // namespace sluice::lib::cli

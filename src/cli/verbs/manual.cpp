@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/reports/description.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+/// Text as it is: no minus becomes a hyphen, no line begins with a request of roff.
+std::string escaped(std::string_view text) {
+  std::string out = absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{"\\", "\\e"}, {"-", "\\-"}});
+  out = absl::StrReplaceAll(out, {{"\n.", "\n\\&."}, {"\n'", "\n\\&'"}});
+  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
+
+void add_options(const CLI::App& verb, std::string& out) {
+  for (const CLI::Option* o : verb.get_options()) {
+    if (o->get_name() == "--help" || o->get_description().empty()) continue;
+    std::string value =
+        o->get_items_expected_max() > 0 && !o->get_positional() ? " \\fI" + escaped(o->get_type_name()) + "\\fR" : "";
+    std::string fallback = o->get_default_str().empty() ? "" : " (" + o->get_default_str() + ")";
+    absl::StrAppend(&out, ".TP\n\\fB", escaped(o->get_name(false, true)), "\\fR", value, "\n",
+                    escaped(o->get_description() + fallback), "\n");
+  }
+}
+
+}  // namespace
+
+std::string manual_page(const CLI::App& app, const std::string& version) {
+  std::string out =
+      absl::StrCat(".TH SLUICE 1 \"\" \"sluice ", version, "\" \"User Commands\"\n",
+                   ".SH NAME\nsluice \\- pipelines from files to ready elements\n",
+                   ".SH SYNOPSIS\n.B sluice\n.I VERB\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n",
+                   ".SH DESCRIPTION\nA plan is written as its stages, with bars between them:\n.PP\n.RS\n.nf\n",
+                   escaped("tfrecord(\"a.tfrecord\") | shuffle(1000, seed=7) | batch(32)"),
+                   "\n.fi\n.RE\n.PP\n\\fBsluice ops\\fR lists the operators there are.\n", ".SH VERBS\n");
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    absl::StrAppend(&out, ".SS ", escaped(verb->get_name()), "\n", escaped(verb->get_description()), "\n");
+    add_options(*verb, out);
+    if (!verb->get_footer().empty()) absl::StrAppend(&out, ".PP\n.nf\n", escaped(verb->get_footer()), "\n.fi\n");
+  }
+  absl::StrAppend(&out, ".SH STAGES\n");
+  for (const op_info* op : operators())
+    absl::StrAppend(&out, ".TP\n\\fB", escaped(op->name), "\\fR\n", escaped(op->doc), "\n");
+  absl::StrAppend(
+      &out,
+      ".SH ENVIRONMENT\n"
+      ".TP\n\\fBSLUICE_IO\\fR\nhow files are read: auto, uring or threads\n"
+      ".TP\n\\fBSLUICE_PRIVATE_REDIRECTS\\fR\n1: servers with public addresses may redirect to private ones\n"
+      ".TP\n\\fBNO_COLOR\\fR\nwhere it is set and not empty, no colours and no bold text\n"
+      ".SH EXIT STATUS\n"
+      ".TP\n0\nall went well; a reader of the output that left early is no error\n"
+      ".TP\n1\nthe data, a file or a stage failed\n"
+      ".TP\n2\nthe arguments mean nothing\n"
+      ".TP\n129, 130, 143\nhung up (the terminal was closed), interrupted, terminated: a run's output and checkpoint "
+      "hold what came before\n");
+  return out;
+}
+
+}  // namespace sluice::lib::cli

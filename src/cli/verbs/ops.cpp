@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/reports/description.hpp"
+#include "cli/verbs.hpp"
+#include "engine/expressions/expression_forms.hpp"
+#include "expr/program.hpp"
+#include "plan/codecs/argument_codec.hpp"
+#include "plan/text/spellings.hpp"
+#include "sluice/plan/function.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+/// "\"path\", compression=automatic, read_bytes=256KiB": what it takes in the parentheses.
+std::string arguments_text(const op_info& op) {
+  std::string out;
+  auto add = [&](const std::string& text) { absl::StrAppend(&out, out.empty() ? "" : ", ", text); };
+  if (op.shape == op_info::combine) add("plan, plan …");
+  auto& list = op.arguments();
+  for (auto& f : list.fields)
+    add(f.required ? f.type->placeholder(f.name)
+                   : absl::StrCat(std::string(f.name), "=", printed(*f.type, argument_list::at(list.defaults, f))));
+  return out;
+}
+
+bool takes_expressions(const codec& type) {
+  auto& [map, filter, scan, reduce, key, look, opens] = probes_of_expressions();
+  return type.takes_function(map) || type.takes_function(filter) || type.takes_function(scan) ||
+         type.takes_function(reduce) || type.takes_function(key) || type.takes_function(look) ||
+         type.takes_function(opens);
+}
+
+/// No expression and no registered function can be what has to be given here.
+bool lacks_function(const field& f) {
+  if (!f.required || !f.type->takes_functions() || f.type->takes_plan() || takes_expressions(*f.type)) return false;
+  for (auto& name : function_names())
+    for (auto& function : find_functions(name))
+      if (f.type->takes_function(*function)) return false;
+  return true;
+}
+
+/// "word_of: int64 -> word": what a registered function is called with, and what it makes.
+std::string signature_text(const stage_function& f) {
+  return absl::StrCat(f.name, ": ", f.in ? f.in->name : "nothing", " -> ", f.out ? f.out->name : "nothing");
+}
+
+void print_built_in_functions() {
+  constexpr std::size_t kLineMax = 100;
+  absl::PrintF("\nFunctions of expressions, as in map(lower(text)):\n");
+  std::string line;
+  for (auto& name : built_in_function_names()) {
+    if (line.size() + name.size() >= kLineMax) absl::PrintF(" %s\n", std::exchange(line, {}));
+    absl::StrAppend(&line, " ", name);
+  }
+  absl::PrintF(" %s\n", line);
+}
+
+void print_functions() {
+  std::vector<std::string> lines;
+  for (auto& name : function_names()) {
+    std::size_t first = lines.size();
+    for (auto& f : find_functions(name)) {
+      std::string line = signature_text(*f);
+      // A predicate is a map's function, too, and a key's.
+      if (std::find(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), line) == lines.end())
+        lines.push_back(std::move(line));
+    }
+  }
+  if (lines.empty()) return;
+  absl::PrintF("\nFunctions that this program registers:\n");
+  for (auto& line : lines) absl::PrintF("  %s\n", line);
+}
+
+}  // namespace
+
+bool needs_program(const op_info& op) { return std::ranges::any_of(op.arguments().fields, lacks_function); }
+
+int ops() {
+  bool any_needs = false;
+  for (auto* op : operators()) {
+    bool needs = needs_program(*op);
+    any_needs |= needs;
+    absl::PrintF("%-14s %s\n%-14s   (%s)%s\n", std::string(op->name), std::string(op->doc), "", arguments_text(*op),
+                 needs ? "  C++" : "");
+  }
+  absl::PrintF(
+      "\nEvery call but that of ignore_errors also takes, by name, on_error=stop or skip (what an element that fails "
+      "there does) and "
+      "errors_max=N\n(with on_error=skip: one more ends the run) and quarantine=\"PATH\" (with on_error=skip: what is "
+      "dropped is kept there).\n");
+  absl::PrintF("\nOther names, which are read as the calls that they stand for:\n");
+  for (auto& s : detail::all_spellings()) absl::PrintF("  %s(%s) is %s\n", s.name, s.arguments, s.calls);
+  print_built_in_functions();
+  print_functions();
+  if (any_needs)
+    absl::PrintF(
+        "\nC++: not in a plan for this program, which has no function for it: write the plan in C++, or make a program "
+        "that\nregisters the function (SLUICE_FUNCTION in sluice/plan/function.hpp).\n");
+  return kOk;
+}
+
+}  // namespace sluice::lib::cli

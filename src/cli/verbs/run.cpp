@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "base/text/redacted.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/inputs/run_files.hpp"
+#include "cli/reports/figures.hpp"
+#include "cli/reports/progress.hpp"
+#include "cli/reports/stage_table.hpp"
+#include "cli/reports/watch.hpp"
+#include "cli/sinks/output_choice.hpp"
+#include "cli/verbs.hpp"
+#include "io/paths/file_router.hpp"
+#include "output/output_file.hpp"
+#include "pipeline/output_checkpoint.hpp"
+#include "pipeline/pull.hpp"
+#include "plan/plan_parts.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+changed_inputs policy_named(const std::string& name) {
+  if (name == "warn") return changed_inputs::warn;
+  return name == "ignore" ? changed_inputs::ignore : changed_inputs::refuse;
+}
+
+iterate_options iteration_of(const run_arguments& a, const checkpoint& from) {
+  iterate_options o;
+  set_errors(a.errors, o);
+  o.seed = a.seed;
+  o.epoch = a.epoch;
+  o.on_changed_inputs = policy_named(a.changed_inputs);
+  o.from = from;
+  return o;
+}
+
+void check_arguments(const run_arguments& a) {
+  if (a.checkpoint_file.empty() && (a.every_elements || a.every.count()))
+    throw misuse("--every says how often --checkpoint FILE is written: name the file");
+  if (a.new_output && a.resume_file.empty())
+    throw misuse("--new-output is of use with --resume or --resume-or-start only");
+}
+
+/// Does a source of the plan read a stream, which has no position to go back to? Its path; empty: not as far as is known.
+std::string stream_in(const node& plan) {
+  struct streams final : part_visitor {
+    std::string found;
+    void path(const file_path& p) override {
+      std::error_code unknown;
+      if (p.value == "-" || std::filesystem::is_fifo(p.value, unknown)) found = p.value;
+    }
+  };
+  streams here;
+  visit_parts(plan, here);
+  if (!here.found.empty()) return here.found;
+  for (const node_ptr& input : plan.inputs)
+    if (std::string found = stream_in(*input); !found.empty()) return found;
+  return {};
+}
+
+void check_resumable(const node& plan, const run_arguments& a) {
+  if (a.checkpoint_file.empty() && a.resume_file.empty()) return;
+  std::string stream = stream_in(plan);
+  if (stream.empty()) return;
+  throw misuse((stream == "-" ? "standard input" : stream) +
+               " can be read once only: leave out --checkpoint and --resume, or copy it to a file first");
+}
+
+/// Each once, whatever --quiet says: they are no figures of the run.
+void warn_of_changed_inputs(const run_report& report) {
+  for (const status& why : report.first_changed_inputs)
+    std::fprintf(stderr, "sluice: warning: %s\n", why.to_string().c_str());
+  if (report.inputs_changed > report.first_changed_inputs.size())
+    std::fprintf(stderr, "sluice: warning: and %llu inputs more\n",
+                 static_cast<unsigned long long>(report.inputs_changed - report.first_changed_inputs.size()));
+}
+
+void throw_unless_ok(const status& why) {
+  if (!why.ok()) throw_status(why);
+}
+
+/// Is there nothing under this path? What cannot be looked at is there: reading it tells why.
+bool is_missing(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found;
+}
+
+/// The checkpoint to go on from, if any.
+resumed start_of(const run_arguments& a) {
+  if (a.resume_file.empty()) return {};
+  if (!a.starts_without_checkpoint || !is_missing(a.resume_file)) return read_resumed(a.resume_file).value();
+  if (!a.quiet) std::fprintf(stderr, "%s is not there: starting at the beginning\n", a.resume_file.c_str());
+  return {};
+}
+
+/// The elements before the checkpoint are in an output. A command line that forgets it would drop those that follow, and
+/// its own checkpoint would say that they are done.
+void check_output_of(const resumed& from, const run_arguments& a) {
+  if (from.output.empty() || a.is_output_named) return;
+  const std::string output = from.output.format + ":" + (from.output.path.empty() ? "-" : from.output.path);
+  throw_status(
+      failed_precondition_error("the elements before this checkpoint went to an output, and there is none now: "
+                                "go on with --output " +
+                                output + ", or say --output null to have the rest thrown away")
+          .in_file(a.resume_file));
+}
+
+void check_seed(const any_stream& stream, const resumed& from, const run_arguments& a) {
+  if (from.at.empty() || !a.seed) return;
+  std::uint64_t own = report_of(stream).seed;
+  if (own == *a.seed) return;
+  throw misuse("--seed " + std::to_string(*a.seed) + " is not the seed of the checkpoint " + a.resume_file + ", " +
+               std::to_string(own) + ": leave out --seed, or start anew without the checkpoint");
+}
+
+/// What is wrong with a checkpoint is told with the name of its file.
+any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& how,
+                     const std::string& checkpoint_file) {
+  try {
+    return open_run(rt, plan, how);
+  } catch (const error& e) {
+    const bool is_of_checkpoint = e.code() == status_code::data_loss || e.code() == status_code::failed_precondition;
+    if (how.from.empty() || !is_of_checkpoint || !e.why().where().file.empty()) throw;
+    throw error(e.why().in_file(checkpoint_file));
+  }
+}
+
+/// What 100 % of a run are. A resumed one has some of its plan behind it, and does not say how much.
+cardinality total_of(const node& plan, const run_arguments& a, const resumed& from) {
+  if (!from.at.empty()) return {};
+  cardinality total = cardinality_of(plan);
+  return a.limit ? total.at_most(cardinality::of_many(*a.limit).elements) : total;
+}
+
+std::unique_ptr<element_sink> open_output(const run_arguments& a, const output_choice& output, const element_type& type,
+                                          const resumed& from, const watch& interrupts) {
+  output_start start;
+  start.goes_on = !from.at.empty() && !a.new_output;
+  if (start.goes_on) start.from = from.output;
+  output_choice watched = output;
+  watched.options.stop_fd = interrupts.interrupted_fd();
+  std::uint64_t cut_bytes = 0;
+  auto sink = open_sink(watched, type, start, cut_bytes);
+  const std::string& path = output.options.path;
+  if (cut_bytes && !a.quiet)
+    std::fprintf(stderr, "%s: %s after the checkpoint cut off\n", path.empty() ? "standard output" : path.c_str(),
+                 counted(cut_bytes, "byte").c_str());
+  return sink;
+}
+
+/// Checkpoint and output take their names, in this order (output_file says why). An error of the run leaves the elements
+/// before it, and a position from which to try again: with a checkpoint they are of use together.
+status end_output(output_checkpoint& checkpoint, const pull_outcome& out, element_sink& sink) {
+  if (checkpoint.is_wanted() ? out.position.empty() : !out.why.ok()) return {};
+  output_place unused;
+  status why = checkpoint.is_wanted() ? checkpoint.save(out.position, sink) : sink.commit(unused);
+  return why.ok() ? sink.finish(checkpoint.is_wanted() && !out.ended) : why;
+}
+
+/// Does what is written take a name in the end, and under it replace what stood there?
+bool takes_name(const output_choice& output) {
+  const output_options& o = output.options;
+  if (output.is_null || o.descriptor >= 0) return false;
+  return o.is_remote() || o.is_sharded() || !output_file::is_stream(o.path);
+}
+
+/// A part of the elements is no output, unless a checkpoint says where the rest begins: the sink, which is not ended, removes what
+/// it has of a new file, and cuts what was gone on with back to where the checkpoint has it.
+void tell_unfinished(const output_choice& output, bool goes_on) {
+  const char* removed = output.options.shard_bytes != 0 ? "the shard that is not full is removed"
+                        : goes_on                       ? "what was added since the checkpoint is removed"
+                                                        : "the part that was written is removed";
+  std::fprintf(stderr, "sluice: %s: interrupted, so %s%s\n", detail::redacted(output.options.path).c_str(), removed,
+               output.options.is_remote() ? "" : "; with --checkpoint it would stay, to be gone on with");
+}
+
+/// Of a remote output: creates it, and in the end sends what is left.
+void send_output(runtime& rt, element_sink& sink) {
+  if (sink.has_unsent()) sync_wait(rt, sink.send());
+}
+
+/// Pulls with the watch looking on: an interrupt ends the run between two blocks, and what it waits for is given up.
+pull_outcome pull_watched(watch& interrupts, pull_request& request, runtime& rt, progress& shown) {
+  std::shared_ptr<run_base> run = detail::engine_access::of(request.stream).shared_run();
+  pull_counts& counts = *request.counts;
+  interrupts.start(
+      [&counts, run] {
+        counts.stop = true;
+        run->request_stop();
+      },
+      [&shown] { shown.tick(); });
+  absl::Cleanup ended = [&] {  // also where pull throws: the watch looks at what is here
+    interrupts.stop();
+    shown.clear();
+  };
+  return sync_wait(rt, pull(&request));
+}
+
+}  // namespace
+
+int run(const run_arguments& a) {
+  node_ptr plan = a.plan_file.empty() ? plan_of(a.plan) : plan_in_file(a.plan_file);
+  output_choice output = read_output(a.output, *plan->type);
+  check_arguments(a);
+  check_run_files(*plan, a, output.options);
+  const std::string& goes_on_by = a.checkpoint_file.empty() && !a.new_output ? a.resume_file : a.checkpoint_file;
+  if (status why = check_can_go_on(output.options, goes_on_by); !why.ok())
+    throw misuse(absl::StrCat(why.where().file, ": ", std::string(why.message()),
+                              a.checkpoint_file.empty() ? ", or go on with --new-output, into another one" : ""));
+  check_errors(*plan, a.errors);
+  check_resumable(*plan, a);
+  // Both files now: a place that cannot be written to is no news for the end of a long run. The checkpoint is read under
+  // its lock, after which nobody replaces it.
+  output_checkpoint checkpoint;
+  throw_unless_ok(checkpoint.open(a.checkpoint_file));
+  resumed from = start_of(a);
+  check_output_of(from, a);
+  watch interrupts;
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  output.options.rt = &rt;
+  pull_counts counts;
+  pull_request request;
+  request.stream = open_from(rt, plan, iteration_of(a, from.at), a.resume_file);
+  check_seed(request.stream, from, a);
+  std::unique_ptr<element_sink> sink = open_output(a, output, *plan->type, from, interrupts);
+  request.sink = sink.get();
+  request.counts = &counts;
+  if (a.limit) request.limit = *a.limit;
+  request.times = {.every_elements = a.every_elements, .every = a.every};
+  if (checkpoint.is_wanted())
+    request.save = [&](const std::string& position) { return checkpoint.save(position, *sink); };
+
+  send_output(rt, *sink);  // where nothing can be written, that is told before anything is read
+  progress shown(counts, rt, total_of(*plan, a, from), !a.quiet && isatty(STDERR_FILENO));
+  auto start = std::chrono::steady_clock::now();
+  pull_outcome out = pull_watched(interrupts, request, rt, shown);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+
+  warn_of_changed_inputs(out.report);
+  bool interrupted = counts.stop && out.why.ok();
+  if (!a.quiet && !sink->closed()) std::fputs(final_report(counts, seconds.count(), rt, out.report).c_str(), stderr);
+  if (a.shows_stages) std::fputs(stage_table(out.report.sites).c_str(), stderr);
+  const bool is_whole = out.ended || (a.limit && counts.elements >= *a.limit);
+  if (interrupted && !is_whole && !checkpoint.is_wanted() && takes_name(output)) {
+    tell_unfinished(output, !from.at.empty() && !a.new_output);
+    return interrupts.exit_status();
+  }
+  status written = end_output(checkpoint, out, *sink);
+  throw_unless_ok(out.why);
+  throw_unless_ok(written);
+  send_output(rt, *sink);
+  return interrupted ? interrupts.exit_status() : kOk;
+}
+
+}  // namespace sluice::lib::cli

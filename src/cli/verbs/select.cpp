@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+
+#include "base/text/closest.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/sinks/json_members.hpp"
+#include "cli/sinks/line_sink.hpp"
+#include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
+#include "sluice/format/example.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+std::vector<std::string> split_names(const std::string& list) {
+  std::vector<std::string> names = absl::StrSplit(list, ',', absl::SkipEmpty());
+  if (names.empty()) throw misuse("select: names of members with commas between, such as text,label");
+  return names;
+}
+
+/// "there is no lable (there is label and text); did you mean label?"
+status unknown_name(std::string_view name, const std::vector<std::string>& known, const element_type& in) {
+  std::string list;
+  for (auto& k : known) absl::StrAppend(&list, list.empty() ? "" : ", ", k);
+  std::string told = absl::StrCat("there is no ", std::string(name));
+  if (known.empty()) return invalid_argument_error(absl::StrCat(told, ": ", in.name, " has no members"));
+  return invalid_argument_error(
+      absl::StrCat(told, " (there is ", list, ")", detail::did_you_mean(std::string(name), known)));
+}
+
+std::vector<std::string> names_of(const std::vector<member>& members) {
+  std::vector<std::string> names;
+  for (auto& m : members) names.push_back(m.name);
+  return names;
+}
+
+/// The member whose name `path` is, or begins with, up to a dot: the longest of those. Null: there is none.
+const member* leading_member(const element_type& row, std::string_view path) {
+  const member* found = nullptr;
+  for (auto& m : row.members) {
+    bool begins = path.starts_with(m.name) && (path.size() == m.name.size() || path[m.name.size()] == '.');
+    if (begins && (!found || m.name.size() > found->name.size())) found = &m;
+  }
+  return found;
+}
+std::string_view behind(const member& m, std::string_view path) {
+  return path.substr(std::min(path.size(), m.name.size() + 1));
+}
+
+class selecting_sink final : public line_sink {
+ public:
+  explicit selecting_sink(std::vector<std::string> names) : names_(std::move(names)) {}
+
+ protected:
+  status print_line(const element_type& type, const void* element, std::string& text) override {
+    json_of_ = nullptr;
+    char before = '{';
+    for (const std::string& name : names_) {
+      text += before;
+      before = ',';
+      print_json_name(name, text);
+      text += ':';
+      status why = print_at(type, element, name, text);
+      if (!why.ok()) return why;
+    }
+    text += '}';
+    return {};
+  }
+
+ private:
+  /// Appends the value at `path`, the names of members with dots between them; empty: the whole of `p`.
+  status print_at(const element_type& type, const void* p, std::string_view path, std::string& text) {
+    if (type.has_members() && !path.empty()) {
+      const member* m = leading_member(type, path);
+      if (!m) return unknown_name(path, names_of(type.members), type);
+      return print_at(*m->type, static_cast<const char*>(p) + m->offset, behind(*m, path), text);
+    }
+    status why = show(type, p, path.empty());
+    if (!why.ok()) return why;
+    if (path.empty()) {
+      text += json_;
+      return {};
+    }
+    std::string_view value = value_within(type, path);
+    if (value.empty()) {
+      // A tf.Example need not have every feature, but a name that the first one lacks is more likely wrong.
+      if (!type.text || record() == 0) return unknown_name(path, known_names(), type);
+      value = "null";
+    }
+    text.append(value);
+    return {};
+  }
+
+  /// Makes `json_` what `p` is as JSON, a text the tf.Example that it holds. `or_raw`: or as it is printed, if it holds none.
+  status show(const element_type& type, const void* p, bool or_raw) {
+    if (json_of_ == p) return {};
+    json_.clear();
+    if (type.text) {
+      auto example = example_to_json(type.text(p));
+      if (example.ok()) json_ = std::move(*example);
+      else if (!or_raw) return example.why();
+    }
+    if (json_.empty()) print(type, p, json_);
+    json_of_ = p;
+    return {};
+  }
+  /// Of a batch of pairs or tuples the columns are an array, in their order.
+  std::string_view value_within(const element_type& type, std::string_view path) const {
+    if (type.kind != kind::batch || type.element->kind == kind::structure || !type.element->has_members())
+      return json_at(json_, path);
+    const member* column = leading_member(*type.element, path);
+    if (!column || path != column->name) return {};
+    return items_of_json(json_)[static_cast<std::size_t>(column - type.element->members.data())];
+  }
+  std::vector<std::string> known_names() const {
+    std::vector<std::string> names;
+    for (auto [name, value] : members_of_json(json_)) {
+      std::string outer(name);
+      names.push_back(outer);
+      for (auto [inner, unused] : members_of_json(value)) names.push_back(absl::StrCat(outer, ".", std::string(inner)));
+    }
+    return names;
+  }
+
+  std::vector<std::string> names_;
+  std::string json_;
+  const void* json_of_ = nullptr;  ///< whose JSON that is; null: of nothing in this element
+};
+
+/// What the types tell before anything is read; `path` is "user.name".
+status check_name(const element_type& type, const std::string& path) {
+  const element_type* at = &type;
+  for (std::string_view rest = path; !rest.empty();) {
+    const element_type& row = at->kind == kind::batch ? *at->element : *at;
+    bool is_told_later = row.text || row.kind == kind::maybe || row.kind == kind::named;
+    if (!row.has_members() && is_told_later && at == &row) return {};
+    const member* found = leading_member(row, rest);
+    if (!found) return unknown_name(rest, names_of(row.members), *at);
+    if (at != &row) return {};  // a column, which is known when it is printed
+    rest = behind(*found, rest);
+    at = found->type;
+  }
+  return {};
+}
+
+}  // namespace
+
+int select(const select_arguments& a) {
+  std::vector<std::string> chosen = split_names(a.names);
+  node_ptr of = a.plan_file.empty() ? plan_or_reader(a.plan_or_file) : plan_in_file(a.plan_file);
+  check_errors(*of, a.errors);
+  for (auto& name : chosen) {
+    status why = check_name(*of->type, name);
+    if (!why.ok()) throw misuse(absl::StrCat("select: ", std::string(why.message())));
+  }
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  selecting_sink sink(chosen);
+  if (a.plan_file.empty() && names_data(a.plan_or_file)) sink.begin(a.plan_or_file);
+  pull_counts counts;
+  pull_request request;
+  iterate_options o;
+  set_errors(a.errors, o);
+  request.stream = open_run(rt, of, o);
+  request.sink = &sink;
+  request.counts = &counts;
+  request.limit = a.limit;
+  pull_outcome out = sync_wait(rt, pull(&request));
+  tell_dropped(out.report);
+  if (!out.why.ok()) throw_status(out.why);
+  return kOk;
+}
+
+}  // namespace sluice::lib::cli

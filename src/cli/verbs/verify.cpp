@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+#include "base/text/redacted.hpp"
+#include "cli/inputs/file_checks.hpp"
+#include "cli/inputs/matched_files.hpp"
+#include "cli/inputs/plan_argument.hpp"
+#include "cli/inputs/remote_files.hpp"
+#include "cli/reports/figures.hpp"
+#include "cli/sinks/tar_end.hpp"
+#include "cli/verbs.hpp"
+#include "pipeline/pull.hpp"
+#include "sluice/coro/when_all.hpp"
+#include "sluice/io/files.hpp"
+
+namespace sluice::lib::cli {
+namespace {
+
+/// Is it about what is in the file, and not about reading it?
+bool tells_damage(const status& why) {
+  const bool is_of_record = why.where().record_index != provenance::kUnknown;
+  switch (why.code()) {
+    case status_code::data_loss: return true;
+    case status_code::invalid_argument:
+    case status_code::out_of_range: return is_of_record;
+    default: return false;
+  }
+}
+
+struct verdict {
+  std::uint64_t records = 0, bytes = 0, errors = 0;
+  std::vector<status> first_errors;
+  status why;  ///< it could not be read on
+  bool is_sound() const { return why.ok() && errors == 0; }
+  /// Its bytes are wrong; else it could not be opened, or read.
+  bool is_damaged() const {
+    return tells_damage(why) || std::any_of(first_errors.begin(), first_errors.end(), tells_damage);
+  }
+  int exit_status() const {
+    if (is_sound()) return kOk;
+    // No such file, a directory, packed in a way that is not known here, too large for the budget: nothing is known of its bytes.
+    return is_damaged() ? kFailed : kMisuse;
+  }
+};
+
+/// Reads over damaged records, so that one pass tells them all.
+task<verdict> verified(runtime& rt, std::string file, const verify_arguments& a) {
+  verdict v;
+  result<file_check> made = check_of(file, a.from, a.compression);
+  if (!made.ok()) {
+    v.why = made.why();
+    co_return std::move(v);
+  }
+  file_check& check = *made;
+  pull_counts counts;
+  pull_request request;
+  iterate_options over_errors;
+  over_errors.on_error = error_policy::skip;
+  request.stream = open_run(rt, check.plan, over_errors);
+  request.sink = check.sink.get();
+  request.counts = &counts;
+  auto pulling = pull(&request);
+  pull_outcome out = co_await pulling;
+  const std::uint64_t no_records = check.head_elements + check.sink->passed() + check.sink->errors();
+  v.records = counts.elements - std::min<std::uint64_t>(counts.elements, no_records);
+  v.bytes = counts.bytes;
+  v.errors = out.report.errors + check.sink->errors();
+  v.first_errors = std::move(out.report.first_errors);
+  v.first_errors.insert(v.first_errors.end(), check.sink->first_errors().begin(), check.sink->first_errors().end());
+  v.why = std::move(out.why);
+  if (check.to_end && v.is_sound()) {
+    pull_counts none;
+    pull_request rest;
+    rest.stream = open_run(rt, check.to_end);
+    tar_end_sink tar_end;
+    if (check.is_tar) rest.sink = &tar_end;
+    else rest.sink = check.sink.get();
+    rest.counts = &none;
+    auto passing = pull(&rest);
+    pull_outcome passed = co_await passing;
+    v.why = std::move(passed.why);
+    if (check.is_tar && v.is_sound()) v.why = tar_end.end_of(file);
+  }
+  if (check.is_npy && v.is_sound() && file != "-" && !is_compressed(file)) {
+    auto looking = files_of(rt).stat(file, io_deadline(rt));
+    auto info = co_await looking.as_result();
+    if (!info.ok()) v.why = info.why();
+    else if (info->has_size()) v.why = check_npy_size(file, info->size_bytes);
+  }
+  co_return std::move(v);
+}
+
+std::string read_of(const verdict& v) {
+  return absl::StrCat(counted(v.records, "sound record"), " of ", short_bytes(static_cast<double>(v.bytes)));
+}
+
+void tell(const std::string& file, const verdict& v) {
+  if (v.is_sound()) {
+    std::printf("%s: sound: %s\n", file.c_str(), read_of(v).c_str());
+    return;
+  }
+  std::fflush(stdout);  // errors in their place among the sound ones
+  for (auto& why : v.first_errors) std::fprintf(stderr, "sluice: %s\n", why.to_string().c_str());
+  if (v.errors > v.first_errors.size())
+    std::fprintf(stderr, "sluice: %s: %s more\n", file.c_str(),
+                 counted(v.errors - v.first_errors.size(), "error").c_str());
+  if (!v.why.ok()) std::fprintf(stderr, "sluice: %s\n", v.why.to_string().c_str());
+  std::printf("%s: %s: %s\n", file.c_str(), v.is_damaged() ? "damaged" : "not read", read_of(v).c_str());
+}
+
+/// The files, their verdicts, and who is next: shared by as many tasks as there are workers.
+class verification {
+ public:
+  verification(std::vector<std::string> files, const verify_arguments& a)
+      : files_(std::move(files)), arguments_(a), verdicts_(files_.size()), is_done_(files_.size()) {}
+
+  static task<void> work(verification& v, runtime& rt) {
+    for (std::size_t i = v.next_.fetch_add(1); i < v.files_.size(); i = v.next_.fetch_add(1)) {
+      auto reading = verified(rt, v.files_[i], v.arguments_);
+      verdict found = co_await reading;
+      v.done(i, std::move(found));
+    }
+  }
+
+  std::size_t files() const { return files_.size(); }
+  int exit_status() const {
+    bool any[] = {false, false, false};  // by exit status
+    for (auto& v : verdicts_) any[v.exit_status()] = true;
+    return any[kFailed] ? kFailed : any[kMisuse] ? kMisuse : kOk;
+  }
+
+  std::string summary() const {
+    std::uint64_t sound = 0, damaged = 0, records = 0, bytes = 0;
+    for (auto& v : verdicts_) {
+      sound += v.is_sound();
+      damaged += !v.is_sound() && v.is_damaged();
+      records += v.records;
+      bytes += v.bytes;
+    }
+    return absl::StrCat(counted(verdicts_.size(), "file"), ": ", sound, " sound, ", damaged, " damaged, ",
+                        verdicts_.size() - sound - damaged, " not read; ", counted(records, "sound record"), " of ",
+                        short_bytes(static_cast<double>(bytes)));
+  }
+
+ private:
+  /// Tells what can be told by now in the order of the arguments.
+  void done(std::size_t i, verdict v) {
+    std::lock_guard lock(mutex_);
+    verdicts_[i] = std::move(v);
+    is_done_[i] = true;
+    for (; told_ < files_.size() && is_done_[told_]; ++told_) tell(detail::redacted(files_[told_]), verdicts_[told_]);
+  }
+
+  const std::vector<std::string> files_;
+  const verify_arguments& arguments_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;  // what follows is guarded by it
+  std::vector<verdict> verdicts_;
+  std::vector<bool> is_done_;
+  std::size_t told_ = 0;
+};
+
+}  // namespace
+
+int verify(const verify_arguments& a) {
+  runtime rt(runtime_of(a.reading));
+  add_remote_files(rt);
+  verification all(matched_files(rt, a.files), a);
+  std::vector<task<void>> workers;
+  for (std::size_t n = std::min<std::size_t>(all.files(), rt.workers()); n; --n)
+    workers.push_back(verification::work(all, rt));
+  auto waiting = [](std::vector<task<void>> tasks) -> task<void> { co_await when_all(std::move(tasks)); };
+  sync_wait(rt, waiting(std::move(workers)));
+  if (all.files() > 1) std::printf("%s\n", all.summary().c_str());
+  return all.exit_status();
+}
+
+}  // namespace sluice::lib::cli

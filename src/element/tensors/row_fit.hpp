@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows can be in one batch: asked one row at a time where bad elements are dropped, so that the batch goes on without
+// the row that does not fit. Elsewhere the batch itself finds out, for all rows at once.
+#pragma once
+
+#include <vector>
+
+#include "element/tensors/padding.hpp"
+#include "sluice/base/status.hpp"
+#include "sluice/element/type.hpp"
+
+namespace sluice::lib {
+
+/// The verdict on a row depends on the first row of its batch and on no other. Thread: immutable.
+class row_fit {
+ public:
+  /// Of rows that are stacked as they are: their tensors have the first row's dtype and shape.
+  static row_fit stacked(const element_type& row);
+  /// Of rows whose `members` are padded: none is longer than said, and their tensors have the first row's dtype and rank.
+  static row_fit padded(std::vector<padded_member> members) { return {std::move(members), true}; }
+
+  /// Are there rows that do not fit?
+  bool may_refuse() const { return !members_.empty(); }
+  /// Ok, or why the row at `row` is in no batch that begins with the row at `first`; the first itself is judged, too, and
+  /// is given twice. Errors: invalid_argument.
+  status check(const void* first, const void* row) const;
+
+ private:
+  row_fit(std::vector<padded_member> members, bool pads) : members_(std::move(members)), pads_(pads) {}
+  status check_tensor(const padded_member& m, const void* first, const void* row) const;
+
+  std::vector<padded_member> members_;
+  bool pads_;
+};
+
+}  // namespace sluice::lib

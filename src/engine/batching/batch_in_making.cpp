@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/batching/batch_in_making.hpp"
+
+namespace sluice::lib {
+namespace {
+
+/// The place of the first row that does not stack. REQUIRES: there is one among the n.
+std::uint32_t first_that_differs(batch_in_making& part, const block& from, std::uint32_t n) {
+  std::uint32_t fit = 0, differ = n;  // so many stack, and so many do not
+  while (differ - fit > 1) {
+    const std::uint32_t some = fit + (differ - fit) / 2;
+    try {
+      part.growth(from, some, true);
+      fit = some;
+    } catch (const error&) { differ = some; }
+  }
+  return fit;
+}
+
+}  // namespace
+
+status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
+                     std::uint32_t n, std::uint64_t first) try {
+  std::size_t growth = part.growth(from, n, false);
+  if (growth == 0) return {};
+  if (!memory.has_room_for(made_bytes + part.bytes() + growth)) growth = part.growth(from, n, true);
+  std::size_t bytes = made_bytes + part.bytes() + growth;
+  return memory.has_room_for(bytes) ? memory.resize(bytes) : memory.refused_of(bytes);
+} catch (const error& e) {
+  if (e.why().code() != status_code::invalid_argument) return e.why().in_stage(memory.label());
+  return e.why().in_stage(memory.label(), first + first_that_differs(part, from, n));
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch whose rows come a few at a time, straight into its columns.
+//
+//   batch_in_making part(row, 1000);                              // of at most so many rows
+//   status fits = charge_growth(memory, part, 0, b, n, ordinal);  // before the first of them is moved
+//   if (fits.ok()) part.append(b, n);
+//   if (part.missing() == 0) … part.take() …
+//
+// Thread: none; it belongs to its stage.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/held_memory.hpp"
+#include "sluice/element/batched.hpp"
+
+namespace sluice::lib {
+
+/// The batch in the making, and what it takes. A resume fetches its rows again.
+class batch_in_making {
+ public:
+  /// Room is made for so many rows of a batch before there is a second one: the input may have fewer than the batch wants.
+  static constexpr std::uint64_t kRowsReserved = 16 << 10;
+
+  batch_in_making(const element_type& row, std::uint64_t rows) : row_(row), rows_(rows) {}
+
+  std::uint64_t rows() const { return static_cast<std::uint64_t>(part_.rows()); }
+  std::uint64_t missing() const { return rows_ - rows(); }
+  std::size_t bytes() const { return part_.memory_bytes(); }
+  /// The columns, for stages that append rows themselves, with room for those that are foreseen, unless `thrifty`.
+  column& columns(bool thrifty) {
+    const bool fresh = !part_.has_column();
+    column& rows = part_.make_rows(row_);
+    if (fresh && !thrifty) rows.reserve(std::min(rows_, kRowsReserved));
+    return rows;
+  }
+  /// What its columns will allocate for n more rows, before the first of them is moved; `thrifty`: for these and no more.
+  /// Growing copies what there is: for that long both exist.
+  std::size_t growth(const block& from, std::uint32_t n, bool thrifty) {
+    std::uint64_t room = rows_ <= kRowsReserved ? rows_ : std::max({rows() + n, room_ * 2, kRowsReserved});
+    if (rows_ <= kRowsReserved || rows() + n > room_) room_ = std::min(rows_, room);
+    return part_.make_rows(row_).growth(from.data(), n, row_.size, room_, thrifty);
+  }
+  /// REQUIRES: growth() of the same rows came before.
+  void append(block& from, std::uint32_t n) {
+    part_.make_rows(row_).append(from.data(), n, row_.size);
+    from.forget_front(n);
+  }
+  batch_storage take() {
+    room_ = 0;
+    return std::exchange(part_, batch_storage());
+  }
+
+ private:
+  const element_type& row_;
+  const std::uint64_t rows_;
+  batch_storage part_;
+  std::uint64_t room_ = 0;  ///< rows it has room for
+};
+
+/// Charges what the columns will take for n more rows, before they do. Errors: resource_exhausted, where even the least
+/// that they need is not there; that is not charged then. invalid_argument for a tensor that does not stack on the rows
+/// before, with its number, where that of the first one is `first`: a status and no exception, so that whole batches before it
+/// are delivered.
+status charge_growth(held_memory& memory, batch_in_making& part, std::size_t made_bytes, const block& from,
+                     std::uint32_t n, std::uint64_t first);
+
+}  // namespace sluice::lib

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/batching/row_landing.hpp"
+
+#include "sluice/engine/detail/element_functions.hpp"
+
+namespace sluice::lib {
+
+applied block_function::append_rows(const block&, column&, const element_place&) const {
+  return {0, internal_error("this function appends no rows")};
+}
+
+namespace detail {
+
+std::size_t rows_of(const column& rows) noexcept { return rows.rows(); }
+void remove_rows(column& rows, std::size_t before) noexcept { rows.truncate(before); }
+
+status check_appended_row(const column& rows, std::size_t before) {
+  if (rows.rows() == before + 1 && rows.is_whole()) return {};
+  return failed_precondition_error(
+      "append_to() has to append one row of type " + rows.type().name +
+      ": a value to each member's column, then append_row(); lists and optionals end with append_list() and "
+      "append_valid() (element/column.hpp)");
+}
+
+}  // namespace detail
+
+const element_type& landed_row_type() {
+  static const element_type type = [] {
+    element_type t = type_of<std::uint32_t>();
+    t.name = "landed row";
+    t.footprint = [](const element_type&, const void* p, std::size_t n) {
+      std::size_t bytes = 0;
+      for (std::size_t i = 0; i != n; ++i) bytes += static_cast<const landed_row*>(p)[i].bytes;
+      return bytes;
+    };
+    return t;
+  }();
+  return type;
+}
+
+}  // namespace sluice::lib

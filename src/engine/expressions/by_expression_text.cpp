@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms of expressions.
+#include "sluice/plan/expression_function.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "element/batches/blocks.hpp"
+#include "engine/expressions/expression_forms.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "expr/checking/type_limits.hpp"
+#include "expr/tree.hpp"
+#include "sluice/engine/detail/functions.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+struct expression_map final : block_function, tells_spec {
+  compiled_expression c;
+  const expression read;
+  expression_map(const expression& e, const element_type& in, const element_type* wanted) : c(e, in, wanted), read(e) {
+    describe_expression(*this, e, c, &c.p->type());
+    captured = c.used.values();
+  }
+  spec spec_for(const spec& in) const override { return spec_of_expression(read.tree(), *out, in); }
+  applied apply(const block& in, void* to, const element_place& first) const override {
+    applied a;
+    a.done = c.p->apply(in.data(), in.size(), to, first.ordinal, first.seed, a.why);
+    return a;
+  }
+};
+
+struct expression_filter final : predicate_function {
+  compiled_expression c;
+  expression_filter(const expression& e, const element_type& in) : c(e, in) {
+    if (&c.p->type() != &type_of<bool>())
+      throw expression_error(e.tree().at, absl::StrCat("the condition must be bool, and ", expressions::cut(e.text()),
+                                                       " is ", expressions::shown(c.p->type())));
+    describe_expression(*this, e, c, &in);
+    captured = c.used.values();
+  }
+  outcome keep(const block& in, const element_place& first) const override {
+    answers yes;
+    outcome o;
+    while (o.seen != in.size() && o.why.ok()) {
+      std::uint32_t told = test(in, o.seen, first, yes, o.why);
+      o.kept = move_up(in, o.kept, o.seen, yes.data(), told);
+      o.seen += told;
+    }
+    return o;
+  }
+  outcome keep_while(const block& in, const element_place& first) const override {
+    answers yes;
+    outcome o;
+    while (o.seen != in.size() && o.why.ok()) {
+      std::uint32_t told = test(in, o.seen, first, yes, o.why);
+      auto leading = static_cast<std::uint32_t>(std::find(yes.begin(), yes.begin() + told, false) - yes.begin());
+      o.kept += leading;
+      // Behind the first that is not kept nothing is asked for: nor is what failed there.
+      if (leading != told) return {o.kept, o.kept + 1, {}};
+      o.seen = o.kept;
+    }
+    return o;
+  }
+
+ private:
+  static constexpr std::uint32_t kAtOnce = 1024;
+  using answers = std::array<bool, kAtOnce>;
+
+  /// Of the elements from the i-th on: how many there is an answer for.
+  std::uint32_t test(const block& in, std::uint32_t i, const element_place& first, answers& yes, status& why) const {
+    return c.p->test(in.at(i), std::min(in.size() - i, kAtOnce), yes.data(), first.ordinal + i, first.seed, why);
+  }
+};
+
+struct unbound_expression final : unbound_function {
+  expression e;
+  std::string otherwise;
+  const element_type* wanted;
+  unbound_expression(expression read, std::string why, const element_type* type)
+      : e(std::move(read)), otherwise(std::move(why)), wanted(type) {
+    name = e.text();
+    version = kExpressionLanguageVersion;
+    is_expression = true;
+    values_known = true;
+  }
+
+  function_ptr bind(const bind_context& context, bool (*accepts)(const stage_function&)) const override {
+    const element_type& in = context.in;
+    const bool is_state = context.initial && e.tree().text == "state";
+    if (!otherwise.empty() && !is_field(in) && !is_state)
+      throw expression_error(
+          e.tree().at,
+          otherwise + (in.has_members() ? ", and " + expressions::shown(in) + " has no field of that name" : ""));
+    if (auto key = as_key(in, accepts)) return key;
+    if (auto state = as_state(context, accepts)) return state;
+    // f(it) is f.
+    if (function_ptr f = call_alone(in, accepts)) return f;
+    if (accepts(probes_of_expressions().look)) return make_expression_look(e, in);
+    auto map = std::make_shared<expression_map>(e, in, wanted);
+    if (accepts(probes_of_expressions().opens)) return make_expression_list(e, in, wanted, std::move(map));
+    if (accepts(*map)) return map;
+    if (!accepts(probes_of_expressions().filter))
+      throw expression_error(
+          e.tree().at,
+          "no expression can be this function, which does not make a value of an element; register one in "
+          "C++ (SLUICE_FUNCTION), and write its name");
+    return std::make_shared<expression_filter>(e, in);
+  }
+
+ private:
+  /// Null: the stage wants no key.
+  function_ptr as_key(const element_type& in, bool (*accepts)(const stage_function&)) const {
+    return accepts(probes_of_expressions().key) ? make_expression_key(e, in) : nullptr;
+  }
+  /// A function of a stage that has a state. Null: the stage wants another one.
+  function_ptr as_state(const bind_context& context, bool (*accepts)(const stage_function&)) const {
+    const bool makes_elements = accepts(probes_of_expressions().scan);
+    if (!makes_elements && !accepts(probes_of_expressions().reduce)) return nullptr;
+    auto* initial = dynamic_cast<const unbound_expression*>(context.initial);
+    if (!initial)
+      throw expression_error(e.tree().at, "an expression needs an initial state before it, as in scan(0, state + it)");
+    return make_expression_state(e, initial->e, context.in, wanted, makes_elements);
+  }
+  bool is_field(const element_type& in) const {
+    if (e.tree().text == "it" || e.tree().kind != expression_tree::name) return true;
+    const element_type& row = in.kind == kind::batch ? *in.element : in;
+    for (auto& m : row.members)
+      if (m.name == e.tree().text) return true;
+    return false;
+  }
+  function_ptr call_alone(const element_type& in, bool (*accepts)(const stage_function&)) const {
+    const expression_tree& t = e.tree();
+    bool is_call = t.kind == expression_tree::call && t.parts.size() == 1 && t.parts[0].kind == expression_tree::name &&
+                   t.parts[0].text == "it";
+    if (!is_call || wanted) return nullptr;
+    for (auto& f : find_functions(t.text))
+      if (f->in == &in && accepts(*f)) return f;
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+function_ptr expression_function(expression e, std::string otherwise, const element_type* wanted) {
+  return std::make_shared<unbound_expression>(std::move(e), std::move(otherwise), wanted);
+}
+
+}  // namespace sluice::lib

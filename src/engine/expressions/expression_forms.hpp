@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions as the forms of users' functions that stages call: what those forms share, and those with a state and of keys.
+// expression_function.cpp has the others, and chooses.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "expr/program.hpp"
+#include "expr/tree.hpp"
+#include "sluice/element/spec.hpp"
+#include "sluice/element/value.hpp"
+#include "sluice/engine/detail/functions.hpp"
+#include "sluice/expr/expression.hpp"
+
+namespace sluice::lib {
+
+/// Of the language. To be raised when an expression gets other values than before.
+inline constexpr int kExpressionLanguageVersion = 2;
+
+/// Finds registered functions, and keeps what a checkpoint has to know of them.
+class functions_used final : public callables {
+ public:
+  std::vector<std::string> names() const override { return function_names(); }
+  std::vector<std::shared_ptr<const callable>> named(std::string_view name, std::string& why) override;
+  void note_call(const callable& called) override;
+  void note_value(std::uint64_t hash) override { values_ = derive(values_, hash); }
+  std::uint64_t values() const { return values_; }
+  bool values_known() const { return values_known_; }
+
+ private:
+  std::uint64_t values_ = 0;
+  bool values_known_ = true;
+};
+
+/// A function of each form that an expression can be, which is only asked who takes it.
+struct expression_probes {
+  const stage_function &map, &filter, &scan, &reduce, &key, &look, &opens;
+};
+const expression_probes& probes_of_expressions();
+
+/// A program, and the functions that it calls.
+struct compiled_expression {
+  functions_used used;
+  std::unique_ptr<program> p;
+  /// Errors: expression_error.
+  compiled_expression(const expression& e, const element_type& in, const element_type* wanted = nullptr,
+                      const expression_scope& scope = {})
+      : p(std::make_unique<program>(e, in, used, wanted, scope)) {}
+};
+
+/// Of the value that the expression has for an element of which `in` is known; `out`: its type.
+spec spec_of_expression(const expression_tree& e, const element_type& out, const spec& in);
+
+/// Makes f the function that the expression is.
+void describe_expression(stage_function& f, const expression& e, const compiled_expression& c, const element_type* out);
+
+/// The value of a plan's initial state, as a value of `wanted` if that is known. Errors: expression_error.
+value value_of_initial(const expression& e, const element_type* wanted);
+/// A state_function, whose state begins as `initial`; its type is `wanted`, if that is known. Errors: expression_error.
+function_ptr make_expression_state(const expression& step, const expression& initial, const element_type& in,
+                                   const element_type* wanted, bool makes_elements);
+/// A look_function, which computes the expression and drops its value. Errors: expression_error.
+function_ptr make_expression_look(const expression& e, const element_type& in);
+/// A plan_function: the elements of the list that the expression is; the list's type is `wanted`, if that is known. `map`: the
+/// expression as a map's function. Errors: expression_error.
+function_ptr make_expression_list(const expression& e, const element_type& in, const element_type* wanted,
+                                  function_ptr map);
+/// A key_function. Errors: expression_error.
+function_ptr make_expression_key(const expression& e, const element_type& in);
+
+}  // namespace sluice::lib

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions as keys: group_by_reducer(it % 2, 0, state + it). Codes are those of sluice/engine/keys.hpp, of types that are known
+// at run time only.
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "engine/expressions/expression_forms.hpp"
+#include "expr/checking/type_limits.hpp"
+#include "expr/functions/numbers.hpp"
+#include "expr/tree.hpp"
+#include "sluice/engine/keys.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+bool is_key_type(const element_type& t) {
+  auto n = expressions::number_of(t);
+  if (n != expressions::number::none) return !expressions::is_float(n);
+  if (t.kind == kind::text) return &t == &type_of<std::string>();
+  if (t.kind == kind::array) return is_key_type(*t.element);
+  for (auto& m : t.members)
+    if (!is_key_type(*m.type)) return false;
+  return t.has_members();
+}
+
+void add_code_of(const element_type& t, const char* key, std::string& code) {
+  if (auto n = expressions::number_of(t); n != expressions::number::none) {
+    expressions::with_number(n, [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_integral_v<T>) {
+        T value;
+        std::memcpy(&value, key, sizeof value);
+        detail::add_code(code, value);
+      }
+    });
+  } else if (t.kind == kind::text) {
+    detail::add_code(code, *reinterpret_cast<const std::string*>(key));
+  } else if (t.kind == kind::array) {
+    for (std::size_t i = 0; i != t.extent; ++i) add_code_of(*t.element, key + i * t.element->size, code);
+  } else {
+    for (auto& m : t.members) add_code_of(*m.type, key + m.offset, code);
+  }
+}
+
+/// `key`: value-initialised.
+void read_code_of(const element_type& t, std::string_view& code, char* key) {
+  if (auto n = expressions::number_of(t); n != expressions::number::none) {
+    expressions::with_number(n, [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_integral_v<T>) {
+        T value{};
+        detail::read_code(code, value);
+        std::memcpy(key, &value, sizeof value);
+      }
+    });
+  } else if (t.kind == kind::text) {
+    detail::read_code(code, *reinterpret_cast<std::string*>(key));
+  } else if (t.kind == kind::array) {
+    for (std::size_t i = 0; i != t.extent; ++i) read_code_of(*t.element, code, key + i * t.element->size);
+  } else {
+    for (auto& m : t.members) read_code_of(*m.type, code, key + m.offset);
+  }
+}
+
+struct expression_key final : key_function {
+  compiled_expression c;
+
+  expression_key(const expression& e, const element_type& in_type) : c(e, in_type, nullptr, {.is_looked_at = true}) {
+    const element_type& t = c.p->type();
+    if (!is_key_type(t) || !t.construct)
+      throw expression_error(e.tree().at,
+                             absl::StrCat("a key is a number without a fraction, a text, or made of such, and ",
+                                          expressions::cut(e.text()), " is ", expressions::shown(t)));
+    describe_expression(*this, e, c, &t);
+    captured = c.used.values();
+    is_number = expressions::number_of(t) != expressions::number::none;
+  }
+
+  applied codes(const block& elements, key_codes& to) const override {
+    const element_type& t = c.p->type();
+    return each(elements, [&](const char* keys, std::uint32_t, std::uint32_t n) {
+      for (std::uint32_t i = 0; i != n; ++i) {
+        const char* key = keys + i * t.size;
+        if (t.kind == kind::text) to.bytes.append(*reinterpret_cast<const std::string*>(key));
+        else add_code_of(t, key, to.bytes);
+        to.ends.push_back(to.bytes.size());
+      }
+    });
+  }
+  applied numbers(const block& elements, std::uint64_t* to) const override {
+    return each(elements, [&](const char* keys, std::uint32_t first, std::uint32_t n) {
+      expressions::with_number(expressions::number_of(c.p->type()), [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_integral_v<T>) {
+          for (std::uint32_t i = 0; i != n; ++i) {
+            T value;
+            std::memcpy(&value, keys + i * sizeof value, sizeof value);
+            to[first + i] = detail::bits_of(value);
+          }
+        }
+      });
+    });
+  }
+  void build_key(std::string_view code, void* to) const override {
+    const element_type& t = c.p->type();
+    t.construct(t, to, 1, t.size);
+    if (t.kind == kind::text) *static_cast<std::string*>(to) = code;
+    else read_code_of(t, code, static_cast<char*>(to));
+  }
+
+ private:
+  /// Calls take(keys, first, n) for the keys of the elements from `first` on.
+  template <class Take> applied each(const block& elements, Take take) const {
+    const element_type& t = c.p->type();
+    const std::uint32_t most = std::min(elements.size(), c.p->values_at_once());
+    std::unique_ptr<char[]> bytes(new char[most * t.size + t.align]);
+    void* at = bytes.get();
+    std::size_t space = most * t.size + t.align;
+    auto* keys = static_cast<char*>(std::align(t.align, most * t.size, at, space));
+    applied a;
+    while (a.done != elements.size() && a.why.ok()) {
+      std::uint32_t n = std::min(elements.size() - a.done, most);
+      std::uint32_t made = c.p->apply(elements.at(a.done), n, keys, 0, 0, a.why);
+      take(static_cast<const char*>(keys), a.done, made);
+      t.destroy(t, keys, made);
+      a.done += made;
+    }
+    return a;
+  }
+};
+
+}  // namespace
+
+function_ptr make_expression_key(const expression& e, const element_type& in) {
+  return std::make_shared<expression_key>(e, in);
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stage of tfrecord, lines, csv and other sources of files: it reads a file through a byte window, out of which a format cuts the
+// elements.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/batching/row_landing.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "input/byte_source.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+/// What a format has found in a byte window.
+struct found {
+  std::size_t elements = 0;      ///< built, or passed over
+  std::uint64_t used_bytes = 0;  ///< when passing over, possibly more than the window has
+  std::size_t needed_bytes = 0;  ///< to go on, the window must be this long (from used_bytes on)
+  std::size_t searched_bytes =
+      0;       ///< without an element: none ends in so many bytes; if the window has more, look on there
+  status why;  ///< of the element at used_bytes
+  std::uint64_t damaged_bytes = 0;  ///< after an error: how far the next element is; 0: not known
+  bool ended = false;               ///< nothing more in this file
+};
+
+/// A file format: finds elements in byte windows. A stage has one of its own, for all its files. The position in a file is a
+/// byte offset and an element index; what a format knows besides (the schema of an Arrow stream) it reads again.
+class element_format {
+ public:
+  virtual ~element_format() = default;
+  virtual found scan(const byte_window& w, buffer& owner, void* to, std::size_t elements_max) const = 0;
+  virtual found pass_over(const byte_window& w, std::uint64_t elements_max) const = 0;
+  /// scan(), with the elements as rows at the end of `rows`, and a receipt for each at uninitialised `receipts`. Of formats for
+  /// which open_file_rows() is called.
+  virtual found scan_rows(const byte_window& w, column& rows, landed_row* receipts, std::size_t rows_max) const;
+  /// After damage of unknown length: where the next element may begin, in [from, to) of the window; npos: nowhere
+  /// there.
+  virtual std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const;
+  /// False: what follows such damage is dropped with it, to the file's end.
+  virtual bool searches_behind_damage() const { return true; }
+  /// Bytes at a window's end in which an element's start could hide, when find_next found none.
+  virtual std::size_t overlap_bytes() const { return 0; }
+  /// Returns true if passing over does not check the elements, so that it counts damaged ones, too.
+  virtual bool passes_over_unseen() const { return false; }
+  /// The number of bytes before an offset that may_begin needs to decide whether an element can begin there.
+  virtual std::size_t bytes_before() const { return 0; }
+  /// Can an element begin at the start of `rest`, which is not the file's? Else only the end of the file may be there:
+  /// a position says so.
+  virtual bool may_begin(const byte_window& rest, std::string_view before) const {
+    (void)rest, (void)before;
+    return true;
+  }
+  /// Returns true if elements cannot be read without what stands at the file's start (a schema): a resume reads it first, by
+  /// read_head, which says how long it is in used_bytes. Without a resume, scan() and pass_over() are given it, at offset 0.
+  virtual bool has_head() const { return false; }
+  virtual found read_head(const byte_window& w) const {
+    (void)w;
+    return {};
+  }
+  /// Checks the file when it has been opened. `end`: its size; kUnknown for compressed files.
+  virtual status check(std::uint64_t end) const {
+    (void)end;
+    return {};
+  }
+};
+
+/// The initial value of an autotuned reads_in_flight: four reads hide the latency of one if a server answers in a few
+/// milliseconds.
+inline constexpr std::int64_t kReadsInFlight = 4;
+
+inline inflate_limits limits_of(size_limit bytes, ratio_limit ratio) {
+  inflate_limits limits;
+  if (bytes.value) limits.bytes_max = static_cast<std::uint64_t>(bytes.value);
+  if (ratio.value) limits.ratio_max = static_cast<std::uint64_t>(ratio.value);
+  return limits;
+}
+
+/// What is known of the sizes of the files that this stage has read.
+size_estimate& sizes_of_files(const node& n, const open_context& context);
+
+/// The options for reading, from an operator's arguments.
+template <class Arguments> byte_source_options reading_with(const node& n, const open_context& context) {
+  auto& a = n.as<Arguments>();
+  byte_source_options reading;
+  reading.path = a.path.value;
+  reading.compression = a.options.compression;
+  reading.read_bytes = static_cast<std::size_t>(a.options.read_bytes.value);
+  reading.cache = a.options.cache;
+  reading.inflated = limits_of(a.options.inflated_bytes_max, a.options.inflate_ratio_max);
+  reading.reads_in_flight = &context.live(n, a.options.reads_in_flight, kReadsInFlight);
+  if (a.options.reads_in_flight.is_autotuned()) reading.reads_untouched = kReadsInFlight;
+  reading.sizes = &sizes_of_files(n, context);
+  return reading;
+}
+
+erased_stream open_file_stage(const node& n, open_context& context, byte_source_options o,
+                              std::shared_ptr<const element_format> format);
+/// The same, with rows in the consumer's columns (op_info::open_rows).
+erased_stream open_file_rows(const node& n, open_context& context, byte_source_options o,
+                             std::shared_ptr<const element_format> format, std::shared_ptr<row_landing> landing);
+
+}  // namespace sluice::lib

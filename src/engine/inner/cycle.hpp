@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots of an interleave: which inner streams are open, whose turn it is, and how that is saved.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "ahead/collected_errors.hpp"
+#include "ahead/ordered_reader.hpp"
+#include "coro/inner_position.hpp"
+#include "engine/inner/inner_plans.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+inline constexpr std::uint64_t kToTheEnd =
+    ~std::uint64_t{0} >> 8;  // a block length: flat_map stays on one input until it ends
+
+/// The cycle: a fixed array of slots, and where in it we are. tf.data's rule, to the letter (interleave.hpp).
+/// Costs: what is done for an element or an input does not grow with the number of slots; save() and load() do.
+class cycle {
+ public:
+  static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
+  /// Slots that a plan may have: a slot takes some 200 bytes even while it is empty.
+  static constexpr std::int64_t kSlotsMax = 1 << 16;
+  /// Slots that are looked at for one that need not wait, before it is taken that there is none.
+  static constexpr std::size_t kLookedAtMax = 16;
+
+  struct slot {
+    erased_stream in;
+    std::uint64_t ordinal = 0;  ///< of the outer element it was opened from
+    std::string restored;
+    bool open = false;
+    std::shared_ptr<reader_link> ahead;              ///< parallel: its channel
+    std::uint32_t older = kNoSlot, newer = kNoSlot;  ///< its neighbours among the open slots, by ordinal
+  };
+  /// A replacement at work before its slot is visited (parallel only). Positions know of it only what it has chosen: its
+  /// outer element is not `taken` yet, and a resume takes it again.
+  struct replacement {
+    result<inner_stream> inner;
+    std::uint64_t ordinal = 0;
+    dropped_errors missed;      ///< in front of the outer element: they count when the slot is visited
+    opening_log::place before;  ///< it was opened
+  };
+  std::vector<slot> slots;
+  inner_openings openings;
+  std::deque<replacement> opened_ahead;  ///< in outer order, so the empty slots get them in the order of their visits
+  std::unique_ptr<collected_errors> outer_missed;  ///< what `outer` has met of late; null: it tells the run itself
+  bool outer_over = false;  ///< it has ended or failed while inputs were opened ahead; if it failed:
+  status outer_why;
+  std::size_t at = 0;       ///< the slot being visited
+  std::uint64_t left = 0;   ///< elements it may still give in this visit
+  std::uint64_t taken = 0;  ///< outer elements taken, including those whose inner streams have come and gone
+  bool outer_ended = false;
+
+  /// Outer elements will be asked for before their slots are visited.
+  void collect_errors_of(erased_stream& outer, std::shared_ptr<run_context> run) {
+    outer_missed = std::make_unique<collected_errors>(std::move(run));
+    outer.stage()->set_error_sink(outer_missed.get());
+  }
+  dropped_errors take_outer_missed() { return outer_missed ? outer_missed->take() : dropped_errors(); }
+  void start(std::size_t width, std::uint64_t run) {
+    slots.resize(width);
+    left = run;
+  }
+  /// An empty slot has no replacement yet, and there may be one.
+  bool wants_ahead() const { return slots.size() - open_count_ > opened_ahead.size() && !outer_over && !outer_ended; }
+  bool restored() const { return !slots.empty(); }
+  /// Is what was restored of these dimensions? A forged position need not be.
+  bool fits(std::size_t width, std::uint64_t run) const { return slots.size() == width && left <= run; }
+  slot& current() { return slots[at]; }
+  std::uint32_t number_of(const slot& s) const { return static_cast<std::uint32_t>(&s - slots.data()); }
+  void advance(std::uint64_t run) {
+    if (++at == slots.size()) at = 0;
+    left = run;
+  }
+  bool idle() const { return open_count_ == 0; }
+  bool full() const { return open_count_ == slots.size(); }
+  /// Ordinal of the oldest outer element whose inner stream is open; `none` where all are closed.
+  std::uint64_t oldest(std::uint64_t none) const {
+    return oldest_ == kNoSlot ? none : std::min(none, slots[oldest_].ordinal);
+  }
+  /// The oldest slot that a restored position left to be opened; null when none is.
+  slot* oldest_unopened() {
+    while (unopened_ != kNoSlot && slots[unopened_].in) unopened_ = slots[unopened_].newer;
+    return unopened_ == kNoSlot ? nullptr : &slots[unopened_];
+  }
+  /// `ordinal` is above those of all open slots, or the slot's own.
+  void open(slot& s, inner_stream inner, std::uint64_t ordinal) {
+    s.in = std::move(inner.in);
+    s.in.may_go_back();
+    s.ordinal = ordinal;
+    if (!s.open) append(s);
+    s.ahead = std::move(inner.ahead);
+    if (!s.ahead) return;
+    s.ahead->set_number(number_of(s));
+    s.ahead->start();
+  }
+  void close(slot& s) {
+    s.in.close();
+    s.ahead.reset();
+    remove(s);
+  }
+
+  /// Moves elements that are ready to `to`, visiting slots in turn, until `want` are there or a slot has none ready.
+  std::uint32_t gather(char* to, std::uint32_t have, std::uint32_t want, std::uint64_t run, std::size_t size) {
+    while (have < want) {
+      slot& s = slots[at];
+      if (!s.in) break;
+      std::uint32_t n =
+          s.in.move_to(to + have * size, static_cast<std::uint32_t>(std::min<std::uint64_t>(left, want - have)));
+      if (n == 0) break;
+      have += n;
+      if (run != kToTheEnd && (left -= n) == 0) advance(run);
+    }
+    return have;
+  }
+
+  void save(position_writer& w) {
+    w.number(at);
+    w.number(left);
+    w.number(taken);
+    w.number(outer_ended);
+    w.number(slots.size());
+    for (slot& s : slots) {
+      w.number(s.open);
+      if (!s.open) continue;
+      w.number(s.ordinal);
+      save_inner(w, s.in, s.restored);
+    }
+    openings.save(w, opened_ahead.empty() ? openings.here() : opened_ahead.front().before);
+  }
+  void load(position_reader& r) {
+    at = r.number();
+    left = r.number();
+    taken = r.number();
+    outer_ended = r.number() != 0;
+    std::size_t width = r.count();
+    if (width > kSlotsMax) return r.fail();  // no plan has so many, and a slot takes more memory than bytes
+    slots.resize(width);
+    for (slot& s : slots) {
+      s.open = r.number() != 0;
+      if (!s.open) continue;
+      s.ordinal = r.number();
+      s.restored = r.text();
+    }
+    openings.load(r);
+    link_restored();
+    bool fresh = at == 0 && left == 0 && taken == 0 && !outer_ended;  // saved before the first request: no slots yet
+    if (slots.empty() ? !fresh : at >= slots.size() || left == 0) r.fail();
+  }
+  /// Could the next element have to be waited for? Slots that need not wait may have ended, so the next one is looked at,
+  /// up to some: then the answer is yes, which costs its asker a shorter block.
+  bool may_wait() const {
+    for (std::size_t i = 0, k = at; i != slots.size(); ++i, k = k + 1 == slots.size() ? 0 : k + 1) {
+      const slot& s = slots[k];
+      if (i == kLookedAtMax || (s.open && s.in && s.in.may_wait())) return true;
+      if (s.open && s.in && s.in.left()) return false;
+    }
+    return false;
+  }
+
+ private:
+  void append(slot& s) {
+    std::uint32_t k = number_of(s);
+    s.open = true;
+    s.older = newest_;
+    s.newer = kNoSlot;
+    (newest_ == kNoSlot ? oldest_ : slots[newest_].newer) = k;
+    newest_ = k;
+    ++open_count_;
+  }
+  void remove(slot& s) {
+    s.open = false;
+    (s.older == kNoSlot ? oldest_ : slots[s.older].newer) = s.newer;
+    (s.newer == kNoSlot ? newest_ : slots[s.newer].older) = s.older;
+    --open_count_;
+  }
+  void link_restored() {
+    std::vector<slot*> open;
+    for (slot& s : slots)
+      if (s.open) open.push_back(&s);
+    std::sort(open.begin(), open.end(), [](const slot* a, const slot* b) { return a->ordinal < b->ordinal; });
+    for (slot* s : open) append(*s);
+    unopened_ = oldest_;
+  }
+
+  std::size_t open_count_ = 0;
+  std::uint32_t oldest_ = kNoSlot, newest_ = kNoSlot;  ///< of the open slots, by ordinal
+  std::uint32_t unopened_ = kNoSlot;                   ///< after a restore: from here on slots are to be opened
+};
+
+/// After a restore the outer stream stands at the oldest outer element whose inner stream was open: opens them again, in
+/// order, passing over the outer elements whose inner streams have ended since.
+/// Errors: data_loss where what was restored is no cycle of `width` slots and visits of at most `run`.
+task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std::size_t width, std::uint64_t run);
+
+/// Opens replacements for all empty slots and sets them working, as far as `outer` gives without waiting.
+task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
+/// The same until the slot being visited need not wait; sleeps in between. All channels concerned share inners.signal().
+task<void> wait_opening_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
+
+}  // namespace sluice::lib

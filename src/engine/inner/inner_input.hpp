@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// An input that a stage opens when its turn comes, and that is a part of the stage's saved values: repeat's in each epoch,
+// concatenate's one after the other.
+//
+//   struct repeat_state { std::uint64_t epoch = 0; inner_input input; … };   // its save() and load() call the input's
+//
+//   status why = st->input.open(context.in_epoch(site, st->epoch), plan, st->epoch);  // at its start, or where a resume goes on
+//   if (!why.ok()) co_await fail(std::move(why));
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "coro/inner_position.hpp"
+#include "engine/lowering/open_context.hpp"
+
+namespace sluice::lib {
+
+struct inner_input {
+  erased_stream in;
+  std::string restored;  ///< its position until it is opened; empty: its start
+  inner_openings openings = {};
+
+  /// `number`: how many were opened before it in all runs.
+  status open(const open_context& context, const node_ptr& plan, std::uint64_t number) {
+    std::string from = openings.position_of(number, std::exchange(restored, {}));
+    const bool resumed = !from.empty();
+    auto opened = context.resume(plan, std::move(from));
+    if (!opened.ok()) return opened.why();
+    in = *std::move(opened);
+    openings.opened(number, in, resumed);
+    return {};
+  }
+  void save(position_writer& w) {
+    save_inner(w, in, restored);
+    openings.save(w, openings.here());
+  }
+  void load(position_reader& r) {
+    restored = r.text();
+    openings.load(r);
+  }
+  bool may_wait() const { return in && in.may_wait(); }
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the inner plans of an interleave: the stream for an element of its input, with a channel if the interleave is
+// parallel.
+#pragma once
+
+#include <memory>
+
+#include "ahead/ordered_reader.hpp"
+#include "ahead/ready_signal.hpp"
+#include "coro/inner_position.hpp"
+#include "engine/lowering/open_context.hpp"
+
+namespace sluice::lib {
+
+/// An inner stream, and the handle by which its pump is started before the first request on it.
+struct inner_stream {
+  erased_stream in;
+  std::shared_ptr<reader_link> ahead;  ///< null: computed on demand
+};
+
+class inner_plans {
+ public:
+  /// `parallelism`: every inner stream gets a channel of its own, and so many are at work at a time. Null: none has,
+  /// and they are computed on demand. `in`: the order in which the stage asks them.
+  inner_plans(const node& n, const plan_or_function& inner, const open_context& context, live_knob* parallelism,
+              order in = order::deterministic);
+  inner_plans(const inner_plans&) = default;
+
+  /// The inner stream of the outer element that `outer` views, which is number `ordinal` of its stream, from a position
+  /// on or (empty) from its start; or as `openings` know it, which are told of it. Not started.
+  result<inner_stream> open(const block& outer, std::uint64_t ordinal, inner_openings& openings,
+                            std::string position = {}) const;
+  bool parallel() const { return permits_ != nullptr; }
+  const error_gate& gate() const { return gate_; }
+  const std::shared_ptr<run_context>& run() const { return context_.run; }
+  /// Notified whenever one of the inner channels has a block. REQUIRES: parallel().
+  ready_signal& signal() const { return *signal_; }
+  const std::shared_ptr<ready_signal>& shared_signal() const { return signal_; }
+
+ private:
+  plan_or_function inner_;  ///< a plan that lacks its path, or a user's function from element to dataset
+  std::uint32_t site_;      ///< of the stage
+  const element_type* type_;
+  open_context context_;
+  error_gate gate_;
+  order order_;
+  site_record& record_;  ///< of the stage
+  std::shared_ptr<pump_permits> permits_;
+  std::shared_ptr<ready_signal> signal_;
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a plan's elements before there are any: for op_info::spec. A type says nothing of a tensor, and no length of a list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sluice/element/slab.hpp"
+#include "sluice/element/spec.hpp"
+#include "sluice/engine/detail/functions.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+spec element_spec_of(const node& n);
+
+// For op_info::spec.
+
+/// That of the input.
+spec same_spec(const node& n);
+/// Of elements of the first `inputs` inputs, which have one type.
+spec spec_of_inputs(const node& n, std::size_t inputs);
+/// Of batches of the input's elements; `rows` where all have so many.
+spec spec_of_batches(const node& n, count rows, bool all_have_so_many);
+/// Of what the plans give that are opened for each element.
+spec spec_of_inner(const node& n, const plan_or_function& inner);
+
+/// Of what make(void* to) makes.
+template <class F> spec spec_of_made(const element_type& t, F make) {
+  slab one(t);
+  char* at = one.reserve(1);
+  make(at);
+  one.set_live(0, 1);
+  return spec_of(t, at);
+}
+
+/// A block_function that knows more of its results than their type.
+class tells_spec {
+ public:
+  virtual spec spec_for(const spec& in) const = 0;
+
+ protected:
+  ~tells_spec() = default;
+};
+
+}  // namespace sluice::lib

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/lowering/error_gate.hpp"
+
+#include <algorithm>
+
+#include "runtime/sites/error_account.hpp"
+#include "sluice/runtime/ledger.hpp"
+
+namespace sluice::lib {
+
+status error_gate::told(const status& why, std::uint64_t element) const {
+  status here = why.in_stage(label_, element);
+  return file_ ? here.in_file(*file_) : here;
+}
+
+bool error_gate::may_drop(const status& why) const {
+  return skips() && why.code() != status_code::cancelled && why.code() != status_code::resource_exhausted;
+}
+
+outlet::error_awaiter error_gate::settle(outlet& out, const status& why, std::uint64_t element,
+                                         kept_bytes bytes) const {
+  status here = told(why, element);
+  if (!may_drop(here)) return out.end_with(std::move(here));
+  return out.drop(dropped(std::move(here), 1, std::move(bytes)));
+}
+
+kept_bytes error_gate::kept(std::string_view bytes) const {
+  if (!keeps()) return nullptr;
+  bytes = bytes.substr(0, kKeptBytesMax);
+  memory_ledger& ledger = *run_->ledger;
+  ledger_line& line = ledger.line(purpose::channel, label_);  // it travels as elements do
+  const std::size_t charged = bytes.size() + sizeof(std::string);
+  if (!ledger.try_charge(charged, line)) return nullptr;
+  auto credit = [books = run_->ledger, &line, charged](const std::string* kept) {
+    books->release(charged, line);
+    delete kept;
+  };
+  return {new std::string(bytes), std::move(credit)};
+}
+
+std::uint64_t error_gate::errors_max() const { return std::min(run_->errors_max, errors_allowed(account_)); }
+
+}  // namespace sluice::lib

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/lowering/mapped_stage.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ahead/open_channel.hpp"
+#include "element/batches/blocks.hpp"
+#include "engine/held/kept_texts.hpp"
+#include "engine/lowering/types.hpp"
+#include "sluice/base/random_bits.hpp"
+#include "sluice/coro/detail/block_fit.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/engine/detail/functions.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+/// Whether elements are made as the reader asks for them, without a ring. A sloppy map has its ring at any parallelism: only
+/// the ring's log says which elements a consumer above, who goes back to a mark, had before, and a resume may be at another
+/// parallelism.
+bool on_demand(const knob& parallelism, order delivered) {
+  return parallelism.value == 1 && delivered == order::deterministic;
+}
+
+/// The outputs of `in`, up to the first input whose call fails: `why` says how. `at`: of the first input.
+block map_block(outlet& out, block in, const block_function& f, element_place at, const error_gate& gate, status& why) {
+  void* to = f.in_place ? in.data() : out.room(in.size());
+  applied a = f.apply(in, to, at);
+  if (!a.why.ok()) why = gate.told(a.why, at.ordinal + a.done);
+  return f.in_place ? in.first(a.done) : out.made(a.done);
+}
+
+/// Calls the function on demand, a block at a time. Elements to be passed over are not computed: the request carries them
+/// up to the source.
+erased_stream map_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
+                       error_gate gate) {
+  auto& f = static_cast<const block_function&>(*function);
+  block_fit fit(out.type(), true);
+  for (;;) {
+    while (auto b = co_await in.next_block({0, fit.at_most(out.wanted()), out.wanted_bytes()})) {
+      status why;
+      block made = map_block(out, b, f, {in.consumed() - b.size(), seed}, gate, why);
+      if (!why.ok()) {
+        out.hold(made);
+        co_await fail(std::move(why));
+      }
+      fit.made(made, out.wanted_bytes());
+      co_yield made;
+    }
+    if (f.draws) break;
+    auto over = out.again();
+    co_await over;
+  }
+}
+
+/// The same where bad elements are passed over: what is left of their view is computed by the next demand.
+erased_stream map_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+                                error_gate gate) {
+  auto& f = static_cast<const block_function&>(*function);
+  in.may_go_back();
+  block_fit fit(out.type(), true);
+  kept_texts texts(gate, in.type());
+  while (auto b = co_await in.next_block({0, fit.at_most(out.ask()), out.wanted_bytes()})) {
+    texts.note(b);
+    std::uint32_t looked_at = 0;  // of what was noted
+    while (b) {
+      // Behind a bad element the rest of the view meets another demand, which may be smaller than the first.
+      block whole = b, part = b.first(fit.at_most(std::min(b.size(), out.ask())));
+      void* to = f.in_place ? part.data() : out.room(part.size());
+      applied a = f.apply(part, to, {in.consumed() - whole.size(), seed});
+      block made = f.in_place ? part.first(a.done) : out.made(a.done);
+      std::uint32_t seen = a.done;
+      fit.made(made, out.wanted_bytes());
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
+      if (made) co_yield made;
+      if (!a.why.ok()) {
+        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
+        co_await settled;
+        in.hold_from(in.consumed() - (whole.size() - ++seen));
+      }
+      if (seen == whole.size()) break;
+      looked_at += seen;
+      b = tail_of(whole, seen);
+    }
+  }
+}
+
+/// Rows are made by so many at a time: their memory is charged after each call.
+constexpr std::uint32_t kRowsAtOnce = 128;
+
+/// The receipts of the rows that f has made of `in`: those of its first elements, up to the first whose call fails.
+block land_rows(outlet& out, const block& in, const block_function& f, column& rows, element_place at, applied& a) {
+  a = f.append_rows(in, rows, at);
+  // What a row takes nobody has counted: about what it was made of, and its values.
+  const std::size_t bytes = in.type().footprint ? in.type().footprint(in.type(), in.data(), in.size()) / in.size() : 0;
+  const landed_row each{static_cast<std::uint32_t>(std::min<std::size_t>(bytes + rows.type().size, ~std::uint32_t{0}))};
+  auto* to = reinterpret_cast<landed_row*>(out.room(in.size()));
+  std::fill_n(to, a.done, each);
+  return out.made(a.done);
+}
+
+/// map_loop, whose outputs are rows of the consumer's columns.
+erased_stream map_rows_loop(outlet out, one_to_one, erased_stream in, function_ptr function, std::uint64_t seed,
+                            error_gate gate, std::shared_ptr<row_landing> landing) {
+  auto& f = static_cast<const block_function&>(*function);
+  while (auto b = co_await in.next_block({0, std::min(out.wanted(), kRowsAtOnce), out.wanted_bytes()})) {
+    applied a;
+    const std::uint64_t first = in.consumed() - b.size();
+    block made = land_rows(out, b, f, *landing->rows, {first, seed}, a);
+    if (!a.why.ok()) {
+      out.hold(made);
+      co_await fail(gate.told(a.why, first + a.done));
+    }
+    co_yield made;
+  }
+}
+
+/// The same where bad elements are passed over.
+erased_stream map_rows_tolerant_loop(outlet out, erased_stream in, function_ptr function, std::uint64_t seed,
+                                     error_gate gate, std::shared_ptr<row_landing> landing) {
+  auto& f = static_cast<const block_function&>(*function);
+  in.may_go_back();
+  kept_texts texts(gate, in.type());
+  while (auto b = co_await in.next_block({0, std::min(out.ask(), kRowsAtOnce), out.wanted_bytes()})) {
+    texts.note(b);
+    std::uint32_t looked_at = 0;  // of what was noted
+    while (b) {
+      // Rows that are passed over are made, to know which are good, and go again: none of those behind them is made
+      // together with them.
+      const std::uint64_t to_pass = out.to_pass();
+      block whole = b,
+            part = b.first(std::min(
+                {b.size(), kRowsAtOnce,
+                 to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, kRowsAtOnce)) : out.wanted()}));
+      column& rows = *landing->rows;
+      const std::size_t before = rows.rows();
+      applied a;
+      block made = land_rows(out, part, f, rows, {in.consumed() - whole.size(), seed}, a);
+      if (to_pass) rows.truncate(before);
+      std::uint32_t seen = a.done;
+      in.hold_from(in.consumed() - (whole.size() - seen));
+      if (made) co_yield made;
+      if (!a.why.ok()) {
+        auto settled = gate.settle(out, a.why, in.consumed() - whole.size() + seen, texts.of(looked_at + seen));
+        co_await settled;
+        in.hold_from(in.consumed() - (whole.size() - ++seen));
+      }
+      if (seen == whole.size()) break;
+      looked_at += seen;
+      b = tail_of(whole, seen);
+    }
+  }
+}
+
+/// Awaits one call after the other.
+erased_stream map_awaiting_loop(outlet out, one_to_one, may_suspend, erased_stream in, function_ptr function,
+                                std::uint64_t seed, error_gate gate) {
+  auto& f = static_cast<const async_function&>(*function);
+  kept_texts texts(gate, in.type());
+  while (auto b = co_await in.next_block({0, 1, out.wanted_bytes()})) {
+    char* to = out.room(1);
+    texts.note(b);
+    auto call = f.start(b.data(), to, {in.consumed() - 1, seed});
+    status why = co_await call.as_result();
+    if (why.ok()) {
+      co_yield out.made(1);
+      continue;
+    }
+    auto settled = gate.settle(out, why, in.consumed() - 1, texts.of(0));
+    co_await settled;
+  }
+}
+
+/// What parallel calls do with a slot: the same loops, with the slot's slabs.
+class map_computation final : public slot_computation {
+ public:
+  map_computation(function_ptr f, std::uint64_t seed, error_gate gate, bool awaits)
+      : function_(std::move(f)), seed_(seed), gate_(std::move(gate)), awaits_(awaits) {}
+  bool awaits() const override { return awaits_; }
+
+  task<void> compute(slot_supply& ring, ring_slot* slot) const override {
+    if (awaits_) return await_one(slot, static_cast<const async_function&>(*function_), seed_, gate_);
+    return compute_block(ring, slot, static_cast<const block_function&>(*function_), seed_, gate_);
+  }
+  block compute_here(outlet& out, block inputs, std::uint64_t first, status& why) const override {
+    return map_block(out, inputs, static_cast<const block_function&>(*function_), {first, seed_}, gate_, why);
+  }
+
+ private:
+  static task<void> await_one(ring_slot* slot, const async_function& f, std::uint64_t seed, const error_gate& gate) {
+    char* to = slot->output.reserve(1);
+    kept_texts texts(gate, slot->input.type());
+    texts.note(slot->input.begin(), 1);
+    auto call = f.start(slot->input.begin(), to, {slot->first, seed});
+    status why = co_await call.as_result();
+    if (why.ok()) slot->output.set_live(0, 1);
+    else drop_or_fail(slot, 0, why, gate, texts.of(0));
+  }
+  static task<void> compute_block(slot_supply& ring, ring_slot* slot, const block_function& f, std::uint64_t seed,
+                                  const error_gate& gate) {
+    std::uint32_t done = 0;
+    char* to = slot->output.reserve(slot->count);
+    block in = slot->input.view();
+    const element_type& out = slot->output.type();
+    bool sized = owns_bytes(out) && !f.in_place;  // how much it makes of an element, nobody knows beforehand
+    std::size_t made_bytes = payload_bytes(slot->input);
+    kept_texts texts(gate, in.type());
+    texts.note(slot->input.begin() + slot->input_at * in.type().size, slot->count);
+    for (std::uint32_t seen = 0; seen < slot->count;) {
+      char* from = slot->input.begin() + (slot->input_at + seen) * in.type().size;
+      std::uint32_t n = slot->count - seen;
+      if (sized) n = std::min(n, ring.memory().elements_at_once(in.type(), out));
+      block rest(&slot->input, &in.type(), from, n);
+      if (f.in_place) std::memcpy(to, from, rest.size() * in.type().size);
+      block work = f.in_place ? block(&slot->output, &in.type(), to, rest.size()) : rest;
+      applied a = f.apply(work, to, {slot->first + seen, seed});
+      if (sized) made_bytes += a.done * out.size + out.footprint(out, to, a.done);
+      done += a.done;
+      slot->output.set_live(0, done);
+      to += a.done * out.size;
+      seen += a.done;
+      if (!a.why.ok()) {
+        if (!drop_or_fail(slot, seen, a.why, gate, texts.of(seen))) break;
+        ++seen;
+      }
+      if (sized && done && seen < slot->count && !ring.has_room(slot, made_bytes, made_bytes / done)) {
+        ring.cut_short(slot, seen);
+        break;
+      }
+    }
+    co_return;
+  }
+  /// Returns true if the input is dropped, and the next one is to be computed.
+  static bool drop_or_fail(ring_slot* slot, std::uint32_t input, const status& why, const error_gate& gate,
+                           kept_bytes bytes) {
+    std::vector<dropped_input>& dropped = slot->dropped;
+    bool apart = dropped.size() < gate.kept_apart();
+    status told = apart ? gate.told(why, slot->first + input) : dropped.back().why;
+    if (!gate.may_drop(why)) {
+      slot->why = gate.told(why, slot->first + input);
+      return false;
+    }
+    dropped.push_back({input, told, gate.account(), gate.into(), std::move(bytes)});
+    if (dropped.size() > gate.errors_max()) slot->why = std::move(told);  // the reader ends at one of these, or before
+    return slot->why.ok();
+  }
+
+  function_ptr function_;
+  std::uint64_t seed_;
+  error_gate gate_;
+  bool awaits_;
+};
+
+}  // namespace
+
+erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const map_options& o) {
+  return open_mapped(n, context, f, o.parallelism, o.order, o.seed);
+}
+
+erased_stream open_mapped(const node& n, open_context& context, const function_ptr& f, const knob& parallelism,
+                          order own, seed drawn_by) {
+  const order delivered = context.order_of(own);
+  bool awaits = dynamic_cast<const async_function*>(f.get()) != nullptr;
+  error_gate gate = context.gate(n);
+  bool skips = gate.skips();
+  erased_stream in = context.open(n.inputs[0]);
+  outlet out(*n.type);
+  const std::uint64_t drawn = f->draws ? context.seed_of(n, drawn_by.value) : 0;
+  one_to_one counts{!skips};
+  if (context.on_demand || on_demand(parallelism, delivered)) {
+    if (awaits) return map_awaiting_loop(out, counts, may_suspend{}, std::move(in), f, drawn, std::move(gate));
+    if (skips) return map_tolerant_loop(out, std::move(in), f, drawn, std::move(gate));
+    return map_loop(out, counts, std::move(in), f, drawn, std::move(gate));
+  }
+  channel_memory memory = context.memory_of(n, gate.label());
+  if (awaits) memory.expect_largest();
+  channel_options options;
+  options.follows = {&context.live(n, parallelism, context.tuned_parallelism()),
+                     [](std::int64_t most) { return slot_supply::limits{static_cast<std::uint32_t>(most)}; }};
+  options.order = delivered;
+  options.pump.may_drop = skips;
+  options.direct_where_light = !skips && !awaits && delivered == order::deterministic;
+  options.pump.computation = std::make_shared<map_computation>(f, drawn, std::move(gate), awaits);
+  return open_channel(std::move(memory), std::move(in), *n.type, std::move(options)).out;
+}
+
+erased_stream open_mapped_rows(const node& n, open_context& context, const function_ptr& f, const map_options& o,
+                               std::shared_ptr<row_landing> landing) {
+  auto* function = dynamic_cast<const block_function*>(f.get());
+  const bool appends = function && function->appends_rows && can_stack(*n.type);
+  if (!appends || !on_demand(o.parallelism, context.order_of(o.order))) return {};
+  error_gate gate = context.gate(n);
+  const bool skips = gate.skips();
+  erased_stream in = context.open(n.inputs[0]);
+  outlet out(landed_row_type());
+  std::uint64_t seed = f->draws ? context.seed_of(n, o.seed.value) : 0;
+  if (skips) return map_rows_tolerant_loop(out, std::move(in), f, seed, std::move(gate), std::move(landing));
+  return map_rows_loop(out, one_to_one{true}, std::move(in), f, seed, std::move(gate), std::move(landing));
+}
+
+}  // namespace sluice::lib

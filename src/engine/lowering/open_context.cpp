@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/lowering/open_context.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "coro/position_records.hpp"
+#include "engine/lowering/quarantine_file.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/argument_codec.hpp"
+#include "plan/plan_depth.hpp"
+#include "plan/plan_parts.hpp"
+#include "runtime/quarantine_sink.hpp"
+#include "runtime/sites/error_account.hpp"
+#include "sluice/base/assert.hpp"
+#include "sluice/base/random_bits.hpp"
+#include "sluice/plan/function.hpp"
+#include "sluice/runtime/runtime.hpp"
+
+namespace sluice::lib {
+
+stage_identity identity_of(const node& n) {
+  const op_info& op = *n.op;
+  return {n.site, op.state_version, op.state_version_oldest, op.shape == op_info::source};
+}
+
+namespace {
+
+/// The name of a stage in messages and reports: "map(parse)".
+std::string label_of(const node& n) {
+  std::string_view function;  // the first that has a name
+  for_each_function(n, [&](const function_ptr& f) {
+    if (function.empty()) function = f->name;
+  });
+  std::string label(n.op->name);
+  if (!function.empty()) label.append("(").append(function).append(")");
+  return label;
+}
+
+/// The plan was made on a thread with a larger stack than this one.
+[[noreturn]] void refuse_depth(const node& n) {
+  throw_status(
+      resource_exhausted_error(std::string(n.op->name) + ": the plan is more than " + plan_depth_limit_text()));
+}
+
+}  // namespace
+
+erased_stream open_context::open(const node_ptr& plan) const {
+  if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
+  open_context context = *this;
+  site_record& record = site(*plan);  // before its inputs: so they are listed
+  return opened(*plan, record, plan->op->open(*plan, context));
+}
+
+erased_stream open_context::open_rows(const node_ptr& plan, const std::shared_ptr<row_landing>& landing) const {
+  if (!plan->op->open_rows) return {};
+  if (!is_plan_depth_possible(plan->depth)) refuse_depth(*plan);
+  open_context context = *this;
+  site_record& record = site(*plan);
+  erased_stream s = plan->op->open_rows(*plan, context, landing);
+  return s ? opened(*plan, record, std::move(s)) : std::move(s);
+}
+
+erased_stream open_context::opened(const node& n, site_record& record, erased_stream s) const {
+  if (s.stage()->label().empty()) s.stage()->set_label(n.op->name);  // take(-1) is its input's stage
+  s.stage()->set_identity(identity_of(n));
+  s.stage()->set_counts(record.counts());
+  if (s.stage()->counts() == &record.counts()) record.stage_made();
+  s.set_environment(run.get());
+  return s;
+}
+
+result<erased_stream> open_context::resume(const node_ptr& plan, std::string position) const {
+  erased_stream s = open(plan);
+  s.may_go_back();
+  if (position.empty()) return s;
+  position_records records(std::move(position));
+  s.restore(records);
+  status fits = records.finish();
+  if (!fits.ok()) return fits;
+  return s;
+}
+
+open_context::open_context(std::shared_ptr<run_context> r, const node& plan, std::uint64_t epoch)
+    : open_context(std::move(r)) {
+  *this = in_epoch(site_above("repeat", &plan), epoch);
+}
+
+// The first epoch is the plan without a repeat, so it mixes nothing in; the repeat's site keeps nested ones apart. Its
+// scope does not count: two aligned pipelines that are inputs of one combine stay aligned through their repeats.
+open_context open_context::in_epoch(std::uint32_t site, std::uint64_t number) const {
+  open_context inner = *this;
+  if (number != 0) inner.passes = derive(passes, derive(std::uint64_t{site} + (std::uint64_t{combines} << 32), number));
+  return inner;
+}
+
+open_context open_context::in_inner_plan(std::uint32_t site, std::uint64_t ordinal) const {
+  constexpr std::uint64_t kOuter = 0x6f75'7465'7200;  // so that no ordinal is an epoch
+  open_context inner = *this;
+  inner.order_given.reset();  // with_options: inner plans keep their own order
+  inner.scope = derive(scope, site);
+  inner.outers = derive(outers, kOuter + mix(ordinal));
+  inner.passes = derive(passes, kOuter + mix(ordinal));
+  return inner;
+}
+
+open_context open_context::in_input(const node& combine, std::size_t index) const {
+  open_context inner = *this;
+  inner.scope = derive(derive(scope, combine.site), index);
+  ++inner.combines;
+  return inner;
+}
+
+input_set open_context::open_inputs(const node& combine) const {
+  std::vector<erased_stream> streams;
+  for (std::size_t i = 0; i != combine.inputs.size(); ++i)
+    streams.push_back(in_input(combine, i).open(combine.inputs[i]));
+  return input_set(std::move(streams));
+}
+
+live_knob& open_context::live(const node& n, const knob& k, std::int64_t tuned) const {
+  constexpr std::int64_t kSetMax = std::int64_t{1} << 30;  // where the argument has no bound: more limits nothing
+  auto offset = reinterpret_cast<const char*>(&k) - static_cast<const char*>(n.arguments.get());
+  for (const field& f : n.op->arguments().fields) {
+    if (static_cast<std::ptrdiff_t>(f.offset) != offset || !f.type->is_knob()) continue;
+    std::int64_t value = k.is_autotuned() ? tuned : k.value;
+    std::int64_t most = f.type->most() == codec::kUnlimited ? std::max(kSetMax, value) : f.type->most();
+    return site(n).knob(f.name, value, 1, most);
+  }
+  SLUICE_ASSERT(false, "a live knob is none of its node's arguments");
+  std::abort();
+}
+
+std::int64_t open_context::tuned_parallelism() const { return std::max(2u, run->rt->workers() * 2); }
+
+error_gate open_context::gate(const node& n) const {
+  std::string label = label_of(n);
+  error_policy policy = n.errors.on_error.value_or(on_error);
+  error_account* own = nullptr;
+  // Errors are counted where the policy is set: those of a stage with a policy of its own do not count for an
+  // ignore_errors.
+  if (policy == error_policy::skip) own = account_of(n, n.errors.errors_max, n.errors.on_error ? nullptr : account);
+  return {run.get(), std::move(label), policy, own, policy == error_policy::skip ? quarantine_of(n) : nullptr, file};
+}
+
+quarantine_sink* open_context::quarantine_of(const node& n) const {
+  const quarantine& into = n.errors.quarantine.is_given() ? n.errors.quarantine : run->quarantine;
+  if (!into.is_given()) return nullptr;
+  return run->quarantines->of(into.path, [&] { return open_quarantine_file(into.path); });
+}
+
+open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {
+  open_context upstream = *this;
+  upstream.on_error = error_policy::skip;
+  upstream.account = account_of(n, errors_max, nullptr);
+  return upstream;
+}
+
+open_context open_context::with_options(const node& n, const dataset_options& o) const {
+  open_context upstream = *this;
+  if (o.on_error && !on_error_is_given) {
+    upstream.on_error = *o.on_error;
+    upstream.account = *o.on_error == error_policy::skip ? account_of(n, o.errors_max, nullptr) : nullptr;
+    upstream.on_error_is_given = true;
+  }
+  if (!order_given) upstream.order_given = o.order;
+  return upstream;
+}
+
+open_context open_context::inside_of(const node& n) const {
+  open_context inner = *this;
+  if (!n.errors.on_error) return inner;
+  inner.on_error = *n.errors.on_error;
+  inner.account = gate(n).account();
+  return inner;
+}
+
+error_account* open_context::account_of(const node& n, error_limit errors_max, error_account* around) const {
+  return run->sites->account(site(n), errors_max.most(), around);
+}
+
+site_record& open_context::site(const node& n) const {
+  std::uint64_t path = derive(scope, n.site);
+  if (site_record* known = run->sites->find(path)) return *known;
+  return run->sites->add(path, label_of(n), scope != 0);
+}
+
+std::uint64_t open_context::seed_of(const node& n, std::int64_t own, bool same_each_epoch) const {
+  bool drawn = own == sluice::lib::seed::kDrawn;
+  std::uint64_t seed = drawn ? derive(derive(run->seed, scope), n.site) : static_cast<std::uint64_t>(own);
+  if (same_each_epoch) return outers ? mix(seed + outers) : seed;
+  return mix(seed + passes);
+}
+
+}  // namespace sluice::lib

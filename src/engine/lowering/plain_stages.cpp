@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/lowering/plain_stages.hpp"
+
+#include <utility>
+
+namespace sluice::lib {
+
+erased_stream empty_stage(outlet out) {
+  if (out.wanted() == 0) co_yield out.made(0);  // a coroutine needs a yield; nobody asks for nothing
+}
+
+erased_stream failed_stage(outlet, status why) {
+  status told = std::move(why);
+  co_await fail(std::move(told));
+}
+
+}  // namespace sluice::lib

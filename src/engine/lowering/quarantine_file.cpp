@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/lowering/quarantine_file.hpp"
+
+#include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "engine/lowering/error_gate.hpp"
+#include "sluice/base/hash.hpp"
+#include "sluice/element/type.hpp"
+#include "sluice/format/example.hpp"
+#include "sluice/format/tfrecord_frames.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr std::string_view kQuarantineFull =
+    "this file is full: bad elements that were dropped after these are not kept";
+constexpr const char* kCannotOpen = "cannot open the file that keeps bad elements";
+constexpr std::string_view kFirstMember = "{\"error\":";
+/// Of a tf.Example that has a feature of this name: the key of a map's entry. What reads whole examples is not linked for it.
+constexpr std::string_view kFirstFeature =
+    "\x0a\x05"
+    "error";
+
+/// One entry, member by member, in either form.
+class entry_writer {
+ public:
+  explicit entry_writer(bool json) : json_(json) {}
+  void text(std::string_view name, std::string_view value) {
+    if (!json_) {
+      example_.bytes(name, value);
+      return;
+    }
+    begin(name);
+    print_json_text(value, line_);
+  }
+  void number(std::string_view name, std::uint64_t value) {
+    if (value == provenance::kUnknown) return;
+    if (!json_) {
+      example_.int64(name, static_cast<std::int64_t>(value));
+      return;
+    }
+    begin(name);
+    absl::StrAppend(&line_, value);
+  }
+  /// As it stands in the file.
+  std::string finish() {
+    if (json_) return line_ + "}\n";
+    std::string framed;
+    append_tfrecord(framed, example_.finish());
+    return framed;
+  }
+
+ private:
+  void begin(std::string_view name) {
+    absl::StrAppend(&line_, line_.empty() ? "{\"" : ",\"", std::string(name), "\":");
+  }
+  bool json_;
+  std::string line_;
+  example_writer example_;
+};
+
+std::string entry_of(const dropped_error& e, bool json) {
+  const provenance& at = e.why.where();
+  entry_writer w(json);
+  w.text("error", e.why.message());
+  w.text("code", to_string(e.why.code()));
+  if (!at.stage.empty()) w.text("stage", at.stage);
+  if (!at.file.empty()) w.text("file", at.file);
+  w.number("offset", at.offset_bytes);
+  w.number("record", at.record_index);
+  w.number("element", at.element);
+  if (e.times > 1) w.number("times", e.times);
+  if (e.bytes) w.text("bytes", *e.bytes);
+  if (e.bytes && e.bytes->size() == error_gate::kKeptBytesMax) w.text("cut", "these are the first bytes of it");
+  return w.finish();
+}
+
+class quarantine_file final : public quarantine_sink {
+ public:
+  quarantine_file(std::string path, std::size_t entries_max, std::uint64_t bytes_max)
+      : path_(std::move(path)),
+        json_(path_.ends_with(".jsonl") || path_.ends_with(".json")),
+        entries_max_(entries_max),
+        bytes_max_(bytes_max) {}
+  ~quarantine_file() override {
+    if (file_ < 0) return;
+    ::fdatasync(file_);
+    ::close(file_);
+  }
+
+  /// Opens what is there; else it looks at where it would be created.
+  status check() {
+    struct stat s{};
+    if (::stat(path_.c_str(), &s) == 0) return open().in_file(path_);
+    const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+    // A link to nowhere is not followed here: the first entry tells.
+    if (errno == ENOENT && ::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0)
+      return {};
+    return errno_error(errno, kCannotOpen).in_file(path_);
+  }
+
+  status keep(const dropped_error& e) override {
+    status why = file_ < 0 ? open() : status();
+    if (!why.ok() || is_full_) return why.in_file(path_);
+    std::string entry = entry_of(e, json_);
+    if (there_.contains(stable_hash(entry))) return {};
+    // The last place is that of the entry which says that there are no more.
+    if (there_.size() + 1 >= entries_max_ || size_ + entry.size() > bytes_max_) {
+      is_full_ = true;
+      dropped_error full;
+      full.why = status(status_code::resource_exhausted, kQuarantineFull);
+      entry = entry_of(full, json_);
+      if (there_.contains(stable_hash(entry))) return {};
+    }
+    return append(entry).in_file(path_);
+  }
+
+ private:
+  status open() {
+    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file_ < 0) return errno_error(errno, kCannotOpen);
+    status why;
+    struct stat s{};
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
+      why = unavailable_error("another process keeps its bad elements in this file; give each run a file of its own");
+    else if (::fstat(file_, &s) != 0 || !S_ISREG(s.st_mode))
+      why = invalid_argument_error("bad elements are to be kept here, and this is no regular file");
+    else why = read_entries(static_cast<std::uint64_t>(s.st_size));
+    if (why.ok()) return why;
+    ::close(file_);
+    file_ = -1;
+    return why;
+  }
+
+  /// Notes what is there, and cuts off what is left of an entry that was not written to its end.
+  status read_entries(std::uint64_t size) {
+    std::string bytes;
+    std::uint64_t read = 0;
+    while (read < size || !bytes.empty()) {
+      const std::size_t had = bytes.size();
+      bytes.resize(had + static_cast<std::size_t>(std::min<std::uint64_t>(size - read, kReadBytes)));
+      const ssize_t got = ::pread(file_, bytes.data() + had, bytes.size() - had, static_cast<off_t>(read));
+      if (got < 0) return errno_error(errno, "cannot read the bad elements that were kept before");
+      bytes.resize(had + static_cast<std::size_t>(got));
+      read += static_cast<std::uint64_t>(got);
+      std::size_t used = 0;
+      status why = note_entries(bytes, used);
+      if (!why.ok()) return why;
+      bytes.erase(0, used);
+      size_ += used;
+      if (used == 0 && (got == 0 || read == size)) break;
+    }
+    if (size_ == size) return {};
+    const bool may_be_ours = size_ != 0 || begins_entry(bytes);
+    if (!may_be_ours) return not_ours();
+    return ::ftruncate(file_, static_cast<off_t>(size_)) == 0 ? status()
+                                                              : errno_error(errno, "cannot cut off a torn entry");
+  }
+
+  status note_entries(std::string_view bytes, std::size_t& used) {
+    for (;;) {
+      const std::string_view rest = bytes.substr(used);
+      std::size_t length = 0;
+      if (json_) {
+        const std::size_t end = rest.find('\n');
+        if (end == rest.npos) return {};
+        length = end + 1;
+        if (!rest.starts_with(kFirstMember)) return not_ours();
+      } else {
+        std::string_view record;
+        const tfrecord_scan s = scan_tfrecords({.bytes = rest}, &record, 1);
+        if (!s.why.ok()) return not_ours();
+        if (s.records == 0) return {};
+        length = s.used_bytes;
+        if (record.find(kFirstFeature) == record.npos) return not_ours();
+      }
+      there_.insert(stable_hash(rest.substr(0, length)));
+      used += length;
+    }
+  }
+  /// Are these the beginning of an entry that was torn? Nobody's data is cut away: what is too short to tell is none.
+  bool begins_entry(std::string_view bytes) const {
+    constexpr std::size_t kTelling = 4;
+    if (bytes.size() < kTelling) return false;
+    if (json_) return bytes.starts_with(kFirstMember.substr(0, bytes.size()));
+    if (bytes.size() >= kTfrecordHeaderBytes) return find_tfrecord({.bytes = bytes}, 0, 1) == 0;
+    // A length below 16 MiB, of eight bytes: an entry's is.
+    return bytes.substr(3, 5).find_first_not_of('\0') == bytes.npos;
+  }
+  static status not_ours() {
+    return failed_precondition_error(
+        "bad elements are to be kept here, and there is a file with something else in it, which is left as it is; name "
+        "another path");
+  }
+
+  status append(const std::string& entry) {
+    std::size_t done = 0;
+    while (done < entry.size()) {
+      const ssize_t n = ::write(file_, entry.data() + done, entry.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) {
+        status why = errno_error(errno, "cannot keep a bad element");
+        if (::ftruncate(file_, static_cast<off_t>(size_)) != 0)
+          return why;  // whole entries only; else the next opening cuts it off
+        return why;
+      }
+      done += static_cast<std::size_t>(n);
+    }
+    size_ += entry.size();
+    there_.insert(stable_hash(entry));
+    return {};
+  }
+
+  static constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+
+  std::string path_;
+  bool json_;
+  std::size_t entries_max_;
+  std::uint64_t bytes_max_;
+  int file_ = -1;
+  bool is_full_ = false;
+  std::uint64_t size_ = 0;  ///< of the whole entries
+  absl::flat_hash_set<std::uint64_t> there_;
+};
+
+}  // namespace
+
+std::unique_ptr<quarantine_sink> open_quarantine_file(std::string path, std::size_t entries_max,
+                                                      std::uint64_t bytes_max) {
+  return std::make_unique<quarantine_file>(std::move(path), entries_max, bytes_max);
+}
+
+status check_quarantine_file(const std::string& path) {
+  return quarantine_file(path, kQuarantineEntriesMax, kQuarantineBytesMax).check();
+}
+
+}  // namespace sluice::lib

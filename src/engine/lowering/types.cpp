@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/lowering/types.hpp"
+
+#include "element/text/scan_text.hpp"
+#include "sluice/element/type_text.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+bool have_equal_members(const element_type& a, const element_type& b) {
+  if (a.kind != kind::structure || b.kind != kind::structure || a.members.size() != b.members.size()) return false;
+  for (std::size_t k = 0; k != a.members.size(); ++k)
+    if (a.members[k].name != b.members[k].name || a.members[k].type != b.members[k].type) return false;
+  return !a.members.empty();
+}
+
+/// `| map({label, text})`: of structures that differ in their own names only, this makes the one without any. Empty: an
+/// expression cannot name all of the members, or they are many.
+std::string made_nameless(const element_type& t) {
+  constexpr std::size_t kShownMax = 16;
+  if (t.members.size() > kShownMax) return {};
+  std::string out;
+  for (const member& m : t.members) {
+    if (!detail::is_identifier(m.name) || m.name == "it") return {};
+    out += (out.empty() ? "" : ", ") + m.name;
+  }
+  return "| map({" + out + "})";
+}
+
+/// `a` is of the first input, `b` of the one with this number.
+std::string difference_of_types(const element_type& a, const element_type& b, std::size_t number) {
+  const std::string first = type_text(a), other = type_text(b);
+  std::string why =
+      "the inputs have one type, and input " + std::to_string(number) + " gives " + other +
+      (first == other ? ", which is another class than that of the first" : " where the first gives " + first);
+  if (!have_equal_members(a, b)) return why;
+  const std::string way = made_nameless(a);
+  const bool a_named = !a.name.starts_with('{'), b_named = !b.name.starts_with('{');
+  if (way.empty()) return why + "; their members are the same, the names of the structures are not";
+  why += "; put `" + way + "` behind ";
+  if (a_named && b_named) return why + "both";
+  return why + (a_named ? "the first" : "input " + std::to_string(number));
+}
+
+}  // namespace
+
+const element_type* same_type(const node& n, std::string&) { return n.inputs[0]->type; }
+
+const element_type* type_of_inputs(const node& n, std::size_t inputs, std::string& why) {
+  const element_type* type = n.inputs[0]->type;
+  for (std::size_t i = 1; i != inputs; ++i) {
+    if (n.inputs[i]->type == type) continue;
+    why = difference_of_types(*type, *n.inputs[i]->type, i + 1);
+    return nullptr;
+  }
+  return type;
+}
+
+const element_type* type_of_function(const node& n, const function_ptr& f, std::string& why) {
+  if (!n.inputs.empty() && f->in != n.inputs[0]->type) {
+    why = "expects " + f->in->name + ", and gets " + n.inputs[0]->type->name;
+    return nullptr;
+  }
+  return f->out;
+}
+
+const element_type* type_of_inner(const node& n, const plan_or_function& inner, std::string& why) {
+  if (!inner.plan) return type_of_function(n, inner.function, why);
+  if (!n.inputs[0]->type->text) {
+    why = "a reader takes paths (strings), and gets " + n.inputs[0]->type->name;
+    return nullptr;
+  }
+  return inner.plan->type;
+}
+
+}  // namespace sluice::lib

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams that a user's function returns, for generate and transform.
+#pragma once
+
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/engine/detail/functions.hpp"
+#include "sluice/plan/node.hpp"
+
+namespace sluice::lib {
+
+/// What a user's function (a stream_function) makes of `in`, its coroutines labelled for errors; they keep the
+/// function. Empty where it throws or makes no stream; `why` then tells.
+erased_stream make_user_stage(const function_ptr& function, erased_stream in, status& why);
+/// The same as a stage: where the function makes no stream, the first request fails.
+erased_stream open_user_stage(const node& n, const function_ptr& function, erased_stream in);
+
+}  // namespace sluice::lib

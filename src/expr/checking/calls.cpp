@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of built-in and registered functions.
+#include "expr/checking/checker.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/closest.hpp"
+#include "expr/batch_parts.hpp"
+#include "expr/checking/type_limits.hpp"
+#include "expr/expression_parts.hpp"
+
+namespace sluice::lib::expressions {
+
+namespace {
+
+/// What the k-th of n arguments of a function has to be. Null: it does not take as many.
+const element_type* parameter(const callable& f, std::size_t k, std::size_t n) {
+  const element_type& in = f.in();
+  if (n == 1) return &in;
+  bool is_tuple = in.kind == kind::pair || in.kind == kind::tuple;
+  return is_tuple && in.members.size() == n ? in.members[k].type : nullptr;
+}
+
+enum class fit : std::uint8_t { none, converted, exact };
+fit fit_of(const callable& f, const std::vector<computed_ptr>& parts) {
+  fit worst = fit::exact;
+  for (std::size_t k = 0; k != parts.size(); ++k) {
+    const element_type* wanted = parameter(f, k, parts.size());
+    if (!wanted || !checker::may_become(*parts[k], *wanted)) return fit::none;
+    if (&parts[k]->type() != wanted) worst = fit::converted;
+  }
+  return worst;
+}
+
+/// `(int64, int64)`; of one argument `int64`.
+std::string parameters_of(const callable& f) {
+  const element_type& in = f.in();
+  if (in.kind != kind::pair && in.kind != kind::tuple) return shown(in);
+  std::string out = "(";
+  for (auto& m : in.members) absl::StrAppend(&out, out.size() == 1 ? "" : ", ", shown(*m.type));
+  return cut(out) + ")";
+}
+
+}  // namespace
+
+/// Of several functions the one whose parameters are the arguments' types, or else the first that they can become.
+computed_ptr checker::registered(const expression_tree& e) {
+  if (e.parts.empty()) return nullptr;
+  std::string why;
+  auto overloads = functions_.named(e.text, why);
+  if (overloads.empty()) {
+    if (!why.empty()) fail(e, why);
+    return nullptr;
+  }
+  const callable* only = overloads.size() == 1 ? overloads[0].get() : nullptr;
+  std::vector<computed_ptr> parts;
+  for (auto& part : e.parts) {
+    // What is made here has the type that the one function wants; nothing else depends on it.
+    bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple;
+    const element_type* wanted = only && is_made ? parameter(*only, parts.size(), e.parts.size()) : nullptr;
+    parts.push_back(wanted ? make(part, *wanted) : make(part));
+  }
+  for (fit wanted : {fit::exact, fit::converted})
+    for (auto& f : overloads)
+      if (fit_of(*f, parts) == wanted) return called_with(e, f, std::move(parts));
+  for (std::size_t k = 0; only && k != parts.size(); ++k) {
+    const element_type* wanted = parameter(*only, k, parts.size());
+    if (wanted && !checker::may_become(*parts[k], *wanted))
+      fail(e.parts[k], absl::StrCat(e.text, ": expects ", shown(*wanted), ", and ", shown(e.parts[k]), " is ",
+                                    shown(parts[k]->type())));
+  }
+  std::string gets, takes;
+  for (auto& part : parts) absl::StrAppend(&gets, gets.empty() ? "" : ", ", shown(part->type()));
+  for (auto& f : overloads) absl::StrAppend(&takes, takes.empty() ? "" : " or ", parameters_of(*f));
+  fail(e, absl::StrCat(e.text, " takes ", takes, ", and gets ", parts.size() == 1 ? gets : "(" + gets + ")"));
+}
+
+computed_ptr checker::called_with(const expression_tree& e, const std::shared_ptr<const callable>& f,
+                                  std::vector<computed_ptr> parts) {
+  for (std::size_t k = 0; k != parts.size(); ++k) {
+    parts[k] = converted_to(e.parts[k], std::move(parts[k]), *parameter(*f, k, parts.size()));
+    note_copy(e.parts[k], *parts[k]);
+  }
+  if (f->draws()) need_place(e);
+  functions_.note_call(*f);
+  computed_ptr argument =
+      parts.size() == 1 ? std::move(parts[0]) : std::make_unique<made_structure>(f->in(), std::move(parts));
+  return std::make_unique<called>(f, std::move(argument), f->draws() ? note_draw() : 0);
+}
+
+computed_ptr checker::call(const expression_tree& e) {
+  if (e.text == "if") return condition(e);
+  if (auto make_it = find_built_in(e.text)) {
+    function_arguments arguments{*this, e, {}};
+    for (auto& part : e.parts) {
+      // What is made in place of an optional's value is of its type.
+      const bool is_made = part.kind == expression_tree::structure || part.kind == expression_tree::tuple ||
+                           part.kind == expression_tree::list;
+      const bool is_otherwise =
+          e.text == "value_or" && is_made && arguments.count() == 1 && arguments.parts[0]->type().kind == kind::maybe;
+      arguments.parts.push_back(is_otherwise ? make(part, *arguments.parts[0]->type().element) : make(part));
+      computed_ptr& made = arguments.parts.back();
+      if (is_column(made->type()) && e.text != "length") made = column_alone(part, std::move(made));
+    }
+    return at(e, [&] { return make_it(arguments); });
+  }
+  if (auto made = registered(e)) return made;
+  std::vector<std::string> known = built_in_names();
+  for (std::string& name : functions_.names()) known.push_back(std::move(name));
+  fail(e, absl::StrCat("there is no function ", e.text, detail::did_you_mean(e.text, known)));
+}
+
+// --- What built-in functions ask. ---
+
+void function_arguments::expected(std::size_t k, std::string_view what) const {
+  checker::fail(e.parts[k], absl::StrCat(e.text, ": expects ", std::string(what), ", and ", shown(e.parts[k]), " is ",
+                                         shown(parts[k]->type())));
+}
+
+void function_arguments::need(std::size_t least, std::size_t most) const {
+  if (count() >= least && count() <= most) return;
+  std::string range = least == most      ? absl::StrCat(least)
+                      : most == SIZE_MAX ? absl::StrCat("at least ", least)
+                                         : absl::StrCat(least, " to ", most);
+  fail(absl::StrCat("takes ", range, range == "1" ? " value" : " values", ", and has ", count()));
+}
+
+computed_ptr function_arguments::as(std::size_t k, number n) {
+  auto own = number_at(k);
+  bool fits = own != number::none && own != number::boolean && (is_float(n) || is_integer(own));
+  if (!fits) expected(k, is_float(n) ? "a number" : "an integer");
+  return checker::at(e.parts[k], [&] { return converted(std::move(parts[k]), n); });
+}
+
+computed_ptr function_arguments::text(std::size_t k) {
+  if (parts[k]->type().kind != kind::text) expected(k, "a text");
+  return std::move(parts[k]);
+}
+
+computed_ptr function_arguments::list(std::size_t k) {
+  auto kind = parts[k]->type().kind;
+  if (kind != kind::list && kind != kind::array) expected(k, "a list");
+  return std::move(parts[k]);
+}
+
+computed_ptr function_arguments::boolean(std::size_t k) {
+  if (number_at(k) != number::boolean) expected(k, "bool");
+  return std::move(parts[k]);
+}
+
+make_built_in find_built_in(std::string_view name) {
+  static const auto table = [] {
+    std::map<std::string_view, make_built_in> all;
+    for (auto* functions :
+         {&number_functions(), &text_functions(), &list_functions(), &tensor_functions(), &json_functions()})
+      for (auto& f : *functions) all.emplace(f.name, f.make);
+    return all;
+  }();
+  auto found = table.find(name);
+  return found == table.end() ? nullptr : found->second;
+}
+
+std::vector<std::string> built_in_names() {
+  std::vector<std::string> names{"if", "let"};
+  for (auto* functions :
+       {&number_functions(), &text_functions(), &list_functions(), &tensor_functions(), &json_functions()})
+    for (auto& f : *functions) names.emplace_back(f.name);
+  return names;
+}
+
+}  // namespace sluice::lib::expressions

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a tree to parts with types. Where types do not fit, the error names the column and both types.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "expr/functions/numbers.hpp"
+#include "expr/program.hpp"
+#include "expr/tree.hpp"
+#include "sluice/element/dtype.hpp"
+
+namespace sluice::lib::expressions {
+
+class path;
+
+class checker {
+ public:
+  checker(const element_type& in, callables& functions, const expression_scope& scope = {})
+      : in_(in), functions_(functions), scope_(scope) {}
+
+  /// The part that computes `e`.
+  computed_ptr make(const expression_tree& e);
+  /// The same, as a value of the type.
+  computed_ptr make(const expression_tree& e, const element_type& wanted);
+
+  [[noreturn]] static void fail(const expression_tree& e, std::string_view what);
+  /// Calls f, and makes a bad_value that it throws an error of `e`.
+  template <class F> static auto at(const expression_tree& e, F f) {
+    try {
+      return f();
+    } catch (const bad_value& bad) { fail(e, bad.why); }
+  }
+
+  /// Can values of c become `wanted` without loss, or because c is a constant, whose value may fit?
+  static bool may_become(const computed& c, const element_type& wanted);
+
+  /// All rows of a batch, which `e` is, as one list or tensor. Errors: there are no lists of such.
+  computed_ptr column_alone(const expression_tree& e, computed_ptr batch);
+  /// c, which `e` is, as a value of the type. Errors: it may not become one.
+  computed_ptr converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted);
+  /// Errors: a type of these would be too large (type_limits.hpp).
+  void need_small_type(const expression_tree& e, const std::vector<const element_type*>& parts,
+                       std::size_t names) const;
+
+  std::size_t variables() const { return most_variables_; }
+  bool draws() const { return draws_; }
+  /// Are all parts numbers, or something of the element itself?
+  bool is_light() const { return is_light_; }
+  /// The values depend on this, which the text does not say.
+  void note_value(std::uint64_t hash) { functions_.note_value(hash); }
+  /// Errors: the element's place is not known where `e` stands.
+  void need_place(const expression_tree& e) const;
+  /// The number of a call of random() within the expression.
+  std::uint64_t note_draw() {
+    draws_ = true;
+    return ++draw_calls_;
+  }
+  /// Lets the root move what nothing else of the expression looks at. Errors: something has to be copied and cannot be.
+  void let_move(computed& root) const;
+
+ private:
+  struct variable {
+    std::string name;
+    const element_type* type;
+  };
+  computed_ptr made(const expression_tree& e);
+  computed_ptr path_to(const element_type& t, std::size_t offset);
+  void note_copy(const expression_tree& e, const computed& c);
+  computed_ptr name(const expression_tree& e);
+  bool means_something(std::string_view name) const;
+  static const element_type& common_optional(const element_type& a, const element_type& b);
+  computed_ptr member_of(const expression_tree& e);
+  computed_ptr column_of(const expression_tree& e, computed_ptr batch);
+  computed_ptr index(const expression_tree& e);
+  computed_ptr slice(const expression_tree& e);
+  computed_ptr let(const expression_tree& e);
+  computed_ptr unary(const expression_tree& e);
+  computed_ptr binary(const expression_tree& e);
+  computed_ptr structure(const expression_tree& e, const element_type* wanted);
+  computed_ptr list(const expression_tree& e);
+  computed_ptr call(const expression_tree& e);
+  computed_ptr registered(const expression_tree& e);
+  computed_ptr called_with(const expression_tree& e, const std::shared_ptr<const callable>& f,
+                           std::vector<computed_ptr> parts);
+  computed_ptr list_converted_to(const expression_tree& e, computed_ptr c, const element_type& wanted);
+  computed_ptr condition(const expression_tree& e);
+
+  const element_type& in_;
+  callables& functions_;
+  expression_scope scope_;
+  std::vector<variable> variables_;
+  std::size_t most_variables_ = 0;
+  bool draws_ = false;
+  bool is_light_ = true;
+  std::uint64_t draw_calls_ = 0;
+  std::shared_ptr<std::vector<path*>> paths_ = std::make_shared<std::vector<path*>>();  ///< all that there are
+  struct needed_copy {
+    const expression_tree* e;
+    const computed* part;
+  };
+  std::vector<needed_copy> needed_copies_;
+};
+
+/// The arguments of a built-in function.
+struct function_arguments {
+  checker& check;
+  const expression_tree& e;
+  std::vector<computed_ptr> parts;
+
+  std::size_t count() const { return parts.size(); }
+  [[noreturn]] void fail(std::string_view what) const { checker::fail(e, e.text + ": " + std::string(what)); }
+  /// "length: expects a text, and gets int64", at the argument's column.
+  [[noreturn]] void expected(std::size_t k, std::string_view what) const;
+  void need(std::size_t least, std::size_t most) const;
+  number number_at(std::size_t k) const { return number_of(parts[k]->type()); }
+  /// The k-th argument, as a number of this type.
+  computed_ptr as(std::size_t k, number n);
+  computed_ptr text(std::size_t k);
+  /// One that has items.
+  computed_ptr list(std::size_t k);
+  computed_ptr boolean(std::size_t k);
+};
+using make_built_in = computed_ptr (*)(function_arguments&);
+/// Null: there is none of this name.
+make_built_in find_built_in(std::string_view name);
+std::vector<std::string> built_in_names();
+
+// The tables of the sources that define them.
+struct built_in {
+  std::string_view name;
+  make_built_in make;
+};
+extern const std::vector<built_in>& number_functions();
+extern const std::vector<built_in>& text_functions();
+extern const std::vector<built_in>& list_functions();
+extern const std::vector<built_in>& tensor_functions();
+extern const std::vector<built_in>& json_functions();
+
+// Of tensors: a + b, where one may be a number; -t; t[k]; t[a:b]; sum(), mean(), max(), min() and argmax().
+computed_ptr tensor_arithmetic(char op, computed_ptr a, computed_ptr b);
+computed_ptr tensor_item(computed_ptr of, computed_ptr index);
+computed_ptr tensor_slice(computed_ptr of, computed_ptr first, computed_ptr last);
+computed_ptr tensor_negated(computed_ptr of);
+/// Of numbers or texts in lists within lists. `dims`: what the shape has to be, -1 for any length; empty: anything. `function`: for
+/// errors.
+computed_ptr tensor_of_lists(std::string_view function, computed_ptr lists, dtype d,
+                             const std::vector<std::int64_t>& dims);
+computed_ptr tensor_reduction(function_arguments& a);
+/// The number of a tensor that holds one, as the type; it is cut and checked as converted() does.
+computed_ptr number_in_tensor(computed_ptr of, const element_type& wanted);
+/// The place of a slice's bound in a list of n: negative ones count from the end, and what is beyond ends there.
+std::size_t bound_of(std::int64_t k, std::size_t n);
+
+// Conditions, which compute their parts for some elements only.
+computed_ptr choose(computed_ptr condition, computed_ptr a, computed_ptr b);
+computed_ptr both(computed_ptr a, computed_ptr b, bool is_and);
+
+}  // namespace sluice::lib::expressions

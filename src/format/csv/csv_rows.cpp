@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What csv_parser has found, as rows.
+#include <cstddef>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "format/csv/csv_fields.hpp"
+#include "format/csv/csv_parser.hpp"
+
+namespace sluice::lib {
+
+void csv_parser::make_rows(void* to) const {
+  const std::size_t stride = schema_.row->size;
+  for (const parsed_column& c : columns_) {
+    char* at = static_cast<char*>(to) + c.is.offset;
+    auto is_there = [&c](std::size_t row) { return (c.valid[row / 8] >> (row % 8) & 1) != 0; };
+    auto put = [&]<class T, class V>(std::type_identity<T>, const V* values) {
+      for (std::size_t row = 0; row != rows_; ++row, at += stride) {
+        if (!c.is.is_optional) ::new (static_cast<void*>(at)) T(values[row]);
+        else if (is_there(row)) ::new (static_cast<void*>(at)) std::optional<T>(T(values[row]));
+        else ::new (static_cast<void*>(at)) std::optional<T>();
+      }
+    };
+    if (!c.value_bytes) put(std::type_identity<std::string>(), c.texts.data());
+    else
+      detail::with_csv_number(
+          c.is.values, [&]<class T>(std::type_identity<T> t) { put(t, reinterpret_cast<const T*>(c.numbers.data())); });
+  }
+}
+
+void csv_parser::append_to(column& rows) const {
+  for (std::size_t k = 0; k != columns_.size(); ++k) {
+    const parsed_column& c = columns_[k];
+    column& to = rows.child(k);
+    column& values = c.is.is_optional ? to.child(0) : to;
+    if (c.value_bytes) values.append_values(c.numbers.data(), rows_);
+    else
+      for (std::size_t row = 0; row != rows_; ++row) values.append_text(c.texts[row]);
+    if (c.is.is_optional) to.append_valid_bits(c.valid.data(), 0, rows_);
+  }
+  for (std::size_t row = 0; row != rows_; ++row) rows.append_row();
+}
+
+std::size_t csv_parser::text_bytes() const {
+  std::size_t bytes = 0;
+  for (const parsed_column& c : columns_)
+    for (std::size_t row = 0; !c.value_bytes && row != rows_; ++row) bytes += c.texts[row].size();
+  return bytes;
+}
+
+}  // namespace sluice::lib

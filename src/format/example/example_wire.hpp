@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of tf.Example on the wire, walked with a sink for the values.
+//
+//   Example { Features features = 1; }   Features { map<string, Feature> feature = 1; }
+//   Feature { oneof { BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3; } }
+//   …List { repeated … value = 1; }
+//
+// Repeated occurrences of a message merge, as protobuf merges them: of a map's key the last entry counts, of a oneof
+// the last kind, and lists of one kind append.
+#pragma once
+
+#include "format/example/wire.hpp"
+#include "sluice/format/example.hpp"
+
+namespace sluice::lib::detail {
+
+inline status not_an_example() { return data_loss_error("the bytes are no tf.Example: its wire format is damaged"); }
+
+/// A sink has: void begin(feature_kind), which also ends a list of another kind; void bytes(std::string_view);
+/// void floats(const char* raw, std::size_t count); void int64(std::int64_t).
+template <class Sink> bool read_bytes_list(std::string_view list, Sink& sink) {
+  wire_reader in(list);
+  while (!in.done()) {
+    std::uint32_t tag;
+    std::string_view value;
+    if (!in.tag(tag)) return false;
+    if (tag != tag_of(1, kBytes)) {
+      if (!in.skip(tag)) return false;
+    } else if (in.bytes(value)) {
+      sink.bytes(value);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class Sink> bool read_float_list(std::string_view list, Sink& sink) {
+  wire_reader in(list);
+  while (!in.done()) {
+    std::uint32_t tag;
+    std::string_view packed;
+    const char* raw;
+    if (!in.tag(tag)) return false;
+    if (tag == tag_of(1, kBytes)) {
+      if (!in.bytes(packed) || packed.size() % 4 != 0) return false;
+      sink.floats(packed.data(), packed.size() / 4);
+    } else if (tag == tag_of(1, kFixed32)) {
+      if (!in.fixed(4, raw)) return false;
+      sink.floats(raw, 1);
+    } else if (!in.skip(tag)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class Sink> bool read_int64_list(std::string_view list, Sink& sink) {
+  wire_reader in(list);
+  while (!in.done()) {
+    std::uint32_t tag;
+    std::uint64_t value;
+    std::string_view packed;
+    if (!in.tag(tag)) return false;
+    if (tag == tag_of(1, kBytes)) {
+      if (!in.bytes(packed)) return false;
+      wire_reader values(packed);
+      while (!values.done()) {
+        if (!values.varint(value)) return false;
+        sink.int64(static_cast<std::int64_t>(value));
+      }
+    } else if (tag == tag_of(1, kVarint)) {
+      if (!in.varint(value)) return false;
+      sink.int64(static_cast<std::int64_t>(value));
+    } else if (!in.skip(tag)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class Sink> bool read_feature(std::string_view feature, Sink& sink) {
+  wire_reader in(feature);
+  while (!in.done()) {
+    std::uint32_t tag;
+    std::string_view list;
+    if (!in.tag(tag)) return false;
+    if (tag != tag_of(1, kBytes) && tag != tag_of(2, kBytes) && tag != tag_of(3, kBytes)) {
+      if (!in.skip(tag)) return false;
+      continue;
+    }
+    if (!in.bytes(list)) return false;
+    const auto kind = static_cast<feature_kind>(tag >> 3);
+    sink.begin(kind);
+    const bool sound = kind == feature_kind::bytes    ? read_bytes_list(list, sink)
+                       : kind == feature_kind::floats ? read_float_list(list, sink)
+                                                      : read_int64_list(list, sink);
+    if (!sound) return false;
+  }
+  return true;
+}
+
+/// The key of a map entry. False: damaged.
+inline bool read_key(std::string_view entry, std::string_view& key) {
+  wire_reader in(entry);
+  key = {};
+  while (!in.done()) {
+    std::uint32_t tag;
+    std::string_view text;
+    if (!in.tag(tag)) return false;
+    if (tag == tag_of(1, kBytes) || tag == tag_of(2, kBytes)) {
+      if (!in.bytes(text)) return false;
+      if (tag == tag_of(1, kBytes)) key = text;
+    } else if (!in.skip(tag)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// All values of a map entry, merged.
+template <class Sink> bool read_entry_values(std::string_view entry, Sink& sink) {
+  wire_reader in(entry);
+  while (!in.done()) {
+    std::uint32_t tag;
+    std::string_view text;
+    if (!in.tag(tag)) return false;
+    if (tag != tag_of(2, kBytes)) {
+      if (!in.skip(tag)) return false;
+    } else if (!in.bytes(text) || !read_feature(text, sink)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Calls on_entry(bytes of one map entry) → bool for each feature.
+template <class OnEntry> bool read_example(std::string_view example, OnEntry on_entry) {
+  wire_reader in(example);
+  while (!in.done()) {
+    std::uint32_t tag;
+    std::string_view features;
+    if (!in.tag(tag)) return false;
+    if (tag != tag_of(1, kBytes)) {
+      if (!in.skip(tag)) return false;
+      continue;
+    }
+    if (!in.bytes(features)) return false;
+    wire_reader inside(features);
+    while (!inside.done()) {
+      std::string_view entry;
+      if (!inside.tag(tag)) return false;
+      if (tag != tag_of(1, kBytes)) {
+        if (!inside.skip(tag)) return false;
+      } else if (!inside.bytes(entry) || !on_entry(entry)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// --- The usual record: each message is there once and fills the one around it, no length takes more than two bytes,
+// numbers are packed. These return false, or null, for all others, perhaps damaged; then nothing is known of them.
+
+/// Steps over the tag and the length of a field at p. Returns where its bytes end.
+[[gnu::always_inline]] inline const char* enter(const char*& p, const char* end, char tag) noexcept {
+  const auto rest = end - p;
+  if (rest < 2 || p[0] != tag) return nullptr;
+  auto size = static_cast<unsigned char>(p[1]);
+  if (size < 0x80) {
+    p += 2;
+    return size <= rest - 2 ? p + size : nullptr;
+  }
+  if (rest < 3 || static_cast<unsigned char>(p[2]) >= 0x80) return nullptr;
+  const auto wide = (size & 0x7f) | static_cast<unsigned char>(p[2]) << 7;
+  p += 3;
+  return wide <= rest - 3 ? p + wide : nullptr;
+}
+/// The same, where the field has to fill what it is in.
+[[gnu::always_inline]] inline bool enter_all(const char*& p, const char* end, char tag) noexcept {
+  const char* inner_end = enter(p, end, tag);
+  return inner_end && inner_end == end;
+}
+
+/// A map entry: its key, and the bytes of its value, [value, end).
+struct usual_entry {
+  std::string_view key;
+  const char* value;
+  const char* end;
+};
+[[gnu::always_inline]] inline bool read_usual_entry(const char*& p, const char* end, usual_entry& entry) noexcept {
+  // Most take less than 128 bytes: then two tags and two lengths are one word.
+  if (std::uint32_t word; end - p >= 4) {
+    std::memcpy(&word, p, 4);
+    const std::uint32_t size = word >> 8 & 0x7f, key = word >> 24;
+    if ((word & 0x80ff80ff) == 0x000a000a && size + 2 <= end - p && key + 4 <= size) {
+      const char* value = p + 4 + key;
+      if (value[0] == tag_of(2, kBytes) && static_cast<unsigned char>(value[1]) == size - key - 4) {
+        entry = {{p + 4, key}, value + 2, p + 2 + size};
+        p = entry.end;
+        return true;
+      }
+    }
+  }
+  const char* entry_end = enter(p, end, tag_of(1, kBytes));
+  if (!entry_end) return false;
+  const char* key_end = enter(p, entry_end, tag_of(1, kBytes));
+  if (!key_end) return false;
+  entry.key = {p, static_cast<std::size_t>(key_end - p)};
+  p = key_end;
+  if (!enter_all(p, entry_end, tag_of(2, kBytes))) return false;
+  entry.value = p;
+  entry.end = p = entry_end;
+  return true;
+}
+
+/// Numbers that packed varints are.
+inline std::size_t count_varints(const char* p, const char* end) noexcept {
+  std::size_t n = 0;
+  for (; p != end; ++p) n += static_cast<unsigned char>(*p) < 0x80;
+  return n;
+}
+
+/// How many values a feature may have.
+struct value_limits {
+  std::size_t most;
+  std::size_t each = 1;  ///< a multiple of it: room is made for whole rows, and filled
+
+  bool take(std::size_t count) const { return count <= most && (each == 1 || count % each == 0); }
+};
+
+/// The values of a feature of this kind. False, with some of them given: they are none, or others than `limits` takes. The sink has bytes(i, string_view); room(count) before
+/// floats(i, raw, count), or before int64(i, value) for each.
+template <class Sink>
+[[gnu::always_inline]] inline bool read_usual_values(const usual_entry& entry, feature_kind kind, value_limits limits,
+                                                     Sink& sink, std::size_t& count) {
+  const char *p = entry.value, *const end = entry.end;
+  const std::uint32_t list_tag = tag_of(static_cast<std::uint32_t>(kind), kBytes);
+  count = 0;
+  // A list that has one string, or one run of numbers, and takes less than 128 bytes.
+  const auto size = static_cast<std::size_t>(end - p);
+  std::uint32_t word = 0;
+  if (size >= 4) std::memcpy(&word, p, 4);
+  const bool single =
+      size >= 4 && size < 0x80 && word == (list_tag | (size - 2) << 8 | tag_of(1, kBytes) << 16 | (size - 4) << 24);
+  if (single) p += 4;
+  else if (!enter_all(p, end, static_cast<char>(list_tag))) return false;
+  if (kind == feature_kind::bytes) {
+    if (single) {
+      if (limits.most == 0) return false;
+      sink.bytes(count++, {p, size - 4});
+      return true;
+    }
+    for (const char* value_end; p != end; p = value_end) {
+      value_end = enter(p, end, tag_of(1, kBytes));
+      if (!value_end || count == limits.most) return false;
+      sink.bytes(count++, {p, static_cast<std::size_t>(value_end - p)});
+    }
+    return true;
+  }
+  if (!single && p != end && !enter_all(p, end, tag_of(1, kBytes))) return false;
+  if (kind == feature_kind::floats) {
+    const auto bytes = static_cast<std::size_t>(end - p);
+    count = bytes / 4;
+    if (bytes % 4 != 0 || !limits.take(count)) return false;
+    sink.room(count);
+    sink.floats(0, p, count);
+    return true;
+  }
+  const std::size_t n = count_varints(p, end);
+  if (!limits.take(n)) return false;
+  sink.room(n);
+  for (wire_reader in({p, static_cast<std::size_t>(end - p)}); !in.done();) {
+    std::uint64_t value;
+    if (!in.varint(value)) return false;
+    sink.int64(count++, static_cast<std::int64_t>(value));
+  }
+  return true;
+}
+
+}  // namespace sluice::lib::detail

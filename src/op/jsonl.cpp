@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/jsonl.hpp"
+
+#include <absl/strings/str_cat.h>
+
+#include <cstring>
+
+#include "base/text/byte_order_mark.hpp"
+#include "engine/files/file_head.hpp"
+#include "engine/files/file_stage.hpp"
+#include "format/json/json_rows.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/element/type_text.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+constexpr std::size_t kJsonLineBytesMax = std::size_t{16} << 20;
+constexpr std::size_t kLinesLookedAt = 100;
+/// Of which these many bytes have to hold one at least.
+constexpr std::size_t kJsonBytesLookedAt = std::size_t{1} << 20;
+
+status line_too_long() {
+  return resource_exhausted_error("a line is longer than 16 MiB; does the file have one JSON text a line?");
+}
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+
+class jsonl_format final : public element_format {
+ public:
+  jsonl_format(const element_type& row, std::string inferred_from)
+      : row_bytes_(row.size), reader_(row, std::move(inferred_from)) {}
+
+  found scan(const byte_window& w, buffer&, void* to, std::size_t elements_max) const override {
+    return walk(w, elements_max, [&](std::string_view line, std::size_t behind, std::size_t i) {
+      return reader_.read(line, behind, static_cast<char*>(to) + i * row_bytes_);
+    });
+  }
+  found pass_over(const byte_window& w, std::uint64_t elements_max) const override {
+    return walk(w, elements_max, [](std::string_view, std::size_t, std::size_t) { return status(); });
+  }
+  /// Behind a line that is too long: the next one.
+  std::size_t find_next(const byte_window& w, std::size_t from, std::size_t to) const override {
+    const std::size_t before = w.view().substr(0, to).find('\n', from == 0 ? 0 : from - 1);
+    return before == std::string_view::npos || before + 1 >= to ? std::string_view::npos : before + 1;
+  }
+  std::size_t overlap_bytes() const override { return 1; }
+  bool passes_over_unseen() const override { return true; }
+  std::size_t bytes_before() const override { return 1; }
+  bool may_begin(const byte_window&, std::string_view before) const override { return before == "\n"; }
+
+ private:
+  /// `each` for the lines that are elements.
+  template <class F> found walk(const byte_window& w, std::uint64_t elements_max, F each) const {
+    if (w.offset != line_offset_) line_ = 0;
+    found f;
+    const std::string_view bytes = w.view();
+    if (w.offset == 0 && elements_max != 0) f.used_bytes = detail::byte_order_mark_bytes(bytes);
+    for (std::size_t searched = w.searched; f.elements != elements_max; searched = 0) {
+      const std::size_t begin = f.used_bytes, from = std::max(begin, searched);
+      const void* at = begin == bytes.size() ? nullptr : std::memchr(bytes.data() + from, '\n', bytes.size() - from);
+      const bool is_end = at == nullptr && w.last;
+      if (!at && (!is_end || begin == bytes.size())) break;
+      const std::size_t end = at ? static_cast<std::size_t>(static_cast<const char*>(at) - bytes.data()) : bytes.size();
+      const std::string_view line = bytes.substr(begin, end - begin);
+      if (!is_blank(line)) {
+        status why = line.size() > kJsonLineBytesMax ? line_too_long() : each(line, bytes.size() - end, f.elements);
+        if (!why.ok()) {
+          if (f.used_bytes) break;  // what is before it first
+          f.why = line_ ? status(why.code(), absl::StrCat("line ", line_, ": ", std::string(why.message()))) : why;
+          f.damaged_bytes = end + (at ? 1 : 0);
+        } else {
+          ++f.elements;
+        }
+      }
+      line_ += line_ != 0;
+      if (!f.why.ok()) break;
+      f.used_bytes = end + (at ? 1 : 0);
+    }
+    line_offset_ = w.offset + f.used_bytes + f.damaged_bytes;
+    if (f.used_bytes || !f.why.ok()) return f;
+    f.ended = w.last && bytes.empty();
+    f.searched_bytes = bytes.size();
+    f.needed_bytes = bytes.size() * 2 + 1;  // a line longer than the window: doubling keeps the copying linear
+    if (bytes.size() > kJsonLineBytesMax && elements_max != 0) f.why = line_too_long();
+    return f;
+  }
+
+  std::size_t row_bytes_;
+  mutable json_row_reader reader_;                    // a stage has a format of its own: one thread at a time
+  mutable std::uint64_t line_ = 1, line_offset_ = 0;  // 0: not known, behind a resume
+};
+
+/// What an element type is inferred from: of a line that is longer than usual, all that a line may have.
+result<file_head> head_with_a_line(const jsonl_arguments& a) {
+  const auto& o = a.options;
+  const inflate_limits limits = limits_of(o.inflated_bytes_max, o.inflate_ratio_max);
+  auto head = read_file_head(a.path.value, o.compression, kJsonBytesLookedAt, limits);
+  if (!head.ok() || head->is_all || !head->cut.ok()) return head;
+  const std::size_t begin = detail::byte_order_mark_bytes(head->bytes);
+  const std::size_t text = head->bytes.find_first_not_of(" \t\r\n", begin);
+  if (text != std::string::npos && head->bytes.find('\n', text) != std::string::npos) return head;
+  return read_file_head(a.path.value, o.compression, begin + kJsonLineBytesMax + 2, limits);
+}
+
+/// Of the file under a path: looked up when a plan is made, before there is a run that reads files.
+result<const element_type*> type_in_file(const jsonl_arguments& a, bool skips) {
+  constexpr const char* kWayOut = ": say what a line has by a schema, such as \"label: int64, text: string\"";
+  const std::string& path = a.path.value;
+  if (path.empty() || path == "-")
+    return invalid_argument_error(absl::StrCat("the members of a file that is not known yet", kWayOut));
+  auto head = head_with_a_line(a);
+  if (!head.ok()) return head.why();
+  json_type_guess guess;
+  std::string_view rest = head->bytes;
+  rest.remove_prefix(detail::byte_order_mark_bytes(rest));
+  std::size_t lines = 0;
+  for (std::size_t number = 1; lines != kLinesLookedAt && !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    if (end == rest.npos && !head->is_all) break;
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    if (is_blank(line)) continue;
+    ++lines;
+    status why = guess.look_at(line);
+    if (!why.ok() && skips) continue;
+    if (!why.ok())
+      return status(why.code(), absl::StrCat("line ", number, ": ", std::string(why.message()), kWayOut,
+                                             ", or pass over such lines by on_error=skip in the call"))
+          .in_file(path);
+  }
+  if (lines == 0 && head->is_all) return &type_of<std::string>();  // as of nulls: there will be no element of it
+  if (lines == 0 && !head->cut.ok()) return head->cut;
+  if (lines == 0 && rest.size() > kJsonLineBytesMax) return line_too_long().in_file(path);
+  auto type = guess.type();
+  if (!type.ok())
+    return status(type.why().code(), absl::StrCat(std::string(type.why().message()), kWayOut)).in_file(path);
+  return type;
+}
+
+/// "label: int64, text: string", or a type.
+result<const element_type*> type_said(const std::string& text) {
+  auto members = type_from_text(absl::StrCat("{", text, "}"));
+  if (members.ok()) return members;
+  auto type = type_from_text(text);
+  return type.ok() ? type : members;
+}
+
+std::string said_of(const element_type& t) {
+  if (t.kind != kind::structure) return type_text(t);
+  std::string text = type_text(t);
+  text.erase(0, text.find('{') + 1);
+  text.pop_back();
+  return text;
+}
+
+const element_type* json_type(const node& n, std::string& why) {
+  const auto& a = n.as<jsonl_arguments>();
+  if (a.schema.row) return a.schema.row;
+  const bool is_said = !a.schema.value.empty();
+  auto type = is_said ? type_said(a.schema.value) : type_in_file(a, n.errors.on_error == error_policy::skip);
+  status fits = type.ok() ? check_json_type(**type) : type.why();
+  if (fits.ok()) return *type;
+  why = is_said ? std::string(fits.message()) : fits.to_string();
+  return nullptr;
+}
+
+erased_stream open_jsonl(const node& n, open_context& context) {
+  const json_type_arg& said = n.as<jsonl_arguments>().schema;
+  const bool is_inferred = !said.row && said.value.empty();
+  std::string from = is_inferred ? absl::StrCat("the file's first lines (at most ", kLinesLookedAt, ")") : "";
+  return open_file_stage(n, context, reading_with<jsonl_arguments>(n, context),
+                         std::make_shared<jsonl_format>(*n.type, std::move(from)));
+}
+
+/// Prints and reads as its text. Structures of the program with one text are told apart by their types.
+class json_type_codec final : public codec {
+ public:
+  void print(const void* p, printer& to) const override { to.text(get(p).value); }
+  void read(void* p, const argument& a, reading& r) const override {
+    if (!is_text_argument(a)) r.expected(a, "a text in quotes, such as \"label: int64, text: string\"");
+    *static_cast<json_type_arg*>(p) = json_type_arg(text_of(a));
+  }
+  bool equal(const void* a, const void* b) const override {
+    return get(a).value == get(b).value && get(a).row == get(b).row;
+  }
+  bool takes_text() const override { return true; }
+  std::string type_name() const override { return "schema"; }
+
+ private:
+  static const json_type_arg& get(const void* p) { return *static_cast<const json_type_arg*>(p); }
+};
+
+}  // namespace
+
+json_type_arg::json_type_arg(const element_type& t) : value(said_of(t)), row(&t) {
+  status why = check_json_type(t);
+  if (!why.ok()) throw_status(status(why.code(), absl::StrCat("jsonl: ", std::string(why.message()))));
+}
+
+template <> const codec& codec_of<json_type_arg>() {
+  static const json_type_codec c;
+  return c;
+}
+
+const op_info jsonl_op{
+    .name = "jsonl",
+    .doc = "the lines of a file, each a JSON text, as structures",
+    .shape = op_info::source,
+    .arguments = arguments_of<jsonl_arguments>,
+    .type = json_type,
+    .open = open_jsonl,
+};
+
+}  // namespace sluice::lib

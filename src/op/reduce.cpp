@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/reduce.hpp"
+
+#include <utility>
+
+#include "engine/held/state_box.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+
+namespace sluice::lib {
+
+namespace {
+
+/// Asked of the input at once: all of it is wanted, so enough to make hops vanish.
+constexpr std::uint32_t kAtOnce = 4096;
+
+function_ptr finish_of(const node& n) {
+  auto& finish = n.as<reduce_arguments>().options.finish;
+  return finish ? finish->value : nullptr;
+}
+
+// A position says whether the element was given, and not what the state is: while elements are taken in, the stage is never
+// at rest.
+erased_stream reduce_loop(outlet out, saved<bool> given, erased_stream in, state_box state, function_ptr finish,
+                          error_gate gate) {
+  const state_function& f = state.function();
+  // Under skip there is no element if its `finish` fails, which only making it tells: so it is made to be passed over, too.
+  const bool may_be_none = finish && gate.skips();
+  if (!*given && (may_be_none || out.pass(1) == 0)) {
+    for (;;) {
+      bool more = co_await in.ready({0, kAtOnce, demand::kBytes});
+      if (!more) break;
+      std::uint64_t first = in.consumed();
+      applied a = f.apply(state.get(), block(nullptr, &in.type(), in.peek().data(), in.left()), nullptr, gate.skips());
+      in.drop(a.done);
+      status fits = state.charge(a.done);
+      if (!fits.ok()) co_await fail(std::move(fits));
+      if (a.why.ok()) continue;
+      auto settled = gate.settle(out, a.why, first + a.done);
+      co_await settled;
+      in.drop(1);
+    }
+    status why = finish_state(f, finish, state.get(), out.room(1));
+    if (!why.ok()) {
+      auto settled = gate.settle(out, why);
+      co_await settled;
+    }
+    *given = true;
+    if (why.ok()) co_yield out.made(1);
+  }
+  *given = true;
+}
+
+erased_stream open_reduce(const node& n, open_context& context) {
+  auto& a = n.as<reduce_arguments>();
+  outlet out(*n.type);
+  error_gate gate = context.gate(n);
+  state_box state(a.function.value, a.options.initial_state, context.run, gate.label());
+  check_can_undo(state.function(), gate);
+  return reduce_loop(out, saved<bool>(), context.open(n.inputs[0]), std::move(state), finish_of(n), std::move(gate));
+}
+
+const element_type* reduced_type(const node& n, std::string& why) {
+  auto& a = n.as<reduce_arguments>();
+  why = initial_mistake(a.initial, *a.function.value);
+  if (!why.empty()) return nullptr;
+  auto& f = static_cast<const state_function&>(*a.function.value);
+  why = initial_state_mistake(f, a.options.initial_state);
+  if (!why.empty()) return nullptr;
+  type_of_function(n, a.function.value, why);
+  if (!why.empty()) return nullptr;
+  function_ptr finish = finish_of(n);
+  if (!finish) return f.state_type;
+  if (finish->in == f.state_type) return finish->out;
+  why = "finish expects " + finish->in->name + ", and gets the state, " + f.state_type->name;
+  return nullptr;
+}
+
+}  // namespace
+
+const op_info reduce_op{
+    .name = "reduce",
+    .doc = "one element of all, made step by step",
+    .arguments = arguments_of<reduce_arguments>,
+    .type = reduced_type,
+    .open = open_reduce,
+    .size =
+        [](const node& n) {
+          bool ends = cardinality_of(*n.inputs[0]).kind != cardinality::infinite;
+          return ends ? cardinality::of(1) : cardinality();
+        },
+};
+
+}  // namespace sluice::lib

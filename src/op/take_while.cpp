@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/op/take_while.hpp"
+
+#include <algorithm>
+
+#include "element/batches/blocks.hpp"
+#include "engine/lowering/element_specs.hpp"
+#include "engine/lowering/open_context.hpp"
+#include "engine/lowering/types.hpp"
+#include "plan/codecs/arguments_of.hpp"
+#include "sluice/coro/erased_stream.hpp"
+#include "sluice/coro/saved.hpp"
+
+namespace sluice::lib {
+namespace {
+
+// Elements to be passed over are looked at: one of them may be the last.
+erased_stream take_while_loop(outlet out, saved<bool> ended, erased_stream in, function_ptr function,
+                              std::uint64_t seed, error_gate gate) {
+  auto& p = static_cast<const predicate_function&>(*function);
+  while (!*ended) {
+    auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()});
+    if (!b) break;
+    predicate_function::outcome told = p.keep_while(b, {in.consumed() - b.size(), seed});
+    block kept = b.first(told.kept);
+    if (!told.why.ok()) {
+      out.hold(kept);
+      status why = gate.told(told.why, in.consumed() - b.size() + told.seen);
+      co_await fail(std::move(why));
+    }
+    *ended = told.kept != b.size();
+    if (kept) co_yield kept;
+  }
+}
+
+/// The same where bad elements are dropped: what is left of their view is looked at by the next demand.
+erased_stream take_while_tolerant_loop(outlet out, saved<bool> ended, erased_stream in, function_ptr function,
+                                       std::uint64_t seed, error_gate gate) {
+  auto& p = static_cast<const predicate_function&>(*function);
+  in.may_go_back();
+  while (!*ended) {
+    auto b = co_await in.next_block({0, out.ask(), out.wanted_bytes()});
+    if (!b) break;
+    while (b && !*ended) {
+      block whole = b, part = b.first(std::min(b.size(), out.ask()));
+      predicate_function::outcome told = p.keep_while(part, {in.consumed() - whole.size(), seed});
+      std::uint32_t seen = told.seen;
+      block kept = part.first(told.kept);
+      *ended = told.kept != seen;
+      in.hold_from(in.consumed() - (whole.size() - seen));  // a resume makes the rest of this view again
+      if (kept) co_yield kept;
+      if (!told.why.ok()) {
+        auto settled = gate.settle(out, told.why, in.consumed() - whole.size() + seen);
+        co_await settled;
+        in.hold_from(in.consumed() - (whole.size() - ++seen));
+      }
+      if (seen == whole.size()) break;
+      b = tail_of(whole, seen);
+    }
+  }
+}
+
+erased_stream open_take_while(const node& n, open_context& context) {
+  outlet out(*n.type);
+  auto& a = n.as<take_while_arguments>();
+  const function_ptr& function = a.function.value;
+  std::uint64_t seed = function->draws ? context.seed_of(n, a.options.seed.value) : 0;
+  error_gate gate = context.gate(n);
+  saved<bool> ended;
+  erased_stream in = context.open(n.inputs[0]);
+  if (gate.skips())
+    return take_while_tolerant_loop(out, std::move(ended), std::move(in), function, seed, std::move(gate));
+  return take_while_loop(out, std::move(ended), std::move(in), function, seed, std::move(gate));
+}
+
+}  // namespace
+
+const op_info take_while_op{
+    .name = "take_while",
+    .doc = "the elements in front of the first for which a predicate is false",
+    .arguments = arguments_of<take_while_arguments>,
+    .type = [](const node& n,
+               std::string& why) { return type_of_function(n, n.as<take_while_arguments>().function.value, why); },
+    .open = open_take_while,
+    .only_drops = true,
+    .spec = same_spec,
+};
+
+}  // namespace sluice::lib

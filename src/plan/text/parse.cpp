@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/str_cat.h"
+#include "plan/text/plan_builder.hpp"
+#include "plan/text/syntax.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib {
+
+plan_error::plan_error(std::size_t column, std::string_view message)
+    : error(invalid_argument_error(absl::StrCat("column ", column, ": ", std::string(message)))), column_(column) {}
+
+node_ptr parse_plan(std::string_view text) {
+  plan_syntax calls = detail::read_syntax(text);
+  try {
+    return detail::build_plan(calls, false);
+  } catch (const misplaced& e) { throw plan_error(e.at, e.what); }
+}
+
+}  // namespace sluice::lib

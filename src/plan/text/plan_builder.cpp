@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/text/plan_builder.hpp"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/text/closest.hpp"
+#include "expr/program.hpp"
+#include "plan/codecs/argument_codec.hpp"
+#include "plan/text/other_words.hpp"
+#include "plan/text/spellings.hpp"
+#include "sluice/expr/expression.hpp"
+#include "sluice/plan/function.hpp"
+
+namespace sluice::lib::detail {
+
+namespace {
+
+const op_info& op_named(const std::string& name, std::size_t at) {
+  if (auto* op = find_op(name)) return *op;
+  if (const std::string_view instead = other_word_for(name); !instead.empty())
+    throw misplaced{at, absl::StrCat("there is no verb ", name, " in plan text; it is ", std::string(instead))};
+  std::vector<std::string> names;
+  for (auto* known : known_operators()) names.emplace_back(known->name);
+  throw misplaced{at, absl::StrCat(name, ": no such operator", did_you_mean(name, names))};
+}
+
+/// One call becoming a node.
+class node_builder {
+ public:
+  node_builder(const op_info& op, std::size_t at, bool is_json, bool may_lack_path)
+      : list_(op.arguments()),
+        at_(at),
+        is_json_(is_json),
+        may_lack_path_(may_lack_path),
+        reading_(op.name, at, is_json, kLookup),
+        value_(list_.copy(list_.defaults)),
+        given_(list_.fields.size()) {
+    node_.op = &op;
+  }
+
+  void take_input(node_ptr input) { node_.inputs.push_back(std::move(input)); }
+  bool is_combine() const { return node_.op->shape == op_info::combine; }
+  const op_info& op() const { return *node_.op; }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw misplaced{at_, absl::StrCat(std::string(node_.op->name), ": ", what)};
+  }
+
+  void take_named(const argument& a) {
+    const field* f = list_.find(a.name);
+    if (f) return set(*f, a);
+    if (const field* any = call_arguments().find(a.name)) return set_of_any_call(*any, a);
+    bool none = list_.fields.empty();
+    reading_.refuse_name(a, absl::StrCat("has no ", a.name, none ? "" : absl::StrCat(" (it has ", list_.names(), ")")));
+  }
+
+  /// An argument without a name: that of the next field that is written without one.
+  void take_positional(const argument& a) {
+    auto& fields = list_.fields;
+    std::size_t may = positional();
+    // A reader gets its path later, so what follows may begin at once: fixed_length(4).
+    // What may be left out is left out if the fields behind it need what there is.
+    if (position_ < may && fields[position_].type->may_be_left_out() && left_ < may - position_) ++position_;
+    if (left_ != 0) --left_;
+    bool is_later = position_ + 1 < may && may_lack_path_ && fields[position_].type->is_later() && !is_text_argument(a);
+    if (is_later) ++position_;
+    if (position_ < may) return set(fields[position_++], a);
+    if (may < fields.size())
+      reading_.refuse_name(
+          a, absl::StrCat(a.shown(), " needs a name, such as ", std::string(fields[may].name), "=", a.shown()));
+    reading_.refuse_name(a, absl::StrCat("takes no more values, and found ", a.shown()));
+  }
+  /// So many arguments without a name are to come.
+  void expect_positional(std::size_t n) { left_ = n; }
+  bool wants_positional() const { return position_ < positional(); }
+
+  /// The first field that `fits`, which older JSON has under the name of its kind.
+  template <class Fits> void take_old(std::string_view key, const argument& a, Fits fits) {
+    for (auto& f : list_.fields)
+      if (fits(*f.type)) return set(f, a);
+    fail(absl::StrCat("takes no ", std::string(key)));
+  }
+
+  node_ptr build() {
+    for (std::size_t k = 0; k != given_.size(); ++k) {
+      const field& f = list_.fields[k];
+      bool may_lack = f.type->is_later() && may_lack_path_;
+      if (f.required && !given_[k] && !may_lack) fail("needs " + f.type->wanted(f.name));
+    }
+    node_.arguments = arguments(list_.tag, std::move(value_));
+    try {
+      return make_node(std::move(node_));
+    } catch (const expression_error& e) {
+      if (!is_json_) throw misplaced{e.column(), e.message()};
+      throw misplaced{at_, absl::StrCat(e.message(), " (column ", e.column(), " of the expression)")};
+    } catch (const error& e) { throw misplaced{at_, std::string(e.why().message())}; }
+  }
+
+ private:
+  /// So many fields, from the first on, may be written without their names.
+  std::size_t positional() const {
+    std::size_t may = 0;
+    while (may != list_.fields.size() && (list_.fields[may].required || list_.fields[may].by_position)) ++may;
+    return may;
+  }
+
+  void set(const field& f, const argument& a) {
+    auto k = static_cast<std::size_t>(&f - list_.fields.data());
+    if (given_[k]) reading_.refuse(a, absl::StrCat(std::string(f.name), " is given twice"));
+    given_[k] = true;
+    reading_.read(*f.type, argument_list::at(value_.get(), f), a, f.name);
+  }
+
+  /// One of the arguments that every call may have.
+  void set_of_any_call(const field& f, const argument& a) {
+    auto k = static_cast<std::size_t>(&f - call_arguments().fields.data());
+    if (given_to_call_ >> k & 1) reading_.refuse(a, absl::StrCat(std::string(f.name), " is given twice"));
+    given_to_call_ |= 1u << k;
+    reading_.read(*f.type, argument_list::at(static_cast<void*>(&node_.errors), f), a, f.name);
+  }
+
+  const argument_list& list_;
+  std::size_t at_;
+  bool is_json_;
+  bool may_lack_path_;
+  reading reading_;
+  std::shared_ptr<void> value_;
+  std::vector<bool> given_;
+  unsigned given_to_call_ = 0;  ///< bit k: the k-th of call_arguments()
+  std::size_t position_ = 0, left_ = 0;
+  node node_;
+};
+
+// --- Of text. ---
+
+/// The inputs of sample_from_datasets([A, B]).
+std::vector<node_ptr> listed_plans(const call_syntax& call, const argument& list, bool may_lack_path) {
+  if (list.kind != argument::list)
+    throw misplaced{list.at, absl::StrCat(call.name, ": the datasets stand in a list, ", call.name,
+                                          "([A, B]), and found ", list.shown())};
+  std::vector<node_ptr> inputs;
+  for (const argument& item : list.items) {
+    if (item.kind != argument::plan && item.kind != argument::word)
+      throw misplaced{item.at, absl::StrCat(call.name, ": the list has datasets, and found ", item.shown())};
+    inputs.push_back(build_plan(item.calls, may_lack_path));
+  }
+  return inputs;
+}
+
+/// A verb of several datasets is no method of the first, as in tf.data.
+std::string source_behind_stage(const call_syntax& call, const op_info& op) {
+  if (op.shape != op_info::combine) {
+    const bool is_reader =
+        std::ranges::any_of(op.arguments().fields, [](const field& f) { return f.type->is_later(); });
+    return absl::StrCat(
+        call.name, ": a source takes no input",
+        is_reader ? absl::StrCat(": interleave(", call.name, ") opens one for each path that comes") : "");
+  }
+  const bool is_listed = op.inputs_behind_list >= 0;
+  return absl::StrCat(call.name, ": takes no input before a bar: write ", call.name,
+                      is_listed ? "([A, B], …)" : "(A, B)", ", where A is all that stands before the bar");
+}
+
+node_ptr build_call(const call_syntax& call, node_ptr input, bool may_lack_path) {
+  const op_info& op = op_named(call.name, call.at);
+  if (!input && op.shape == op_info::stage) throw misplaced{call.at, call.name + ": a plan starts with a source"};
+  if (input && op.shape != op_info::stage) throw misplaced{call.at, source_behind_stage(call, op)};
+  bool may_lack = may_lack_path && op.shape != op_info::stage;
+  node_builder b(op, call.at, false, may_lack);
+  if (input) b.take_input(std::move(input));
+  b.expect_positional(static_cast<std::size_t>(
+      std::ranges::count_if(call.arguments, [](const argument& a) { return a.name.empty(); })));
+  bool wants_list = op.inputs_behind_list >= 0;
+  int behind = 0;  // inputs behind the list
+  for (const argument& a : call.arguments) {
+    if (wants_list && a.name.empty()) {
+      wants_list = false;
+      for (node_ptr& input : listed_plans(call, a, may_lack)) b.take_input(std::move(input));
+      continue;
+    }
+    bool may_be_plan = a.kind == argument::plan || a.kind == argument::word;
+    bool is_input = b.is_combine() && a.name.empty() && may_be_plan;
+    // A word may also be what another field of a combine wants, a function say.
+    if (is_input && a.kind == argument::word && !find_op(a.text) && b.wants_positional()) is_input = false;
+    if (is_input) ++behind;
+    if (is_input) b.take_input(build_plan(a.calls, may_lack));
+    else if (a.name.empty()) b.take_positional(a);
+    else b.take_named(a);
+  }
+  // Without this the last of the list would be taken for it.
+  if (!wants_list && behind < op.inputs_behind_list)
+    throw misplaced{call.at, absl::StrCat(call.name, ": needs a list of datasets, and ", op.inputs_behind_list,
+                                          " behind it, which is missing: ", call.name, "([A, B], C)")};
+  return b.build();
+}
+
+/// Of a call that is read as others (spellings.hpp).
+node_ptr build_spelled(const call_syntax& call, node_ptr input, bool may_lack_path) {
+  node_ptr n = std::move(input);
+  for (const call_syntax& each : spelled_out(call)) n = build_call(each, std::move(n), may_lack_path);
+  return n;
+}
+
+// --- Of JSON. ---
+
+class json_stage {
+ public:
+  /// `given`: what the lowest stage of a chain takes that lacks its input; null: none may.
+  json_stage(const argument& object, bool may_lack_path, node_ptr given = {})
+      : object_(object),
+        given_(std::move(given)),
+        builder_(op_named(name_in(object), object.at), object.at, true, may_lack_path),
+        may_lack_path_(may_lack_path) {}
+
+  node_ptr build() {
+    for (std::size_t i = 0; i != object_.items.size(); ++i) {
+      const argument& member = object_.items[i];
+      note(member.name);
+      take(member);
+    }
+    if (given_ && !object_.find("inputs") && builder_.op().shape == op_info::stage) builder_.take_input(given_);
+    return builder_.build();
+  }
+
+ private:
+  [[noreturn]] static void refuse(const argument& object, const std::string& what) { throw misplaced{object.at, what}; }
+
+  static const std::string& name_in(const argument& object) {
+    const argument* op = nullptr;
+    for (const argument& member : object.items) {
+      if (member.name != "op") continue;
+      if (op) refuse(object, "\"op\" is given twice");
+      op = &member;
+    }
+    if (!op) refuse(object, "a plan lacks \"op\"");
+    if (op->kind != argument::string) refuse(object, "op expects a string, and is " + op->shown());
+    return op->text;
+  }
+
+  void note(const std::string& key) {
+    static constexpr std::string_view kKeys[] = {"op", "arguments", "inputs", "text", "fields", "function", "reader"};
+    for (std::size_t k = 0; k != std::size(kKeys); ++k) {
+      if (kKeys[k] != key) continue;
+      if (seen_[k]) builder_.fail(absl::StrCat("\"", key, "\" is given twice"));
+      seen_[k] = true;
+      return;
+    }
+    builder_.fail(absl::StrCat("a call has no \"", key, "\""));
+  }
+
+  void take(const argument& member) {
+    if (member.name == "inputs") return take_inputs(member);
+    if (member.name == "arguments" || member.name == "fields") return take_arguments(member);
+    // What older versions wrote; read until 1.0.
+    if (member.name == "text") return builder_.take_old("text", member, [](const codec& c) { return c.takes_text(); });
+    if (member.name == "function")
+      return builder_.take_old("function", member, [](const codec& c) { return c.takes_functions(); });
+    if (member.name == "reader")
+      return builder_.take_old("reader", member, [](const codec& c) { return c.takes_plan(); });
+  }
+
+  void take_arguments(const argument& all) {
+    if (all.kind != argument::object) builder_.fail(all.name + " expects an object, and is " + all.shown());
+    for (const argument& a : all.items) builder_.take_named(a);
+  }
+
+  void take_inputs(const argument& inputs) {
+    bool is_list = inputs.kind == argument::list || inputs.kind == argument::numbers;
+    if (!is_list) builder_.fail("inputs expects a list, and is " + inputs.shown());
+    if (inputs.kind == argument::numbers) builder_.fail("inputs expects a list of plans, which are objects");
+    for (const argument& input : inputs.items) {
+      if (input.kind != argument::object)
+        builder_.fail("inputs expects a list of plans, which are objects, and has " + input.shown());
+      bool goes_on = given_ && builder_.op().shape == op_info::stage;
+      builder_.take_input(goes_on ? build_stages(input, given_) : build_plan(input, may_lack_path_));
+    }
+  }
+
+  const argument& object_;
+  const node_ptr given_;
+  node_builder builder_;
+  bool may_lack_path_;
+  bool seen_[7] = {};
+};
+
+}  // namespace
+
+bool is_operator(std::string_view name) { return find_op(name) != nullptr; }
+
+bool is_expression_function(std::string_view name) {
+  if (is_operator(name) || is_spelling(name)) return false;
+  return is_built_in_function(name) || !find_functions(name).empty();
+}
+
+node_ptr build_plan(const plan_syntax& calls, bool may_lack_path) {
+  node_ptr n;
+  for (auto& call : calls) {
+    if (!is_spelling(call.name)) n = build_call(call, std::move(n), may_lack_path);
+    else n = build_spelled(call, std::move(n), may_lack_path);
+  }
+  return n;
+}
+
+node_ptr build_plan(const argument& a, bool may_lack_path) {
+  if (a.kind != argument::object) return build_plan(a.calls, may_lack_path);
+  const argument* op = a.find("op");
+  if (op && op->kind == argument::string && is_spelling(op->text))
+    return json_stage(spelled_out(a, op->text), may_lack_path).build();
+  return json_stage(a, may_lack_path).build();
+}
+
+node_ptr build_stages(const argument& a, const node_ptr& input) {
+  if (a.kind == argument::object) return json_stage(a, false, input).build();
+  node_ptr n = input;
+  for (auto& call : a.calls) n = build_call(call, std::move(n), false);
+  return n;
+}
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/text/syntax.hpp"
+
+#include "plan/find_expressions.hpp"
+#include "plan/plan_depth.hpp"
+#include "plan/text/lex.hpp"
+#include "sluice/plan/text.hpp"
+
+namespace sluice::lib::detail {
+
+namespace {
+
+/// Recursive descent; one function a rule of the grammar in text.hpp.
+class syntax_reader {
+ public:
+  explicit syntax_reader(std::string_view text) : text_(text), expressions_(find_expressions(text)), lexer_(text) {}
+
+  plan_syntax whole() {
+    auto calls = plan();
+    if (lexer_.now().kind != token::end) fail("expected '|' or the end, " + lexer_.now().found());
+    return calls;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) {
+    if (lexer_.now().kind == token::unknown) lexer_.refuse_character();
+    throw plan_error(lexer_.now().column, what);
+  }
+
+  bool take(char c) {
+    if (!lexer_.now().is(c)) return false;
+    lexer_.advance();
+    return true;
+  }
+
+  void enter() {
+    if (++depth_ <= depth_max_) return;
+    // Looked up early in the text: later the text itself has taken some of the stack.
+    if (depth_max_ == kPlanDepthAlways) depth_max_ = plan_depth_max();
+    if (depth_ > depth_max_) fail("plans are nested more than " + plan_depth_limit_text(depth_max_));
+  }
+
+  plan_syntax plan() {
+    enter();
+    plan_syntax calls;
+    do calls.push_back(call());
+    while (take('|'));
+    --depth_;
+    return calls;
+  }
+
+  call_syntax call() {
+    if (lexer_.now().kind != token::word) fail("expected a stage, " + lexer_.now().found());
+    call_syntax c;
+    c.at = lexer_.now().column;
+    c.name = lexer_.now().text;
+    lexer_.advance();
+    if (!take('(') || take(')')) return c;
+    do c.arguments.push_back(named_value());
+    while (take(','));
+    if (!take(')')) fail(c.name + ": expected ',' or ')', " + lexer_.now().found());
+    return c;
+  }
+
+  argument named_value() {
+    argument a;
+    a.name_at = lexer_.now().column;
+    if (lexer_.now().kind == token::word && lexer_.is_name_of_next()) {
+      a.name = lexer_.now().text;
+      lexer_.advance();
+      lexer_.advance();
+    }
+    if (!expression(a)) value(a);
+    return a;
+  }
+
+  /// Passes over an argument that only an expression can be. Returns false if it is something else.
+  bool expression(argument& a) {
+    std::size_t from = lexer_.now().from;
+    while (next_expression_ != expressions_.size() && expressions_[next_expression_].from < from) ++next_expression_;
+    if (next_expression_ == expressions_.size() || expressions_[next_expression_].from != from) return false;
+    std::size_t end = expressions_[next_expression_].end;
+    a.kind = argument::expression;
+    a.at = lexer_.now().column;
+    a.source = text_.substr(from, end - from);
+    lexer_.go_to(end);
+    return true;
+  }
+
+  void value(argument& a) {
+    std::size_t from = lexer_.now().from;
+    read_value(a);
+    a.source = text_.substr(from, lexer_.end_of_last() - from);
+  }
+
+  void read_value(argument& a) {
+    a.at = lexer_.now().column;
+    a.text = lexer_.now().text;
+    switch (lexer_.now().kind) {
+      case token::number: a.kind = argument::number; break;
+      case token::string: a.kind = argument::quoted; break;
+      case token::word: return word_or_plan(a);
+      default:
+        if (lexer_.now().is('[')) return list(a);
+        if (lexer_.now().is('{')) return fields(a);
+        fail("expected a value, " + lexer_.now().found());
+    }
+    lexer_.advance();
+  }
+
+  void list(argument& a) {
+    a.kind = argument::list;
+    a.text.clear();
+    enter();
+    take('[');
+    if (!take(']')) {
+      do value(a.items.emplace_back());
+      while (take(','));
+      if (!take(']')) fail("expected ',' or ']', " + lexer_.now().found());
+    }
+    --depth_;
+  }
+
+  /// Names are words, or any texts in quotes.
+  void fields(argument& a) {
+    a.kind = argument::fields;
+    a.text.clear();
+    enter();
+    take('{');
+    if (!take('}')) {
+      do field(a.items.emplace_back());
+      while (take(','));
+      if (!take('}')) fail("expected ',' or '}', " + lexer_.now().found());
+    }
+    --depth_;
+  }
+
+  void field(argument& a) {
+    if (lexer_.now().kind != token::word && lexer_.now().kind != token::string)
+      fail("expected a name, " + lexer_.now().found());
+    a.name = lexer_.now().text;
+    a.name_at = lexer_.now().column;
+    lexer_.advance();
+    if (!take('=')) fail("expected '=', " + lexer_.now().found());
+    value(a);
+  }
+
+  /// A bare word may still be a value, a function or a reader: the operator decides.
+  void word_or_plan(argument& a) {
+    bool is_call = lexer_.next_is('(');
+    a.calls = plan();
+    a.kind = is_call || a.calls.size() > 1 ? argument::plan : argument::word;
+  }
+
+  std::string_view text_;
+  std::vector<text_range> expressions_;  ///< by where they begin
+  std::size_t next_expression_ = 0;
+  lexer lexer_;
+  std::uint32_t depth_ = 0, depth_max_ = kPlanDepthAlways;
+};
+
+}  // namespace
+
+plan_syntax read_syntax(std::string_view text) {
+  if (text.size() > kPlanBytesMax)
+    throw plan_error(1, "the plan has " + std::to_string(text.size()) + " bytes, more than the " +
+                            std::to_string(kPlanBytesMax) + " that a plan may have");
+  return syntax_reader(text).whole();
+}
+
+}  // namespace sluice::lib::detail

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/runtime/site_table.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/sites/site_record.hpp"
+#include "sluice/runtime/run_context.hpp"
+
+namespace sluice::lib {
+namespace {
+
+std::uint64_t read(const stage_counts::number& n) { return n.load(std::memory_order_relaxed); }
+
+/// What all of `elements` come to, where `sampled` of them came to `of_sampled`.
+std::uint64_t scaled(std::uint64_t of_sampled, std::uint64_t sampled, std::uint64_t elements) {
+  if (sampled == 0) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(of_sampled) / static_cast<double>(sampled) *
+                                    static_cast<double>(elements));
+}
+
+/// The one of that name, made of `arguments` where there is none.
+template <class T, class... Arguments>
+T& named(std::list<std::pair<std::string, T>>& all, std::string_view name, Arguments... arguments) {
+  for (auto& [known, t] : all)
+    if (known == name) return t;
+  return all.emplace_back(std::piecewise_construct, std::forward_as_tuple(name), std::forward_as_tuple(arguments...))
+      .second;
+}
+
+duration nanoseconds(std::uint64_t n) { return duration(static_cast<duration::rep>(n)); }
+
+}  // namespace
+
+void live_knob::set(std::int64_t value) {
+  value_.store(std::clamp(value, least_, most_), std::memory_order_release);
+  std::vector<std::shared_ptr<knob_follower>> told;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& f : followers_)
+      if (auto alive = f.lock()) told.push_back(std::move(alive));
+  }
+  for (auto& f : told) f->knob_changed();
+}
+
+void live_knob::follow(std::weak_ptr<knob_follower> f) {
+  std::lock_guard lock(mutex_);
+  if (followers_.size() == followers_max_) {
+    std::erase_if(followers_, [](auto& gone) { return gone.expired(); });
+    followers_max_ = std::max<std::size_t>(16, followers_.size() * 2);
+  }
+  followers_.push_back(std::move(f));
+}
+
+live_knob& site_record::knob(std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) {
+  std::lock_guard lock(mutex_);
+  return named(knobs_, name, value, least, most);
+}
+
+live_knob* site_record::find_knob(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  for (auto& [known, k] : knobs_)
+    if (known == name) return &k;
+  return nullptr;
+}
+
+size_estimate& site_record::sizes(std::string_view channel) {
+  std::lock_guard lock(mutex_);
+  return named(sizes_, channel);
+}
+
+cost_estimate& site_record::costs(std::string_view channel) {
+  std::lock_guard lock(mutex_);
+  return named(costs_, channel);
+}
+
+error_account& site_record::account(std::uint64_t errors_max, error_account* around) {
+  std::lock_guard lock(mutex_);
+  for (error_account& a : accounts_)
+    if (a.errors_max == errors_max && a.around == around) return a;
+  error_account& made = accounts_.emplace_back();
+  made.stage = name_;
+  made.errors_max = errors_max;
+  made.around = around;
+  return made;
+}
+
+void site_record::report_errors(std::vector<stage_errors>& to, std::uint64_t number) const {
+  std::lock_guard lock(mutex_);
+  for (const error_account& a : accounts_)
+    if (a.counted || a.has_limit()) to.push_back({name_, number, a.own, a.counted, a.errors_max});
+}
+
+site_report site_record::report(std::uint64_t number) const {
+  site_report r;
+  r.path = path_;
+  r.name = name_;
+  r.number = number;
+  r.is_inner = is_inner_;
+  const stage_counts& c = counts_;
+  r.elements = read(c.elements);
+  r.passed = read(c.passed);
+  r.blocks = read(c.blocks);
+  std::uint64_t sampled = read(c.sampled_elements);
+  r.busy = nanoseconds(scaled(read(c.sampled_ns), sampled, r.elements + r.passed) + read(c.computed_ns));
+  r.bytes = scaled(read(c.sampled_bytes), sampled, r.elements);
+  r.waits = read(c.waits);
+  r.waited = nanoseconds(read(c.waited_ns));
+  r.room_waits = read(c.room_waits);
+  r.room_waited = nanoseconds(read(c.room_waited_ns));
+  r.read_bytes = read(c.read_bytes);
+  std::lock_guard lock(mutex_);
+  for (auto& [name, k] : knobs_) r.knobs.push_back({name, k.get(), k.least(), k.most()});
+  return r;
+}
+
+struct site_table::records {
+  std::mutex mutex;
+  // Both guarded by mutex.
+  std::deque<site_record> all;  // they stay where they are
+  std::unordered_map<std::uint64_t, site_record*> by_path;
+
+  /// Calls `told(record, number)` for each, in order; `number` as in site_report. REQUIRES: mutex is held.
+  template <class Told> void each(const Told& told) const {
+    std::unordered_map<std::string_view, std::uint64_t> times, before;
+    for (const site_record& r : all) ++times[r.name()];
+    for (const site_record& r : all) told(r, times[r.name()] > 1 ? ++before[r.name()] : 0);
+  }
+};
+
+site_table::site_table() : records_(new records) {}
+site_table::~site_table() { delete records_; }
+
+site_record* site_table::find(std::uint64_t path) const {
+  std::lock_guard lock(records_->mutex);
+  auto found = records_->by_path.find(path);
+  return found == records_->by_path.end() ? nullptr : found->second;
+}
+
+site_record& site_table::add(std::uint64_t path, std::string name, bool is_inner) {
+  std::lock_guard lock(records_->mutex);
+  site_record*& record = records_->by_path[path];
+  if (!record) record = &records_->all.emplace_back(path, std::move(name), is_inner);
+  return *record;
+}
+
+error_account* site_table::account(site_record& record, std::uint64_t errors_max, error_account* around) {
+  error_account& a = record.account(errors_max, around);
+  if (a.has_limit()) has_error_limits_.store(true, std::memory_order_relaxed);
+  return &a;
+}
+
+std::vector<stage_errors> site_table::errors() const {
+  std::lock_guard lock(records_->mutex);
+  std::vector<stage_errors> all;
+  records_->each([&](const site_record& r, std::uint64_t number) { r.report_errors(all, number); });
+  return all;
+}
+
+std::vector<site_report> site_table::report() const {
+  std::lock_guard lock(records_->mutex);
+  std::vector<site_report> reports;
+  records_->each([&](const site_record& r, std::uint64_t number) {
+    if (r.has_stage()) reports.push_back(r.report(number));
+  });
+  return reports;
+}
+
+bool site_table::set_knob(std::uint64_t path, std::string_view name, std::int64_t value) {
+  site_record* record = find(path);
+  live_knob* k = record ? record->find_knob(name) : nullptr;
+  if (k) k->set(value);
+  return k != nullptr;
+}
+
+}  // namespace sluice::lib

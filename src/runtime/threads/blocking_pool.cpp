@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/threads/blocking_pool.hpp"
+
+namespace sluice::lib {
+
+blocking_pool::~blocking_pool() {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+  lock.unlock();
+  for (auto& t : threads_)
+    if (t.joinable()) t.join();  // nobody submits any more, so the vector stands still
+}
+
+void blocking_pool::submit(blocking_call& call) {
+  std::unique_lock lock(mutex_);
+  call.next = nullptr;
+  (last_ ? last_->next : first_) = &call;
+  last_ = &call;
+  ++waiting_;
+  if (waiting_ > idle_ && live_ < options_.threads_max && start_thread()) return;
+  if (live_ > 0) return changed_.notify_one();  // they will come round to it
+  // No thread to be had at all: better to block the caller than to lose its call.
+  first_ = last_ = nullptr;
+  --waiting_;
+  lock.unlock();
+  call.run(call);
+}
+
+unsigned blocking_pool::threads() const {
+  std::lock_guard lock(mutex_);
+  return live_;
+}
+
+/// Under mutex_. Reuses the slot of a thread that has left: it only has to be joined, which is instant.
+bool blocking_pool::start_thread() {
+  if (expired_.empty()) {
+    expired_.push_back(threads_.size());
+    threads_.emplace_back();
+  }
+  std::size_t slot = expired_.back();
+  if (threads_[slot].joinable()) threads_[slot].join();
+  try {
+    threads_[slot] = std::thread([this, slot] { run(slot); });
+  } catch (const std::system_error&) { return false; }  // a limit on threads
+  expired_.pop_back();
+  ++live_;
+  return true;
+}
+
+void blocking_pool::run(std::size_t slot) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (blocking_call* call = first_) {
+      first_ = call->next;
+      if (!first_) last_ = nullptr;
+      --waiting_;
+      lock.unlock();
+      call->run(*call);  // resumes the awaiter elsewhere; the call is gone
+      lock.lock();
+      continue;
+    }
+    if (stopping_) break;
+    ++idle_;
+    bool called = changed_.wait_for(lock, options_.idle_max, [this] { return first_ || stopping_; });
+    --idle_;
+    if (!called) break;
+  }
+  --live_;
+  expired_.push_back(slot);  // the last act under the lock: whoever joins us waits only for our return
+}
+
+}  // namespace sluice::lib

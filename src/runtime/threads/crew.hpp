@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workers of a scheduler: where work waits, who looks for it, who sleeps.
+//
+// The hand-over of a wake, in one place. A poster publishes its item, then reads idle_. A sleeper raises idle_, then
+// looks at every queue. All four are seq_cst, so one of the two sees the other. While somebody searches (searching_ is
+// 1), posters wake nobody: the searcher finds the item, or lowers searching_ and looks once more before it sleeps; a
+// searcher that finds something wakes the next one if there is more. So at most one worker at a time runs around.
+//
+// The slot. A worker's last post stays in its slot, for the worker itself and without waking anyone: that is the
+// consumer whose data is in this cache. When the worker is then busy for long, the slot would starve. So while anyone
+// works, one sleeper is the watcher: it wakes at short intervals, and takes a slot that it saw unchanged, with its owner
+// at the same item, at two looks (tokio#4941: never stealable stalls; tokio#8065: always stealable costs 30 %).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "runtime/threads/work_deque.hpp"
+#include "sluice/coro/channel.hpp"
+#include "sluice/runtime/scheduler.hpp"
+
+namespace sluice::lib {
+
+struct alignas(64) worker {
+  // The owner's, and thieves'.
+  detail::work_deque near;                ///< displaced from the slot: newest first
+  detail::work_deque far;                 ///< posted later: oldest first
+  std::atomic<void*> slot{nullptr};       ///< only the owner puts, anyone takes
+  std::atomic<std::uint64_t> resumed{0};  ///< written by the owner; also tells a watcher whether it moved on
+
+  // The owner's alone.
+  scheduler* home = nullptr;
+  unsigned index = 0;
+  unsigned slot_runs = 0;
+  std::uint64_t seed = 0;
+  bool searcher = false;  ///< holds the searching token
+  bool watcher = false;
+  std::atomic<std::uint64_t> stolen{0}, parked{0};
+  struct look {
+    void* item = nullptr;
+    std::uint64_t resumed = 0;
+  };
+  std::vector<look> looks;  ///< a watcher's last look at each slot
+  std::chrono::steady_clock::time_point looked{};
+  std::chrono::microseconds nap{0};
+  unsigned quiet_naps = 0;
+
+  bool woken = false;  ///< guarded by crew::sleep_mutex_
+  std::condition_variable wake;
+  std::thread thread;
+};
+
+class scheduler::crew {
+ public:
+  crew(scheduler& home, unsigned workers);
+  ~crew();
+
+  void join();
+  void post(worker& w, void* item) noexcept;
+  void post_far(worker& w, void* item) noexcept;
+  bool worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept;
+  void inject(void* item) noexcept;
+  worker* mine() const noexcept;
+  unsigned size() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  scheduler_counts counts() const noexcept;
+
+ private:
+  void run(worker& w);
+  void* next(worker& w);
+  void* take_local(worker& w);
+  void* take_against_the_order(worker& w);
+  void* take_slot(worker& w);
+  void* take_injected();
+  void* search(worker& w);
+  void* steal_from(worker& thief, worker& victim);
+  void* steal_stale_slots(worker& thief);
+  bool any_work() const;
+  void notify() noexcept;
+  void start_watch() noexcept;
+  bool wake_one(bool to_watch) noexcept;
+  void drop_duties(worker& w) noexcept;
+  void park(worker& w);
+  bool nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock);
+  void look_around(worker& w);
+
+  enum class shares : std::uint8_t { measured, always, mixed };
+  static shares how_shared();
+  const shares shares_;
+  mutable std::atomic<std::uint32_t> asked_{0};  ///< mixed: how often worth_sharing() was
+  std::vector<std::unique_ptr<worker>> workers_;
+
+  std::mutex inject_mutex_;
+  detail::ring<void*> injected_ ABSL_GUARDED_BY(inject_mutex_);
+  alignas(64) std::atomic<std::size_t> injected_count_{0};
+
+  alignas(64) std::atomic<unsigned> idle_{0};
+  std::atomic<unsigned> searching_{0};
+  std::atomic<bool> watched_{false};
+  std::atomic<std::uint64_t> woken_{0};
+  std::mutex sleep_mutex_;
+  std::vector<worker*> sleepers_ ABSL_GUARDED_BY(sleep_mutex_);
+  bool stopping_ ABSL_GUARDED_BY(sleep_mutex_) = false;
+};
+
+}  // namespace sluice::lib

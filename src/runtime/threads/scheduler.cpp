@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/runtime/scheduler.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "runtime/sites/moving_cost.hpp"
+#include "runtime/threads/crew.hpp"
+#include "sluice/coro/detail/frame_pool.hpp"
+
+namespace sluice::lib {
+namespace {
+
+constexpr unsigned kSlotRunsMax = 3;  // then something older has its turn: two that wake each other starve the rest
+constexpr std::uint64_t kOrderPeriod =
+    61;                               // every so many items, the far end first; prime, to fall in step with nothing
+constexpr unsigned kSpinRounds = 32;  // ≈ 10 µs of looking before a park, against its 2–13 µs wake
+constexpr std::chrono::microseconds kNapMin{100};  // how old a slot must be to be taken: about one block of work
+constexpr std::chrono::microseconds kNapMax{
+    1000};                             // bounds what is starved; 1,000 idle wakes a second are 0.5 % of a core
+constexpr unsigned kQuietNapsMax = 8;  // naps with everybody asleep, after which the watcher sleeps for good
+
+thread_local worker* t_worker = nullptr;
+
+}  // namespace
+
+scheduler::scheduler(unsigned workers) : crew_(std::make_unique<crew>(*this, std::max(workers, 1u))) {}
+scheduler::~scheduler() = default;
+void scheduler::join() { crew_->join(); }
+
+void scheduler::post(std::coroutine_handle<> h) noexcept {
+  if (worker* w = crew_->mine()) crew_->post(*w, h.address());
+  else crew_->inject(h.address());
+}
+void scheduler::post_later(std::coroutine_handle<> h) noexcept {
+  if (worker* w = crew_->mine()) crew_->post_far(*w, h.address());
+  else crew_->inject(h.address());
+}
+bool scheduler::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) noexcept {
+  return crew_->worth_sharing(took, moved_bytes);
+}
+bool scheduler::on_worker() const noexcept { return crew_->mine() != nullptr; }
+unsigned scheduler::workers() const noexcept { return crew_->size(); }
+scheduler_counts scheduler::counts() const noexcept { return crew_->counts(); }
+
+scheduler::crew::crew(scheduler& home, unsigned workers) : shares_(how_shared()) {
+  if (shares_ == shares::measured && workers > 1)
+    machine_moving_cost();  // measured once in a process, before anybody works
+  for (unsigned i = 0; i < workers; ++i) {
+    auto w = std::make_unique<worker>();
+    w->home = &home;
+    w->index = i;
+    w->seed = i + 1;
+    w->looks.resize(workers);
+    workers_.push_back(std::move(w));
+  }
+  sleepers_.reserve(workers);  // a worker that goes to sleep needs no memory
+  try {
+    for (auto& w : workers_) w->thread = std::thread([this, p = w.get()] { run(*p); });
+  } catch (...) {  // a limit on threads: those that were started must end before they are destroyed
+    join();
+    throw;
+  }
+}
+
+scheduler::crew::~crew() { join(); }
+
+void scheduler::crew::join() {
+  {
+    std::lock_guard lock(sleep_mutex_);
+    stopping_ = true;
+    for (auto& w : workers_) w->wake.notify_one();
+  }
+  for (auto& w : workers_)
+    if (w->thread.joinable()) w->thread.join();
+}
+
+worker* scheduler::crew::mine() const noexcept {
+  worker* w = t_worker;
+  return w && w->home->crew_.get() == this ? w : nullptr;
+}
+
+scheduler_counts scheduler::crew::counts() const noexcept {
+  scheduler_counts sum;
+  for (auto& w : workers_) {
+    sum.resumed += w->resumed.load(std::memory_order_relaxed);
+    sum.stolen += w->stolen.load(std::memory_order_relaxed);
+    sum.parked += w->parked.load(std::memory_order_relaxed);
+  }
+  sum.woken = woken_.load(std::memory_order_relaxed);
+  return sum;
+}
+
+// ---- posting
+
+void scheduler::crew::post(worker& w, void* item) noexcept {
+  void* old = w.slot.load(std::memory_order_relaxed);
+  if (!old) {
+    w.slot.store(item, std::memory_order_release);  // only we put, so an empty slot stays empty meanwhile
+    if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
+    return;
+  }
+  old = w.slot.exchange(item, std::memory_order_acq_rel);  // acq_rel: gives ours away, takes what a thief may want too
+  if (!old) return;
+  if (w.near.push(old)) notify();
+  else inject(old);
+}
+
+void scheduler::crew::post_far(worker& w, void* item) noexcept {
+  // One lone item is not worth waking anyone: we take it when we wait next, or the watcher does when that takes long.
+  // A spawn that is joined at once then costs 80 ns, not a futex call.
+  bool lone = w.far.empty() && !w.slot.load(std::memory_order_relaxed);
+  if (!w.far.push(item)) return inject(item);
+  if (!lone) return notify();
+  if (!watched_.load(std::memory_order_relaxed) && idle_.load(std::memory_order_relaxed) > 0) start_watch();
+}
+
+scheduler::crew::shares scheduler::crew::how_shared() {
+  const char* how = std::getenv("SLUICE_SHARE");
+  if (!how) return shares::measured;
+  if (std::string_view(how) == "always") return shares::always;
+  return std::string_view(how) == "mixed" ? shares::mixed : shares::measured;
+}
+
+bool scheduler::crew::worth_sharing(std::chrono::nanoseconds took, std::size_t moved_bytes) const noexcept {
+  if (shares_ == shares::always) return true;
+  if (shares_ == shares::mixed) return (asked_.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b9u >> 28) % 2 != 0;
+  return workers_.size() > 1 && machine_moving_cost().of(moved_bytes) < took;
+}
+
+void scheduler::crew::inject(void* item) noexcept {
+  {
+    std::lock_guard lock(inject_mutex_);
+    injected_.emplace_back(item);
+    injected_count_.store(injected_.size(), std::memory_order_seq_cst);  // the poster's side of the hand-over
+  }
+  notify();
+}
+
+// ---- taking
+
+void scheduler::crew::run(worker& w) {
+  t_worker = &w;
+  // Registers the thread's lists of frames with it, for which glibc takes memory or ends the process: the first frame that is freed here
+  // may be one of a run that has found no memory.
+  detail::free_frame(detail::allocate_frame(1), 1);
+  while (void* item = next(w)) {
+    w.resumed.store(w.resumed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::coroutine_handle<>::from_address(item).resume();
+  }
+  t_worker = nullptr;
+}
+
+void* scheduler::crew::next(worker& w) {
+  for (;;) {
+    void* item = take_local(w);
+    if (!item) item = search(w);
+    if (item) {
+      if (w.searcher || w.watcher) drop_duties(w);
+      return item;
+    }
+    {
+      std::lock_guard lock(sleep_mutex_);
+      if (stopping_) return nullptr;
+    }
+    park(w);
+  }
+}
+
+void* scheduler::crew::take_local(worker& w) {
+  if (w.resumed.load(std::memory_order_relaxed) % kOrderPeriod == 0)
+    if (void* item = take_against_the_order(w)) return item;
+  if (w.slot_runs < kSlotRunsMax) {
+    if (void* item = take_slot(w)) return ++w.slot_runs, item;
+  } else if (void* oldest = w.near.steal()) {
+    w.slot_runs = 0;
+    return oldest;
+  }
+  w.slot_runs = 0;
+  if (void* item = w.near.pop()) return item;
+  if (void* item = take_injected()) return item;
+  if (void* item = w.far.steal()) return item;
+  return take_slot(w);
+}
+
+void* scheduler::crew::take_against_the_order(worker& w) {
+  if (void* item = take_injected()) return item;
+  if (void* item = w.far.steal()) return item;
+  return w.near.steal();
+}
+
+void* scheduler::crew::take_slot(worker& w) {
+  if (!w.slot.load(std::memory_order_relaxed)) return nullptr;
+  return w.slot.exchange(nullptr, std::memory_order_acquire);  // a thief may have been first
+}
+
+void* scheduler::crew::take_injected() {
+  if (injected_count_.load(std::memory_order_seq_cst) == 0) return nullptr;
+  std::lock_guard lock(inject_mutex_);
+  if (injected_.size() == 0) return nullptr;
+  void* item = injected_.front();
+  injected_.pop_front();
+  injected_count_.store(injected_.size(), std::memory_order_seq_cst);
+  return item;
+}
+
+// ---- looking for work elsewhere
+
+/// Whoever has found work neither searches nor watches.
+void scheduler::crew::drop_duties(worker& w) noexcept {
+  if (w.watcher) {
+    w.watcher = false;
+    watched_.store(false, std::memory_order_relaxed);
+  }
+  if (!w.searcher) return;
+  w.searcher = false;
+  searching_.store(0, std::memory_order_seq_cst);
+  if (idle_.load(std::memory_order_seq_cst) > 0 && any_work()) notify();
+}
+
+void* scheduler::crew::search(worker& w) {
+  if (workers_.size() == 1) return nullptr;
+  unsigned none = 0;
+  if (!w.searcher && !searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) return nullptr;
+  w.searcher = true;
+  unsigned rounds = workers_.size() > 2 ? kSpinRounds : 1;  // on two cores a spinner takes the other's hyperthread
+  void* item = nullptr;
+  for (unsigned r = 0; r < rounds && !item; ++r) {
+    w.seed = w.seed * 6364136223846793005u + 1442695040888963407u;
+    std::size_t first = (w.seed >> 33) % workers_.size();
+    for (std::size_t i = 0; i < workers_.size() && !item; ++i)
+      item = steal_from(w, *workers_[(first + i) % workers_.size()]);
+    if (!item) item = take_injected();
+  }
+  if (!item && w.watcher) item = steal_stale_slots(w);
+  if (item) w.stolen.fetch_add(1, std::memory_order_relaxed);
+  return item;
+}
+
+void* scheduler::crew::steal_from(worker& thief, worker& victim) {
+  if (&thief == &victim) return nullptr;
+  if (void* item = victim.near.steal()) return item;
+  return victim.far.steal();
+}
+
+bool scheduler::crew::any_work() const {
+  if (injected_count_.load(std::memory_order_seq_cst) > 0) return true;
+  return std::any_of(workers_.begin(), workers_.end(), [](auto& w) { return !w->near.empty() || !w->far.empty(); });
+}
+
+// ---- waking
+
+void scheduler::crew::notify() noexcept {
+  if (idle_.load(std::memory_order_seq_cst) == 0) return;
+  unsigned none = 0;
+  if (!searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) return;
+  // With nobody left to wake, those who just woke by themselves look at the queues before they sleep again.
+  if (!wake_one(false)) searching_.store(0, std::memory_order_seq_cst);
+}
+
+void scheduler::crew::start_watch() noexcept {
+  if (watched_.exchange(true, std::memory_order_relaxed)) return;
+  if (!wake_one(true)) watched_.store(false, std::memory_order_relaxed);
+}
+
+bool scheduler::crew::wake_one(bool to_watch) noexcept {
+  std::lock_guard lock(sleep_mutex_);
+  if (sleepers_.empty()) return false;
+  worker* w = sleepers_.back();
+  sleepers_.pop_back();
+  idle_.fetch_sub(1, std::memory_order_seq_cst);
+  w->woken = true;
+  (to_watch ? w->watcher : w->searcher) = true;  // it sleeps: its own members are ours under the mutex
+  woken_.fetch_add(1, std::memory_order_relaxed);
+  w->wake.notify_one();
+  return true;
+}
+
+// ---- sleeping
+
+void scheduler::crew::park(worker& w) {
+  std::unique_lock lock(sleep_mutex_);
+  bool searched = std::exchange(w.searcher, false);  // from the push on, whoever wakes us may set it
+  w.woken = false;
+  sleepers_.push_back(&w);
+  idle_.fetch_add(1, std::memory_order_seq_cst);
+  lock.unlock();
+  if (searched) searching_.store(0, std::memory_order_seq_cst);
+  bool stay = any_work();
+  lock.lock();
+  if (!stay && !w.woken && !stopping_) stay = nap_or_sleep(w, lock);
+  if (w.woken) return;  // whoever woke us took us off the list
+  sleepers_.erase(std::find(sleepers_.begin(), sleepers_.end(), &w));
+  idle_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+bool scheduler::crew::nap_or_sleep(worker& w, std::unique_lock<std::mutex>& lock) {
+  w.parked.fetch_add(1, std::memory_order_relaxed);
+  // Whoever lies down while others work, and finds no watcher, watches. Relaxed: two watchers do no harm.
+  if (!w.watcher && sleepers_.size() < workers_.size()) w.watcher = !watched_.exchange(true, std::memory_order_relaxed);
+  if (w.watcher) look_around(w);
+  auto done = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return w.woken || stopping_; };
+  if (w.watcher) return w.wake.wait_for(lock, w.nap, done);
+  w.wake.wait(lock, done);
+  return true;
+}
+
+/// Decides how long the watcher naps, and remembers what it saw. Under sleep_mutex_.
+void scheduler::crew::look_around(worker& w) {
+  bool anything = false;
+  for (auto& other : workers_) {
+    worker::look seen{other->slot.load(std::memory_order_relaxed), other->resumed.load(std::memory_order_relaxed)};
+    if (other.get() == &w) seen = {};
+    anything |= seen.item != nullptr || !other->far.empty();
+    w.looks[other->index] = seen;
+  }
+  w.looked = std::chrono::steady_clock::now();
+  bool all_asleep = sleepers_.size() == workers_.size();
+  w.quiet_naps = all_asleep ? w.quiet_naps + 1 : 0;
+  w.nap = anything ? kNapMin : std::clamp(w.nap * 2, kNapMin, kNapMax);
+  if (w.quiet_naps <= kQuietNapsMax) return;
+  // All the others sleep, and whoever wakes one of them synchronises with it through sleep_mutex_, so its next post
+  // sees that nobody watches.
+  w.watcher = false;
+  w.quiet_naps = 0;
+  watched_.store(false, std::memory_order_relaxed);
+}
+
+void* scheduler::crew::steal_stale_slots(worker& thief) {
+  if (std::chrono::steady_clock::now() - thief.looked < kNapMin) return nullptr;
+  for (auto& victim : workers_) {
+    worker::look& seen = thief.looks[victim->index];
+    void* item = seen.item;
+    if (!item || victim->resumed.load(std::memory_order_relaxed) != seen.resumed) continue;
+    seen.item = nullptr;
+    // The same address in the slot is a ready coroutine, whether or not it is the same visit. acquire: its frame.
+    if (victim->slot.compare_exchange_strong(item, nullptr, std::memory_order_acquire)) return item;
+  }
+  return nullptr;
+}
+
+}  // namespace sluice::lib

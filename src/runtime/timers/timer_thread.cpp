@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/timers/timer_thread.hpp"
+
+namespace sluice::lib {
+
+timer_thread::~timer_thread() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+time_point timer_thread::now() const noexcept { return std::chrono::steady_clock::now(); }
+
+void timer_thread::arm(timer_node& node) noexcept {
+  std::lock_guard lock(mutex_);
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  heap_.push(node);
+  if (node.heap_index == 0) changed_.notify_one();  // it is the next one now
+}
+
+bool timer_thread::cancel(timer_node& node) noexcept {
+  std::lock_guard lock(mutex_);
+  return heap_.erase(node);
+}
+
+void timer_thread::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (heap_.empty()) {
+      changed_.wait(lock);
+    } else if (time_point due = heap_.next_due(); due > now()) {
+      changed_.wait_until(lock, due);
+    } else {
+      timer_node* node = heap_.pop();
+      lock.unlock();  // fire() posts, and whoever it wakes may arm again
+      node->fire(*node);
+      lock.lock();
+    }
+  }
+}
+
+}  // namespace sluice::lib
