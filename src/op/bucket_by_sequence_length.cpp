@@ -76,16 +76,142 @@ std::size_t bucket_of(const std::vector<count>& boundaries, std::int64_t length)
   return static_cast<std::size_t>(above - boundaries.begin());
 }
 
-task<void> fetch_length_buckets(erased_stream& in, length_buckets_state& state, std::deque<held_elements>& held,
-                                held_memory& memory) {
+/// The buckets, and the elements of the input that go to them.
+class length_buckets {
+ public:
+  length_buckets(erased_stream& in, length_buckets_state& state, held_memory& memory, function_ptr function,
+                 std::vector<length_bucket> rules, std::vector<count> boundaries)
+      : in_(in),
+        state_(state),
+        memory_(memory),
+        function_(std::move(function)),
+        key_(static_cast<const key_function&>(*function_)),
+        is_signed_(is_signed_number(*key_.out)),
+        rules_(std::move(rules)),
+        boundaries_(std::move(boundaries)),
+        rows_(in.type()) {
+    for (std::size_t i = 0; i != rules_.size(); ++i) held_.emplace_back(in.type(), memory, sizeof(std::uint64_t));
+  }
+  length_buckets(const length_buckets&) = delete;
+
+  std::size_t size() const { return rules_.size(); }
+  /// Elements that do not fit the others of their bucket are errors of their own, and not of the batch.
+  void check_elements() {
+    for (const length_bucket& r : rules_)
+      fits_in_.push_back(r.members.empty() ? row_fit::stacked(in_.type()) : row_fit::padded(r.members));
+  }
+  /// Fetches again what a restored position held.
+  task<void> fetch();
+
+  /// The bucket whose batch is made next: a full one, or at the end one that has elements. size(): none.
+  std::size_t leaving(bool ended, bool drop_remainder) {
+    std::size_t found = size();
+    for (std::size_t i = flushed_; i != size() && found == size(); ++i)
+      if (held_[i].size() >= rules_[i].size || (ended && held_[i].size() && !drop_remainder)) found = i;
+    if (ended) flushed_ = found;
+    return found;
+  }
+  /// Makes the batch of a bucket's first elements at `to`. Errors: of an element that does not stack; resource_exhausted.
+  status make_batch(std::size_t bucket, batch_storage* to);
+
+  /// The end of a run of elements that were placed.
+  struct placed {
+    status bad;   ///< of the next element, which has no place
+    status full;  ///< the memory budget cannot hold the next element
+  };
+  /// Moves the elements that the input has ready to their buckets, up to the first that fills one or has no place.
+  placed place();
+  void drop_next() {
+    in_.drop(1);
+    ++state_.next;
+  }
+
+ private:
+  /// Computes the lengths of the elements that the input has ready.
+  status read_lengths();
+  status mistake_of(std::int64_t length, std::size_t bucket);
+
+  erased_stream& in_;
+  length_buckets_state& state_;
+  held_memory& memory_;
+  function_ptr function_;
+  const key_function& key_;
+  bool is_signed_;
+  std::vector<length_bucket> rules_;
+  std::vector<count> boundaries_;
+  std::deque<held_elements> held_;
+  std::vector<row_fit> fits_in_;  ///< by bucket; empty: not checked
+  std::vector<std::uint64_t> lengths_;
+  std::size_t looked_at_ = 0, known_ = 0;  ///< lengths that are used up, of those that are known
+  slab rows_;                              ///< of a batch while it is made
+  std::size_t made_bytes_ = 0;             ///< of the batch that was delivered last
+  std::size_t flushed_ = 0;                ///< at the end: the buckets before this one are empty
+};
+
+task<void> length_buckets::fetch() {
+  if (state_.buckets.empty()) {
+    state_.buckets.resize(size());
+    state_.next = in_.consumed();
+  }
+  if (state_.buckets.size() != size()) co_await fail(damaged_position());
   std::vector<ordinals_fetch::part> parts;
-  for (std::size_t i = 0; i != held.size(); ++i) parts.push_back({&state.buckets[i], &held[i]});
-  ordinals_fetch list(std::move(parts), state.next);
+  for (std::size_t i = 0; i != size(); ++i) parts.push_back({&state_.buckets[i], &held_[i]});
+  ordinals_fetch list(std::move(parts), state_.next);
   status fits = list.make_places();
   if (!fits.ok()) co_await fail(std::move(fits));
-  auto fetching = fetch_held(in, list, memory);
+  auto fetching = fetch_held(in_, list, memory_);
   co_await fetching;
   list.all_built();
+}
+
+status length_buckets::make_batch(std::size_t bucket, batch_storage* to) {
+  memory_.shrink_by(std::exchange(made_bytes_, 0));
+  const length_bucket& rule = rules_[bucket];
+  held_ordinals& ordinals = state_.buckets[bucket];
+  const std::size_t n = std::min<std::size_t>(held_[bucket].size(), rule.size);
+  held_[bucket].move_front(n, rows_.reserve(n));
+  rows_.set_live(0, n);
+  std::size_t which = 0;
+  batch_storage made;
+  status why = make_padded_batch(rule.members, rows_, memory_, made, made_bytes_, which);
+  if (!why.ok()) return told_of_row(why, memory_.label(), ordinals.at(std::min(which, n - 1)));
+  empty_scratch(rows_);
+  ordinals.drop_front(n);
+  ::new (static_cast<void*>(to)) batch_storage(std::move(made));
+  return {};
+}
+
+status length_buckets::read_lengths() {
+  if (lengths_.size() < in_.left()) lengths_.resize(in_.left());
+  applied a = key_.numbers(block(nullptr, &in_.type(), in_.peek().data(), in_.left()), lengths_.data());
+  looked_at_ = 0;
+  known_ = a.done;
+  return a.done ? status() : std::move(a.why);  // an error behind other elements comes back when they are placed
+}
+
+status length_buckets::mistake_of(std::int64_t length, std::size_t bucket) {
+  if (length < 0) return negative_length(length);
+  if (rules_[bucket].is_closed) return above_the_last(length);
+  if (fits_in_.empty()) return {};
+  const char* element = in_.peek().data();
+  return fits_in_[bucket].check(held_[bucket].size() ? held_[bucket].at(0) : element, element);
+}
+
+length_buckets::placed length_buckets::place() {
+  placed p;
+  if (looked_at_ == known_) p.bad = read_lengths();
+  while (p.bad.ok() && looked_at_ != known_) {
+    const std::int64_t length = number_of_code(lengths_[looked_at_++], key_.out->size, is_signed_);
+    const std::size_t b = bucket_of(boundaries_, length);
+    p.bad = mistake_of(length, b);
+    if (!p.bad.ok()) break;
+    block one = in_.take(1);
+    p.full = held_[b].add(one, 1);
+    if (!p.full.ok()) break;
+    state_.buckets[b].add(state_.next++);
+    if (held_[b].size() == rules_[b].size) break;
+  }
+  return p;
 }
 
 erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state, erased_stream in,
@@ -94,48 +220,15 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
                                   error_gate gate) {
   in.hold_from(in.consumed());
   held_memory memory(std::move(run), purpose::window, gate.label(), "the buckets", "lower batch_sizes");
-  auto& key = static_cast<const key_function&>(*function);
-  const bool is_signed = is_signed_number(*key.out);
-  const std::size_t buckets = rules.size();
-  std::deque<held_elements> held;
-  for (std::size_t i = 0; i != buckets; ++i) held.emplace_back(in.type(), memory, sizeof(std::uint64_t));
-  if (state->buckets.empty()) {
-    state->buckets.resize(buckets);
-    state->next = in.consumed();
-  }
-  if (state->buckets.size() != buckets) co_await fail(damaged_position());
-  auto fetching = fetch_length_buckets(in, *state, held, memory);
+  length_buckets buckets(in, *state, memory, std::move(function), std::move(rules), std::move(boundaries));
+  if (gate.skips()) buckets.check_elements();
+  auto fetching = buckets.fetch();
   co_await fetching;
-  slab rows(in.type());  // of a batch while it is made
-  std::vector<std::uint64_t> lengths;
-  std::size_t looked_at = 0, known = 0;  // lengths that are used up, of those that are known
-  std::vector<row_fit> fits_in;          // by bucket, where what does not fit is dropped
-  for (std::size_t i = 0; gate.skips() && i != buckets; ++i)
-    fits_in.push_back(rules[i].members.empty() ? row_fit::stacked(in.type()) : row_fit::padded(rules[i].members));
-  std::size_t made_bytes = 0, flushed = 0;  // at the end: the buckets before this one are empty
   for (bool ended = false;;) {
-    // A bucket that is full, or, at the end, the next that has anything.
-    std::size_t leaving = buckets;
-    for (std::size_t i = flushed; i != buckets && leaving == buckets; ++i)
-      if (held[i].size() >= rules[i].size || (ended && held[i].size() && !drop_remainder)) leaving = i;
-    if (ended) flushed = leaving;
-    if (leaving != buckets) {
-      auto* to = reinterpret_cast<batch_storage*>(out.room(1));
-      memory.shrink_by(std::exchange(made_bytes, 0));
-      const std::size_t n = std::min<std::size_t>(held[leaving].size(), rules[leaving].size);
-      const held_ordinals& ordinals = state->buckets[leaving];
-      held[leaving].move_front(n, rows.reserve(n));
-      rows.set_live(0, n);
-      std::size_t which = 0;
-      batch_storage made;
-      status why = make_padded_batch(rules[leaving].members, rows, memory, made, made_bytes, which);
-      if (!why.ok()) {
-        status told = told_of_row(why, memory.label(), ordinals.at(std::min(which, n - 1)));
-        co_await fail(std::move(told));
-      }
-      empty_scratch(rows);
-      state->buckets[leaving].drop_front(n);
-      ::new (static_cast<void*>(to)) batch_storage(std::move(made));
+    const std::size_t leaving = buckets.leaving(ended, drop_remainder);
+    if (leaving != buckets.size()) {
+      status why = buckets.make_batch(leaving, reinterpret_cast<batch_storage*>(out.room(1)));
+      if (!why.ok()) co_await fail(std::move(why));
       in.hold_from(state->oldest());
       co_yield out.made(1);
       continue;
@@ -145,40 +238,12 @@ erased_stream bucket_lengths_loop(outlet out, saved<length_buckets_state> state,
     ended = !more;
     if (ended && in.skip_left()) co_await fail(shorter_input(in.consumed(), state->next, memory.label()));
     if (ended) continue;
-    if (looked_at == known) {
-      if (lengths.size() < in.left()) lengths.resize(in.left());
-      applied a = key.numbers(block(nullptr, &in.type(), in.peek().data(), in.left()), lengths.data());
-      looked_at = 0;
-      known = a.done;
-      if (!a.why.ok() && a.done == 0) {
-        auto settled = gate.settle(out, a.why, state->next);
-        co_await settled;
-        in.drop(1);
-        ++state->next;
-        continue;
-      }
-    }
-    for (bool full = false; looked_at != known && !full; ++looked_at) {
-      const std::int64_t length = number_of_code(lengths[looked_at], key.out->size, is_signed);
-      const std::size_t b = bucket_of(boundaries, length);
-      status bad;
-      if (length < 0) bad = negative_length(length);
-      else if (rules[b].is_closed) bad = above_the_last(length);
-      else if (!fits_in.empty())
-        bad = fits_in[b].check(held[b].size() ? held[b].at(0) : in.peek().data(), in.peek().data());
-      if (!bad.ok()) {
-        auto settled = gate.settle(out, bad, state->next);
-        co_await settled;
-        in.drop(1);
-        ++state->next;
-        continue;
-      }
-      block one = in.take(1);
-      status fits = held[b].add(one, 1);
-      if (!fits.ok()) co_await fail(std::move(fits));
-      state->buckets[b].add(state->next++);
-      full = held[b].size() == rules[b].size;
-    }
+    length_buckets::placed p = buckets.place();
+    if (!p.full.ok()) co_await fail(std::move(p.full));
+    if (p.bad.ok()) continue;
+    auto settled = gate.settle(out, p.bad, state->next);
+    co_await settled;
+    buckets.drop_next();
   }
 }
 

@@ -116,17 +116,6 @@ task<void> search_behind_damage(byte_source& source, const element_format& forma
   }
 }
 
-/// Rows that are passed over are made, to know which are good, and go again: none of those behind them is made together with
-/// them.
-found land_file_rows(outlet& out, const element_format& format, const byte_window& w, column& rows) {
-  const std::uint64_t to_pass = out.to_pass();
-  const auto n = to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, out.ask())) : out.ask();
-  const std::size_t before = rows.rows();
-  found f = format.scan_rows(w, rows, reinterpret_cast<landed_row*>(out.room(n)), n);
-  if (to_pass) rows.truncate(before);
-  return f;
-}
-
 /// What is known of damage when it has been passed.
 struct passed_damage {
   status why;
@@ -161,6 +150,96 @@ task<passed_damage> pass_damage(byte_source& source, const element_format& forma
   co_return std::move(passed);
 }
 
+/// An open file, and the elements that its format finds in the window.
+class file_reading {
+ public:
+  file_reading(byte_source& source, const element_format& format, file_place& at, row_landing* landing, bool skips)
+      : source_(source),
+        format_(format),
+        at_(at),
+        landing_(landing),
+        checks_all_(skips && format.passes_over_unseen()) {
+    at.source = &source;
+  }
+
+  /// Returns true if the next elements are passed over without being made. Under skip damaged elements do not count, so a format
+  /// that does not check what it passes over makes all elements.
+  bool passes(const outlet& out) const { return out.to_pass() != 0 && !checks_all_; }
+  /// Passes over elements, or makes them in the room of the outlet, as far as the window goes.
+  found find(outlet& out, bool passing) {
+    byte_window w = source_.window();
+    w.searched = std::exchange(searched_, 0);
+    window_bytes_ = w.bytes.size();
+    was_last_ = w.last;
+    searched_before_ = w.searched;
+    if (passing) {
+      found f = format_.pass_over(w, out.to_pass());
+      out.pass(f.elements);
+      return f;
+    }
+    if (!source_.has_bytes()) {
+      out.room(0);  // what was given is dropped before more is read: its buffer may then be used again
+      return format_.pass_over(w, 0);
+    }
+    if (landing_) return land_rows(out, w);
+    const std::uint32_t n = out.ask();
+    return format_.scan(w, source_.owner(), out.room(n), n);
+  }
+  void take(const found& f) {
+    source_.consume(f.used_bytes);
+    at_.advance(f);
+  }
+  /// Continues after a damaged element. The number of elements that are lost with it is unknown: it counts as one.
+  void take_damaged() {
+    at_.offset = source_.window().offset;
+    ++at_.index;
+  }
+  /// Returns true if the window has more bytes in which no element has been searched for.
+  bool may_search_on(const found& f) {
+    searched_ = f.searched_bytes;
+    return searched_ > searched_before_ && searched_ < window_bytes_;
+  }
+  std::size_t bytes_to_have(const found& f) const { return std::max(f.needed_bytes, window_bytes_ + 1); }
+  /// Returns true if bytes were added to the window that was searched last.
+  bool has_more() const { return source_.window().bytes.size() > window_bytes_; }
+  /// Returns true if the window that was searched last ends with the file.
+  bool was_last() const { return was_last_; }
+  status error_here(const status& why) const { return why.in_file(source_.path(), at_.offset, at_.index); }
+  status end_within_element() const { return error_here(data_loss_error("the file ends inside of an element")); }
+
+ private:
+  /// Rows that are passed over are made, to know which are good, and removed: none of the rows after them is made together with
+  /// them.
+  found land_rows(outlet& out, const byte_window& w) {
+    column& rows = *landing_->rows;
+    const std::uint64_t to_pass = out.to_pass();
+    const auto n = to_pass ? static_cast<std::uint32_t>(std::min<std::uint64_t>(to_pass, out.ask())) : out.ask();
+    const std::size_t before = rows.rows();
+    found f = format_.scan_rows(w, rows, reinterpret_cast<landed_row*>(out.room(n)), n);
+    if (to_pass) rows.truncate(before);
+    return f;
+  }
+
+  byte_source& source_;
+  const element_format& format_;
+  file_place& at_;
+  row_landing* landing_;  ///< where rows go; null: elements are made
+  bool checks_all_;
+  std::size_t searched_ = 0;         ///< bytes of the window in which no element ends
+  std::size_t searched_before_ = 0;  ///< the same when find() began
+  std::size_t window_bytes_ = 0;     ///< when find() began
+  bool was_last_ = false;            ///< when find() began
+};
+
+/// Checks the end of a file after its last element. An archive, for example, may end before the file that it is packed in.
+task<status> check_file_end(byte_source& source) {
+  status why = source.check_end();
+  if (!why.ok()) co_return std::move(why);
+  auto finishing = source.finish();
+  why = co_await finishing.as_result();
+  co_return std::move(why);
+}
+
 /// `landing`: where rows go; null: elements are made.
 erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_context> run, byte_source_options o,
                         std::shared_ptr<const element_format> format, error_gate gate,
@@ -177,81 +256,54 @@ erased_stream file_loop(outlet out, saved<file_place> at, std::shared_ptr<run_co
     co_await settled;
     co_return;  // a file that cannot be opened is dropped as a whole
   }
-  at->source = &source;
-  // Under skip damaged elements do not count, so elements must be checked to be passed over.
-  const bool looks_at_all = gate.skips() && format->passes_over_unseen();
+  file_reading reading(source, *format, *at, landing.get(), gate.skips());
   status broken;  // the file cannot be read beyond what the window has
-  std::size_t searched = 0;
   for (;;) {
-    bool passing = out.to_pass() != 0 && !looks_at_all;
-    byte_window w = source.window();
-    w.searched = std::exchange(searched, 0);
-    found f;
-    if (passing) {
-      f = format->pass_over(w, out.to_pass());
-      out.pass(f.elements);
-      co_await out.breath();
-    } else if (source.has_bytes() && landing) {
-      f = land_file_rows(out, *format, w, *landing->rows);
-    } else if (source.has_bytes()) {
-      std::uint32_t n = out.ask();
-      char* to = out.room(n);
-      f = format->scan(w, source.owner(), to, n);
-    } else {
-      out.room(0);  // what was given is dropped before more is read: its buffer may then be used again
-      f = format->pass_over(w, 0);
-    }
+    const bool passing = reading.passes(out);
+    found f = reading.find(out, passing);
+    if (passing) co_await out.breath();
     if (f.elements) {
-      source.consume(f.used_bytes);
-      at->advance(f);
+      reading.take(f);
       if (passing) continue;
       source.rest();
       co_yield out.made(f.elements);
       continue;
     }
-    if (f.ended) {
-      if (broken.ok()) broken = source.check_end();
-      if (broken.ok()) {  // an archive, say, has ended, and what it is packed in has not
-        auto finishing = source.finish();
-        broken = co_await finishing.as_result();
-      }
+    if (f.ended && broken.ok()) {
+      auto checking = check_file_end(source);
+      broken = co_await checking;
       if (broken.ok()) break;
     }
     if (!f.why.ok()) {
       if (!gate.may_drop(f.why)) {
-        auto ending = gate.settle(out, f.why.in_file(source.path(), at->offset, at->index));
+        auto ending = gate.settle(out, reading.error_here(f.why));
         co_await ending;
       }
       auto passing_damage = pass_damage(source, *format, std::move(f), gate);
       passed_damage passed = co_await passing_damage;
-      auto settled = gate.settle(out, passed.why.in_file(source.path(), at->offset, at->index), provenance::kUnknown,
-                                 std::move(passed.bytes));
+      auto settled = gate.settle(out, reading.error_here(passed.why), provenance::kUnknown, std::move(passed.bytes));
       co_await settled;
-      at->offset = source.window().offset;
-      ++at->index;            // the damaged one; how many more are lost with it, if its length was wrong, nobody knows
+      reading.take_damaged();
       co_await out.breath();  // a file may have nothing else
       continue;
     }
-    if (f.used_bytes) {  // a header, say: no element, but not to be looked at again
-      source.consume(f.used_bytes);
-      at->advance(f);
+    if (f.used_bytes) {  // a header, for example: no element, and not to be read again
+      reading.take(f);
       continue;
     }
-    searched = f.searched_bytes;
-    if (searched > w.searched && searched < w.bytes.size()) {
+    if (reading.may_search_on(f)) {
       co_await out.breath();
       continue;
     }
-    std::size_t needed = std::max(f.needed_bytes, w.bytes.size() + 1);
     if (broken.ok()) {
-      if (!source.try_more(needed, broken)) {
-        auto reading = source.more(needed);
-        broken = co_await reading.as_result();
+      if (!source.try_more(reading.bytes_to_have(f), broken)) {
+        auto more = source.more(reading.bytes_to_have(f));
+        broken = co_await more.as_result();
       }
       if (stage_counts* counts = out.counts()) stage_counts::add(counts->read_bytes, source.take_read_bytes());
-      if (source.window().bytes.size() > w.bytes.size()) continue;  // whole elements before the damage come first
-      if (w.last && broken.ok())  // a format that finds nothing where nothing more will come would look for ever
-        broken = data_loss_error("the file ends inside of an element").in_file(source.path(), at->offset, at->index);
+      if (reading.has_more()) continue;  // whole elements before the damage come first
+      // A format that finds nothing where nothing more will come would search without end.
+      if (reading.was_last() && broken.ok()) broken = reading.end_within_element();
     }
     if (!broken.ok()) {
       auto settled = gate.settle(out, broken);

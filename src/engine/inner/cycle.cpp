@@ -24,18 +24,23 @@ task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std
   outer.pass_over(c.taken - outer.consumed());
 }
 
+void take_outer(cycle& c, erased_stream& outer, const inner_plans& inners, erased_stream::attempt& b) {
+  if (!b.view) {
+    c.outer_over = true;
+    c.outer_why = std::move(b.why);
+    return;
+  }
+  opening_log::place before = c.openings.here();
+  auto opened = inners.open(b.view, outer.consumed() - 1, c.openings);
+  c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c.take_outer_missed(), std::move(before)});
+}
+
 task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners) {
   while (c.wants_ahead() && !outer.may_wait()) {
     auto b = co_await outer.try_next_block({0, 1});
-    if (!b.view) {
-      c.outer_over = true;
-      c.outer_why = std::move(b.why);
-      break;
-    }
-    opening_log::place before = c.openings.here();
-    auto opened = inners.open(b.view, outer.consumed() - 1, c.openings);
-    if (opened.ok()) opened->ahead->start();
-    c.opened_ahead.push_back({std::move(opened), outer.consumed() - 1, c.take_outer_missed(), std::move(before)});
+    take_outer(c, outer, inners, b);
+    if (c.outer_over) break;
+    if (c.opened_ahead.back().inner.ok()) c.opened_ahead.back().inner->ahead->start();
   }
 }
 

@@ -67,6 +67,20 @@ class cycle {
   }
   /// An empty slot has no replacement yet, and there may be one.
   bool wants_ahead() const { return slots.size() - open_count_ > opened_ahead.size() && !outer_over && !outer_ended; }
+  /// Returns true if an empty slot can be filled only by another outer element.
+  bool needs_outer() const { return opened_ahead.empty() && !outer_over && !outer_ended; }
+  /// No outer element follows the first `n`.
+  void end_outer(std::uint64_t n) {
+    outer_ended = true;
+    taken = n;
+  }
+  /// The input for the slot that is visited. REQUIRES: !opened_ahead.empty().
+  replacement take_replacement() {
+    replacement next = std::move(opened_ahead.front());
+    opened_ahead.pop_front();
+    taken = next.ordinal + 1;
+    return next;
+  }
   bool restored() const { return !slots.empty(); }
   /// Is what was restored of these dimensions? A forged position need not be.
   bool fits(std::size_t width, std::uint64_t run) const { return slots.size() == width && left <= run; }
@@ -197,6 +211,8 @@ class cycle {
 /// Errors: data_loss where what was restored is no cycle of `width` slots and visits of at most `run`.
 task<void> reopen(cycle& c, erased_stream& outer, const inner_plans& inners, std::size_t width, std::uint64_t run);
 
+/// Opens the plan of an outer element, if `b` has one; notes the end of `outer` otherwise.
+void take_outer(cycle& c, erased_stream& outer, const inner_plans& inners, erased_stream::attempt& b);
 /// Opens replacements for all empty slots and sets them working, as far as `outer` gives without waiting.
 task<void> open_ahead(cycle& c, erased_stream& outer, const inner_plans& inners);
 /// The same until the slot being visited need not wait; sleeps in between. All channels concerned share inners.signal().

@@ -1,15 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/inner/interleave_loop.hpp"
 
-#include "sluice/coro/detail/block_fit.hpp"
-
 #include <algorithm>
 
+#include "sluice/coro/detail/block_fit.hpp"
+
 namespace sluice::lib {
+namespace {
+
+/// The block that is being filled with elements of several inputs.
+class gathered_block {
+ public:
+  explicit gathered_block(outlet& out) : out_(out), fit_(out.type()), size_(out.type().size) { begin(); }
+
+  void begin() {
+    have_ = 0;
+    wanted_ = fit_.at_most(out_.wanted());
+    to_ = out_.room(wanted_);
+  }
+  std::uint32_t size() const { return have_; }
+  std::uint32_t missing() const { return wanted_ - have_; }
+  /// Returns true if the block is delivered now. What is ready does not wait for other elements.
+  bool is_due(bool must_wait) const { return have_ && (have_ >= wanted_ || must_wait || out_.must_yield()); }
+  /// Moves elements that are ready to the block.
+  void gather(cycle& c, std::uint64_t run) {
+    have_ = c.gather(to_, have_, wanted_, run, size_);
+    out_.hold(out_.made(have_));
+  }
+  block finish() {
+    block made = out_.made(have_);
+    fit_.made(made, out_.wanted_bytes());
+    return made;
+  }
+  /// The elements to request from the current input. A share of what is missing, and not only the length of the visit: sixteen inputs
+  /// of one element a visit still make blocks.
+  std::uint32_t share(std::uint64_t left_in_visit, std::size_t width) const {
+    const std::uint64_t m = missing();
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(left_in_visit, m), m / width));
+  }
+
+ private:
+  outlet& out_;
+  block_fit fit_;
+  std::size_t size_;
+  std::uint32_t wanted_ = 0, have_ = 0;
+  char* to_ = nullptr;
+};
+
+}  // namespace
 
 erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, inner_plans inners, std::uint32_t width,
                               std::uint64_t run) {
-  const std::size_t size = out.type().size;
   outer.hold_from(c->oldest(c->taken));
   if (inners.parallel()) c->collect_errors_of(outer, inners.run());
   if (c->restored()) {
@@ -20,9 +61,7 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
   } else {
     c->start(width, run);
   }
-  block_fit fit(out.type());
-  std::uint32_t wanted = fit.at_most(out.wanted()), have = 0;
-  char* to = out.room(wanted);
+  gathered_block gathered(out);
   for (;;) {
     cycle::slot& s = c->current();
     if (inners.parallel() && c->wants_ahead() && !outer.may_wait()) {
@@ -30,53 +69,38 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
       co_await opening;
     }
     // What is ready goes out before anything that may have to wait, and before an outer element is asked for.
-    bool outer_needed = c->opened_ahead.empty() && !c->outer_over && !c->outer_ended;
-    bool must_wait = s.open ? s.in.may_wait() : outer_needed && outer.may_wait();
-    if (have && (have >= wanted || must_wait || out.must_yield())) {
+    const bool must_wait = s.open ? s.in.may_wait() : c->needs_outer() && outer.may_wait();
+    if (gathered.is_due(must_wait)) {
       outer.hold_from(c->oldest(c->taken));
-      block made = out.made(have);
-      fit.made(made, out.wanted_bytes());
+      block made = gathered.finish();
       co_yield made;
-      have = 0;
-      wanted = fit.at_most(out.wanted());
-      to = out.room(wanted);
+      gathered.begin();
     }
-    if (!s.open) {
+    if (!s.open) {  // the next outer element is opened in the slot
       if (c->outer_ended) {
         if (c->idle()) break;
         c->advance(run);
         continue;
       }
       outer.hold_from(c->oldest(c->taken));
-      if (outer_needed) {
+      if (c->needs_outer()) {
         auto b = co_await outer.try_next_block({0, 1});
-        if (b.view) {
-          opening_log::place before = c->openings.here();
-          auto opened = inners.open(b.view, outer.consumed() - 1, c->openings);
-          c->opened_ahead.push_back(
-              {std::move(opened), outer.consumed() - 1, c->take_outer_missed(), std::move(before)});
-        } else {
-          c->outer_over = true;
-          c->outer_why = std::move(b.why);
-        }
+        take_outer(*c, outer, inners, b);
       }
       if (c->opened_ahead.empty()) {
         auto counting = out.drop(c->take_outer_missed());
         co_await counting;
         if (!c->outer_why.ok()) co_await fail(c->outer_why);
-        c->outer_ended = true;
-        c->taken = outer.consumed();
+        c->end_outer(outer.consumed());
         continue;
       }
-      cycle::replacement next = std::move(c->opened_ahead.front());
-      c->opened_ahead.pop_front();
-      c->taken = next.ordinal + 1;
+      cycle::replacement next = c->take_replacement();
       auto counting = out.drop(std::move(next.missed));
       co_await counting;
-      if (!next.inner.ok()) {
+      if (!next.inner.ok()) {  // the slot stays empty
         auto settled = inners.gate().settle(out, next.inner.why(), next.ordinal);
         co_await settled;
-        continue;  // the slot stays empty; the next outer element is opened in it
+        continue;
       }
       c->open(s, *std::move(next.inner), next.ordinal);
       outer.hold_from(c->oldest(c->taken));
@@ -87,11 +111,8 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
         auto waiting = wait_opening_ahead(*c, outer, inners);
         co_await waiting;
       }
-      std::uint64_t passed = have ? 0 : out.pass(c->left - 1);
-      // A share of what is wanted, not the visit's length: sixteen inputs of one element a visit still make blocks.
-      const std::uint64_t missing = wanted - have;
-      const std::uint64_t share = std::max<std::uint64_t>(std::min(c->left - passed, missing), missing / width);
-      bool more = co_await s.in.ready({passed, static_cast<std::uint32_t>(share)});
+      const std::uint64_t passed = gathered.size() ? 0 : out.pass(c->left - 1);
+      bool more = co_await s.in.ready({passed, gathered.share(c->left - passed, width)});
       if (!more) {
         if (passed) out.unpass(s.in.skip_left());
         c->close(s);
@@ -99,13 +120,12 @@ erased_stream interleave_loop(outlet out, saved<cycle> c, erased_stream outer, i
         continue;
       }
       if (run != kToTheEnd) c->left -= passed;
-      if (have && out.must_yield()) continue;
+      if (gathered.size() && out.must_yield()) continue;
     }
-    have = c->gather(to, have, wanted, run, size);
-    out.hold(out.made(have));
+    gathered.gather(*c, run);
   }
   outer.hold_from(outer.consumed());
-  if (have) co_yield out.made(have);
+  if (gathered.size()) co_yield out.made(gathered.size());
 }
 
 }  // namespace sluice::lib
