@@ -24,7 +24,7 @@
 //          asked anonymously.
 // Errors:  those of http.hpp, with the server's reason, message and request id; unauthenticated: no credentials, or
 //          ones that it does not know. Secrets are in no message.
-// See:     docs/remote.md, docs/decisions/0061-object-stores.md
+// See:     docs/remote.md, docs/internals/decisions/object_stores.md
 #pragma once
 
 #include <string>
