@@ -135,7 +135,7 @@ status current_exception_status() noexcept;
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::cancelled_error;
 using lib::current_exception_status;
 using lib::data_loss_error;

@@ -233,7 +233,7 @@ struct mark {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::position_reader;
 using lib::position_writer;
 

@@ -204,7 +204,7 @@ template <class T> struct element_promise final : element_stage, detail::pooled_
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::stream;
 
 }  // namespace sluice

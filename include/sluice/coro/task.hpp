@@ -168,7 +168,7 @@ inline task<void> task_promise<void>::get_return_object() noexcept {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::task;
 
 }  // namespace sluice

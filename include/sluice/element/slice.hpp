@@ -120,7 +120,7 @@ template <class Slice> void cut(buffer* owner, const span_of_bytes* where, std::
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::line;
 using lib::record;
 using lib::slice;

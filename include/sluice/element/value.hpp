@@ -127,7 +127,7 @@ result<value> value_from_json(const element_type& t, std::string_view text);
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::value;
 using lib::value_from_json;
 

@@ -51,7 +51,7 @@ void add_gcs(runtime& rt, network_maker connect, gcs_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_gcs;
 using lib::gcs_options;
 

@@ -64,7 +64,7 @@ void add_hdfs(runtime& rt, network_maker connect, hdfs_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_hdfs;
 using lib::hdfs_options;
 

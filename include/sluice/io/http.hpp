@@ -73,7 +73,7 @@ void add_http(runtime& rt, network_maker connect, http_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_http;
 using lib::http_options;
 

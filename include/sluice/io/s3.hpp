@@ -63,7 +63,7 @@ void add_s3(runtime& rt, network_maker connect, s3_options options = {});
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::add_s3;
 using lib::s3_options;
 

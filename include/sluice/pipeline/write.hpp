@@ -79,7 +79,7 @@ task<write_report> write(runtime& rt, const dataset<T>& ds, std::string path, co
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::write;
 using lib::write_options;
 using lib::write_report;

@@ -144,7 +144,7 @@ class memory_ledger {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::ledger_report;
 using lib::memory_ledger;
 

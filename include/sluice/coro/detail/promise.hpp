@@ -156,7 +156,7 @@ class [[nodiscard]] fail {
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::fail;
 
 }  // namespace sluice

@@ -18,7 +18,7 @@ void register_image_functions();
 
 namespace sluice {
 
-// What users write.
+// The public names.
 using lib::register_image_functions;
 
 }  // namespace sluice
